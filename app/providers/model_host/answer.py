@@ -30,7 +30,8 @@ apply_fixes()
 refuse_other_origins()
 limit_bodies()
 
-# LiteLLM yields buffered chunks without ever giving the event loop to the other streams.
+# LiteLLM yields buffered chunks without ever giving the event loop to the other streams, so they wait for this long
+# at most; in seconds of the processor.
 _YIELD_SECONDS = 0.004
 _MOST_ADAPTATIONS = 3
 
@@ -113,7 +114,7 @@ class _Stream:
         timeout = httpx.Timeout(self._limits.total + 5, connect=self._limits.connect)
         stream = await litellm.acompletion(timeout=timeout, _skip_mcp_handler=True, **arguments)
         self._stream = stream
-        gave_way = time.monotonic()
+        gave_way = time.thread_time()
         async for chunk in stream:
             if usage := getattr(chunk, "usage", None):
                 self._usage = usage
@@ -134,19 +135,18 @@ class _Stream:
             if self._full:
                 return
             self._forgot_chunks |= forget_chunks(stream)
-            now = time.monotonic()
-            if now - gave_way > _YIELD_SECONDS:
+            if time.thread_time() - gave_way > _YIELD_SECONDS:
                 await asyncio.sleep(0)
-                gave_way = time.monotonic()
+                gave_way = time.thread_time()
 
     def _fitting(self, kind: str, text: str) -> str:
         """Return the part of a piece that the limit of the answer still allows."""
-        data = text.encode("utf-8", "surrogatepass")
-        room, self._room[kind] = self._room[kind], self._room[kind] - len(data)
-        if len(data) <= room:
+        size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+        room, self._room[kind] = self._room[kind], self._room[kind] - size
+        if size <= room:
             return text
         self._full = True
-        return data[:room].decode("utf-8", "ignore")
+        return text.encode("utf-8", "surrogatepass")[: max(0, room)].decode("utf-8", "ignore")
 
     @property
     def _whole(self) -> bool:
