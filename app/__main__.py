@@ -1,6 +1,6 @@
-"""Where Moot starts: the window, a sub-command without Qt, or a child program of a frozen build.
+"""The entry point of Moot: the window, a command without Qt, or a child program of a frozen build.
 
-A plain start opens the window, and nothing that the window does not need is imported before it shows.
+Nothing that the window does not need is imported before it shows.
 """
 
 import os
@@ -12,7 +12,7 @@ CHILD_PROGRAMS = ("--model-host", "--embedded-server", "--tool-host")
 
 
 def main() -> int:
-    """Do what the command line asks; return the exit status."""
+    """Run what the command line asks for; return the exit status."""
     if getattr(sys, "frozen", False):
         _leave_bundle()
         if sys.argv[1:] and sys.argv[1] in CHILD_PROGRAMS:
@@ -21,7 +21,8 @@ def main() -> int:
         return _open_window()
 
     from app.cli.parser import parse_arguments, wanted_language
-    from app.cli.printing.output import error_line, load_texts, use_utf8
+    from app.cli.printing.lines import error_line, load_texts
+    from app.cli.terminal import use_utf8
     from app.core.errors import BadInput
 
     use_utf8()
@@ -39,11 +40,11 @@ def main() -> int:
 
 
 def _open_window(data_dir: Path | None = None, *, language: str = "", theme: str = "") -> int:
-    from app.system_libraries import install_command, missing_libraries
+    from app.linux import install_command, missing_libraries
 
     missing = missing_libraries()
     if missing:
-        from app.cli.printing.output import load_texts
+        from app.cli.printing.lines import load_texts
 
         names = ", ".join(row[0] for row in missing)
         line = load_texts(language)("cli.missing_libraries", names=names, command=install_command(missing))
@@ -56,8 +57,9 @@ def _open_window(data_dir: Path | None = None, *, language: str = "", theme: str
 
 
 def _leave_bundle() -> None:
-    """Take out of the environment what a frozen build starts with: a browser or a server of tools that we
-    start must load the system's libraries, not ours. Ours are found by now, and our children begin anew.
+    """Remove what the start of a frozen build has added to the environment.
+
+    A browser or an MCP server that Moot starts must load the system's libraries, not the bundled ones.
     """
     for name in [name for name in os.environ if name.startswith("_PYI_")]:
         del os.environ[name]
@@ -66,12 +68,12 @@ def _leave_bundle() -> None:
     if "LD_LIBRARY_PATH_ORIG" in os.environ:
         os.environ["LD_LIBRARY_PATH"] = os.environ.pop("LD_LIBRARY_PATH_ORIG")
     if sys.stderr is None:
-        # A program of the window has no streams at all on Windows; what is written goes nowhere.
+        # A windowed program on Windows has no standard streams; what is written is discarded.
         sys.stdout = sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
 
 
 def _child_program(name: str) -> int:
-    """Run a child program in a frozen build, which has no interpreter to run a module with."""
+    """Run a child program in a frozen build, which has no interpreter that runs modules."""
     if name == "--model-host":
         from app.providers.model_host.__main__ import main as model_host
 

@@ -53,7 +53,7 @@ def run_window(data_dir: Path, *, language: str = "", theme: str = "") -> int:
     from PySide6.QtWidgets import QApplication
 
     from app.gui.web_view.available import available
-    from app.input_method import choose_input_method
+    from app.linux import choose_input_method
 
     through_ibus = choose_input_method()
     if available():
@@ -243,7 +243,7 @@ def _other_came_forward(paths: DataPaths) -> bool:
     import asyncio
 
     from app.cli.control import raise_other
-    from app.storage.lock import WriterLock
+    from app.storage.access import WriterLock
 
     return WriterLock(paths).is_held() and asyncio.run(raise_other(paths.control))
 
@@ -255,7 +255,7 @@ async def _complain(error: "MootError", language: str) -> None:
     from PySide6.QtCore import Qt
     from PySide6.QtWidgets import QMessageBox
 
-    from app.cli.printing.output import error_line, load_texts
+    from app.cli.printing.lines import error_line, load_texts
 
     line = error_line(error, load_texts(language))
     sys.stderr.write(f"{line}\n")

@@ -1,7 +1,7 @@
-"""Markdown as HTML that can do nothing, for the pages that sessions are exported to; wiring gives it to the engine.
+"""Converts Markdown to harmless HTML, for the pages that sessions are exported to.
 
-What the parser finds is written anew: every character of the text is escaped, HTML stays text, pictures become
-links, and only web addresses are links, each with the host it leads to beside it.
+Every character of the text is escaped, HTML stays text, pictures become links, and only web addresses are links, each
+with its host beside it.
 """
 
 import re
@@ -33,7 +33,7 @@ _TAGS = {
     "TableRow": "tr",
 }
 _WORDS = {"SoftBreak": "<br>", "HardBreak": "<br>", "Rule": "<hr>"}
-# A browser ends the host at a backslash too; what stands before an @ is no host.
+# Browsers end the host at a backslash too; the part before an @ is not the host.
 _HOST = re.compile(r"https?://(?:[^/?#\\\s@]*@)*([^/?#\\\s@]+)(?=[/?#\\]|$)", re.IGNORECASE)
 
 
@@ -46,7 +46,7 @@ def _pieces(text: str) -> Iterator[str]:
     open_ones: list[tuple[str, str]] = []
     for name, values in groupby(map(_named, parsed(text, _MARKDOWN.events)), key=lambda event: event[0]):
         if name == "Text":
-            # The parser cuts a text where a mark might have stood.
+            # The parser splits a text where a mark might have stood.
             words = "".join(value for _, value in values)
             literal = any(part in ("CodeBlock", "Link", "Image") for part, _ in open_ones)
             yield escape(words) if literal else _with_links(words)
@@ -70,12 +70,12 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 def _named(event: Any) -> tuple[str, Any]:
-    """Return what the parser names, and what it says of it."""
+    """Return the name of a parser event and its details."""
     return (event, None) if isinstance(event, str) else next(iter(event.items()))
 
 
 def _tags(part: str, detail: Any, cell: str) -> tuple[str, str]:
-    """Return what opens and what closes a part of the text."""
+    """Return the opening and the closing tag of a part."""
     match part:
         case "Heading":
             tag = f"h{min(int(detail['level'][1]) + 2, 6)}"
@@ -96,7 +96,7 @@ def _link(address: str) -> tuple[str, str]:
     host = _HOST.match(address)
     if host is None:
         return "", f" ({escape(address)})"
-    # What a link calls itself ends with it, also where it turns the direction of writing.
+    # The link's text ends here, also if it changes the direction of writing.
     return f'<a href="{escape(address)}"><bdi>', f"</bdi></a> ({escape(host[1])})"
 
 

@@ -18,16 +18,14 @@ from app.engine.providers import key_place, provider_of, unreadable_place
 from app.markdown_page import as_html
 from app.providers.model_file import find_model
 from app.providers.remote import RemoteModels
-from app.storage.autosave import autosave
+from app.storage.access import WriterLock, check_owner, make_private
 from app.storage.documents import JsonDocuments
 from app.storage.drafts import DraftFolder
-from app.storage.file_system import RealFileSystem
-from app.storage.lock import WriterLock
+from app.storage.file_system import FileSystem
 from app.storage.paths import DataPaths, resources_dir
-from app.storage.permissions import check_owner, make_private
 from app.storage.redaction import keep_keys_out_of_errors
 from app.storage.secrets import KeyringSecrets
-from app.storage.sessions import JsonLogStore
+from app.storage.sessions import JsonLogStore, autosave
 from app.storage.stored_data import FileArchive
 from app.storage.upgrades import upgrade
 from app.storage.usage_ledger import UsageFile
@@ -97,7 +95,7 @@ async def open_moot(
 async def _open(paths: DataPaths, lock: WriterLock | None, language: str) -> Moot:
     if lock is not None:
         await asyncio.to_thread(make_private, paths.root)
-        await asyncio.to_thread(upgrade, paths, RealFileSystem())
+        await asyncio.to_thread(upgrade, paths, FileSystem())
     bus = EventBus()
     documents = JsonDocuments(paths)
     await documents.load()

@@ -1,7 +1,7 @@
-"""Makes the double-click builds in build/dist from the environment: a folder, a .deb and a tar archive.
+"""Builds the installable programs in build/dist: a folder, a .deb and a tar archive.
 
-`dev.py build` runs it with the environment's Python and PyInstaller on its path; on macOS and Windows
-it makes what `packaging/macos` and `packaging/windows` go on with.
+`dev.py build` runs it with the environment's Python and PyInstaller on its path; on macOS and Windows it
+makes the folder that `packaging/macos` and `packaging/windows` continue with.
 """
 
 import argparse
@@ -32,14 +32,14 @@ SIZES = (16, 22, 24, 32, 48, 64, 128, 256, 512)
 MOST_WITHOUT_MODEL = 450_000_000
 MODEL_FILES = "*.gguf"
 
-# The types of an .icns file's pictures, each a PNG of so many pixels.
+# The picture types of an .icns file with their sizes in pixels; all are PNG.
 ICNS_TYPES = {b"icp4": 16, b"icp5": 32, b"icp6": 64, b"ic07": 128, b"ic08": 256, b"ic09": 512}
 
 STARTED = time.monotonic()
 
 
 def main() -> int:
-    """Build what was asked for; exit status 1 when a check or a program fails."""
+    """Build what was asked for; return exit status 1 if a check or a program fails."""
     parser = argparse.ArgumentParser(prog="dev.py build", description=__doc__)
     parser.add_argument("--folder", action="store_true", help="only the folder, no .deb and no archive")
     arguments = parser.parse_args()
@@ -62,10 +62,10 @@ def main() -> int:
 
 
 def check_recipes() -> None:
-    """Have the desktop file and the AppStream data checked by the programs made for it, where they are."""
+    """Check the desktop file and the AppStream data with the programs made for it, if they are installed."""
     checks: list[list[str | Path]] = [
         ["desktop-file-validate", LINUX / "moot.desktop"],
-        # The id is the name of the desktop file, and no name of a domain, which Moot has not.
+        # The id is the name of the desktop file and not of a domain, which Moot does not have.
         [
             "appstreamcli",
             "validate",
@@ -85,7 +85,7 @@ def check_recipes() -> None:
 
 
 def make_icons() -> Path:
-    """Draw the icon in every size, for all three systems; return the folder."""
+    """Draw the icon in every size for all three systems; return the folder."""
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     from PySide6.QtCore import QBuffer, QIODevice
     from PySide6.QtGui import QGuiApplication, QImage, QPainter
@@ -118,7 +118,7 @@ def ico(pictures: Sequence[tuple[int, bytes]]) -> bytes:
     offset = 6 + 16 * len(pictures)
     head, body = struct.pack("<HHH", 0, 1, len(pictures)), b""
     for size, picture in pictures:
-        # 256 is written as 0: the size has one byte.
+        # A size has one byte, so 256 is written as 0.
         sizes = (size % 256, size % 256)
         head += struct.pack("<BBBBHHII", *sizes, 0, 0, 1, 32, len(picture), offset + len(body))
         body += picture
@@ -138,7 +138,7 @@ def icns(pictures: dict[int, bytes]) -> bytes:
 
 
 def freeze() -> None:
-    """Make the folder build/dist/moot with PyInstaller, and put the licences of what is in it beside."""
+    """Make the folder build/dist/moot with PyInstaller, and add the licences of its contents."""
     say("collecting the program (a few minutes)")
     shutil.rmtree(DIST, ignore_errors=True)
     places: list[str | Path] = ["--distpath", DIST, "--workpath", WORK / "work"]
@@ -155,7 +155,7 @@ def freeze() -> None:
         ]
     )
     if sys.platform.startswith("linux"):
-        # Their tables for debuggers are most of their size.
+        # Debug tables are most of their size.
         for pattern in ("libpython*", "xllamacpp/*.so"):
             for library in (FOLDER / "_internal").glob(pattern):
                 run(["strip", "--strip-unneeded", library])
@@ -163,7 +163,7 @@ def freeze() -> None:
 
 
 def add_licences(target: Path) -> None:
-    """Copy Moot's licence, the list of what others made, and every package's own licence texts."""
+    """Copy Moot's licence, the list of third-party software, and every package's licence texts."""
     shutil.copytree(PACKAGING / "licences", target)
     shutil.copy2(ROOT / "LICENSE", target / "Moot.txt")
     shutil.copy2(PACKAGING / "THIRD_PARTY.md", target)
@@ -180,7 +180,7 @@ def add_licences(target: Path) -> None:
 
 
 def bundled_packages() -> set[str]:
-    """Return the names of the packages that `moot` needs, and what those need."""
+    """Return the names of the packages that `moot` depends on, directly or not."""
     from packaging.requirements import Requirement
 
     found: set[str] = set()
@@ -204,7 +204,7 @@ def bundled_packages() -> set[str]:
 
 
 def make_tree() -> Path:
-    """Lay out the files as a .deb installs them; return the folder that stands for the root."""
+    """Lay out the files of the .deb; return the folder that stands for the root."""
     tree = WORK / "tree"
     shutil.rmtree(tree, ignore_errors=True)
     (tree / "usr/bin").mkdir(parents=True)
@@ -225,7 +225,7 @@ def make_tree() -> Path:
 
 
 def add_desktop_files(share: Path) -> None:
-    """Put the desktop file, the AppStream data and the icons where a desktop looks for them."""
+    """Copy the desktop file, the AppStream data and the icons to where desktops search."""
     applications, metainfo = share / "applications", share / "metainfo"
     for folder, file in ((applications, "moot.desktop"), (metainfo, "moot.metainfo.xml")):
         folder.mkdir(parents=True)
@@ -265,14 +265,14 @@ def make_deb(tree: Path) -> None:
 
 
 def dependencies() -> list[str]:
-    """Return the Debian packages that must be there: what Qt loads from the system, and fonts' settings."""
-    known = runpy.run_path(str(ROOT / "app" / "system_libraries.py"))
+    """Return the Debian packages required: the libraries that Qt loads, and font settings."""
+    known = runpy.run_path(str(ROOT / "app" / "linux.py"))
     qt = [package for _, package, _ in (*known["_BASE"], *known["_SCREEN"])]
     return ["libc6 (>= 2.34)", "libstdc++6", "libgomp1", "fontconfig-config", *qt]
 
 
 def make_archive() -> None:
-    """Pack the folder with its desktop files as an archive for any Linux: unpack it and start `moot`."""
+    """Pack the folder and its desktop files as a tar archive for any Linux: unpack it and start `moot`."""
     say("packing the archive")
     name = f"moot-{VERSION}-linux-{platform.machine()}"
     share = WORK / "share"

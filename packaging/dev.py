@@ -1,7 +1,7 @@
-"""Makes what Moot needs on a machine with only Python, then runs, tests or builds it: `dev.py run`.
+"""Sets up, runs, tests and builds Moot on a computer that has only Python: `dev.py run`.
 
-Standard library only, for any Python 3.11 or newer on Linux, macOS and Windows. Everything it makes
-is inside the checkout (.venv, .tools, .model) but for Debian's packages, which it names first.
+Standard library only, for Python 3.11 or newer on Linux, macOS and Windows. Everything is created inside the
+checkout (.venv, .tools, .model), except Debian packages, which are listed first.
 """
 
 import ctypes
@@ -48,19 +48,19 @@ WINDOWS = sys.platform == "win32"
 PYTHON = VENV / ("Scripts/python.exe" if WINDOWS else "bin/python")
 STARTED = time.monotonic()
 
-# What llama.cpp loads besides what Qt does, and what Debian and Fedora call its package.
+# The library that llama.cpp needs besides those of Qt, and its packages of Debian and Fedora.
 OPENMP = ("libgomp.so.1", "libgomp1", "libgomp")
-# Programs, and what Debian and Fedora call their package: for a window without a screen, and for builds.
+# Programs with their packages of Debian and Fedora: for a window without a screen, and for builds.
 SCREEN = (("Xvfb", "xvfb", "xorg-x11-server-Xvfb"),)
 BUILDERS = (("objdump", "binutils", "binutils"), ("zstd", "zstd", "zstd"))
 MISSING_SYSTEM_PARTS = 3
-# The tests that `test --long` runs: markers of pyproject.toml, and that of Hypothesis.
+# The tests of `test --long`: markers of pyproject.toml, and Hypothesis's own marker.
 LONG_TESTS = "slow or repeats or hypothesis"
 TESTS_FAILED = 1  # pytest's exit status
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Do what was asked; return the exit status."""
+    """Run the command of the command line; return the exit status."""
     if sys.version_info < (3, 11):  # noqa: UP036 - this file is run by whatever Python is there
         say(f"Moot needs Python 3.11 or newer; this is {sys.version.split()[0]}.")
         return MISSING_SYSTEM_PARTS
@@ -101,12 +101,12 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def wants_window(arguments: Sequence[str]) -> bool:
-    """Say whether `moot` with these arguments opens the window: they begin with no sub-command."""
+    """Return whether `moot` opens the window with these arguments: they begin with no command."""
     return not arguments or (arguments[0].startswith("-") and arguments[0] not in ("-h", "--help"))
 
 
 def has_screen() -> bool:
-    """Say whether a window can be shown; on Linux that takes a display server."""
+    """Return whether a window can be shown; on Linux that takes a display server."""
     if not sys.platform.startswith("linux"):
         return True
     names = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
@@ -114,10 +114,10 @@ def has_screen() -> bool:
 
 
 def need_system_parts(programs: Sequence[tuple[str, str, str]]) -> None:
-    """Install what is missing from the system, or say what to install and exit with 3."""
+    """Install missing system packages, or print the command and exit with 3."""
     if not sys.platform.startswith("linux"):
         return
-    known = load_by_path(ROOT / "app" / "system_libraries.py")
+    known = load_by_path(ROOT / "app" / "linux.py")
     missing = known.missing_libraries()
     try:
         ctypes.CDLL(OPENMP[0])
@@ -151,13 +151,13 @@ def need_system_parts(programs: Sequence[tuple[str, str, str]]) -> None:
 
 
 def python_library() -> tuple[str, str, str]:
-    """Return Python's own library, which a build takes along, and what Debian and Fedora call its package."""
+    """Return Python's shared library, which builds include, and its packages of Debian and Fedora."""
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     return (f"libpython{version}.so.1.0", f"libpython{version}", "python3-libs")
 
 
 def has_python_library() -> bool:
-    """Say whether Python's own library is there: beside this Python, or where the system keeps libraries."""
+    """Return whether Python's shared library exists, beside this Python or among the system's libraries."""
     name = python_library()[0]
     try:
         ctypes.CDLL(name)
@@ -170,7 +170,7 @@ def has_python_library() -> bool:
 
 
 def find_uv() -> str | None:
-    """Return the path of uv: from PATH, else the one this script fetched."""
+    """Return the path of uv: from PATH, or the one that this script downloaded."""
     if os.environ.get("MOOT_NO_UV"):
         return None
     folders = [TOOLS / "bin", TOOLS / "Scripts"]
@@ -178,7 +178,7 @@ def find_uv() -> str | None:
 
 
 def fetch_uv() -> str | None:
-    """Return uv, fetched into the checkout where there is none; None when pip must do."""
+    """Return uv, downloaded into the checkout if necessary; None if pip must be used."""
     if (found := find_uv()) or os.environ.get("MOOT_NO_UV"):
         return found
     say("downloading uv into .tools")
@@ -191,7 +191,7 @@ def fetch_uv() -> str | None:
 
 
 def make_environment() -> None:
-    """Make .venv hold exactly what requirements.lock names, and Moot itself from this checkout."""
+    """Make .venv contain exactly the packages of requirements.lock, and Moot from this checkout."""
     wanted = fingerprint()
     if PYTHON.exists() and STAMP.is_file() and STAMP.read_text(encoding="utf-8") == wanted:
         return
@@ -200,7 +200,7 @@ def make_environment() -> None:
     say(f"creating the environment with {'uv' if uv else 'pip'}")
     python = str(PYTHON)
     if not PYTHON.exists():
-        # Without pip: Debian's Python has no ensurepip, and the pip outside can install into it.
+        # Without pip: Debian's Python has no ensurepip, and the outer pip can install into it.
         run([sys.executable, "-m", "venv", "--without-pip", "--clear", VENV])
     if uv:
         run([uv, "pip", "sync", "-q", "--python", python, "--require-hashes", LOCK])
@@ -209,7 +209,7 @@ def make_environment() -> None:
         pip = [sys.executable, "-m", "pip", "--python", python, "install", "-q"]
         run([*pip, "--no-deps", "--require-hashes", "-r", LOCK])
         editable = pip
-    # What builds it is in the lock too, so nothing is fetched here without a hash.
+    # The build backend is in the lock too, so nothing is downloaded without a hash.
     run([*editable, "--no-deps", "--no-build-isolation", "-e", ROOT])
     if webui:
         add_webui()
@@ -218,13 +218,13 @@ def make_environment() -> None:
 
 
 def has_webui() -> bool:
-    """Say whether the environment has what shows the pages of MCP servers."""
-    # The part of Qt that is always there brings the types of this one along.
+    """Return whether the environment has the extra that shows the pages of MCP servers."""
+    # The installed part of Qt contains the type stubs of this one too.
     return any(path.suffix != ".pyi" for path in VENV.glob("[Ll]ib/**/PySide6/QtWebEngineCore.*"))
 
 
 def add_webui() -> None:
-    """Add what shows the pages of MCP servers, the extra `webui`, to the environment."""
+    """Add the extra `webui`, which shows the pages of MCP servers, to the environment."""
     uv = find_uv()
     say("downloading the support for web pages (175 MB)")
     pip = [uv, "pip", "install"] if uv else [sys.executable, "-m", "pip"]
@@ -234,7 +234,7 @@ def add_webui() -> None:
 
 
 def fetch_builder() -> None:
-    """Fetch PyInstaller into .tools: beside the environment, which stays what requirements.lock says."""
+    """Download PyInstaller into .tools, because the environment contains only what requirements.lock lists."""
     target = TOOLS / "bundle"
     if (target / "bundle.lock").is_file() and (target / "bundle.lock").read_bytes() == BUNDLE.read_bytes():
         return
@@ -247,7 +247,7 @@ def fetch_builder() -> None:
 
 
 def fingerprint() -> str:
-    """Return what the environment depends on, as one hash."""
+    """Return a hash of everything that the environment depends on."""
     digest = hashlib.sha256(str(ROOT).encode())
     for path in (LOCK, ROOT / "pyproject.toml"):
         digest.update(path.read_bytes())
@@ -255,7 +255,7 @@ def fingerprint() -> str:
 
 
 def fetch_model() -> None:
-    """Fetch the built-in model into .model; without it Moot works, but needs a provider."""
+    """Download the built-in model into .model; without it Moot needs a provider."""
     if os.environ.get("MOOT_NO_MODEL"):
         return
     model_file = load_by_path(ROOT / "app" / "providers" / "model_file.py")
@@ -272,7 +272,7 @@ def fetch_model() -> None:
 def load_by_path(path: Path) -> ModuleType:
     """Import one file of the program without its package, which needs the environment.
 
-    What the file imports in turn is found in the checkout.
+    Its own imports are found in the checkout.
     """
     if str(ROOT) not in sys.path:
         sys.path.append(str(ROOT))
@@ -285,9 +285,8 @@ def load_by_path(path: Path) -> ModuleType:
 
 
 def write_locks() -> None:
-    """Resolve pyproject.toml into requirements.lock, uv itself into packaging/bootstrap.lock, the extra
-    `webui` into packaging/webui.lock (the part of Qt that goes with the locked one, and nothing else), and
-    what makes the builds into packaging/bundle.lock.
+    """Write the lock files from pyproject.toml: requirements.lock, and in packaging/ those of uv, `webui` and
+    builds.
     """
     uv = find_uv()
     if uv is None:
@@ -345,8 +344,8 @@ def run_moot(arguments: Sequence[str], virtual_screen: bool) -> int:
 def run_tests(*, long: bool) -> int:
     """Run the short or the long tests on every core; return the exit status.
 
-    They run real processes against the clock, so a busy machine can make one fail: what failed is run
-    once more, alone. A test that passes then is flaky: it is listed, and counted in build/flaky.txt.
+    The tests use real processes and clocks, so a busy computer can make one fail. Failed tests are run once
+    more, alone; those that pass then are listed as flaky, and counted in build/flaky.txt.
     """
     environment = {"MOOT_TIMES": os.environ.get("MOOT_TIMES", "10")} if long else {}
     pytest = [PYTHON, "-m", "pytest", "-m", LONG_TESTS if long else "not slow"]
@@ -380,22 +379,22 @@ def note_flaky(tests: Iterable[str]) -> None:
 
 
 def environment_with(extra: Mapping[str, str]) -> dict[str, str]:
-    """Return this process's environment with what keeps pip and uv quiet."""
+    """Return the environment with the variables that keep pip and uv quiet."""
     quieter = {"PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_ROOT_USER_ACTION": "ignore"}
     quieter |= {"UV_LINK_MODE": os.environ.get("UV_LINK_MODE", "copy"), "UV_PYTHON_DOWNLOADS": "never"}
     return {**os.environ, **quieter, **extra}
 
 
 def run(command: Sequence[str | Path], extra: Mapping[str, str] | None = None, *, show: bool = True) -> None:
-    """Run a command to its end; its complaints are shown in any case. Raises CalledProcessError."""
+    """Run a command; its standard error is always shown. Raises CalledProcessError."""
     output = None if show else subprocess.DEVNULL
     subprocess.run(list(map(str, command)), env=environment_with(extra or {}), stdout=output, check=True)
 
 
 def call(command: Sequence[str | Path], extra: Mapping[str, str] | None = None) -> int:
-    """Run a program in the foreground; Ctrl-C and SIGTERM are the program's to answer."""
+    """Run a program in the foreground, which handles Ctrl-C and SIGTERM itself."""
     environment = {**os.environ, **(extra or {})}
-    # Without compiled files every child process would take seconds longer to start.
+    # Without bytecode files every child process would start seconds later.
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     process = subprocess.Popen(list(map(str, command)), env=environment)
     signal.signal(signal.SIGTERM, lambda _number, _frame: process.terminate())
@@ -403,11 +402,11 @@ def call(command: Sequence[str | Path], extra: Mapping[str, str] | None = None) 
         try:
             return process.wait()
         except KeyboardInterrupt:
-            continue  # the terminal sent it to the program as well; wait for its own end
+            continue  # the terminal sent it to the program too; wait for its end
 
 
 def quiet(command: Sequence[str]) -> bool:
-    """Say whether a command succeeds, showing nothing of it."""
+    """Return whether a command succeeds, without showing its output."""
     return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 

@@ -21,9 +21,8 @@ from app.engine.debate.run import author_of
 from app.engine.engine import DebateSetup, Engine
 from app.engine.prompts import Prompts
 from app.markdown_page import as_html
-from app.storage.autosave import autosave
 from app.storage.paths import DataPaths
-from app.storage.sessions import JsonLogStore
+from app.storage.sessions import JsonLogStore, autosave
 from tests.memory import (
     MemoryArchive,
     MemoryDocuments,

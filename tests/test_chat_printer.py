@@ -6,7 +6,7 @@ import pytest
 
 from app.cli.commands.chats import _approval
 from app.cli.printing.chats import MOST_OF_RESULT, ChatPrinter
-from app.cli.printing.output import last_line, load_texts
+from app.cli.printing.lines import last_line, load_texts
 from app.core.errors import BadInput
 from app.core.events import (
     Event,

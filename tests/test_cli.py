@@ -14,20 +14,16 @@ import pytest
 from app import __main__, __version__
 from app.cli.parser import (
     DIVIDED,
-    DOCTOR,
-    EXPORT,
-    PROVIDERS,
-    SESSIONS,
-    SHOW,
-    USAGE,
     WRITING,
     Arguments,
+    Command,
     Spec,
     parse_arguments,
     parse_spec,
     wanted_language,
 )
-from app.cli.printing.output import Follower, JsonPrinter, TextPrinter, error_line, json_line, load_texts
+from app.cli.printing.debates import DebatePrinter
+from app.cli.printing.lines import Follower, JsonPrinter, error_line, json_line, load_texts
 from app.core.errors import BadInput
 from app.core.events import (
     MessageDelta,
@@ -41,13 +37,25 @@ from app.core.message import Author, Failure, Message, MessageState, Role
 from app.core.session import Debate, DebateSession, Participant
 from app.core.text import without_steering
 from app.engine.debate.modes import ROLES
-from app.system_libraries import install_command, missing_libraries
+from app.linux import install_command, missing_libraries
 
 PROJECT = Path(__file__).resolve().parents[1]
 TEXTS = load_texts("en")
 
 
-@pytest.mark.parametrize("command", [*WRITING, *DIVIDED, SESSIONS, SHOW, EXPORT, PROVIDERS, DOCTOR, USAGE])
+@pytest.mark.parametrize(
+    "command",
+    [
+        *WRITING,
+        *DIVIDED,
+        Command.SESSIONS,
+        Command.SHOW,
+        Command.EXPORT,
+        Command.PROVIDERS,
+        Command.DOCTOR,
+        Command.USAGE,
+    ],
+)
 def test_the_help_of_a_command_says_what_each_of_its_words_is(
     capsys: pytest.CaptureFixture[str], command: str
 ) -> None:
@@ -218,7 +226,7 @@ def test_the_window_is_not_tried_without_its_libraries(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gone = [("libxcb-cursor.so.0", "libxcb-cursor0", "xcb-util-cursor")]
-    monkeypatch.setattr("app.system_libraries.missing_libraries", lambda: gone)
+    monkeypatch.setattr("app.linux.missing_libraries", lambda: gone)
     monkeypatch.setattr(sys, "argv", ["moot"])
     assert __main__.main() == 2
     err = capsys.readouterr().err
@@ -231,7 +239,7 @@ def test_a_missing_library_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(len(row) == 3 for row in missing_libraries())
     row = ("libnot-there.so.7", "libnot-there7", "not-there")
     monkeypatch.setattr(sys, "platform", "linux")
-    monkeypatch.setattr("app.system_libraries._BASE", (row,))
+    monkeypatch.setattr("app.linux._BASE", (row,))
     assert row in missing_libraries()
     assert row[1] in install_command([row]) or row[2] in install_command([row])
 
@@ -270,7 +278,7 @@ def said(text: str, **changes: object) -> Message:
 
 
 def test_people_see_who_speaks_in_which_round_and_each_word_once() -> None:
-    printer = TextPrinter(TEXTS)
+    printer = DebatePrinter(TEXTS)
     events = [
         SessionStarted(session_id="01s", session=SESSION),
         TurnStarted(session_id="01s", turn_id="t1", author=Author(id="p1", name="Ann"), round=1),
@@ -285,7 +293,7 @@ def test_people_see_who_speaks_in_which_round_and_each_word_once() -> None:
 
 
 def test_who_is_cut_in_on_goes_on_under_their_name() -> None:
-    printer = TextPrinter(TEXTS)
+    printer = DebatePrinter(TEXTS)
     printer.know(SESSION)
     stepped_in = said("And vans?", id="m2", role="user", author=Author(id="user", name="User", kind="user"))
     events = [
@@ -300,7 +308,7 @@ def test_who_is_cut_in_on_goes_on_under_their_name() -> None:
 
 
 def test_a_failed_turn_says_why() -> None:
-    printer = TextPrinter(TEXTS)
+    printer = DebatePrinter(TEXTS)
     printer.know(SESSION)
     failed = said(
         "Hal", state=MessageState.FAILED, error=Failure(kind="interrupted", detail="line\nbroke \x1b[31m")

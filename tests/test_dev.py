@@ -120,7 +120,7 @@ def test_what_did_not_run_is_not_tried_again(dev, monkeypatch):
     assert dev.run_tests(long=False) == 2
 
 
-@pytest.mark.parametrize("file", ["system_libraries.py", "providers/model_file.py"])
+@pytest.mark.parametrize("file", ["linux.py", "providers/model_file.py"])
 def test_files_of_the_program_are_imported_before_there_is_an_environment(tmp_path, file):
     code = f"import dev; dev.load_by_path(dev.ROOT / 'app' / {file!r})"
     done = subprocess.run(

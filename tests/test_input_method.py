@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from app import input_method as module
-from app.input_method import CHOICE, INSTEAD, choose_input_method, input_method
+from app import linux as module
+from app.linux import CHOICE, INSTEAD, choose_input_method, input_method
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="input methods are chosen so on Linux only")
 OURS = ("compose", "ibus", "qtvirtualkeyboard")

@@ -16,8 +16,9 @@ from keyring.errors import KeyringLocked
 
 from app.cli.commands.sessions import run_command
 from app.cli.control import ControlServer, hand_over
-from app.cli.parser import KEYS, REMOVE, SET, Arguments, parse_arguments
-from app.cli.printing.output import Out, TerminalOut, error_line, load_texts
+from app.cli.parser import Action, Arguments, Command, parse_arguments
+from app.cli.printing.lines import error_line, load_texts
+from app.cli.terminal import Out, TerminalOut
 from app.core.errors import BadInput
 from app.storage.paths import DataPaths
 from app.wiring import open_moot
@@ -29,8 +30,8 @@ from tests.stories.processes import PROJECT, moot
 
 KEY = "sk-canary-typed-7Qx0ZlV9pT3mKw8R"
 TEXTS = load_texts("en")
-SET_IT = Arguments(command=KEYS, action=SET, name="openai")
-REMOVE_IT = Arguments(command=KEYS, action=REMOVE, name="openai")
+SET_IT = Arguments(command=Command.KEYS, action=Action.SET, name="openai")
+REMOVE_IT = Arguments(command=Command.KEYS, action=Action.REMOVE, name="openai")
 
 
 @pytest.fixture
@@ -101,7 +102,7 @@ import io, json, os, sys
 from contextlib import redirect_stdout
 from app.cli.parser import parse_arguments
 from app.cli.main import run
-from app.cli.printing.output import load_texts
+from app.cli.printing.lines import load_texts
 def moot(*words, typed=""):
     reading, writing = os.pipe()
     os.write(writing, typed.encode())

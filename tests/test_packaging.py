@@ -20,7 +20,7 @@ from PySide6.QtGui import QImage, QImageReader
 import app
 from app import __main__ as program
 from app.children import processes
-from app.system_libraries import missing_libraries
+from app.linux import missing_libraries
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGING = ROOT / "packaging"
@@ -172,7 +172,7 @@ def test_everything_the_spec_names_is_there():
 
 
 def test_the_debian_package_names_what_qt_loads(bundle, monkeypatch):
-    monkeypatch.setattr("app.system_libraries._loads", lambda _name: False)
+    monkeypatch.setattr("app.linux._loads", lambda _name: False)
     monkeypatch.setenv("QT_QPA_PLATFORM", "xcb")
     wanted = {package for _, package, _ in missing_libraries()}
     assert wanted <= set(bundle.dependencies())

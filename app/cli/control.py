@@ -1,8 +1,8 @@
-"""The private channel between two Moots: whoever holds the data directory serves, others hand over.
+"""The private channel between two Moots: the one that holds the data directory runs the commands of the others.
 
-A TCP socket on 127.0.0.1 whose port and 256-bit token stand in `control.json`, which only its
-owner can read. JSON lines of at most 64 kB: one request, then output and questions, then the exit
-status; what is sent back meanwhile is answers and the wish to pause. Used by cli and main.
+A TCP socket on 127.0.0.1; its port and a 256-bit token are in the file `control`, which only its owner can
+read. JSON lines of at most 64 kB: one request, then output and questions, then the exit status. The other way
+go answers and the request to pause.
 """
 
 import asyncio
@@ -15,20 +15,20 @@ import socket
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
-from app.cli.interrupt import Interrupt
+from app.cli.exit_status import Interrupt
 from app.cli.parser import Arguments
-from app.cli.printing.output import Out
+from app.cli.terminal import Out
 from app.storage.file_system import storage_error
 
 MAX_LINE = 64 * 1024
 _HOST = "127.0.0.1"
 _RAISE = "raise"
-# JSON may need six bytes for a character, so a piece of this many always fits in a line.
+# JSON needs at most six bytes for a character, so a piece of this length fits in a line.
 _PIECE = 8 * 1024
 _CONNECT_S = 2.0
 _REQUEST_S = 5.0
 _ACCEPT_AGAIN_S = 0.05
-# How many may be connected without having shown the token; each costs a file descriptor.
+# The most connections that have not shown the token; each costs a file descriptor.
 MOST_STRANGERS = 16
 
 Runner = Callable[[Arguments, Out, Interrupt], Awaitable[int]]
@@ -39,11 +39,11 @@ class TooLongError(ValueError):
 
 
 class UnansweredError(ConnectionError):
-    """Nobody took the request: there is no owner, or one that is just leaving."""
+    """Nobody took the request: there is no owner, or it is just ending."""
 
 
 class ControlServer:
-    """Runs the commands that other processes hand over, for as long as this one holds the lock."""
+    """Runs the commands of other processes, as long as this process holds the lock."""
 
     def __init__(self, path: Path, run: Runner, raise_window: Callable[[], None] | None = None) -> None:
         self._path = path
@@ -53,13 +53,13 @@ class ControlServer:
         self._socket: socket.socket | None = None
         self._accepting: asyncio.Task[None] | None = None
         self._connections: set[asyncio.Task[None]] = set()
-        # Those that have not shown the token yet, the oldest first.
+        # Connections that have not shown the token yet, the oldest first.
         self._strangers: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
         self._interrupts: set[Interrupt] = set()
 
     async def start(self) -> None:
-        """Listen, and say where in `control.json`. Raises StorageError."""
-        # Whoever has the token finds a place in the queue of a thousand who have not.
+        """Listen, and write the port and token to the file. Raises StorageError."""
+        # A client with the token must find a place among a thousand connections without it.
         self._socket = socket.create_server((_HOST, 0), backlog=1024)
         self._socket.setblocking(False)
         self._accepting = asyncio.create_task(self._accept(self._socket), name="control")
@@ -71,16 +71,16 @@ class ControlServer:
 
     @property
     def busy(self) -> bool:
-        """Whether a command that was handed over is still running."""
+        """Whether a command of another process is still running."""
         return bool(self._interrupts)
 
     def interrupt(self) -> None:
-        """Ask every command that runs here for another process to pause and end."""
+        """Ask every command of another process to pause and end."""
         for interrupted in self._interrupts:
             interrupted.close()
 
     async def drain(self) -> None:
-        """Take nothing more, and return when what was taken has ended by itself."""
+        """Accept nothing more, and return when the running commands have ended by themselves."""
         if self._socket is None or self._accepting is None:
             return
         self._path.unlink(missing_ok=True)
@@ -92,27 +92,27 @@ class ControlServer:
         for connection in self._connections:
             connection.cancel()
         await asyncio.gather(*self._connections, return_exceptions=True)
-        for writer in self._strangers.values():  # Those whose task had not begun yet.
+        for writer in self._strangers.values():  # Connections whose task had not begun yet.
             writer.transport.abort()
         self._socket = None
 
     async def close(self) -> None:
-        """Take nothing more, pause what was taken, and return when that has ended."""
+        """Accept nothing more, pause the running commands, and return when they have ended."""
         self.interrupt()
         await self.drain()
 
     async def _accept(self, listening: socket.socket) -> None:
-        """Take connections one by one: asyncio's own server takes a hundred before it looks at the first."""
+        """Accept connections one by one; asyncio's own server accepts a hundred before it handles the first."""
         loop = asyncio.get_running_loop()
         while True:
             try:
                 connected, _ = await loop.sock_accept(listening)
                 try:
                     reader, writer = await asyncio.open_connection(sock=connected, limit=MAX_LINE)
-                except BaseException:  # Nobody else closes it, also where this task is cancelled.
+                except BaseException:  # Nobody else would close it, also if this task is cancelled.
                     connected.close()
                     raise
-            except OSError:  # It has gone again, or this process may open no more files.
+            except OSError:  # The client has gone, or this process cannot open more files.
                 await asyncio.sleep(_ACCEPT_AGAIN_S)
                 continue
             task = asyncio.create_task(self._serve(reader, writer))
@@ -127,7 +127,7 @@ class ControlServer:
         try:
             await self._answer(reader, writer)
         except (ConnectionError, ValueError, TimeoutError):
-            pass  # Garbage and broken connections get no answer.
+            pass  # Invalid requests and broken connections get no answer.
         finally:
             self._connections.discard(task)
             self._strangers.pop(task, None)
@@ -172,7 +172,7 @@ class ControlServer:
 
 
 async def _listen(reader: asyncio.StreamReader, out: "_ChannelOut", interrupted: Interrupt) -> None:
-    """Take in answers. Any other line asks to pause, and so does the end of whoever asked."""
+    """Read answers; any other line, and the end of the connection, asks to pause."""
     with contextlib.suppress(ConnectionError, ValueError):
         while "answer" in (line := _parse(await reader.readline())):
             out.answer(line["answer"])
@@ -180,7 +180,7 @@ async def _listen(reader: asyncio.StreamReader, out: "_ChannelOut", interrupted:
 
 
 class _ChannelOut:
-    """The other process's standard output and standard error."""
+    """The standard output and error of the other process."""
 
     def __init__(self, writer: asyncio.StreamWriter) -> None:
         self._writer = writer
@@ -199,7 +199,7 @@ class _ChannelOut:
         return await self._asked
 
     def answer(self, text: object) -> None:
-        """Take the answer to the question that was asked last."""
+        """Set the answer to the question that was asked last."""
         if self._asked is not None and not self._asked.done():
             self._asked.set_result(text if isinstance(text, str) else None)
 
@@ -209,10 +209,10 @@ class _ChannelOut:
 
 
 async def hand_over(path: Path, arguments: Arguments, out: Out, interrupted: Interrupt) -> int:
-    """Let the Moot that holds the data directory run a command; return its exit status.
+    """Let the Moot that holds the data directory run a command, and return its exit status.
 
-    Raises UnansweredError when nobody took it (it may be tried again), TooLongError, and ConnectionError
-    when the other Moot went away in the middle.
+    Raises UnansweredError when nobody took it (it may be tried again), TooLongError, and ConnectionError when
+    the other Moot ended meanwhile.
     """
     request = {"verb": arguments.command, "arguments": arguments.to_json()}
     reader, writer = await _connect(path, request)
@@ -251,7 +251,7 @@ async def _answer(reply: Mapping[str, object], out: Out, writer: asyncio.StreamW
 
 
 async def raise_other(path: Path) -> bool:
-    """Ask the Moot that holds the data directory to show its window; false when it has none."""
+    """Ask the Moot that holds the data directory to show its window; false if it has none."""
     try:
         reader, writer = await _connect(path, {"verb": _RAISE})
     except UnansweredError:
@@ -266,7 +266,7 @@ async def raise_other(path: Path) -> bool:
 
 
 def owner_pid(path: Path) -> int | None:
-    """Return the process that last served here, None when none says so."""
+    """Return the id of the process that last served here, None if there was none."""
     try:
         pid = _parse(path.read_bytes()).get("pid")
     except (OSError, ValueError):
@@ -317,7 +317,7 @@ def _line(value: Mapping[str, object]) -> bytes:
 
 
 def _parse(line: bytes) -> dict[str, object]:
-    """Read one line. Raises ValueError for anything but a JSON object, the end of the stream too."""
+    """Read one line. Raises ValueError for anything but a JSON object, including the end of the stream."""
     try:
         value = json.loads(line)
     except RecursionError as error:
@@ -328,7 +328,7 @@ def _parse(line: bytes) -> dict[str, object]:
 
 
 def _write_private(path: Path, text: str) -> None:
-    """Write a file that only its owner may read, whole or not at all."""
+    """Write a file that only its owner may read; it is complete or missing."""
     temporary = path.with_suffix(".tmp")
     temporary.unlink(missing_ok=True)
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

@@ -1,5 +1,6 @@
-"""The exit statuses of commands, on which scripts rely."""
+"""The exit statuses of commands, on which scripts rely, and the request that a command pauses and ends."""
 
+import asyncio
 from collections.abc import Mapping
 
 from app.core.session import Status
@@ -12,3 +13,14 @@ PAUSED_OR_STOPPED = 4
 
 # Of a debate or a workflow that no longer runs; any other status is PAUSED_OR_STOPPED.
 BY_STATUS: Mapping[str, int] = {Status.COMPLETED: OK, Status.WAITING: WAITS, Status.ERROR: FAULT}
+
+
+class Interrupt(asyncio.Event):
+    """Set when a command shall pause what it runs; `closing` if Moot itself ends."""
+
+    closing = False
+
+    def close(self) -> None:
+        """Set the event because Moot ends."""
+        self.closing = True
+        self.set()

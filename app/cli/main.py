@@ -1,23 +1,20 @@
-"""The command line: signals, errors, exit status. What a command needs is imported when it is run.
-
-Used by __main__; imports no Qt. What the sub-commands do stands in commands.
-"""
+"""Runs a command: signals, errors and exit status; what a command needs is imported when it runs."""
 
 import asyncio
 import contextlib
 import signal
 from collections.abc import Iterator
 
-from app.cli.exit_status import BAD_INPUT, FAULT, PAUSED_OR_STOPPED
-from app.cli.interrupt import Interrupt
-from app.cli.parser import DOCTOR, SESSIONS, Arguments
-from app.cli.printing.output import Out, TerminalOut, error_line, forget_output, load_texts, whereabouts
+from app.cli.exit_status import BAD_INPUT, FAULT, PAUSED_OR_STOPPED, Interrupt
+from app.cli.parser import Arguments, Command
+from app.cli.printing.lines import error_line, load_texts, whereabouts
+from app.cli.terminal import Out, TerminalOut, forget_output
 from app.core.errors import MootError
 from app.storage.paths import DataPaths
 
 
 def run(arguments: Arguments) -> int:
-    """Run a sub-command in this process and return its exit status."""
+    """Run a command in this process and return its exit status."""
     return asyncio.run(_run(arguments, TerminalOut()))
 
 
@@ -32,16 +29,16 @@ async def _run(arguments: Arguments, out: Out) -> int:
             return PAUSED_OR_STOPPED
         except MootError as error:
             return await _complain(out, error_line(error, texts), BAD_INPUT)
-        except Exception as error:  # the last line of defence: no traceback, no key
+        except Exception as error:  # the last resort: no traceback, no key
             return await _complain(out, texts("cli.fault", **whereabouts(error)), FAULT)
 
 
 async def _run_in(paths: DataPaths, arguments: Arguments, out: Out, interrupted: Interrupt) -> int:
-    if arguments.command == DOCTOR:
+    if arguments.command == Command.DOCTOR:
         from app.cli.commands.doctor import examine
 
         return await examine(paths, arguments, out, load_texts(arguments.language))
-    if arguments.command == SESSIONS:
+    if arguments.command == Command.SESSIONS:
         from app.cli.commands.session_list import list_sessions
 
         return await list_sessions(paths, arguments, out)
@@ -58,7 +55,7 @@ async def _complain(out: Out, line: str, status: int) -> int:
 
 @contextlib.contextmanager
 def _signals(interrupted: Interrupt) -> Iterator[None]:
-    """Let Ctrl-C or SIGTERM ask for a pause once; a second one kills."""
+    """Let the first Ctrl-C or SIGTERM ask for a pause, and the second end the process."""
     loop = asyncio.get_running_loop()
 
     def on_signal(number: int, _frame: object) -> None:

@@ -1,15 +1,15 @@
-"""What was typed, as data: the commands, their options and the form of `-p SPEC`.
+"""The arguments of the command line as data: commands, options, and the form of `-p SPEC`.
 
-Used by __main__ and cli; a set of arguments can be written as JSON, so that a command can be handed to the
-Moot that holds the data directory.
+Arguments can be converted to JSON and back, so that a command can be given to the Moot that holds the data directory.
 """
 
 import argparse
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
+from enum import StrEnum
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from app import __version__
 from app.core.errors import BadInput
@@ -17,48 +17,10 @@ from app.core.session import DEFAULT_ROUNDS, AgentMode, DebateMode, ExportFormat
 from app.core.texts import LANGUAGES, Texts
 from app.storage.paths import default_data_dir
 
-ASK = "ask"
-DEBATE = "debate"
-REPLY = "reply"
-WORKFLOW = "workflow"
-STEP = "step"
-RESUME = "resume"
-PAUSE = "pause"
-STOP = "stop"
-DELETE = "delete"
-SESSIONS = "sessions"
-SHOW = "show"
-EXPORT = "export"
-IMPORT = "import"
-BACKUP = "backup"
-RESTORE = "restore"
-PROVIDERS = "providers"
-DOCTOR = "doctor"
-USAGE = "usage"
-SERVERS = "servers"
-KEYS = "keys"
-MODELS = "models"
-
-WRITING = (ASK, WORKFLOW, STEP, DEBATE, REPLY, RESUME, PAUSE, STOP, DELETE, IMPORT, BACKUP, RESTORE)
-# What these do depends on their second word; without one, and with `list`, they only read.
-DIVIDED = (SERVERS, KEYS, MODELS)
-LIST = "list"
-ALLOW = "allow"
-DENY = "deny"
-SET = "set"
-GET = "get"
-REMOVE = "remove"
-RETRY = "retry"
-SKIP = "skip"
-ACCEPT = "accept"
-
 THEMES = ("light", "dark", "system")
-
 _MODEL_TAG = re.compile(r"[A-Za-z0-9._@/+-]*")
-
-
 MAX_QUOTED = 300
-# What argparse says in English, by the code of our own text for it.
+# argparse's English messages, with the code of Moot's own text for each.
 _COMPLAINTS = tuple(
     (code, re.compile(pattern, re.DOTALL))
     for code, pattern in (
@@ -72,9 +34,65 @@ _COMPLAINTS = tuple(
 )  # fmt: skip
 
 
+class Command(StrEnum):
+    """The commands; without one the window opens."""
+
+    ASK = "ask"
+    DEBATE = "debate"
+    REPLY = "reply"
+    WORKFLOW = "workflow"
+    STEP = "step"
+    RESUME = "resume"
+    PAUSE = "pause"
+    STOP = "stop"
+    DELETE = "delete"
+    SESSIONS = "sessions"
+    SHOW = "show"
+    EXPORT = "export"
+    IMPORT = "import"
+    BACKUP = "backup"
+    RESTORE = "restore"
+    PROVIDERS = "providers"
+    DOCTOR = "doctor"
+    USAGE = "usage"
+    SERVERS = "servers"
+    KEYS = "keys"
+    MODELS = "models"
+
+
+class Action(StrEnum):
+    """The second word of a command that has one."""
+
+    LIST = "list"
+    ALLOW = "allow"
+    DENY = "deny"
+    SET = "set"
+    GET = "get"
+    REMOVE = "remove"
+    RETRY = "retry"
+    SKIP = "skip"
+    ACCEPT = "accept"
+
+
+# These have actions; without one, and with `list`, they change nothing.
+DIVIDED = (Command.SERVERS, Command.KEYS, Command.MODELS)
+_READING = frozenset(
+    (
+        *DIVIDED,
+        Command.SESSIONS,
+        Command.SHOW,
+        Command.EXPORT,
+        Command.PROVIDERS,
+        Command.DOCTOR,
+        Command.USAGE,
+    )
+)
+WRITING = tuple(one for one in Command if one not in _READING)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arguments:
-    """One command line; an empty `command` asks for the window. Paths are absolute texts."""
+    """One command line; without a command the window opens. Paths are absolute."""
 
     command: str = ""
     data_dir: str = ""
@@ -103,13 +121,13 @@ class Arguments:
 
     @property
     def root(self) -> Path:
-        """The data directory that is meant."""
+        """The data directory."""
         return Path(self.data_dir) if self.data_dir else default_data_dir()
 
     @property
     def writes(self) -> bool:
-        """Whether the command changes something, so that it needs the one writer of the data directory."""
-        return self.command in WRITING or (self.command in DIVIDED and self.action not in ("", LIST))
+        """Whether the command changes something and so must run in the one writer of the data directory."""
+        return self.command in WRITING or (self.command in DIVIDED and self.action not in ("", Action.LIST))
 
     def to_json(self) -> dict[str, object]:
         """Return the fields as JSON values."""
@@ -117,7 +135,7 @@ class Arguments:
 
     @classmethod
     def from_json(cls, values: Mapping[str, object]) -> "Arguments":
-        """Read what `to_json` wrote. Raises ValueError for a field or a type that is not ours."""
+        """Read what `to_json` wrote. Raises ValueError for an unknown field or a wrong type."""
         known = {field.name: field.default for field in fields(cls)}
         taken: dict[str, object] = {}
         for name, value in values.items():
@@ -140,7 +158,7 @@ class Arguments:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spec:
-    """A participant as typed: `NAME=PROVIDER/MODEL` or `NAME=PROVIDER/MODEL:ROLE`."""
+    """A participant of a debate as typed: `NAME=PROVIDER/MODEL` or `NAME=PROVIDER/MODEL:ROLE`."""
 
     name: str
     provider: str
@@ -149,7 +167,7 @@ class Spec:
 
 
 class _Parser(argparse.ArgumentParser):
-    """An ArgumentParser whose complaint is an error of ours: one line, in the user's language."""
+    """An ArgumentParser that raises BadInput, whose text is one line in the user's language."""
 
     def error(self, message: str) -> NoReturn:
         help_command = f"{self.prog} --help"
@@ -160,7 +178,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _shortened(blanks: Mapping[str, str]) -> dict[str, str]:
-    """Return what is quoted of the command line, without what looks like a key."""
+    """Return parts of the command line for a message: shortened, and without what looks like a key."""
     from app.storage.redaction import Redactor
 
     redact = Redactor().redact
@@ -172,8 +190,8 @@ def parse_arguments(arguments: Sequence[str], texts: Texts) -> Arguments:
     parser = _parser(texts)
     parsed, unknown = parser.parse_known_args(arguments)
     values = vars(parsed)
-    if unknown and values["command"] == KEYS:
-        # It may be a key: it is not repeated.
+    if unknown and values["command"] == Command.KEYS:
+        # It may be a key, so it is not repeated.
         raise BadInput("key_as_argument")
     if unknown:
         parser.error(f"unrecognized arguments: {' '.join(unknown)}")
@@ -188,7 +206,7 @@ def parse_arguments(arguments: Sequence[str], texts: Texts) -> Arguments:
 
 
 def wanted_language(arguments: Sequence[str]) -> str:
-    """Return the value of `--lang`, so that even a complaint about the rest is in that language."""
+    """Return the value of `--lang`, so that errors in the other arguments are in that language too."""
     for index, argument in enumerate(arguments):
         if argument.startswith("--lang="):
             return argument.partition("=")[2]
@@ -198,11 +216,11 @@ def wanted_language(arguments: Sequence[str]) -> str:
 
 
 def parse_spec(spec: str, roles: Sequence[str]) -> Spec:
-    """Read one `-p SPEC`. Raises BadInput with the part that is missing.
+    """Read one `-p SPEC`. Raises BadInput.
 
-    NAME ends at the first `=`, PROVIDER at the first `/` after it. A model's own name may hold
-    colons (`llama3.2:3b`), so ROLE is what follows the first `:` whose next part is one of
-    `roles` or holds something no model name does, such as a space or a Korean letter.
+    NAME ends at the first `=`, PROVIDER at the first `/` after it. A model's name may contain colons
+    (`llama3.2:3b`), so ROLE follows the first `:` after which comes one of `roles`, or a part with a character
+    that no model name has, such as a space or a Korean letter.
     """
     name, equals, rest = spec.partition("=")
     provider, slash, model = rest.partition("/")
@@ -224,117 +242,112 @@ def _split_role(text: str, roles: Sequence[str]) -> tuple[str, str]:
 
 
 def _parser(texts: Texts) -> _Parser:
+    def add(to: argparse._ActionsContainer, *names: str, text: str, **options: Any) -> None:
+        to.add_argument(*names, help=texts(f"cli.help.{text}"), **options)
+
     def common(*, default: object = argparse.SUPPRESS) -> _Parser:
         options = _Parser(add_help=False, argument_default=default)
-        options.add_argument("--data-dir", metavar="DIR", dest="data_dir", help=texts("cli.help.data_dir"))
-        options.add_argument("--lang", choices=LANGUAGES, dest="language", help=texts("cli.help.lang"))
+        add(options, "--data-dir", text="data_dir", metavar="DIR", dest="data_dir")
+        add(options, "--lang", text="lang", choices=LANGUAGES, dest="language")
         return options
+
+    def add_command(to: Any, name: str, text: str, *, json: bool = True) -> _Parser:
+        words = texts(f"cli.help.{text}")
+        made: _Parser = to.add_parser(
+            name, help=words, description=words, allow_abbrev=False, parents=[common()]
+        )
+        if json:
+            add(made, "--json", text="json", action="store_true", default=argparse.SUPPRESS)
+        return made
 
     parser = _Parser(
         prog="moot", description=texts("cli.help.moot"), allow_abbrev=False, parents=[common(default=None)]
     )
-    parser.add_argument(
-        "--version", action="version", version=f"Moot {__version__}", help=texts("cli.help.version")
-    )
-    parser.add_argument("--theme", choices=THEMES, help=texts("cli.help.theme"))
-    # `--json` before the sub-command is the same as after it.
-    parser.add_argument("--json", action="store_true", help=texts("cli.help.json"))
+    add(parser, "--version", text="version", action="version", version=f"Moot {__version__}")
+    add(parser, "--theme", text="theme", choices=THEMES)
+    # `--json` may stand before or after the command.
+    add(parser, "--json", text="json", action="store_true")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
 
-    def command(name: str, *, json: bool = True) -> _Parser:
-        help_text = texts(f"cli.help.{name}")
-        made = commands.add_parser(
-            name, help=help_text, description=help_text, allow_abbrev=False, parents=[common()]
-        )
-        if json:
-            made.add_argument(
-                "--json", action="store_true", default=argparse.SUPPRESS, help=texts("cli.help.json")
-            )
-        return made
+    def command(name: Command, *, json: bool = True) -> _Parser:
+        return add_command(commands, name.value, name, json=json)
 
-    debate = command(DEBATE)
-    debate.add_argument("text", metavar="TOPIC", help=texts("cli.help.topic"))
-    debate.add_argument(
+    debate = command(Command.DEBATE)
+    add(debate, "text", text="topic", metavar="TOPIC")
+    add(
+        debate,
         "-p",
         "--participant",
+        text="participant",
         action="append",
         metavar="SPEC",
         dest="participants",
-        help=texts("cli.help.participant"),
     )
-    debate.add_argument(
-        "--mode",
-        choices=tuple(map(str, DebateMode)),
-        help=texts("cli.help.mode"),
+    add(debate, "--mode", text="mode", choices=[one.value for one in DebateMode])
+    add(debate, "--rounds", text="rounds", type=int, default=DEFAULT_ROUNDS, metavar="1..10")
+    add(debate, "--seed", text="seed", type=int, metavar="N")
+    add(debate, "--verdict", text="verdict", action="store_true")
+    add(debate, "--context", text="context", action="append", metavar="FILE")
+    ask = command(Command.ASK)
+    add(ask, "assistant", text="who", metavar="WHO")
+    add(ask, "text", text="text", metavar="TEXT")
+    add(ask, "--session", text="session", metavar="ID")
+    add(ask, "--mode", text="ask_mode", choices=[one.value for one in AgentMode])
+    workflow = command(Command.WORKFLOW)
+    add(workflow, "text", text="work", metavar="COMMAND")
+    add(workflow, "--definition", text="definition", metavar="ID")
+    of_a_session = {
+        name: command(name, json=name not in (Command.PAUSE, Command.STOP, Command.DELETE, Command.EXPORT))
+        for name in (
+            Command.STEP,
+            Command.REPLY,
+            Command.RESUME,
+            Command.PAUSE,
+            Command.STOP,
+            Command.SHOW,
+            Command.DELETE,
+            Command.EXPORT,
+        )
+    }
+    for made in of_a_session.values():
+        add(made, "session", text="session_id", metavar="SESSION")
+    step, export = of_a_session[Command.STEP], of_a_session[Command.EXPORT]
+    add(step, "step", text="step_id", metavar="STEP")
+    add(
+        step,
+        "action",
+        text="action",
+        choices=[one.value for one in (Action.RETRY, Action.SKIP, Action.ACCEPT)],
     )
-    debate.add_argument(
-        "--rounds", type=int, default=DEFAULT_ROUNDS, metavar="1..10", help=texts("cli.help.rounds")
-    )
-    debate.add_argument("--seed", type=int, metavar="N", help=texts("cli.help.seed"))
-    debate.add_argument("--verdict", action="store_true", help=texts("cli.help.verdict"))
-    debate.add_argument("--context", action="append", metavar="FILE", help=texts("cli.help.context"))
-    ask = command(ASK)
-    ask.add_argument("assistant", metavar="WHO", help=texts("cli.help.who"))
-    ask.add_argument("text", metavar="TEXT", help=texts("cli.help.text"))
-    ask.add_argument("--session", metavar="ID", help=texts("cli.help.session"))
-    ask.add_argument(
-        "--mode", choices=(AgentMode.DEFAULT, AgentMode.SETTINGS), help=texts("cli.help.ask_mode")
-    )
-    workflow = command(WORKFLOW)
-    workflow.add_argument("text", metavar="COMMAND", help=texts("cli.help.work"))
-    workflow.add_argument("--definition", metavar="ID", help=texts("cli.help.definition"))
-    step = command(STEP)
-    step.add_argument("session", metavar="SESSION", help=texts("cli.help.session_id"))
-    step.add_argument("step", metavar="STEP", help=texts("cli.help.step_id"))
-    step.add_argument("action", choices=(RETRY, SKIP, ACCEPT), help=texts("cli.help.action"))
-    reply = command(REPLY)
-    reply.add_argument("session", metavar="SESSION", help=texts("cli.help.session_id"))
-    reply.add_argument("text", metavar="TEXT", help=texts("cli.help.text"))
-    for name, json in ((RESUME, True), (PAUSE, False), (STOP, False), (SHOW, True), (DELETE, False)):
-        made = command(name, json=json)
-        made.add_argument("session", metavar="SESSION", help=texts("cli.help.session_id"))
-        if name == RESUME:
-            ways = made.add_mutually_exclusive_group()
-            ways.add_argument("--skip-turn", action="store_true", help=texts("cli.help.skip_turn"))
-            ways.add_argument("--without", metavar="NAME", help=texts("cli.help.without"))
-    export = command(EXPORT, json=False)
-    export.add_argument("session", metavar="SESSION", help=texts("cli.help.session_id"))
-    export.add_argument(
-        "--format", choices=tuple(map(str, ExportFormat)), required=True, help=texts("cli.help.format")
-    )
-    export.add_argument("-o", "--output", metavar="FILE", help=texts("cli.help.output"))
-    command(IMPORT).add_argument("files", nargs="+", metavar="FILE", help=texts("cli.help.import_file"))
-    command(BACKUP, json=False).add_argument(
-        "output", nargs="?", metavar="FILE", help=texts("cli.help.backup_file")
-    )
-    restore = command(RESTORE)
-    restore.add_argument("files", nargs=1, metavar="FILE", help=texts("cli.help.restore_file"))
-    restore.add_argument("--yes", action="store_true", help=texts("cli.help.yes"))
-    for name in (SESSIONS, PROVIDERS, USAGE, DOCTOR):
+    add(of_a_session[Command.REPLY], "text", text="text", metavar="TEXT")
+    ways = of_a_session[Command.RESUME].add_mutually_exclusive_group()
+    add(ways, "--skip-turn", text="skip_turn", action="store_true")
+    add(ways, "--without", text="without", metavar="NAME")
+    add(export, "--format", text="format", choices=[one.value for one in ExportFormat], required=True)
+    add(export, "-o", "--output", text="output", metavar="FILE")
+    add(command(Command.IMPORT), "files", text="import_file", nargs="+", metavar="FILE")
+    add(command(Command.BACKUP, json=False), "output", text="backup_file", nargs="?", metavar="FILE")
+    restore = command(Command.RESTORE)
+    add(restore, "files", text="restore_file", nargs=1, metavar="FILE")
+    add(restore, "--yes", text="yes", action="store_true")
+    for name in (Command.SESSIONS, Command.PROVIDERS, Command.USAGE, Command.DOCTOR):
         command(name)
 
-    def divided(name: str, *actions: tuple[str, str]) -> dict[str, _Parser]:
-        """Add a command whose second word is `list` or one of the actions, each with what its name is of."""
-        made = command(name)
-        parts = made.add_subparsers(
+    def divided(name: Command, *actions: tuple[Action, str]) -> dict[Action, _Parser]:
+        """Add a command whose second word is `list` or one of the actions, each with the name of its argument."""
+        parts = command(name).add_subparsers(
             dest="action", metavar="ACTION", parser_class=_Parser, help=texts("cli.help.what")
         )
-        added: dict[str, _Parser] = {}
-        for action, what in ((LIST, ""), *actions):
-            text = texts(f"cli.help.{name}.{action}")
-            added[action] = part = parts.add_parser(
-                action, help=text, description=text, allow_abbrev=False, parents=[common()]
-            )
-            part.add_argument(
-                "--json", action="store_true", default=argparse.SUPPRESS, help=texts("cli.help.json")
-            )
-            if what:
-                part.add_argument("name", metavar=what, help=texts(f"cli.help.{name}.name"))
+        added: dict[Action, _Parser] = {}
+        for action, argument in ((Action.LIST, ""), *actions):
+            added[action] = add_command(parts, action.value, f"{name}.{action}")
+            if argument:
+                add(added[action], "name", text=f"{name}.name", metavar=argument)
         return added
 
-    servers = divided(SERVERS, (ALLOW, "NAME"), (DENY, "NAME"))
-    divided(KEYS, (SET, "PROVIDER"), (REMOVE, "PROVIDER"))
-    models = divided(MODELS, (GET, "ID"), (REMOVE, "ID"))
-    for part in (servers[ALLOW], models[GET], models[REMOVE]):
-        part.add_argument("--yes", action="store_true", help=texts("cli.help.agree"))
+    servers = divided(Command.SERVERS, (Action.ALLOW, "NAME"), (Action.DENY, "NAME"))
+    divided(Command.KEYS, (Action.SET, "PROVIDER"), (Action.REMOVE, "PROVIDER"))
+    models = divided(Command.MODELS, (Action.GET, "ID"), (Action.REMOVE, "ID"))
+    for part in (servers[Action.ALLOW], models[Action.GET], models[Action.REMOVE]):
+        add(part, "--yes", text="agree", action="store_true")
     return parser

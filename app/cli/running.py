@@ -1,4 +1,4 @@
-"""Runs a command in a data directory, or hands it over to the Moot that holds it; used by cli and main."""
+"""Runs a command in a data directory, or hands it to the Moot that holds it."""
 
 import asyncio
 import contextlib
@@ -6,10 +6,10 @@ import functools
 
 from app.cli.commands.sessions import run_command
 from app.cli.control import ControlServer, TooLongError, UnansweredError, hand_over
-from app.cli.exit_status import BAD_INPUT, FAULT, OK, PAUSED_OR_STOPPED, WAITS
-from app.cli.interrupt import Interrupt
-from app.cli.parser import KEYS, PROVIDERS, Arguments
-from app.cli.printing.output import Out, error_line, load_texts, say_problems, whereabouts
+from app.cli.exit_status import BAD_INPUT, FAULT, OK, PAUSED_OR_STOPPED, WAITS, Interrupt
+from app.cli.parser import Arguments, Command
+from app.cli.printing.lines import error_line, load_texts, say_problems, whereabouts
+from app.cli.terminal import Out
 from app.core.errors import BadInput, Busy, MootError, StorageError
 from app.core.texts import Texts
 from app.storage.paths import DataPaths
@@ -20,8 +20,8 @@ _HAND_OVER_AGAIN_S = 0.1
 
 
 async def read(paths: DataPaths, arguments: Arguments, out: Out, interrupted: Interrupt) -> int:
-    """Run a command that changes nothing, beside whoever writes."""
-    look_up_keys = arguments.command in (PROVIDERS, KEYS)
+    """Run a command that changes nothing, also while another process writes."""
+    look_up_keys = arguments.command in (Command.PROVIDERS, Command.KEYS)
     moot = await open_moot(paths.root, write=False, language=arguments.language, look_up_keys=look_up_keys)
     try:
         await say_problems(moot.engine.problems(), out, _texts(moot, arguments))
@@ -31,7 +31,7 @@ async def read(paths: DataPaths, arguments: Arguments, out: Out, interrupted: In
 
 
 async def write(paths: DataPaths, arguments: Arguments, out: Out, interrupted: Interrupt) -> int:
-    """Run a command as the one writer; while there is another, let that one run it."""
+    """Run a command as the only writer; if there is another writer, let that one run it."""
     for _ in range(_HAND_OVER_TRIES):
         try:
             moot = await open_moot(paths.root, language=arguments.language)
@@ -39,7 +39,7 @@ async def write(paths: DataPaths, arguments: Arguments, out: Out, interrupted: I
             refusal = busy
         else:
             return await _serve_and_run(moot, arguments, out, interrupted)
-        # Its owner may be just starting or just leaving: then there is nobody to take it yet.
+        # The owner may be just starting or ending; then nobody takes the command yet.
         with contextlib.suppress(UnansweredError):
             return await _hand_over(paths, arguments, out, interrupted)
         with contextlib.suppress(TimeoutError):
@@ -57,13 +57,13 @@ async def _hand_over(paths: DataPaths, arguments: Arguments, out: Out, interrupt
     except (BrokenPipeError, UnansweredError):
         raise
     except ConnectionError:
-        # It was killed; what ran in it comes back paused.
+        # The owner was killed; its sessions come back paused.
         await out.complain(load_texts(arguments.language)("cli.owner_gone"))
         return PAUSED_OR_STOPPED
 
 
 async def _serve_and_run(moot: Moot, arguments: Arguments, out: Out, interrupted: Interrupt) -> int:
-    """Run a command here, and until it ends whatever other processes hand over."""
+    """Run a command here, and meanwhile the commands that other processes hand over."""
     status = FAULT
     server = ControlServer(moot.paths.control, functools.partial(run_for_another, moot))
     passing_on = asyncio.create_task(_pass_on(interrupted, server))
@@ -71,7 +71,7 @@ async def _serve_and_run(moot: Moot, arguments: Arguments, out: Out, interrupted
         await server.start()
         await say_problems(moot.engine.problems(), out, _texts(moot, arguments))
         status = await run_command(moot, arguments, out, interrupted)
-        # What other processes handed over runs on to its end.
+        # The commands of other processes run to their end.
         await server.drain()
     finally:
         passing_on.cancel()
@@ -79,7 +79,7 @@ async def _serve_and_run(moot: Moot, arguments: Arguments, out: Out, interrupted
         try:
             await moot.close()
         except StorageError as error:
-            # What the disk still refuses is lost with this process: a run that looked complete is not.
+            # What could not be saved is lost with this process, so the run is not complete.
             if status in {OK, WAITS}:
                 status = PAUSED_OR_STOPPED
                 await out.complain(error_line(error, load_texts(arguments.language)))
@@ -87,7 +87,7 @@ async def _serve_and_run(moot: Moot, arguments: Arguments, out: Out, interrupted
 
 
 async def run_for_another(moot: Moot, arguments: Arguments, out: Out, interrupted: Interrupt) -> int:
-    """Run a command that another process handed over; its errors go to that process's standard error."""
+    """Run a command of another process, and report errors on that process's standard error."""
     texts = _texts(moot, arguments)
     try:
         return await run_command(moot, arguments, out, interrupted)

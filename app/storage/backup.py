@@ -1,6 +1,6 @@
-"""Packs everything that is the user's into one zip file; keys, consents, caches and logs stay out.
+"""Packs all data of the user into one zip file, without keys, consents, caches and logs.
 
-A log may grow meanwhile: it is packed up to its last whole line. Used by the archive and by upgrades.
+A session's log may grow meanwhile, so it is packed up to its last whole line.
 """
 
 import contextlib
@@ -18,29 +18,29 @@ from app.core.errors import StorageError
 from app.core.events import utc_now
 from app.core.ids import is_id
 from app.core.stored_data import Backup
-from app.storage.document_file import as_bytes
 from app.storage.file_system import FileSystem, not_written, storage_error, write_all
+from app.storage.json_file import as_bytes
 from app.storage.mcp_file import packed
 from app.storage.paths import DataPaths
 
 MANIFEST = "moot-backup.json"
 BACKUP_VERSION = 1
 KEPT = 7
-# What unpacks to more than this many times its size is stored as it is: whoever reads a zip refuses more.
+# Data that compresses better than this is stored uncompressed, because readers refuse such a ratio.
 MOST_RATIO = 50
 
 _MOST_NAME = 100
 
 
 def packed_files(paths: DataPaths, disk: FileSystem) -> list[tuple[str, Path]]:
-    """Return (name in the zip, file) of everything that is the user's, in a fixed order."""
+    """Return (name in the zip, file) of all data of the user, sorted."""
     found = [
         (f"sessions/{one.name}", paths.sessions / one.name)
         for one in disk.scan(paths.sessions)
         if one.name.endswith(".jsonl") and is_id(one.name.removesuffix(".jsonl"))
     ]
     for folder in (paths.assistants, paths.groups, paths.workflows, paths.drafts):
-        # A person may have put a link there: what it leads to is the user's as well.
+        # A user may have put a link there, and its target is the user's data too.
         files = [*folder.glob("*.json"), *folder.glob(".versions/*/*.json")]
         found += [(file.relative_to(paths.root).as_posix(), file) for file in files if file.is_file()]
     small = (paths.settings, paths.providers, paths.mcp, paths.usage)
@@ -49,7 +49,7 @@ def packed_files(paths: DataPaths, disk: FileSystem) -> list[tuple[str, Path]]:
 
 
 def may_be_packed(name: str) -> bool:
-    """Say whether a backup may hold a file of this name: only such are written and only such are read."""
+    """Return whether a backup may contain a file of this name; others are neither written nor read."""
     if name in ("settings.json", "providers.json", "mcp.json", "usage.jsonl"):
         return True
     match name.split("/"):
@@ -74,7 +74,7 @@ def _is_file_name(text: str) -> bool:
 
 
 def schema_version(paths: DataPaths, disk: FileSystem) -> int:
-    """Return the version of what is in a data directory; 1 before there was another."""
+    """Return the version of the files of a data directory; 1 if it has none."""
     try:
         found = json.loads(disk.read(paths.schema))["version"]
     except (OSError, ValueError, KeyError, TypeError):
@@ -83,7 +83,7 @@ def schema_version(paths: DataPaths, disk: FileSystem) -> int:
 
 
 def state_of(files: Iterable[tuple[str, Path]]) -> str:
-    """Return what tells one state of the files from another: a digest of names, sizes and times."""
+    """Return a digest of the names, sizes and times of files, which changes when they do."""
     digest = hashlib.sha256()
     for name, file in files:
         with contextlib.suppress(OSError):
@@ -93,7 +93,7 @@ def state_of(files: Iterable[tuple[str, Path]]) -> str:
 
 
 class _Sink:
-    """The end of a file that a zip is written to; it cannot go back."""
+    """A file for writing a zip; it cannot seek."""
 
     def __init__(self, disk: FileSystem, descriptor: int) -> None:
         self._disk = disk
@@ -106,13 +106,13 @@ class _Sink:
         return len(data)
 
     def flush(self) -> None:
-        """Every write has gone out already."""
+        """Do nothing: every write goes to the disk at once."""
 
 
 def write_zip(disk: FileSystem, target: Path, entries: Iterator[tuple[str, bytes]]) -> int:
-    """Put a zip of these entries in place, so that after a crash there is all of it or what was there.
+    """Write a zip of these entries; after a crash there is all of it or the previous file.
 
-    Returns its size in bytes; raises OSError.
+    Returns its size in bytes. Raises OSError.
     """
     disk.make_folder(target.parent)
     fresh = target.with_name(target.name + ".tmp")
@@ -152,10 +152,10 @@ def write_backup(
     target: Path | None = None,
     progress: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> Backup:
-    """Write a backup, in `backups/` or where the user wants it; there the newest seven of each kind stay.
+    """Write a backup to `backups/`, which keeps the newest seven of each kind, or to `target`.
 
-    `progress` is told how many files of how many are packed. Raises StorageError, and what `progress`
-    raises; then there is no new file.
+    `progress` gets the number of packed files and of all files. Raises StorageError, and whatever `progress` raises;
+    then there is no new file.
     """
     files = packed_files(paths, disk)
     made_at = utc_now()
@@ -198,12 +198,12 @@ def _entries(
             data = packed(data)
         count += 1
         yield name, data
-    # Last, so that a zip that was cut off has none.
+    # Last, so that a truncated zip has none.
     yield MANIFEST, as_bytes({**manifest, "files": count})
 
 
 def own_backups(paths: DataPaths, disk: FileSystem) -> list[Backup]:
-    """Return the files of `backups/`, the newest first; what they are is said by their names."""
+    """Return the backups in `backups/`, read from their file names, the newest first."""
     found = []
     for one in disk.scan(paths.backups):
         match one.name.removesuffix(".zip").split("-", 4):
@@ -217,7 +217,7 @@ def own_backups(paths: DataPaths, disk: FileSystem) -> list[Backup]:
 
 
 def is_due(paths: DataPaths, disk: FileSystem, why: str) -> bool:
-    """Say whether a backup of the day is due: none was made today, and something has changed since."""
+    """Return whether the daily backup is due: there is none of today, and something has changed since the last."""
     last = next((one for one in own_backups(paths, disk) if one.why == why), None)
     files = packed_files(paths, disk)
     if last is None:

@@ -15,9 +15,19 @@ from app.core.agent import Agent, Busy, Group, Leader
 from app.core.errors import BadInput, StorageError
 from app.core.store import Definition, Problem
 from app.core.workflow import WorkflowDefinition, faults
-from app.storage.document_file import MAX_ID, as_bytes, is_name, place_in_bin, refusal, validated
 from app.storage.file_system import FileSystem, storage_error, write_whole
-from app.storage.json_file import Field, JsonFile, parse_json, read_json_file
+from app.storage.json_file import (
+    MAX_ID,
+    Field,
+    JsonFile,
+    as_bytes,
+    is_name,
+    parse_json,
+    place_in_trash,
+    read_json_file,
+    refusal,
+    validated,
+)
 from app.storage.records import plain
 from app.storage.threads import OneAtATime
 
@@ -142,7 +152,7 @@ class DefinitionFolder(Generic[Definition]):
         try:
             self._keep(definition_id, found)
             self._disk.make_folder(self._trash)
-            self._disk.replace(path, place_in_bin(self._disk, self._trash, definition_id))
+            self._disk.replace(path, place_in_trash(self._disk, self._trash, definition_id))
             self._disk.sync_folder(self._trash)
             self._disk.sync_folder(self._folder)
         except OSError as error:

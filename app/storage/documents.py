@@ -1,11 +1,10 @@
-"""The small documents: settings, providers, assistants, MCP servers and consents.
+"""The small documents: settings, providers, definitions, MCP servers and consents.
 
-`settings.json` and `consents.json` are Moot's own: an unreadable one goes to quarantine before the next
-save; of the settings the previous copy is used until then.
-The rest a person may write: what is wrong there is reported and never touched.
+`settings.json` and `consents.json` are Moot's own: an unreadable one is moved to quarantine before the next
+save, and until then the previous copy of the settings is used. The user may edit the others: faults in them are
+reported, and the faulty entries are left as they are.
 """
 
-import asyncio
 import dataclasses
 from pathlib import Path
 from typing import Any
@@ -16,16 +15,18 @@ from app.core.settings import Settings, rules
 from app.core.store import Problem
 from app.core.tool import McpServer
 from app.storage.definitions import ASSISTANT, GROUP, WORKFLOW, DefinitionFolder
-from app.storage.document_file import (
+from app.storage.file_system import FileSystem, storage_error
+from app.storage.json_file import (
     VERSION,
+    JsonFile,
     is_newer,
+    own_document,
+    parse_json,
     previous_of,
+    read_json_file,
     refusal,
     replace_document,
-    set_aside,
 )
-from app.storage.file_system import FileSystem, RealFileSystem, storage_error
-from app.storage.json_file import JsonFile, parse_json, read_json_file
 from app.storage.mcp_file import (
     read_mcp,
     read_servers,
@@ -34,27 +35,28 @@ from app.storage.mcp_file import (
     with_thrown_server,
     without_secrets,
 )
-from app.storage.model_lists import read_model_lists, save_model_lists
 from app.storage.paths import DataPaths
 from app.storage.providers_file import (
     PROVIDERS,
     ProviderEntries,
     put_entry_back,
+    read_model_lists,
     read_providers,
+    save_model_lists,
     throw_entry,
     with_providers,
     writable_entries,
 )
 from app.storage.records import plain
-from app.storage.threads import OneAtATime, run_in_thread
+from app.storage.threads import OneAtATime, in_thread
 
 
 class JsonDocuments:
-    """Reads the small documents once, and writes those that the window can change."""
+    """Reads the small documents once, and writes those that the user can change."""
 
     def __init__(self, paths: DataPaths, *, file_system: FileSystem | None = None) -> None:
         self._paths = paths
-        self._disk = file_system or RealFileSystem()
+        self._disk = file_system or FileSystem()
         self._settings = Settings()
         self._providers = ProviderEntries(providers=())
         self._model_lists: tuple[ModelList, ...] = ()
@@ -73,7 +75,7 @@ class JsonDocuments:
         self._problems: dict[str, list[Problem]] = {}
 
     def load_settings(self) -> None:
-        """Read `settings.json` only, at once and cheaply: the first paint needs the theme."""
+        """Read only `settings.json`, quickly and at once, because the first paint needs the theme."""
         problems: list[Problem] = []
         found = read_json_file(self._paths.settings)
         if isinstance(found, Problem):
@@ -87,11 +89,11 @@ class JsonDocuments:
         self._problems["settings"] = problems
 
     async def load(self) -> None:
-        """Read everything, off the loop's thread."""
-        await asyncio.wrap_future(run_in_thread(self._load, "moot-documents"))
+        """Read all documents, in a thread."""
+        await in_thread(self._load, "moot-documents")
 
     def fits(self, name: str, data: bytes) -> bool:
-        """Say whether what should become a document of this name could be used; may block."""
+        """Return whether the data could be used as the document of this name; blocks."""
         folder = self._folders.get(name.partition("/")[0])
         path = self._paths.root / name
         if folder is None:
@@ -104,9 +106,9 @@ class JsonDocuments:
         return self._settings
 
     async def save_settings(self, settings: Settings) -> None:
-        """Write the settings, keeping a previous copy. Raises StorageError; then they are as before.
+        """Write the settings, keeping a previous copy. Raises StorageError; then the settings are as before.
 
-        They count from now on, so that a change right after this one is made to them.
+        They take effect at once, so that a second change right after this one includes them.
         """
         before, self._settings = self._settings, settings
         try:
@@ -117,26 +119,26 @@ class JsonDocuments:
             raise
 
     def providers(self) -> tuple[ProviderConfig, ...]:
-        """Return what `providers.json` holds; one row for each of the catalogue's where there is none."""
+        """Return the providers of `providers.json`; if there is no file, one for each row of the catalogue."""
         return self._providers.providers
 
     def provider_problem(self, provider_id: str) -> Problem | None:
-        """Return why what `providers.json` says about a provider cannot be used, None where it can."""
+        """Return why the entry of a provider cannot be used, None if it can."""
         return self._providers.problem_of(provider_id)
 
     async def save_providers(self, providers: tuple[ProviderConfig, ...]) -> None:
-        """Write `providers.json`; unknown fields and entries that could not be used stay in it.
+        """Write `providers.json`; unknown fields and unusable entries stay in it.
 
-        Raises StorageError, also where the file as it is could not be read: it is not overwritten.
+        Raises StorageError, also if the present file cannot be read: it is not overwritten.
         """
         await self._threads.run(lambda: self._save_providers(providers))
 
     async def throw_provider(self, provider_id: str) -> str:
-        """Move an entry of `providers.json` to the bin, and return its file there. Raises StorageError."""
+        """Move an entry of `providers.json` to the trash and return its file there. Raises StorageError."""
         return await self._threads.run(lambda: self._throw_provider(provider_id))
 
     async def put_entry_back(self, file: str, kind: str) -> None:
-        """Put a provider or a server back where it was. Raises StorageError, BadInput where there is one of that id."""
+        """Put a provider or server back from the trash. Raises StorageError, BadInput if its id is taken."""
         await self._threads.run(lambda: self._put_entry_back(self._paths.trash / file, kind))
 
     def model_lists(self) -> tuple[ModelList, ...]:
@@ -144,7 +146,7 @@ class JsonDocuments:
         return self._model_lists
 
     async def save_model_lists(self, lists: tuple[ModelList, ...]) -> None:
-        """Write `models.json`, which can always be fetched again. Raises StorageError."""
+        """Write `models.json`, a cache that can be fetched again. Raises StorageError."""
         self._model_lists = lists
         await self._threads.run(lambda: save_model_lists(self._disk, self._paths.models, self._model_lists))
 
@@ -153,26 +155,26 @@ class JsonDocuments:
         return self._servers
 
     async def save_mcp_servers(self, servers: tuple[McpServer, ...]) -> None:
-        """Write `mcp.json`; unknown fields and entries that could not be used stay in it.
+        """Write `mcp.json`; unknown fields and unusable entries stay in it.
 
-        Raises StorageError, also where the file as it is could not be read: it is not overwritten.
+        Raises StorageError, also if the present file cannot be read: it is not overwritten.
         """
         await self._threads.run(lambda: self._save_servers(servers))
 
     async def throw_server(self, name: str) -> str:
-        """Move an entry of `mcp.json` to the bin, and return its file there. Raises NotFound, StorageError."""
+        """Move an entry of `mcp.json` to the trash and return its file there. Raises NotFound, StorageError."""
         return await self._threads.run(lambda: self._throw_server(name))
 
     def consents(self) -> frozenset[str]:
-        """Return the fingerprints the user has allowed."""
+        """Return the fingerprints that the user has allowed."""
         return self._consents
 
     async def save_consents(self, consents: frozenset[str]) -> None:
-        """Write what the user has allowed. Raises StorageError."""
+        """Write the fingerprints that the user has allowed. Raises StorageError."""
         await self._threads.run(lambda: self._save_consents(consents))
 
     def problems(self) -> tuple[Problem, ...]:
-        """Return what could not be read, one entry a fault."""
+        """Return the faults found in the documents."""
         found = (*self._problems.values(), *(folder.problems for folder in self._folders.values()))
         return tuple(problem for some in found for problem in some)
 
@@ -200,7 +202,7 @@ class JsonDocuments:
         self._problems["mcp"] = problems
 
     def _load_consents(self) -> None:
-        """Read what the user has allowed; of what cannot be read nothing is: it is asked again."""
+        """Read the consents; if they cannot be read there are none, and the user is asked again."""
         problems: list[Problem] = []
         found = read_json_file(self._paths.consents)
         consents: list[str] = []
@@ -221,21 +223,14 @@ class JsonDocuments:
         self._problems["consents"] = problems
 
     def _save_settings(self, settings: Settings) -> None:
-        found = read_json_file(self._paths.settings)
-        document: dict[str, Any] = {}
-        if isinstance(found, Problem):
-            set_aside(self._disk, self._paths.settings, self._paths.quarantine)
-        elif found is not None:
-            document = found.value
-            if is_newer(found):
-                raise StorageError("newer_version", path=str(self._paths.settings))
+        document = own_document(self._disk, self._paths.settings, self._paths.quarantine)
         for field in dataclasses.fields(Settings):
             document[field.name] = plain(getattr(settings, field.name))
         replace_document(self._disk, self._paths.settings, {"version": VERSION, **document})
 
     def _save_providers(self, providers: tuple[ProviderConfig, ...]) -> None:
         document, entries = writable_entries(self._paths.providers)
-        # What could not be read, now or at the start, stays as it is in the file.
+        # Entries that cannot be read, now or when the program started, stay as they are.
         unread = {*entries.unusable, *self._providers.unusable}
         places = {name: place for name, place in entries.places.items() if name not in unread}
         readable = tuple(config for config in providers if config.id not in unread)
@@ -247,7 +242,7 @@ class JsonDocuments:
         document, entries = writable_entries(self._paths.providers)
         places = entries.places
         if entries.document is None:
-            # There is no file yet that what comes with Moot could be taken out of.
+            # There is no file yet from which a built-in provider could be removed.
             document[PROVIDERS] = with_providers([], {}, entries.providers)
             places = {config.id: place for place, config in enumerate(entries.providers)}
         if problem := entries.problem_of(provider_id):
@@ -291,27 +286,20 @@ class JsonDocuments:
         return file
 
     def _replace_servers(self, before: dict[str, Any], document: dict[str, Any]) -> None:
-        # A secret that has gone to the keyring is in no copy either.
+        # The previous copy must not keep a secret that was moved to the keyring.
         previous = without_secrets(before, unless=document)
         replace_document(self._disk, self._paths.mcp, document, None if previous == before else previous)
         self._load_servers()
 
     def _save_consents(self, consents: frozenset[str]) -> None:
         path = self._paths.consents
-        document: dict[str, Any] = {}
-        found = read_json_file(path)
-        if isinstance(found, Problem):
-            set_aside(self._disk, path, self._paths.quarantine)
-        elif found is not None:
-            document = found.value
-            if is_newer(found):
-                raise StorageError("newer_version", path=str(path))
+        document = own_document(self._disk, path, self._paths.quarantine)
         replace_document(self._disk, path, {"version": VERSION, **document, "consents": sorted(consents)})
         self._load_consents()
 
 
 def _read_settings(file: JsonFile, problems: list[Problem]) -> Settings:
-    """Take each setting that is what its rule allows; the rest keeps its default."""
+    """Return the settings that their rules allow; the others keep their defaults."""
     values: dict[str, Any] = {}
     allowed = rules()
     for field in dataclasses.fields(Settings):

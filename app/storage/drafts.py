@@ -1,57 +1,53 @@
-"""What was written and not sent yet, `drafts/`: a file for each session, as one may hold many pictures.
+"""Unsent drafts in `drafts/`: a file for each session, because a draft may contain many pictures.
 
-Implements `core.store.DraftFiles`; the wiring makes it, the engine's drafts use it.
+Implements `core.store.DraftFiles`.
 """
 
-import asyncio
 import contextlib
 import dataclasses
 import json
-import threading
 from pathlib import Path
 
 from app.core.draft import Draft
 from app.core.errors import StorageError
 from app.core.store import Problem
-from app.storage.document_file import VERSION, is_name, is_newer, set_aside, validated
-from app.storage.file_system import FileSystem, RealFileSystem, storage_error, write_whole
-from app.storage.json_file import JsonFile
+from app.storage.file_system import FileSystem, storage_error, write_whole
+from app.storage.json_file import VERSION, JsonFile, is_name, is_newer, set_aside, validated
 from app.storage.paths import DataPaths
-from app.storage.threads import run_in_thread
+from app.storage.threads import OneAtATime, in_thread
 
 
 class DraftFolder:
-    """Reads all drafts at once and writes them one by one, off the loop's thread."""
+    """Reads all drafts at once and writes them one by one, in threads."""
 
     def __init__(self, paths: DataPaths, *, file_system: FileSystem | None = None) -> None:
         self._paths = paths
-        self._disk = file_system or RealFileSystem()
+        self._disk = file_system or FileSystem()
         self._problems: list[Problem] = []
-        self._writing = threading.Lock()
+        self._threads = OneAtATime("moot-drafts")
 
     async def load(self) -> dict[str, Draft]:
-        """Return all that is kept; what cannot be read is set aside and is among the `problems`."""
-        return await asyncio.wrap_future(run_in_thread(self._load, "moot-drafts"))
+        """Return all drafts by session; an unreadable file is set aside and added to the `problems`."""
+        return await in_thread(self._load, "moot-drafts")
 
     async def save(self, name: str, draft: Draft) -> None:
-        """Write a draft, an empty one by removing its file. Raises StorageError."""
+        """Write a draft, or remove the file of an empty one. Raises StorageError."""
 
         def write() -> None:
             path = self._paths.draft(name)
             try:
-                with self._writing:
-                    if draft == Draft():
-                        with contextlib.suppress(FileNotFoundError):
-                            self._disk.remove(path)
-                    else:
-                        write_whole(self._disk, path, _as_bytes(draft))
+                if draft == Draft():
+                    with contextlib.suppress(FileNotFoundError):
+                        self._disk.remove(path)
+                else:
+                    write_whole(self._disk, path, _as_bytes(draft))
             except OSError as error:
                 raise storage_error(error, path) from error
 
-        await asyncio.shield(asyncio.wrap_future(run_in_thread(write, "moot-drafts")))
+        await self._threads.run(write)
 
     def problems(self) -> tuple[Problem, ...]:
-        """Return what could not be read, one entry a fault."""
+        """Return the faults found in the files."""
         return tuple(self._problems)
 
     def _load(self) -> dict[str, Draft]:
@@ -85,7 +81,7 @@ class DraftFolder:
             draft: Draft | None = validated(Draft, file, (), file.value, problems)
             if draft is not None:
                 return draft
-        # The place is written to again: what was there must not be lost by that.
+        # The file will be overwritten, and its contents must not be lost.
         with contextlib.suppress(StorageError):
             set_aside(self._disk, path, self._paths.quarantine)
         self._problems += problems
@@ -94,12 +90,12 @@ class DraftFolder:
 
 def _as_bytes(draft: Draft) -> bytes:
     document = {"version": VERSION, **dataclasses.asdict(draft)}
-    # What a box holds may be half a character: no encoding can store that.
+    # A text box may contain a lone surrogate, which no encoding can store.
     return json.dumps(document, ensure_ascii=False, indent=2).encode(errors="replace") + b"\n"
 
 
 def _parsed(path: Path, data: bytes) -> JsonFile | Problem:
-    """Return what a file of ours holds; without the lines of its fields, as pictures make it long."""
+    """Parse a draft, without the line numbers of its fields: pictures make the file long."""
     try:
         value = json.loads(data)
     except json.JSONDecodeError as error:

@@ -1,14 +1,11 @@
-"""The few calls of the operating system that storage makes, so that tests can cut the power at each.
-
-`RealFileSystem` is what the program uses; the tests put a simulated disk behind the same calls.
-"""
+"""The operating system calls that storage uses; tests replace them by a disk that loses power."""
 
 import contextlib
 import errno
 import os
 import time
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, Protocol
+from typing import BinaryIO, NamedTuple
 
 from app.core.errors import StorageError
 
@@ -26,70 +23,11 @@ class FileStat(NamedTuple):
     mtime_ns: int
 
 
-class FileSystem(Protocol):
-    """What storage asks of a disk; every call may raise OSError."""
+class FileSystem:
+    """The disk of this computer; every call may raise OSError."""
 
     def make_folder(self, path: Path) -> None:
-        """Make a folder, its parents and their entries durable, for the user only."""
-        ...
-
-    def create(self, path: Path) -> int:
-        """Make a new file of the user's own and open it for appending."""
-        ...
-
-    def open(self, path: Path) -> int:
-        """Open a file that is there for appending; never through a link."""
-        ...
-
-    def write(self, descriptor: int, data: bytes | memoryview) -> int:
-        """Append; return how many bytes were taken."""
-        ...
-
-    def sync(self, descriptor: int) -> None:
-        """Return when the file's bytes survive a power cut."""
-        ...
-
-    def truncate(self, descriptor: int, size: int) -> None:
-        """Cut the file to `size` bytes."""
-        ...
-
-    def close(self, descriptor: int) -> None:
-        """Let go of the file."""
-        ...
-
-    def replace(self, source: Path, target: Path) -> None:
-        """Give a file another name, taking the place of what has it."""
-        ...
-
-    def remove(self, path: Path) -> None:
-        """Remove a file."""
-        ...
-
-    def sync_folder(self, path: Path) -> None:
-        """Return when the names in a folder survive a power cut."""
-        ...
-
-    def stat(self, path: Path) -> FileStat:
-        """Return a plain file's size and time; FileNotFoundError for a folder or a link."""
-        ...
-
-    def scan(self, folder: Path) -> list[FileStat]:
-        """List the plain files of a folder; none when the folder is not there."""
-        ...
-
-    def read(self, path: Path, start: int = 0, end: int | None = None) -> bytes:
-        """Return a file's bytes from `start` to before `end`."""
-        ...
-
-    def open_read(self, path: Path) -> BinaryIO:
-        """Open a file to read it line by line; never through a link."""
-        ...
-
-
-class RealFileSystem:
-    """The disk of this computer."""
-
-    def make_folder(self, path: Path) -> None:
+        """Create a folder and its missing parents, for the user only, and make their names durable."""
         missing = []
         while not path.is_dir():
             missing.append(path)
@@ -103,24 +41,31 @@ class RealFileSystem:
             self.sync_folder(folder.parent)
 
     def create(self, path: Path) -> int:
+        """Create a new file, for the user only, and open it for appending."""
         return os.open(path, _APPEND | _NO_LINK | os.O_CREAT | os.O_EXCL, 0o600)
 
     def open(self, path: Path) -> int:
+        """Open an existing file for appending; never through a link."""
         return os.open(path, _APPEND | _NO_LINK)
 
     def write(self, descriptor: int, data: bytes | memoryview) -> int:
+        """Append; return how many bytes were written."""
         return os.write(descriptor, data)
 
     def sync(self, descriptor: int) -> None:
+        """Return when the file's bytes survive a power cut."""
         sync_file(descriptor)
 
     def truncate(self, descriptor: int, size: int) -> None:
+        """Cut the file to `size` bytes."""
         os.ftruncate(descriptor, size)
 
     def close(self, descriptor: int) -> None:
+        """Close the file."""
         os.close(descriptor)
 
     def replace(self, source: Path, target: Path) -> None:
+        """Rename a file, replacing the one that has the name."""
         for attempt in range(_REPLACE_TRIES):
             try:
                 source.replace(target)
@@ -133,10 +78,12 @@ class RealFileSystem:
                 return
 
     def remove(self, path: Path) -> None:
+        """Remove a file."""
         path.unlink()
 
     def sync_folder(self, path: Path) -> None:
-        if os.name == "nt":  # Windows has no such call; NTFS logs names itself.
+        """Return when the names in a folder survive a power cut."""
+        if os.name == "nt":  # Windows has no such call; NTFS journals names itself.
             return
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
         try:
@@ -145,35 +92,39 @@ class RealFileSystem:
             os.close(descriptor)
 
     def stat(self, path: Path) -> FileStat:
+        """Return size and time of a plain file. Raises FileNotFoundError for a folder or a link."""
         found = os.lstat(path)
         if not _is_plain(found.st_mode):
             raise FileNotFoundError(errno.ENOENT, "not a plain file", str(path))
         return FileStat(path.name, found.st_size, found.st_mtime_ns)
 
     def scan(self, folder: Path) -> list[FileStat]:
+        """List the plain files of a folder; none if the folder does not exist."""
         found = []
         try:
             with os.scandir(folder) as entries:
                 for entry in entries:
                     if entry.is_file(follow_symlinks=False):
                         stat = entry.stat(follow_symlinks=False)
-                        # A thousand logs are looked at before the list is shown: every call counts.
+                        # Called for a thousand logs before the list is shown, so every system call counts.
                         found.append(FileStat(entry.name, stat.st_size, stat.st_mtime_ns))
         except FileNotFoundError:
             return []
         return found
 
     def read(self, path: Path, start: int = 0, end: int | None = None) -> bytes:
+        """Return a file's bytes from `start` to before `end`."""
         with self.open_read(path) as file:
             file.seek(start)
             return file.read() if end is None else file.read(max(0, end - start))
 
     def open_read(self, path: Path) -> BinaryIO:
+        """Open a file for reading; never through a link."""
         return os.fdopen(os.open(path, _READ | _NO_LINK), "rb")
 
 
 def sync_file(descriptor: int) -> None:
-    """Write a file's bytes through to the disk, with the strongest call the system has."""
+    """Write a file's bytes to the disk, with the strongest call that the system has."""
     if hasattr(os, "fdatasync"):
         os.fdatasync(descriptor)
         return
@@ -194,7 +145,7 @@ def _is_plain(mode: int) -> bool:
 
 
 def storage_error(error: OSError, path: Path) -> StorageError:
-    """Turn an error of the system into one with a text, the path and the system's own words."""
+    """Return the StorageError for an error in the data directory, with the path and the system's own words."""
     detail = error.strerror or type(error).__name__
     if error.errno in (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EFBIG):
         return StorageError("disk_full", path=str(path), detail=detail)
@@ -204,12 +155,12 @@ def storage_error(error: OSError, path: Path) -> StorageError:
 
 
 def not_written(error: OSError, path: Path) -> StorageError:
-    """Turn an error at a place outside the data directory into one with a text: nothing is tried again there."""
+    """Return the StorageError for an error outside the data directory, where nothing is tried again."""
     return StorageError("export_failed", name=path.name, detail=error.strerror or type(error).__name__)
 
 
 def write_all(file_system: FileSystem, descriptor: int, data: bytes) -> None:
-    """Write every byte or raise OSError; a short write is continued."""
+    """Write all bytes, continuing after short writes. Raises OSError."""
     view = memoryview(data)
     while view:
         taken = file_system.write(descriptor, view)
@@ -219,7 +170,7 @@ def write_all(file_system: FileSystem, descriptor: int, data: bytes) -> None:
 
 
 def write_whole(file_system: FileSystem, path: Path, data: bytes) -> None:
-    """Put a whole file in place, so that after a crash it is the old one or the new one."""
+    """Replace a file; after a crash it is the old one or the new one. Raises OSError."""
     file_system.make_folder(path.parent)
     fresh = path.with_name(path.name + ".tmp")
     with contextlib.suppress(FileNotFoundError):

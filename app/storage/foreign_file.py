@@ -1,27 +1,138 @@
-"""Reads JSON that another program wrote, or a zip of it: how large, how deep and how many are checked.
+"""Reads files from elsewhere: JSON, zips of it, and Moot's own exports; sizes, depth and numbers are limited.
 
-Items of a long list are read one by one, so that the window's thread gets its turn between them.
+The items of a long list are read one by one, so that the window's thread can run between them.
 """
 
 import json
 import re
-from collections.abc import Iterator
+import stat
+import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
 from contextlib import closing
+from lzma import LZMAError
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from app.core.errors import BadInput
-from app.storage.checked_zip import CheckedZip, Limits
+from app.core.message import Message
+from app.core.store import StoredSession
+from app.core.text import clean_values
+from app.storage.records import MessageReader, mended_message, mended_session, read_session
 
+_CHUNK = 1 << 20
 MAX_DEPTH = 100
-LIMITS = Limits(file=50 << 20, unpacked=200 << 20, entry=200 << 20, entries=10_000)
-
 _ZIP = b"PK\x03\x04"
 _BLANKS = re.compile(r"[ \t\r\n]*")
 
 
+class Limits(NamedTuple):
+    """Limits of a zip: bytes of the file, unpacked bytes of all and of one entry, and the number of entries.
+
+    It may unpack to `ratio` times its size, and to a megabyte in any case.
+    """
+
+    file: int
+    unpacked: int
+    entry: int
+    entries: int
+    ratio: int = 100
+
+
+class CheckedZip:
+    """A zip file that anybody may have made; sizes are counted while it is read, whatever it claims.
+
+    All methods block, and raise BadInput for contents that are not allowed.
+    """
+
+    def __init__(self, path: Path, limits: Limits) -> None:
+        self._path = path
+        self._limits = limits
+        self._read = 0
+        try:
+            size = path.stat().st_size
+            if size > limits.file:
+                raise self._refusal("zip_too_large", most=limits.file >> 20)
+            self._most = min(limits.unpacked, max(_CHUNK, limits.ratio * size))
+            self._file = zipfile.ZipFile(path)
+        except OSError as error:
+            raise BadInput("file_unreadable", name=path.name, detail=error.strerror or str(error)) from error
+        except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
+            raise self._refusal("zip_damaged", detail=str(error)[:200]) from error
+        try:
+            self._entries = self._checked()
+        except BaseException:
+            self._file.close()
+            raise
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the files in the zip, in their order."""
+        return tuple(self._entries)
+
+    def read(self, name: str) -> bytes:
+        """Return the contents of a file. Raises KeyError if there is none of the name."""
+        entry = self._entries[name]
+        pieces: list[bytes] = []
+        size = 0
+        try:
+            with self._file.open(entry) as file:
+                while piece := file.read(_CHUNK):
+                    size += len(piece)
+                    self._read += len(piece)
+                    if size > self._limits.entry or self._read > self._most:
+                        raise self._refusal("zip_unpacks_too_large", entry=name[:120])
+                    pieces.append(piece)
+        except (
+            OSError,
+            EOFError,
+            zlib.error,
+            zipfile.BadZipFile,
+            NotImplementedError,
+            RuntimeError,
+            LZMAError,
+        ) as error:
+            raise self._refusal("zip_damaged", detail=f"{name[:120]}: {error}"[:300]) from error
+        return b"".join(pieces)
+
+    def _checked(self) -> dict[str, zipfile.ZipInfo]:
+        entries: dict[str, zipfile.ZipInfo] = {}
+        infos = self._file.infolist()
+        if len(infos) > self._limits.entries:
+            raise self._refusal("zip_too_many", count=len(infos), most=self._limits.entries)
+        for info in infos:
+            name = info.filename
+            parts = name.rstrip("/").split("/")
+            mode = info.external_attr >> 16
+            odd = (
+                name.startswith("/")
+                or "\\" in info.orig_filename
+                or ":" in name
+                or "\0" in info.orig_filename
+                or any(part in ("", ".", "..") for part in parts)
+                or name in entries
+                or (stat.S_IFMT(mode) not in (0, stat.S_IFREG, stat.S_IFDIR))
+                or info.flag_bits & 1  # encrypted
+            )
+            if odd:
+                raise self._refusal("zip_odd_entry", entry=name[:120])
+            if not info.is_dir():
+                entries[name] = info
+        return entries
+
+    def _refusal(self, code: str, **details: object) -> BadInput:
+        return BadInput(code, name=self._path.name, **details)
+
+
+LIMITS = Limits(file=50 << 20, unpacked=200 << 20, entry=200 << 20, entries=10_000)
+
+
 def read_foreign(path: Path) -> Iterator[Any]:
-    """Yield the values of a file: the items of a list, else the one value; of a zip those of all its JSON.
+    """Yield the values of a JSON file, the items of a list one by one; of a zip the values of all its JSON files.
 
     Raises BadInput that says what is wrong and where.
     """
@@ -96,3 +207,26 @@ def _check_depth(value: Any) -> None:
         if not level:
             return
     raise ValueError(f"deeper than {MAX_DEPTH}")
+
+
+def read_exported(session: object, messages: Sequence[object]) -> StoredSession:
+    """Return a session from Moot's own JSON export, which anybody may have changed, mended as after a crash.
+
+    Raises BadInput that says which part is wrong.
+    """
+    record: Any = clean_values(session)
+    kind = record.get("kind", "") if isinstance(record, dict) else ""
+    found, partly = read_session(str(record.get("id", "")), record) if kind else (None, True)
+    if found is None or partly:
+        raise BadInput("import_wrong", where="session", detail=str(kind)[:80])
+    reader = MessageReader()
+    read: list[Message] = []
+    seen: set[str] = set()
+    for place, one in enumerate(messages):
+        value: Any = clean_values(one)
+        message = reader.read(value) if isinstance(value, dict) else None
+        if message is None or message.id in seen:
+            raise BadInput("import_wrong", where=f"messages[{place}]", detail="")
+        seen.add(message.id)
+        read.append(mended_message(message))
+    return StoredSession(session=mended_session(found), messages=read)

@@ -1,6 +1,6 @@
-"""The list of sessions as one file, `index.json`: a cache that can be deleted any time.
+"""The list of sessions in one file, `index.json`: a cache that may be deleted.
 
-An entry counts only while its log has the size and time it had; every other log is read again.
+An entry is valid while the log has the recorded size and time; every other log is read again.
 """
 
 from typing import Any, NamedTuple
@@ -18,7 +18,7 @@ _SUFFIX = ".jsonl"
 
 
 class IndexEntry(NamedTuple):
-    """A session's line of the list, and the state of the file it was read from."""
+    """A session's summary, with the size and time of the log that it was read from."""
 
     summary: SessionSummary
     size: int
@@ -26,9 +26,9 @@ class IndexEntry(NamedTuple):
 
 
 def load_index(file_system: FileSystem, paths: DataPaths) -> tuple[dict[str, IndexEntry], bool]:
-    """Return an entry for every log there is, and whether `index.json` no longer says the same.
+    """Return an entry for every log, and whether `index.json` is out of date.
 
-    A log that cannot be read is listed as damaged. Raises OSError when the folder cannot be listed.
+    A log that cannot be read is listed as damaged. Raises OSError if the folder cannot be listed.
     """
     cached = read_index(file_system, paths)
     entries: dict[str, IndexEntry] = {}
@@ -48,7 +48,7 @@ def load_index(file_system: FileSystem, paths: DataPaths) -> tuple[dict[str, Ind
 
 
 def read_index(file_system: FileSystem, paths: DataPaths) -> dict[str, IndexEntry]:
-    """Return what `index.json` says; nothing when it is missing, damaged or of another version."""
+    """Return the entries of `index.json`; none if it is missing, damaged or of another version."""
     try:
         line = decode_line(file_system.read(paths.index).rstrip(b"\n"))
     except OSError:

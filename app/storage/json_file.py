@@ -1,17 +1,19 @@
-"""Reads JSON that a person may have written: what is wrong with it is said by line and field.
+"""Reads and writes the small JSON documents; faults in them are reported with line and field."""
 
-Used by the small documents. Nothing here writes.
-"""
-
+import contextlib
 import json
 import math
 import re
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
+from app.core.errors import StorageError
 from app.core.store import Problem
 from app.core.text import clean_text
+from app.storage.file_system import FileSystem, storage_error, write_whole
 
 MAX_BYTES = 5_000_000
 MAX_DEPTH = 100
@@ -20,18 +22,26 @@ MAX_DIGITS = 300
 Field = tuple[str | int, ...]
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},:]|[^\s\[\]{},:"]+', re.DOTALL)
+VERSION = 1
+MAX_ID = 64
+# The field of a document in the trash for its former place in a list.
+PLACE = "place"
+# Windows reserves these names, with any suffix.
+_DEVICES = frozenset(
+    ("con", "prn", "aux", "nul", *(f"{port}{number}" for port in ("com", "lpt") for number in range(10)))
+)
 
 
 @dataclass(frozen=True, slots=True)
 class JsonFile:
-    """A file that was read: its value, and the line on which each of its fields begins."""
+    """A parsed file: its value, and the line on which each of its fields begins."""
 
     path: Path
     value: Any
     lines: dict[Field, int]
 
     def problem(self, code: str, at: Field = (), detail: str = "") -> Problem:
-        """Return a problem of one field, with its line."""
+        """Return a Problem of a field, with its line."""
         place = at
         while place and place not in self.lines:
             place = place[:-1]
@@ -41,13 +51,13 @@ class JsonFile:
 
 
 def field_name(field: Field) -> str:
-    """Return a field as a person would write it: `providers[0].kind`."""
+    """Return a field as users write it: `providers[0].kind`."""
     text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in field)
     return text.removeprefix(".")
 
 
 def read_json_file(path: Path) -> JsonFile | Problem | None:
-    """Read a file of JSON; None when there is none, a Problem when it cannot be used."""
+    """Read a JSON file; None if there is none, a Problem if it cannot be used."""
     try:
         if not path.is_file():
             return _at(path, "not_a_file") if path.exists() or path.is_symlink() else None
@@ -60,7 +70,7 @@ def read_json_file(path: Path) -> JsonFile | Problem | None:
 
 
 def parse_json(path: Path, data: bytes) -> JsonFile | Problem:
-    """Return what the bytes of a file hold."""
+    """Parse the bytes of a JSON file."""
     if not data.strip(b"\0 \t\r\n"):
         return _at(path, "empty")
     if data.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in data:
@@ -88,7 +98,10 @@ def _at(path: Path, code: str, line: int | None = None, field: Field = (), detai
 
 
 def _survey(path: Path, text: str) -> tuple[dict[Field, int], Problem | None]:
-    """Note where each field stands and what `json` would let pass: twins, NaN, huge numbers, depth."""
+    """Return the lines of the fields, and the first fault that `json` would accept.
+
+    These are duplicate keys, NaN, huge numbers, and deep nesting.
+    """
     lines: dict[Field, int] = {}
     place: list[str | int] = []
     is_list: list[bool] = []
@@ -154,3 +167,130 @@ def _clean(value: Any) -> Any:
     if isinstance(value, list):
         return [_clean(item) for item in value]
     return value
+
+
+def previous_of(path: Path) -> Path:
+    """Return the path of the previous copy."""
+    return path.with_name(path.name + ".bak")
+
+
+def is_newer(file: JsonFile) -> bool:
+    """Return whether a document is of a newer, unknown version."""
+    version = file.value.get("version", VERSION)
+    return type(version) is not int or version > VERSION
+
+
+def as_bytes(document: dict[str, Any]) -> bytes:
+    """Return a document as bytes: indented, with Korean unescaped."""
+    return json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False).encode() + b"\n"
+
+
+def replace_document(
+    disk: FileSystem, path: Path, document: dict[str, Any], previous: dict[str, Any] | None = None
+) -> None:
+    """Write a document; the present file, or `previous`, becomes the previous copy. Raises StorageError."""
+    path = path.resolve()  # The user may have put a link there.
+    try:
+        with contextlib.suppress(FileNotFoundError):
+            before = disk.read(path)
+            write_whole(disk, previous_of(path), before if previous is None else as_bytes(previous))
+        write_whole(disk, path, as_bytes(document))
+    except OSError as error:
+        raise storage_error(error, path) from error
+
+
+def own_document(disk: FileSystem, path: Path, quarantine: Path) -> dict[str, Any]:
+    """Return one of Moot's own documents for writing; one that cannot be read is set aside first.
+
+    Raises StorageError, also for a document of a newer version.
+    """
+    found = read_json_file(path)
+    if isinstance(found, Problem):
+        set_aside(disk, path, quarantine)
+        return {}
+    if found is not None and is_newer(found):
+        raise StorageError("newer_version", path=str(path))
+    return found.value if found is not None else {}
+
+
+def write_to_trash(disk: FileSystem, trash: Path, name: str, document: dict[str, Any]) -> str:
+    """Write a document of its own to the trash and return its file there. Raises StorageError."""
+    try:
+        path = place_in_trash(disk, trash, name)
+        write_whole(disk, path, as_bytes(document))
+    except OSError as error:
+        raise storage_error(error, trash) from error
+    return path.name
+
+
+def put_back_in_place(entries: list[Any], entry: Any, place: object) -> None:
+    """Insert an entry where it was, at the end if its place is not known."""
+    entries.insert(place if type(place) is int and place >= 0 else len(entries), entry)
+
+
+def place_in_trash(disk: FileSystem, trash: Path, name: str, suffix: str = ".json") -> Path:
+    """Return a free path in the trash for something of this name that is deleted now. Raises OSError."""
+    taken = {one.name for one in disk.scan(trash)}
+    moment = int(time.time())
+    while f"{name}.{moment}{suffix}" in taken:
+        moment += 1
+    return trash / f"{name}.{moment}{suffix}"
+
+
+def refusal(problem: Problem) -> StorageError:
+    """Return the error for a file that is not overwritten because it could not be read."""
+    detail = problem.detail or problem.field or problem.code
+    return StorageError("unreadable_file", path=problem.path, line=problem.line or "?", detail=detail)
+
+
+def set_aside(disk: FileSystem, path: Path, quarantine: Path) -> None:
+    """Move one of Moot's own files that cannot be read to quarantine. Raises StorageError."""
+    try:
+        disk.make_folder(quarantine)
+        number = 1
+        while (target := quarantine / f"{path.name}.{number}").exists():
+            number += 1
+        disk.replace(path, target)
+    except OSError as error:
+        raise storage_error(error, path) from error
+
+
+def validated(kind: type, file: JsonFile, at: Field, entry: object, problems: list[Problem]) -> Any:
+    """Return the object of class `kind` that an entry describes; None after adding a problem for each wrong field."""
+    from pydantic import TypeAdapter, ValidationError
+
+    try:
+        return TypeAdapter(kind).validate_json(json.dumps(entry), strict=True)
+    except ValidationError as error:
+        for one in error.errors(include_url=False, include_input=False):
+            place: Field = (*at, *one["loc"])
+            code = "missing" if one["type"] == "missing" else "wrong_type"
+            problems.append(file.problem(code, place, one["msg"] if code == "wrong_type" else ""))
+        return None
+
+
+def is_name(text: str) -> bool:
+    """Return whether an id can be part of a file name and of a variable name on every system."""
+    return (
+        0 < len(text) <= MAX_ID
+        and all(character.isalnum() or character in "-_." for character in text)
+        and text[0].isalnum()
+        and text[-1] != "."
+        and text.partition(".")[0].casefold() not in _DEVICES
+    )
+
+
+def is_web_address(text: str) -> bool:
+    """Return whether a text is an http or https address with a host, without user and spaces."""
+    try:
+        parts = urlsplit(text)
+        port_is_fine = parts.port is None or parts.port > 0
+    except ValueError:
+        return False
+    return (
+        parts.scheme in ("http", "https")
+        and bool(parts.hostname)
+        and parts.username is None
+        and port_is_fine
+        and not any(character.isspace() for character in text)
+    )

@@ -1,7 +1,7 @@
-"""A session's log as bytes: how one line is written, and how lines are read whatever became of them.
+"""The lines of a session's log: writing them, reading them whatever happened to the file, and finding damage.
 
-A line is `{"c":"<crc32 of the rest>","q":<number>,"ops":[…]}` and one newline. Bytes are split on
-that newline only: a text may hold every other separator there is. Used by replay and the writer.
+A line is `{"c":"<crc32 of the rest>","q":<number>,"ops":[…]}` and a newline. Bytes are split at that newline only,
+because texts may contain every other separator.
 """
 
 import json
@@ -13,6 +13,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from app.core.message import MessageState
+from app.storage.records import MessageReader
+
 VERSION = 1
 READER = 1
 
@@ -21,18 +24,37 @@ Op = dict[str, Any]
 _START = b'{"c":"'
 _REST = len(_START) + 8 + 2
 _BOM = b"\xef\xbb\xbf"
+LINES = "lines"
+MESSAGE = "message"
+TEXT = "text"
+SESSION = "session"
+EVERYTHING = "everything"
+NOTHING = "nothing"
+UNKNOWN = "part"
+_BOM = b"\xef\xbb\xbf"
+_MESSAGE_ID = re.compile(rb'"op":"(?:message","message":\{|text",)"id":"([0-9A-Za-z]+)"')
+_OP = re.compile(rb'"op":"(message|text|session)"')
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One whole line: its number and what it changes; all of it happened or nothing."""
+    """A line: its number and its operations, which took effect together or not at all."""
 
     number: int
     ops: list[Op]
 
 
+@dataclass(frozen=True, slots=True)
+class LogRow:
+    """A line of the file, counted from 1: its whole records, and its bytes if a part of it is damaged."""
+
+    place: int
+    records: list[Line]
+    damaged: bytes = b""
+
+
 def encode_line(number: int, ops: list[Op]) -> bytes:
-    """Return one line of the log; what no encoding can hold is replaced, never refused."""
+    """Return a line as bytes; characters that cannot be encoded are replaced."""
     try:
         text = _dump({"q": number, "ops": ops})
     except ValueError:
@@ -45,7 +67,7 @@ def encode_line(number: int, ops: list[Op]) -> bytes:
 
 
 def decode_line(data: bytes) -> Line | None:
-    """Return what a line without its newline holds, None when it is damaged."""
+    """Parse a line without its newline; None if it is damaged."""
     rest = data[_REST:]
     if data[:_REST] != b'%b%08x",' % (_START, zlib.crc32(rest)):
         return None
@@ -60,50 +82,54 @@ def decode_line(data: bytes) -> Line | None:
 
 
 def read_lines(lines: Iterable[bytes]) -> Iterator[Line | None]:
-    """Yield each line of a file read in binary mode; None stands for one damaged record.
+    """Yield each record of a file that is read in binary mode; None stands for a damaged line.
 
-    Of a last line without a newline the whole records are yielded, and what is not whole is passed
-    over: it was never acknowledged. A file that is no log at all is one damaged record.
+    Of a last line without a newline only the whole records count: the rest was never acknowledged. A file that is no
+    log at all is one damaged line.
     """
-    for place, data in enumerate(lines):
+    for row in read_rows(lines):
+        if row.damaged:
+            yield None
+        yield from row.records
+
+
+def read_rows(lines: Iterable[bytes]) -> Iterator[LogRow]:
+    """Yield the lines of a file that is read in binary mode, without empty ones."""
+    for place, data in enumerate(lines, 1):
         ended = data.endswith(b"\n")
         body = data.rstrip(b"\r\n") if ended else data
-        if place == 0:
+        if place == 1:
             body = body.removeprefix(_BOM)
-        line = decode_line(body)
-        if line is not None:
-            yield line
-        elif ended:
-            if body:
-                yield from _salvage(body)
-        elif place == 0 and not is_cut_off(body):
-            yield None
-        else:
-            yield from whole_records(body)
+        if (line := decode_line(body)) is not None:
+            yield LogRow(place, [line])
+        elif body and (ended or (place == 1 and not _is_cut_off(body))):
+            yield _salvage(place, body)
+        elif body:
+            yield LogRow(place, whole_records(body))
 
 
 def by_number(lines: Iterable[Line]) -> list[Line]:
-    """Return lines in the order in which they were written; of those with one number, that of the file."""
+    """Return lines in the order of their numbers; lines with the same number stay in the order of the file."""
     return sorted(lines, key=operator.attrgetter("number"))
 
 
-def is_cut_off(body: bytes) -> bool:
-    """Say whether the only line of a file can be the start of a record that a crash cut off."""
+def _is_cut_off(body: bytes) -> bool:
+    """Return whether the only line of a file can be the beginning of a record that a crash cut off."""
     written = body.rstrip(b"\0")
     return written.startswith(_START) or _START.startswith(written)
 
 
 def whole_records(body: bytes) -> list[Line]:
-    """Return the records of a line that lost the newlines between them, or the start of the first."""
+    """Return the whole records in a line that lost the newlines between them, or the start of the first."""
     pieces = (decode_line(_START + piece) for piece in body.split(_START)[1:])
     return [line for line in pieces if line is not None]
 
 
-def _salvage(body: bytes) -> Iterator[Line | None]:
-    whole = whole_records(body)
-    if not body.startswith(_START) or len(whole) < body.count(_START):
-        yield None
-    yield from whole
+def _salvage(place: int, body: bytes) -> LogRow:
+    """Return the whole records of a damaged line, which may also be several lines without the newlines between."""
+    records = whole_records(body)
+    pieces = body.count(_START) + (not body.startswith(_START))
+    return LogRow(place, records, body if len(records) < pieces else b"")
 
 
 def _dump(value: object) -> str:
@@ -118,3 +144,67 @@ def _without_nan(value: object) -> Any:
     if isinstance(value, list):
         return [_without_nan(item) for item in value]
     return value
+
+
+@dataclass(frozen=True, slots=True)
+class LogFault:
+    """A damaged place in a log: its line, counted from 1, and what was lost, such as LINES (`count`) or MESSAGE."""
+
+    line: int
+    lost: str
+    count: int = 1
+
+
+def faults(lines: Iterable[bytes]) -> list[LogFault]:
+    """Return the damaged or missing parts of a log, in the order of the file.
+
+    An unfinished last line is no fault: it was never acknowledged.
+    """
+    rows = list(read_rows(lines))
+    if rows and not any(row.records for row in rows) and rows[0].damaged:
+        return [LogFault(1, EVERYTHING)]
+    numbers = sorted({record.number for row in rows for record in row.records})
+    finished = _finished(rows)
+    found: list[LogFault] = []
+    newest, damaged = 0, 0
+    reader = MessageReader()
+    for row in rows:
+        for record in row.records:
+            if record.number > newest:
+                elsewhere = sum(newest < number < record.number for number in numbers)
+                missing = record.number - newest - 1 - elsewhere - damaged
+                if missing > 0:
+                    found.append(LogFault(row.place, LINES, missing))
+                newest, damaged = record.number, 0
+            if any(reader.read(message) is None for message in _messages(record)):
+                found.append(LogFault(row.place, MESSAGE))
+        if row.damaged:
+            damaged += 1
+            found.append(LogFault(row.place, _lost(row.damaged, finished)))
+    return found
+
+
+def _messages(record: Line) -> Iterator[dict[str, object]]:
+    for op in record.ops:
+        if op.get("op") == MESSAGE and isinstance(message := op.get("message"), dict):
+            yield message
+
+
+def _finished(rows: list[LogRow]) -> set[str]:
+    """Return the ids of the messages that are complete."""
+    return {
+        str(message.get("id"))
+        for row in rows
+        for record in row.records
+        for message in _messages(record)
+        if message.get("state") != MessageState.STREAMING
+    }
+
+
+def _lost(damaged: bytes, finished: set[str]) -> str:
+    """Return what a damaged line contained, as far as that can be told."""
+    kinds = {kind.decode() for kind in _OP.findall(damaged)}
+    ids = {found.decode() for found in _MESSAGE_ID.findall(damaged)}
+    if kinds == {TEXT} and ids and ids <= finished:
+        return NOTHING
+    return next((kind for kind in (MESSAGE, SESSION, TEXT) if kind in kinds), UNKNOWN)

@@ -1,7 +1,7 @@
-"""`mcp.json`: the `mcpServers` object that other MCP clients use, read and written.
+"""Reads and writes `mcp.json`, the `mcpServers` object that other MCP clients use too.
 
-Used by the documents, and by backups, which leave out the secrets that somebody wrote into it by hand. In the
-bin an entry, without them too, is an `mcp.json` of its own that knows its place.
+Backups and the trash contain no secrets that the user wrote into it. In the trash an entry is an `mcp.json` of
+its own, with its former place.
 """
 
 import copy
@@ -14,29 +14,32 @@ from app.core.errors import BadInput
 from app.core.server_secrets import hidden_address, parted, resolved
 from app.core.store import Problem
 from app.core.tool import McpServer
-from app.storage.document_file import (
+from app.storage.file_system import FileSystem
+from app.storage.json_file import (
     MAX_ID,
     PLACE,
+    Field,
+    JsonFile,
     as_bytes,
     is_name,
     is_web_address,
-    place_in_bin,
+    put_back_in_place,
+    read_json_file,
     refusal,
+    write_to_trash,
 )
-from app.storage.file_system import FileSystem, storage_error, write_whole
-from app.storage.json_file import Field, JsonFile, read_json_file
 
 SERVERS = "mcpServers"
 
 _TEXTS = ("command", "cwd", "url")
 _PAIRS = ("env", "headers")
-# How other clients call the two ways of talking that there are.
+# The names of the two transports in other clients.
 _BY_COMMAND = frozenset(("stdio",))
 _BY_ADDRESS = frozenset(("http", "streamable-http", "streamablehttp", "streamable_http"))
 
 
 def read_mcp(path: Path) -> tuple[dict[str, Any], dict[str, McpServer]]:
-    """Return `mcp.json`, empty where there is none, and the servers of it that can be used. Raises StorageError."""
+    """Return `mcp.json`, empty if there is none, and its usable servers. Raises StorageError."""
     found = read_json_file(path)
     if isinstance(found, Problem):
         raise refusal(found)
@@ -48,7 +51,7 @@ def read_mcp(path: Path) -> tuple[dict[str, Any], dict[str, McpServer]]:
 
 
 def read_servers(file: JsonFile, problems: list[Problem]) -> dict[str, McpServer]:
-    """Return the entries that can be used, by name; each of the others is noted and passed over."""
+    """Return the usable entries by name, after adding a problem for each of the others."""
     entries = file.value.get(SERVERS)
     if not isinstance(entries, dict):
         problems.append(file.problem("wrong_type" if SERVERS in file.value else "missing", (SERVERS,)))
@@ -78,7 +81,7 @@ def _server(name: str, entry: dict[str, Any]) -> McpServer:
 def with_servers(
     document: dict[str, Any], known: dict[str, McpServer], servers: tuple[McpServer, ...]
 ) -> dict[str, Any]:
-    """Return a document with other servers; unknown fields and entries that could not be used stay."""
+    """Return a document with other servers; unknown fields and unusable entries stay."""
     before = document.get(SERVERS, {})
     wanted = {server.name: server for server in servers}
     entries = {name: entry for name, entry in before.items() if name in wanted or name not in known}
@@ -88,9 +91,9 @@ def with_servers(
 
 
 def without_secrets(document: dict[str, Any], unless: dict[str, Any] | None = None) -> dict[str, Any]:
-    """Return a document with references in place of what looks like a secret in its entries.
+    """Return a document with references in place of the secrets in its entries, also in unusable ones.
 
-    Also in one that cannot be used, as far as it can be read. Entries that are the same in `unless` stay.
+    Entries that are the same in `unless` stay.
     """
     entries = document.get(SERVERS)
     if not isinstance(entries, dict):
@@ -106,22 +109,18 @@ def without_secrets(document: dict[str, Any], unless: dict[str, Any] | None = No
 def throw_server(
     disk: FileSystem, trash: Path, document: dict[str, Any], name: str
 ) -> tuple[str, dict[str, Any]]:
-    """Write an entry to the bin, without its secrets; return its file there and a document without the entry.
+    """Write an entry to the trash without its secrets; return its file there, and the document without the entry.
 
     Raises StorageError.
     """
     entries = document[SERVERS]
     alone = {PLACE: list(entries).index(name), SERVERS: {name: _cleared(name, entries[name])}}
-    try:
-        path = place_in_bin(disk, trash, name if is_name(name) else "server")
-        write_whole(disk, path, as_bytes(alone))
-    except OSError as error:
-        raise storage_error(error, trash) from error
-    return path.name, {**document, SERVERS: {one: entry for one, entry in entries.items() if one != name}}
+    file = write_to_trash(disk, trash, name if is_name(name) else "server", alone)
+    return file, {**document, SERVERS: {one: entry for one, entry in entries.items() if one != name}}
 
 
 def with_thrown_server(path: Path, document: dict[str, Any]) -> dict[str, Any]:
-    """Return a document with the entry of a file of the bin. Raises StorageError, BadInput for a name that is taken."""
+    """Return a document with an entry from the trash. Raises StorageError, BadInput if its name is taken."""
     problems: list[Problem] = []
     file = read_json_file(path)
     found = read_servers(file, problems) if isinstance(file, JsonFile) else {}
@@ -130,15 +129,12 @@ def with_thrown_server(path: Path, document: dict[str, Any]) -> dict[str, Any]:
     name, entries = next(iter(found)), list(document.get(SERVERS, {}).items())
     if any(name == other for other, _ in entries):
         raise BadInput("bin_place_taken", name=name)
-    place = file.value.get(PLACE)
-    entries.insert(
-        place if type(place) is int and place >= 0 else len(entries), (name, file.value[SERVERS][name])
-    )
+    put_back_in_place(entries, (name, file.value[SERVERS][name]), file.value.get(PLACE))
     return {**document, SERVERS: dict(entries)}
 
 
 def packed(data: bytes) -> bytes:
-    """Return the bytes of `mcp.json` as a backup holds them: without secrets; nothing of a file that is no JSON."""
+    """Return `mcp.json` for a backup: without secrets, and empty if it is no JSON."""
     try:
         document = json.loads(data)
     except (ValueError, RecursionError):
@@ -148,7 +144,7 @@ def packed(data: bytes) -> bytes:
 
 
 def unpacked(data: bytes, here: bytes) -> bytes:
-    """Return the bytes of a backup's `mcp.json` with the secrets that stand in the file that is `here`."""
+    """Return the `mcp.json` of a backup with the secrets of the present file `here`."""
     try:
         document, now = json.loads(data), json.loads(here)
         entries, others = document[SERVERS], now[SERVERS]
@@ -182,7 +178,7 @@ def _rewritten(name: str, entry: dict[str, Any], change: Callable[[McpServer], M
 
 
 def _sound(entry: dict[str, Any]) -> dict[str, Any]:
-    """Return of an entry, which may not be usable, the fields that may hold secrets and can be read."""
+    """Return the readable fields of an entry that may contain secrets; the entry may be unusable."""
     args = entry.get("args")
     sound: dict[str, Any] = {"url": entry["url"]} if isinstance(entry.get("url"), str) else {}
     if isinstance(args, list) and all(isinstance(one, str) for one in args):
@@ -217,7 +213,7 @@ def _entry(server: McpServer, before: dict[str, Any] | None) -> dict[str, Any]:
 
 
 def _fault(name: str, entry: object) -> tuple[str, Field, str] | None:
-    """Return the code, field and detail of what is wrong with an entry, None when it can be used."""
+    """Return (code, field, detail) of the fault of an entry, None if it can be used."""
     if not name.strip() or len(name) > MAX_ID or not name.isprintable():
         return "bad_server_name", (), ""
     if not isinstance(entry, dict):

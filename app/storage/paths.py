@@ -1,7 +1,4 @@
-"""Where Moot keeps its files: the data directory's layout, and the resources that come with the program.
-
-Used by everything in storage and by the wiring; nothing here touches the disk when it is made.
-"""
+"""The paths of the data directory, and of the resources that come with the program; touches no disk."""
 
 import os
 import sys
@@ -9,7 +6,7 @@ from pathlib import Path
 
 
 class DataPaths:
-    """Every file and folder of one data directory."""
+    """The paths of all files and folders in a data directory."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -34,11 +31,11 @@ class DataPaths:
         self.control = root / "control"
 
     def session(self, session_id: str) -> Path:
-        """Return the log of a session; the id must have been checked by `is_id`."""
+        """Return the path of a session's log; the caller has checked the id with `is_id`."""
         return self.sessions / f"{session_id}.jsonl"
 
     def draft(self, name: str) -> Path:
-        """Return what is left unsent in a session or another place; the name must have been checked."""
+        """Return the path of a draft; the caller has checked the name."""
         return self.drafts / f"{name}.json"
 
 
@@ -53,9 +50,9 @@ def default_data_dir() -> Path:
 
 
 def resources_dir() -> Path:
-    """Find `resources/` in a frozen build, an installed wheel or a checkout.
+    """Return `resources/` of a frozen build, an installed wheel or a checkout.
 
-    Raises FileNotFoundError when it is in none of them.
+    Raises FileNotFoundError if there is none.
     """
     package = Path(__file__).resolve().parent.parent
     places = [package / "_resources", package.parent / "resources"]

@@ -1,6 +1,6 @@
-"""`providers.json`: its entries, read and written, and those that were thrown away. Used by the documents.
+"""Reads and writes `providers.json` and the cached lists of models in `models.json`; neither contains keys.
 
-In the bin an entry is a `providers.json` of its own that knows its place. A key is in none of these files.
+In the trash an entry is a `providers.json` of its own, with its former place.
 """
 
 import copy
@@ -11,36 +11,40 @@ from typing import Any
 
 from app.core.catalog import KINDS, provider_kind
 from app.core.errors import BadInput, StorageError
-from app.core.provider import ProviderConfig
+from app.core.provider import ModelList, ProviderConfig
 from app.core.server_secrets import has_key, has_user, hidden_address
 from app.core.store import Problem
-from app.storage.document_file import (
+from app.storage.file_system import FileSystem
+from app.storage.json_file import (
     PLACE,
     VERSION,
-    as_bytes,
+    Field,
+    JsonFile,
+    field_name,
     is_name,
     is_newer,
     is_web_address,
-    place_in_bin,
+    put_back_in_place,
+    read_json_file,
     refusal,
+    replace_document,
     validated,
+    write_to_trash,
 )
-from app.storage.file_system import FileSystem, storage_error, write_whole
-from app.storage.json_file import Field, JsonFile, field_name, read_json_file
 from app.storage.records import plain
 
 PROVIDERS = "providers"
 NEWER = "newer_version"
-# What is shown for an entry that does not say, or not legibly.
+# The kind shown for an entry without a readable one.
 OTHER_KIND = "openai-compatible"
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderEntries:
-    """What the file holds; `document` is all of it.
+    """The contents of `providers.json`; `document` is all of it.
 
-    `providers` are those to show, `places` those of the entries that can be used. Of what is in `unusable`
-    only the id is certain: its address may be another than the catalogue's. With `damage` that goes for all.
+    `providers` are those to show, `places` the indexes of usable entries. Of an entry in `unusable` only the id
+    is certain; its address may be another than the catalogue's. With `damage` nothing in the file is certain.
     """
 
     providers: tuple[ProviderConfig, ...]
@@ -51,12 +55,12 @@ class ProviderEntries:
     problems: tuple[Problem, ...] = ()
 
     def problem_of(self, provider_id: str) -> Problem | None:
-        """Return why what is written about a provider cannot be used, None where it can."""
+        """Return why the entry of a provider cannot be used, None if it can."""
         return self.damage or self.unusable.get(provider_id)
 
 
 def read_providers(path: Path) -> ProviderEntries:
-    """Read the file; where there is none, the providers are one for each row of the catalogue that has models."""
+    """Read the file; if there is none, return a provider for each row of the catalogue with models."""
     file = read_json_file(path)
     damage = file if isinstance(file, Problem) else None
     entries: Any = file.value.get(PROVIDERS) if isinstance(file, JsonFile) else None
@@ -82,7 +86,7 @@ def read_providers(path: Path) -> ProviderEntries:
     return ProviderEntries(
         providers=tuple(found.values()),
         document=file.value,
-        # Of two entries with the same id nobody knows which one is meant.
+        # Of two entries with the same id, neither can be used.
         places={name: place for name, place in places.items() if name not in unusable},
         unusable=unusable,
         problems=tuple(problems),
@@ -90,7 +94,7 @@ def read_providers(path: Path) -> ProviderEntries:
 
 
 def writable_entries(path: Path) -> tuple[dict[str, Any], ProviderEntries]:
-    """Return the document as it is to be written, and what it holds. Raises StorageError: it is not overwritten."""
+    """Return the document for writing, and its contents. Raises StorageError if it must not be overwritten."""
     entries = read_providers(path)
     if entries.damage is not None and entries.damage.code == NEWER:
         raise StorageError(NEWER, path=str(path))
@@ -102,7 +106,7 @@ def writable_entries(path: Path) -> tuple[dict[str, Any], ProviderEntries]:
 def _read_entry(
     file: JsonFile, place: int, entry: Any, found: Mapping[str, ProviderConfig], problems: list[Problem]
 ) -> ProviderConfig:
-    """Return the provider of an entry; of one that cannot be used, after noting why, what is certain of it."""
+    """Return the provider of an entry; if it is unusable, add a problem and return what is certain of it."""
     at: Field = (PROVIDERS, place)
     config: ProviderConfig | None = validated(ProviderConfig, file, at, entry, problems)
     if config is not None:
@@ -122,7 +126,7 @@ def _read_entry(
 def with_providers(
     before: list[Any], known: Mapping[str, int], providers: tuple[ProviderConfig, ...]
 ) -> list[Any]:
-    """Return the entries of these providers; unknown fields and entries that could not be used stay."""
+    """Return the entries of these providers; unknown fields and unusable entries stay."""
     entries = [entry for place, entry in enumerate(before) if place not in known.values()]
     for config in providers:
         entry = copy.deepcopy(before[known[config.id]]) if config.id in known else {}
@@ -135,27 +139,21 @@ def with_providers(
 
 
 def throw_entry(disk: FileSystem, trash: Path, document: dict[str, Any], place: int, provider_id: str) -> str:
-    """Take an entry out of a document and write it to the bin; return its file there. Raises StorageError."""
+    """Move an entry from a document to the trash; return its file there. Raises StorageError."""
     alone = {"version": VERSION, PLACE: place, PROVIDERS: [document[PROVIDERS].pop(place)]}
-    try:
-        path = place_in_bin(disk, trash, provider_id)
-        write_whole(disk, path, as_bytes(alone))
-    except OSError as error:
-        raise storage_error(error, trash) from error
-    return path.name
+    return write_to_trash(disk, trash, provider_id, alone)
 
 
 def put_entry_back(path: Path, document: dict[str, Any], taken: Collection[str]) -> None:
-    """Put the entry of a file of the bin into a document. Raises StorageError, BadInput for an id that is taken."""
+    """Put an entry from the trash into a document. Raises StorageError, BadInput if its id is taken."""
     thrown = read_providers(path)
     config = next((one for one in thrown.providers if one.id in thrown.places), None)
     if config is None or thrown.document is None:
         raise refusal(thrown.problems[0]) if thrown.problems else StorageError("unreadable_file", path=path)
     if config.id in taken:
         raise BadInput("bin_place_taken", name=config.label or config.id)
-    place, entries = thrown.document.get(PLACE), document[PROVIDERS]
     entry = thrown.document[PROVIDERS][thrown.places[config.id]]
-    entries.insert(place if type(place) is int and place >= 0 else len(entries), entry)
+    put_back_in_place(document[PROVIDERS], entry, thrown.document.get(PLACE))
 
 
 def _fault(config: ProviderConfig, taken: set[str]) -> tuple[str, str, str] | None:
@@ -170,3 +168,22 @@ def _fault(config: ProviderConfig, taken: set[str]) -> tuple[str, str, str] | No
     if config.base_url and not is_web_address(config.base_url):
         return "bad_url", "base_url", hidden_address(config.base_url)[:200]
     return None
+
+
+def read_model_lists(path: Path) -> tuple[ModelList, ...]:
+    """Return the lists in a file; an unreadable one is left out and fetched again."""
+    found = read_json_file(path)
+    entries = found.value.get("lists") if isinstance(found, JsonFile) else None
+    if not isinstance(found, JsonFile) or not isinstance(entries, list):
+        return ()
+    unused: list[Problem] = []
+    lists = (
+        validated(ModelList, found, ("lists", place), entry, unused) for place, entry in enumerate(entries)
+    )
+    return tuple(one for one in lists if one is not None)
+
+
+def save_model_lists(disk: FileSystem, path: Path, lists: tuple[ModelList, ...]) -> None:
+    """Write the lists. Raises StorageError."""
+    document = {"version": VERSION, "lists": [dataclasses.asdict(one) for one in lists]}
+    replace_document(disk, path, document)

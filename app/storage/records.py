@@ -1,6 +1,6 @@
-"""Sessions and messages as JSON objects, there and back, checked on both ways.
+"""Converts sessions and messages to JSON objects and back, and checks both.
 
-Empty values are left out. pydantic is imported on first use only: the first paint must not pay it.
+Empty values are omitted. pydantic is imported at its first use, after the first paint.
 """
 
 import contextlib
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 Plain = dict[str, Any]
 
-# Sub-agents below this are shown at this depth.
+# Deeper sub-agents are shown at this depth.
 MOST_DEPTH = 32
 
 _SESSIONS: dict[str, type[Session]] = {
@@ -44,7 +44,7 @@ _MANY: dict[str, type] = {"tool_calls": ToolCall, "attachments": Attachment}
 
 
 def plain(value: object) -> Any:
-    """Return a noun as JSON objects and arrays; what is empty unless said otherwise is left out."""
+    """Return a dataclass as JSON objects and arrays, without fields that have an empty default value."""
     if isinstance(value, str):
         return _storable(value)
     kind: Any = type(value)
@@ -71,7 +71,7 @@ def _storable(text: str) -> str:
 
 @functools.cache
 def _fields(kind: type) -> tuple[tuple[str, object], ...]:
-    """Return a noun's fields, each with the empty value that goes without saying."""
+    """Return a class's fields, each with the empty value that is omitted."""
     return tuple(
         (field.name, field.default if field.default in (None, "", ()) else dataclasses.MISSING)
         for field in (dataclasses.fields(kind) if dataclasses.is_dataclass(kind) else ())
@@ -130,14 +130,14 @@ def check_session(record: Plain) -> None:
 
 
 class MessageReader:
-    """Makes messages of one session out of records; equal authors and turn ids are kept once."""
+    """Makes messages of one session from records; equal authors and turn ids share one object."""
 
     def __init__(self) -> None:
         self._authors: dict[tuple[object, ...], Author] = {}
         self._texts: dict[str, str] = {}
 
     def read(self, record: Plain) -> Message | None:
-        """Return the message, mended if it was streaming; None when the record is not one."""
+        """Return the message, None if the record is none."""
         author = record.get("author")
         if not isinstance(author, dict):
             return None
@@ -170,9 +170,9 @@ class MessageReader:
 
 
 def read_session(session_id: str, record: Plain) -> tuple[Session, bool]:
-    """Return a session and whether it may only be read: an unknown kind, or parts are missing.
+    """Return a session, and whether it is read-only: its kind is unknown, or parts are missing.
 
-    The id is the file's: a copied log is a session of its own.
+    Its id is the file's, because a copied log is a session of its own.
     """
     whole = {**record, "id": session_id}
     kind: Any = _SESSIONS.get(_text(whole, "kind"))
@@ -200,14 +200,14 @@ def _is_optional(kind: type[Session], part: str) -> bool:
 
 
 def mended_session(session: Session) -> Session:
-    """Return the session as a new start finds it: what was running is paused."""
+    """Return the session as after a restart: a running one is paused."""
     if session.status != Status.RUNNING:
         return session
     return dataclasses.replace(session, status=Status.PAUSED, reason=Reason.APP_RESTART)
 
 
 def mended_message(message: Message) -> Message:
-    """Return the message as a new start finds it: what was streaming is stopped, its text kept."""
+    """Return the message as after a restart: a streaming one is stopped, its text kept."""
     return (
         dataclasses.replace(message, state=MessageState.STOPPED)
         if message.state == MessageState.STREAMING
@@ -216,9 +216,9 @@ def mended_message(message: Message) -> Message:
 
 
 def trusted_message(record: Plain) -> Message | None:
-    """Make a message of a line whose checksum is right without the cost of pydantic.
+    """Make a message from a line with a correct checksum, without the cost of pydantic.
 
-    For the last lines of a log, which are painted before anything else is loaded.
+    For the last lines of a log, which are painted before everything else is loaded.
     """
     try:
         values = {name: record[name] for name in _field_names(Message) if name in record}
@@ -249,7 +249,7 @@ def _noun(kind: type, record: Plain) -> Any:
 
 
 def _is_sound(noun: Any) -> bool:
-    """Say whether every field of a noun is of its type: a right checksum does not say who wrote the line."""
+    """Return whether every field has its type; a correct checksum does not tell who wrote the line."""
     kind: Any = type(noun)
     return all(_fits(getattr(noun, name), hint) for name, hint in _hints(kind).items())
 
@@ -272,12 +272,12 @@ def _fits(value: object, hint: Any) -> bool:
 
 
 def _depth(depth: int) -> int:
-    """Return a depth that can be shown: a file may say any number."""
+    """Return a depth that can be shown; a file may contain any number."""
     return max(0, min(depth, MOST_DEPTH))
 
 
 def summary_of(session_id: str, record: Plain, messages: int, latest: str, read_only: bool) -> SessionSummary:
-    """Return the list's line of a session; `latest` is when its newest message was made."""
+    """Return a session's summary; `latest` is the time of its newest message."""
     kind = _text(record, "kind") if record else "unknown"
     debate = record.get("debate")
     debate = debate if isinstance(debate, dict) else {}
@@ -308,7 +308,7 @@ def summary_of(session_id: str, record: Plain, messages: int, latest: str, read_
 
 
 def summary_record(session: Session) -> Plain:
-    """Return what `summary_of` reads of a session, without the cost of all of it."""
+    """Return the part of a session's record that `summary_of` reads, without making all of it."""
     record: Plain = {name: getattr(session, name) for name in _field_names(Session)}
     if session.debate is not None:
         debate = session.debate

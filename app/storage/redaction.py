@@ -1,6 +1,6 @@
-"""Takes keys out of texts: those Moot knows in every form they may come back in, and what looks like one.
+"""Removes keys from texts: known keys in every form in which they may appear, and what looks like a key.
 
-Used by secrets on error texts, logs and exports, and by the wiring on what goes to standard error.
+Applied to error texts, logs, exports and standard error.
 """
 
 import base64
@@ -46,8 +46,8 @@ _FIELDS = (
     "client_secret",
     "authorization",
 )
-# How a key may look. A pattern is tried only where one of its words stands, so that the time grows with the
-# text alone; the words of a pattern that ignores case are in small letters.
+# Patterns of keys. Each is tried only where one of its words occurs, so that the time is linear in the
+# text; the words of patterns that ignore case are in lower case.
 _SHAPES = tuple(
     (words, folded, re.compile(pattern, re.IGNORECASE if folded else 0))
     for words, folded, pattern in (
@@ -64,7 +64,7 @@ _SHAPES = tuple(
 
 
 class Redactor:
-    """Removes all known keys, whole or in part, plain or encoded, in time linear in the text."""
+    """Removes all known keys, whole or in part, plain or encoded, in linear time."""
 
     def __init__(self) -> None:
         self._keys: set[str] = set()
@@ -75,11 +75,11 @@ class Redactor:
         self._ends: list[tuple[str, re.Pattern[str], bool]] = []
 
     def add(self, key: str) -> None:
-        """Remember a key for good: a removed one must not come back in a late error either."""
+        """Add a key for the lifetime of the program: a removed key must not appear in a late error either."""
         self._remember(self._keys, key)
 
     def add_whole(self, text: str) -> None:
-        """Remember a text that is removed as a whole only: its ends may be ordinary words."""
+        """Add a text that is removed only as a whole, because its ends may be ordinary words."""
         self._remember(self._whole, text)
 
     def _remember(self, among: set[str], key: str) -> None:
@@ -89,7 +89,7 @@ class Redactor:
         among.add(key)
         known = self._keys | self._whole
         long = [one for one in known if len(one) >= _SHORT]
-        # The longest first: a key may be part of another.
+        # The longest first, because a key may be part of another.
         self._forms = sorted({form for one in long for form in _forms(one)}, key=len, reverse=True)
         self._folded = sorted({quote(one, safe="").lower() for one in long}, key=len, reverse=True)
         self._short = [(one, _short_form(one)) for one in known if len(one) < _SHORT]
@@ -107,7 +107,7 @@ class Redactor:
                 text = pattern.sub(MARK, text)
         for piece, pattern, is_start in self._ends:
             if piece in text:
-                # Backwards for the end of a key, so that what stands before it is read once.
+                # Backwards for the end of a key, so that the text before it is read only once.
                 text = pattern.sub(MARK, text) if is_start else pattern.sub(MARK[::-1], text[::-1])[::-1]
         return _without_shapes(text)
 
@@ -123,13 +123,13 @@ def _without_shapes(text: str) -> str:
                 match = pattern.match(text, place)
                 if match:
                     spans.append(match.span())
-                # Behind a match: a text of nothing but such words is read once.
+                # Continue behind a match, so that a text of nothing but such words is read only once.
                 place = searched.find(word, match.end() if match else place + 1)
     return _without(text, spans)
 
 
 def _without(text: str, spans: list[tuple[int, int]]) -> str:
-    """Return the text with a mark instead of each span; spans that overlap get one."""
+    """Return the text with a mark in place of each span; overlapping spans get one mark."""
     if not spans:
         return text
     parts = []
@@ -149,13 +149,13 @@ def _places(text: str, word: str) -> Iterator[int]:
 
 
 def _lower(text: str) -> str:
-    """Return the text in small letters, every letter at its place."""
+    """Return the text in lower case, with every character at its place."""
     lower = text.lower()
     return lower if len(lower) == len(text) else text.translate(_SMALL_LETTERS)
 
 
 def _forms(key: str) -> set[str]:
-    """Return what a key looks like: as it is, escaped and encoded."""
+    """Return the forms of a key: plain, escaped and encoded."""
     whole = {key, json.dumps(key)[1:-1], json.dumps(key, ensure_ascii=False)[1:-1].replace("/", "\\/")}
     whole |= {quote(key, safe=""), quote(key), quote_plus(key)}
     data = key.encode()
@@ -163,14 +163,14 @@ def _forms(key: str) -> set[str]:
 
 
 def _short_form(key: str) -> re.Pattern[str]:
-    """Return the pattern of a key so short that it may be part of a word."""
+    """Return a pattern for a key so short that it may be part of a word."""
     return re.compile(rf"(?<![A-Za-z0-9]){re.escape(key)}(?![A-Za-z0-9])")
 
 
 def _ends(key: str) -> list[tuple[str, re.Pattern[str], bool]]:
-    """Return the ends of a key that a provider may echo, each with its pattern and whether it is the start.
+    """Return start and end of a key, which providers may echo, as (text, pattern, whether it is the start).
 
-    The pattern of the end is for a text that is turned round.
+    The pattern of the end is for reversed text.
     """
     if len(key) < 2 * _PIECE:
         return []
@@ -182,7 +182,7 @@ def _ends(key: str) -> list[tuple[str, re.Pattern[str], bool]]:
 
 
 def _base64_forms(data: bytes) -> set[str]:
-    """Return what of a key's base64 is the same wherever in a longer text the key stands."""
+    """Return the part of a key's base64 form that does not depend on its position in a longer text."""
     forms = set()
     for before in range(3):
         encoded = base64.b64encode(b"\0" * before + data).decode().rstrip("=")
@@ -194,10 +194,10 @@ def _base64_forms(data: bytes) -> set[str]:
 
 
 def keep_keys_out_of_errors(redact: Callable[[str], str]) -> None:
-    """Take keys out of what goes to standard error: log lines, and errors that nobody caught."""
+    """Remove keys from standard error: from log records and uncaught exceptions."""
 
     class Keyless(logging.Formatter):
-        """Writes a record as ever, without keys."""
+        """Formats a record as usual, without keys."""
 
         def format(self, record: logging.LogRecord) -> str:
             return redact(super().format(record))
@@ -208,7 +208,7 @@ def keep_keys_out_of_errors(redact: Callable[[str], str]) -> None:
 
     if logging.lastResort is not None:
         logging.lastResort.setFormatter(Keyless())
-    # Whoever has put a hook of their own there, as a debugger does, keeps it.
+    # A debugger's own hook stays.
     if sys.excepthook is sys.__excepthook__:
         sys.excepthook = lambda _kind, error, _trace: tell(error)
     if threading.excepthook is threading.__excepthook__:

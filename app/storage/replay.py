@@ -1,6 +1,6 @@
-"""What a log says when its lines are read in the order of their numbers: a session and its messages.
+"""Replays the lines of a log in the order of their numbers: a session and its messages.
 
-Reading the same lines again changes nothing. Used to load a session and to mend the index.
+Reading the same lines again changes nothing.
 """
 
 from collections.abc import Callable, Iterable
@@ -10,8 +10,8 @@ from typing import Any, BinaryIO
 from app.core.message import Message, MessageState
 from app.core.session import SessionSummary
 from app.core.store import StoredSession
-from app.storage.file_system import FileSystem
-from app.storage.log import READER, Line, Op, by_number, decode_line, read_lines
+from app.storage.file_system import FileSystem, write_all
+from app.storage.log import READER, Line, Op, by_number, decode_line, read_lines, whole_records
 from app.storage.records import (
     MessageReader,
     Plain,
@@ -27,7 +27,7 @@ _CHUNK = 64 * 1024
 
 
 class Replay:
-    """Folds the lines of one log; `keep` makes of a finished message's record what to remember of it."""
+    """The state after the lines of one log; `keep` returns what to keep of a finished message's record."""
 
     def __init__(self, keep: Callable[[Plain], object | None] = lambda _: True) -> None:
         self.session: Plain = {}
@@ -40,7 +40,7 @@ class Replay:
         self._open: dict[str, _OpenMessage] = {}
 
     def add_all(self, lines: Iterable[Line | None]) -> bool:
-        """Take lines, None for a damaged one; stop and return false where their numbers do not rise."""
+        """Apply lines, None for a damaged one; stop and return false when a number does not rise."""
         for line in lines:
             if line is None:
                 self.damaged += 1
@@ -51,10 +51,10 @@ class Replay:
         return True
 
     def add(self, line: Line) -> None:
-        """Take a line whose number is not below the last one's.
+        """Apply a line whose number is not below the last one's.
 
-        The same number again is a line written twice, or by a second writer: it may add messages that
-        the lines before do not hold finished, and change nothing else.
+        A line with the same number was written twice, or by a second writer: it may add messages that are not
+        finished yet, and change nothing else.
         """
         repeated = line.number == self.last_number
         self.last_number = line.number
@@ -80,7 +80,7 @@ class Replay:
                 self.min_reader = least if isinstance(least, int) else 1
 
     def open_records(self) -> list[tuple[str, Plain]]:
-        """Return the messages that never finished, with the text they had."""
+        """Return the messages that never finished, with their text so far."""
         return [(message_id, started.record()) for message_id, started in self._open.items()]
 
     def _is_held(self, record: Plain) -> bool:
@@ -115,7 +115,7 @@ class Replay:
 
 
 class _OpenMessage:
-    """A message that has not finished yet, with the pieces of its text."""
+    """An unfinished message and the pieces of its text."""
 
     def __init__(self, record: Plain) -> None:
         self._record = record
@@ -131,7 +131,7 @@ class _OpenMessage:
 
 
 class _Pieces:
-    """A text put together from pieces that each say where they belong."""
+    """A text made of pieces with offsets."""
 
     def __init__(self, start: object) -> None:
         self._pieces = [start] if isinstance(start, str) else []
@@ -141,7 +141,7 @@ class _Pieces:
         if not isinstance(text, str) or not text:
             return
         if not isinstance(offset, int) or not 0 <= offset <= self._length:
-            return  # A piece before it is lost; what follows a gap would read as something else.
+            return  # A piece before it is lost, and text behind a gap would be misread.
         text = text[self._length - offset :]
         self._pieces.append(text)
         self._length += len(text)
@@ -153,10 +153,10 @@ class _Pieces:
 def read_log(
     open_log: Callable[[], BinaryIO], keep: Callable[[Plain], object | None] = lambda _: True
 ) -> Replay:
-    """Read a log whole. Raises OSError.
+    """Replay a whole log. Raises OSError.
 
-    Programs that synchronise files may repeat lines or move them. Only then is the log held in memory, to
-    be read in the order of its numbers.
+    Programs that synchronise files may repeat or move lines. Only then the log is held in memory and sorted by
+    number.
     """
     replay = Replay(keep)
     with open_log() as file:
@@ -172,9 +172,9 @@ def read_log(
 
 
 def load_session(file_system: FileSystem, path: Path, *, mend: bool) -> tuple[StoredSession, "Replay"]:
-    """Read a log whole; also return what was read, for the writer to go on from. Raises OSError.
+    """Read a session; also return the replay, from which the writer continues. Raises OSError.
 
-    With `mend`, what was running is paused and what was streaming is stopped.
+    With `mend`, a running session is paused and a streaming message is stopped.
     """
     reader = MessageReader()
     replay = read_log(lambda: file_system.open_read(path), reader.read)
@@ -184,7 +184,7 @@ def load_session(file_system: FileSystem, path: Path, *, mend: bool) -> tuple[St
 
 
 def stored_session(session_id: str, replay: Replay, reader: MessageReader, *, mend: bool) -> StoredSession:
-    """Return the session that a log holds, which was replayed with `reader.read`."""
+    """Return the session of a log that was replayed with `reader.read`."""
     damaged = replay.damaged
     for message_id, record in replay.open_records():
         message = reader.read(record)
@@ -204,7 +204,7 @@ def stored_session(session_id: str, replay: Replay, reader: MessageReader, *, me
 
 
 def read_summary(file_system: FileSystem, path: Path) -> SessionSummary | None:
-    """Read a log for its line in the list; None for a file that holds nothing at all."""
+    """Return the summary of a log, None if the file contains nothing."""
     replay = read_log(lambda: file_system.open_read(path))
     if not replay.session and not replay.messages and not replay.damaged:
         return None
@@ -214,9 +214,9 @@ def read_summary(file_system: FileSystem, path: Path) -> SessionSummary | None:
 
 
 def lines_backwards(file_system: FileSystem, path: Path, size: int) -> Iterable[bytes]:
-    """Yield a log's lines without their newlines, the last first, reading no more than is asked for.
+    """Yield the lines of a log without newlines, the last first, reading only as much as is asked for.
 
-    What follows the last newline comes first, even when it is empty. Raises OSError.
+    The part behind the last newline comes first, even if it is empty. Raises OSError.
     """
     rest = b""
     end = size
@@ -232,10 +232,32 @@ def lines_backwards(file_system: FileSystem, path: Path, size: int) -> Iterable[
     yield rest
 
 
+def mended_size(
+    disk: FileSystem,
+    path: Path,
+    descriptor: int,
+    keep: Callable[[bytes, int], None] = lambda _tail, _start: None,
+) -> int:
+    """Make a log end with a newline, so that an unfinished record cannot swallow the next; return its size.
+
+    `keep` gets the bytes that are cut off and where they began. Raises OSError.
+    """
+    size = disk.stat(path).size
+    tail = next(iter(lines_backwards(disk, path, size))) if size else b""
+    if not tail:
+        return size
+    if whole_records(tail):
+        write_all(disk, descriptor, b"\n")
+        return size + 1
+    keep(tail, size - len(tail))
+    disk.truncate(descriptor, size - len(tail))
+    return size - len(tail)
+
+
 def read_tail(file_system: FileSystem, path: Path, count: int) -> list[Message]:
     """Return the last `count` finished messages, oldest first, from the end of the file.
 
-    None where a line is missing or not in its place: then only the whole log tells what is newest.
+    None if a line is missing or misplaced: then only the whole log tells which are newest.
     """
     newest: dict[str, Message] = {}
     order: list[str] = []

@@ -1,6 +1,6 @@
-"""Reads a backup: what is in it, compared with what is here, and its parts ready to be put in place.
+"""Reads a backup: its contents compared with the data directory, and its parts ready to be restored.
 
-A backup may come from anywhere: nothing of it counts before the usual readers have taken it.
+A backup may come from anywhere, so the usual readers check every part.
 """
 
 import contextlib
@@ -14,8 +14,8 @@ from app.core.errors import BadInput
 from app.core.stored_data import Backup, BackupContents, Difference, PackedDocument, PackedSession
 from app.core.usage import UsageEntry
 from app.storage.backup import BACKUP_VERSION, MANIFEST, may_be_packed
-from app.storage.checked_zip import CheckedZip, Limits
 from app.storage.file_system import FileSystem
+from app.storage.foreign_file import CheckedZip, Limits
 from app.storage.json_file import JsonFile, parse_json
 from app.storage.log import Op, encode_line
 from app.storage.mcp_file import unpacked
@@ -25,7 +25,7 @@ from app.storage.replay import read_log, stored_session
 from app.storage.upgrades import STEPS, upgraded
 from app.storage.usage_ledger import read_ledger
 
-# A year of work may be large; a single log or document is not.
+# A year of work may be large, but not a single log or document.
 LIMITS = Limits(file=4 << 30, unpacked=16 << 30, entry=512 << 20, entries=100_000)
 
 _SESSIONS = "sessions/"
@@ -33,7 +33,7 @@ _LEDGER = "usage.jsonl"
 
 
 class OpenBackup:
-    """A backup that is being read, beside the data directory it would come back to; everything may block."""
+    """An open backup, and the data directory that it would be restored to; all methods block."""
 
     def __init__(self, paths: DataPaths, disk: FileSystem, path: Path) -> None:
         self._paths = paths
@@ -48,11 +48,11 @@ class OpenBackup:
             raise
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._zip.close()
 
     def contents(self) -> BackupContents:
-        """Return what is in it, each part compared with what is here."""
+        """Return the contents, each part compared with the data directory."""
         sessions = [self._session(name) for name in self._zip.names if name.startswith(_SESSIONS)]
         sessions.sort(key=lambda one: (one.updated_at, one.id), reverse=True)
         documents = tuple(
@@ -62,9 +62,9 @@ class OpenBackup:
         return BackupContents(backup=self.backup, sessions=tuple(sessions), documents=documents)
 
     def documents(self) -> Iterator[tuple[str, bytes]]:
-        """Yield name and bytes of everything that is no session.
+        """Yield name and bytes of everything except sessions.
 
-        But not the ledger of usage, which may be open here: it is brought in line by line.
+        The usage ledger is left out too: it may be open, and is imported line by line.
         """
         for name in self._zip.names:
             if name not in (MANIFEST, _LEDGER) and not name.startswith(_SESSIONS):
@@ -72,11 +72,11 @@ class OpenBackup:
                 yield name, self._with_secrets(data) if name == "mcp.json" else data
 
     def usage(self) -> list[UsageEntry]:
-        """Return the calls of models that its ledger holds."""
+        """Return the model calls in the backup's usage ledger."""
         return list(read_ledger(io.BytesIO(self._zip.read(_LEDGER)))) if _LEDGER in self._zip.names else []
 
     def log(self, session_id: str) -> bytes:
-        """Return the log of a session, whole and taken by the usual reader. Raises BadInput."""
+        """Return the log of a session, after reading it completely. Raises BadInput."""
         name = f"{_SESSIONS}{session_id}.jsonl"
         if name not in self._zip.names:
             raise BadInput("backup_lacks", name=self._path.name, entry=name)
@@ -89,7 +89,7 @@ class OpenBackup:
         return data
 
     def session_state(self, session_id: str, data: bytes) -> str:
-        """Compare a session's log with the one that is here."""
+        """Compare the log of a session with the present one."""
         path = self._paths.session(session_id)
         try:
             here = self._disk.read(path, 0, len(data))
@@ -97,11 +97,11 @@ class OpenBackup:
             return Difference.MISSING
         except OSError:
             return Difference.CHANGED
-        # A log only grows: one that begins with all of this holds all of this.
+        # A log only grows, so a log that begins with these bytes contains them all.
         return Difference.SAME if here == data else Difference.CHANGED
 
     def document_state(self, name: str, data: bytes) -> str:
-        """Compare a document with the one that is here."""
+        """Compare a document with the present one."""
         path = self._paths.root / name
         here = b""
         with contextlib.suppress(OSError):
@@ -117,7 +117,7 @@ class OpenBackup:
         )
 
     def _with_secrets(self, servers: bytes) -> bytes:
-        """Return `mcp.json` with what a person wrote into the one that is here, and no backup holds."""
+        """Return `mcp.json` with the secrets that the user wrote into the present file."""
         with contextlib.suppress(OSError):
             return unpacked(servers, self._paths.mcp.read_bytes())
         return servers
@@ -161,14 +161,14 @@ class OpenBackup:
 
 
 def renamed(data: bytes, made_at: str) -> bytes:
-    """Return a log with the day it was packed behind its title, so that a copy can be told from the other."""
+    """Return a log with the day of the backup added to its title, to tell the copy from the original."""
     replay = read_log(lambda: io.BytesIO(data))
     title = f"{replay.session.get('title', '')} · {made_at[:10]}"
     return _with_line(data, replay.last_number + 1, [{"op": "session", "patch": {"title": title}}])
 
 
 def unapproved(data: bytes) -> bytes:
-    """Return a log with a line behind it that takes the approvals back, where it holds any."""
+    """Return a log with a line added that withdraws the approvals, if it contains any."""
     reader = MessageReader()
     replay = read_log(lambda: io.BytesIO(data), reader.read)
     before = stored_session("", replay, reader, mend=True)

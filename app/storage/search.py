@@ -1,7 +1,6 @@
-"""Finds a text in the titles and messages of all sessions without loading any of them.
+"""Searches the titles and messages of all sessions without loading them.
 
-The logs are looked through as bytes, newest first; only a line that can hold the text is parsed. Used by
-the session store, in a thread.
+The logs are searched as bytes, the newest lines first; only lines that may contain the text are parsed.
 """
 
 import contextlib
@@ -21,14 +20,14 @@ from app.storage.file_system import FileSystem
 from app.storage.log import decode_line
 
 MOST_IN_SESSION = 5
-# What a tool gave back is searched up to here: a fetched page is not what somebody said.
+# Tool results are searched up to here: a fetched page is not part of the conversation.
 MOST_OF_TOOL = 10_000
 EXCERPT_BEFORE = 40
 EXCERPT = 120
 
 _BLOCK = 1024 * 1024
 _ANCHOR = 3
-# Beyond these no letter has a case that is written otherwise.
+# Above this no letter has another case.
 _LETTERS = 0x20000
 _MESSAGE = b'"op":"message","message":{"id":"'
 
@@ -40,10 +39,9 @@ def find_in_sessions(
     limit: int,
     is_stopped: Callable[[], bool],
 ) -> list[Hit]:
-    """Return at most `limit` places, a session's title before its messages, those newest first.
+    """Return at most `limit` hits, a session's title before its messages, and the newest messages first.
 
-    Case does not count, nor how a letter is put together of marks. A log that cannot be read is passed
-    over; `is_stopped` ends the search early.
+    Ignores case and Unicode composition. Skips logs that cannot be read; `is_stopped` ends the search early.
     """
     needle = Needle(text)
     hits: list[Hit] = []
@@ -60,7 +58,7 @@ def find_in_sessions(
 
 
 class Needle:
-    """What is looked for, as the text people see and as the bytes a log may hold of it."""
+    """The text to find, as users see it and as the bytes that a log may contain."""
 
     def __init__(self, text: str) -> None:
         self.text = _folded(clean_text(text).strip())
@@ -75,7 +73,7 @@ class Needle:
         self._has_case = any(form.upper() != form for form in self._forms)
 
     def find(self, text: str) -> int | None:
-        """Return where in `unicodedata.normalize("NFC", text)` the text begins, None where it is not."""
+        """Return the position in `unicodedata.normalize("NFC", text)`, None if the text is not there."""
         text = unicodedata.normalize("NFC", text)
         place = text.casefold().find(self.text)
         if place <= 0 or len(text.casefold()) == len(text):
@@ -84,7 +82,7 @@ class Needle:
         return next(number for number, length in enumerate(lengths) if length > place)
 
     def lines_backwards(self, block: bytes) -> Iterator[tuple[bytes, int]]:
-        """Yield each line that can hold the text, the last first, with where it ends."""
+        """Yield the lines that may contain the text, the last first, each with its end."""
         lowered = block.lower() if self._has_case else block
         end = len(block)
         while (place := max(lowered.rfind(form, 0, end) for form in self._forms)) >= 0:
@@ -96,7 +94,7 @@ class Needle:
 
 
 def excerpt(text: str, place: int) -> str:
-    """Return about 120 characters around a place on one line; what is left out shows as an ellipsis."""
+    """Return about 120 characters around a position, on one line, with an ellipsis for omitted text."""
     text = unicodedata.normalize("NFC", text)
     start = max(0, place - EXCERPT_BEFORE)
     end = min(len(text), start + EXCERPT)
@@ -108,9 +106,9 @@ def _folded(text: str) -> str:
 
 
 def _anchor(needle: str) -> str:
-    """Return the longest part whose letters a log holds as they are, but for ASCII's case.
+    """Return the longest part that a log contains unchanged except for ASCII case.
 
-    A needle without one is looked for by its first letters, in every case they have.
+    If there is none, return the first letters, which are searched in all their cases.
     """
     parts = ("".join(group) for easy, group in itertools.groupby(needle, _is_easy) if easy)
     longest = max(parts, key=len, default="")
@@ -123,7 +121,7 @@ def _anchor(needle: str) -> str:
 
 
 def _is_easy(letter: str) -> bool:
-    # "ss" may be written "ß", and "k" as the sign of Kelvin.
+    # "ss" may be written "ß", and "k" as the Kelvin sign.
     return letter not in "sk" and (letter.isascii() or letter.lower() == letter.upper())
 
 
@@ -135,7 +133,7 @@ def _variants(anchor: str) -> Iterator[str]:
 
 @functools.cache
 def _cases(letter: str) -> tuple[str, ...]:
-    """Return all letters that are, or hold, this one when case does not count."""
+    """Return all letters whose case folding contains this one."""
     return tuple(one for one in map(chr, range(_LETTERS)) if letter in one.casefold()) or (letter,)
 
 
@@ -145,7 +143,7 @@ def _in_log(disk: FileSystem, path: Path, summary: SessionSummary, needle: Needl
         for line, stop in needle.lines_backwards(block):
             for message_id, record in _messages_backwards(line):
                 key = message_id.encode()
-                # Written again later on: what it said before does not count.
+                # The message was written again later, and only its last state counts.
                 if key in written or block.find(_MESSAGE + key + b'"', stop) >= 0:
                     continue
                 written.add(key)
@@ -157,7 +155,7 @@ def _in_log(disk: FileSystem, path: Path, summary: SessionSummary, needle: Needl
 
 
 def _blocks_backwards(disk: FileSystem, path: Path) -> Iterator[tuple[bytes, bool]]:
-    """Yield a log in blocks of whole lines, the last first, and whether more come. Raises OSError."""
+    """Yield a log in blocks of whole lines, the last first, and whether more follow. Raises OSError."""
     end = disk.stat(path).size
     rest = b""
     step = _BLOCK
@@ -200,7 +198,7 @@ def _message_hit(summary: SessionSummary, record: dict[str, Any], needle: Needle
 
 
 def _seen(record: dict[str, Any]) -> str:
-    """Return what a person sees of a message: of a question its words, of an approval nothing."""
+    """Return the visible text of a message: the words of a question, nothing of an approval."""
     content, prompt = record.get("content"), record.get("prompt")
     if isinstance(prompt, dict):
         content = "" if prompt.get("type") == PromptType.APPROVAL else prompt.get("question")

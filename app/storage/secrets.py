@@ -1,7 +1,6 @@
-"""Keys, and secrets of MCP servers: in the system's keyring, else in the environment, else for this run only.
+"""Keys of providers and secrets of MCP servers: from the keyring, the environment, or for this run only.
 
-Used by the engine and, for its `redact`, by whoever shows or stores a text from outside. A keyring may wait for its
-user, or not answer: who asks waits for a limited time, and an answer that comes later is taken all the same.
+The keyring may wait for its user or not respond: callers wait for a limited time, and a later answer is still used.
 """
 
 import os
@@ -12,7 +11,6 @@ from app.core.catalog import provider_kind
 from app.core.errors import BadInput
 from app.core.server_secrets import PLACE, to_hide
 from app.core.store import KeyNews
-from app.storage.keyring_queue import Answer, KeyringQueue, Question, Take
 from app.storage.redaction import Redactor
 from app.storage.system_keyring import (
     DISMISSED,
@@ -22,9 +20,13 @@ from app.storage.system_keyring import (
     OPEN,
     STOPPED,
     WAITING,
+    Answer,
     Backend,
+    KeyringQueue,
+    Question,
     Reading,
     SystemKeyring,
+    Take,
     default_backend,
 )
 
@@ -44,14 +46,12 @@ def _nobody_listens(_place: str, _news: str) -> None:
 
 
 class KeyringSecrets:
-    """Keeps one key a provider; `keyring_problem` says why the keyring last did not do what it was asked.
+    """Keeps one key for each provider; `keyring_problem` says why the keyring's last operation failed.
 
-    A provider is named by its id, and as `id@server` where it is asked at another than its usual server; a
-    secret of an MCP server by its place, `mcp:server:field`, and no kind. The newest key of a place counts: it is
-    stored after, or instead of, what was asked before.
-
-    `unread` says of a place why the keyring was not read there; `takes_unasked` whether it stores something without
-    asking its user; `on_news` is called with what was looked up, and with a place and what came of it late.
+    A provider is named by its id, or by `id@server` if its address is not the usual one; a secret of an MCP
+    server by its place, `mcp:server:field`, with an empty kind. Only the newest change of a place counts.
+    `unread` says why places could not be read in the keyring; `takes_unasked` whether it stores without asking
+    its user; `on_news` is called after a look-up, and with a place and the result when that comes late.
     """
 
     def __init__(
@@ -80,20 +80,20 @@ class KeyringSecrets:
                 self._redactor.add(value)
 
     def get(self, provider: str, kind: str) -> str | None:
-        """Return a provider's key as already looked up; never blocks."""
+        """Return a provider's key as last looked up; never blocks."""
         return self._find(provider, kind)[0]
 
     def source(self, provider: str, kind: str) -> str:
-        """Say where the key comes from: keyring, environment, session, or "" for none."""
+        """Return where a key comes from: keyring, environment, session, or "" for none."""
         return self._find(provider, kind)[1]
 
     async def refresh(self, providers: tuple[tuple[str, str], ...]) -> None:
-        """Look up the keys of (provider id, kind) pairs off the loop's thread; no keyring is unlocked for that."""
+        """Look up the keys of (provider id, kind) pairs in a thread, without unlocking a keyring."""
         if providers:
             await self._look_up(frozenset(place for place, _ in providers))
 
     async def unlock(self) -> bool:
-        """Let the user unlock the keyring, and look up again what was looked up before; false where that failed."""
+        """Ask the user to unlock the keyring, and repeat all look-ups; false if that failed."""
         await self._look_up(frozenset(self._looked_up), unlock=True)
         return not self.unread
 
@@ -107,9 +107,9 @@ class KeyringSecrets:
             self.on_news("", KeyNews.LOOKED_UP)
 
     def _reading(self, places: frozenset[str], *, unlock: bool = False) -> tuple[Question, Take]:
-        """Return what asks the keyring for the values of these places, and what takes them whenever they come."""
+        """Return the question to the keyring for these places, and the function that takes its answer."""
         users = {place: _user(place) for place in places}
-        # What is stored or deleted from now on is known better.
+        # A place that is changed from now on is known better.
         changes = {place: self._changes[place] for place in places}
 
         def read(keyring: SystemKeyring) -> Reading:
@@ -139,7 +139,7 @@ class KeyringSecrets:
         return read, take
 
     def _set_unread(self, place: str, problem: str) -> None:
-        # Who dismissed the question knows, and the keyring is as locked as before.
+        # The user dismissed the question, so the keyring is still locked.
         problem = LOCKED if problem == DISMISSED else problem
         if problem and problem != NO_KEYRING:
             self.unread[place] = problem
@@ -147,7 +147,7 @@ class KeyringSecrets:
             self.unread.pop(place, None)
 
     async def set(self, provider: str, key: str) -> bool:
-        """Store a key; false when there is no keyring and it lives for this run only.
+        """Store a key; false if there is no keyring and the key lives for this run only.
 
         Raises BadInput for a key that is empty or cannot be one.
         """
@@ -159,9 +159,9 @@ class KeyringSecrets:
         return await self.keep(provider, key)
 
     async def keep(self, place: str, value: str) -> bool:
-        """Store any text, to the letter; false where it lives for this run only, or is stored later.
+        """Store any text unchanged; false if it lives for this run only or is stored later.
 
-        It counts at once. `keyring_problem` says why it is not stored.
+        It takes effect at once. `keyring_problem` says why it is not stored.
         """
         self._know(place, value)
         self._session[place] = value
@@ -183,19 +183,19 @@ class KeyringSecrets:
 
         answer = await self._queue.ask(write, take)
         if not answer.value:
-            # Without a problem it keeps nothing, or a newer key is on its way to it.
+            # Without a problem, the keyring keeps nothing, or a newer key is on its way.
             self._note(answer.problem or (NO_KEYRING if answer.value is False else WAITING))
         return bool(answer.value)
 
     def hide(self, texts: Iterable[str]) -> None:
-        """Take these texts out of every other from now on; they are not kept here."""
+        """Remove these texts from every text from now on."""
         for text in texts:
             self._redactor.add_whole(text)
 
     async def remove(self, provider: str) -> bool:
-        """Forget a key; false where the keyring has it still, or may have: `keyring_problem` says why.
+        """Remove a key; false if the keyring still has it, or may have: `keyring_problem` says why.
 
-        Where the keyring has not answered yet the key is deleted once it does.
+        If the keyring has not answered yet, the key is deleted when it does.
         """
         number = self._change(provider)
         self._session.pop(provider, None)
@@ -217,7 +217,7 @@ class KeyringSecrets:
         if answer.value or answer.problem == NO_KEYRING:
             return True
         self._note(answer.problem or LOCKED)
-        # One that fails each time and never gave a key has none to keep.
+        # A keyring that always fails, and never returned a key, has none.
         return answer.problem == STOPPED and not answer.pending and stored is None
 
     def redact(self, text: str) -> str:
@@ -237,7 +237,7 @@ class KeyringSecrets:
             return self._stored[provider], KEYRING
         row = provider_kind(kind)
         provider_id, _, server = (provider, "", "") if provider.startswith(PLACE) else provider.partition("@")
-        # The variable its users know is for the usual server; no other one is sent that key.
+        # The provider's well-known variable is for its usual server only; no other server gets that key.
         for name in (row.variable if row and not server else "", variable_name(provider_id)):
             key = self._environment.get(name, "").strip() if name else ""
             if key:
@@ -245,12 +245,12 @@ class KeyringSecrets:
         return None, ""
 
     def _change(self, place: str) -> int:
-        """Return the number of a new change of a place; those before it count no more."""
+        """Return the number of a new change of a place; earlier changes no longer count."""
         self._changes[place] += 1
         return self._changes[place]
 
     def _take_change(self, place: str, answer: Answer, late: bool, news: str) -> None:
-        """Take note of what came of a change; where the keyring was unlocked for it, read the rest now."""
+        """Record the result of a change; if the keyring was unlocked for it, read the other places now."""
         if not answer.problem:
             self._set_unread(place, "")
             if self.unread:

@@ -1,7 +1,6 @@
-"""One session's log while it is written: what waits to be written, and what the disk has taken.
+"""Writes one session's log: what waits to be written, and what the disk has accepted.
 
-Everything here runs on the writer's thread. What a failed write left behind is taken back, and
-what it should have written stays queued.
+Runs on the writer's thread. After a failed write the file is cut back, and the operations stay queued.
 """
 
 import contextlib
@@ -23,18 +22,18 @@ from app.core.events import (
 from app.core.message import Message
 from app.core.session import Session, SessionSummary
 from app.storage.file_system import FileStat, FileSystem, storage_error, write_all, write_whole
-from app.storage.log import READER, VERSION, Op, encode_line, whole_records
+from app.storage.log import READER, VERSION, Op, encode_line
 from app.storage.records import Plain, check_message, check_session, merge_patch, plain
-from app.storage.replay import Replay, lines_backwards, read_log
+from app.storage.replay import Replay, mended_size, read_log
 
-TEXT_BYTES = 2048
-TEXT_SECONDS = 1.0
+FLUSH_BYTES = 2048
+FLUSH_SECONDS = 1.0
 RETRY_SECONDS = 5.0
 
 
 @dataclass(slots=True)
 class _Batch:
-    """What belongs on one line: finished operations, and sessions still to be compared with the last."""
+    """The contents of one line: operations, and sessions that are still to be compared with the last state."""
 
     parts: list[Op | Plain]
     summary: SessionSummary | None
@@ -43,7 +42,7 @@ class _Batch:
 
 @dataclass(slots=True)
 class _Streaming:
-    """Text of one message that has not gone into a line yet."""
+    """Text of a message that is not in any line yet."""
 
     offset: int = 0
     text: list[str] = field(default_factory=list)
@@ -52,7 +51,7 @@ class _Streaming:
 
 
 def log_of(session: Session, messages: Sequence[Message]) -> bytes:
-    """Return the whole log of a session that did not come to be here. Raises ValueError for one unfit to read."""
+    """Return the whole log of a session from elsewhere. Raises ValueError if it could not be read back."""
     record = plain(session)
     check_session(record)
     head: Op = {"op": "head", "version": VERSION, "min_reader": READER, "id": session.id}
@@ -65,7 +64,7 @@ def log_of(session: Session, messages: Sequence[Message]) -> bytes:
 
 
 class SessionLog:
-    """Writes one session's log; `written` is the summary and size the disk has taken."""
+    """Writes one session's log; `written` is the summary and file state that the disk has accepted."""
 
     def __init__(self, file_system: FileSystem, path: Path, quarantine: Path) -> None:
         self.path = path
@@ -92,7 +91,7 @@ class SessionLog:
 
     @property
     def waiting(self) -> bool:
-        """Whether something is queued that the disk has not taken."""
+        """Whether operations are queued that the disk has not accepted."""
         return bool(self._pending)
 
     @property
@@ -102,13 +101,13 @@ class SessionLog:
 
     @property
     def due(self) -> float | None:
-        """When (monotonic) text or a failed write should be tried, None for never."""
+        """When text or a failed write is to be written (monotonic time), None for never."""
         if self.retry_at is not None:
             return self.retry_at
-        return None if self._streaming_since is None else self._streaming_since + TEXT_SECONDS
+        return None if self._streaming_since is None else self._streaming_since + FLUSH_SECONDS
 
     def adopt(self, replay: Replay) -> None:
-        """Go on from what was just read of this log."""
+        """Continue from a replay of this log."""
         self._number = max(self._number, replay.last_number)
         if self._session is None:
             self._session = replay.session
@@ -120,7 +119,7 @@ class SessionLog:
             for event in events:
                 if isinstance(event, MessageDelta):
                     self._stream(event)
-            if self._streaming_bytes >= TEXT_BYTES:
+            if self._streaming_bytes >= FLUSH_BYTES:
                 self.gather_text()
             return
         parts: list[Op | Plain] = []
@@ -147,11 +146,11 @@ class SessionLog:
             self._pending.append(_Batch(parts, summary, sync=True))
 
     def refuse(self, error: Exception) -> None:
-        """Note that a batch could not be queued; the next synced write reports it."""
+        """Record that a batch could not be queued; the next synced write raises that."""
         self._invalid = self._invalid_record(error)
 
     def gather_text(self) -> None:
-        """Queue the text that has piled up."""
+        """Queue the text that has been collected."""
         self._streaming_since = None
         self._streaming_bytes = 0
         parts: list[Op | Plain] = []
@@ -167,7 +166,7 @@ class SessionLog:
             self._pending.append(_Batch(parts, None, sync=False))
 
     def write(self, *, sync: bool = False) -> None:
-        """Write what is queued; with `sync` return only when all of it survives a power cut.
+        """Write the queue; with `sync`, return when all of it survives a power cut.
 
         Raises StorageError; what could not be written stays queued.
         """
@@ -190,7 +189,7 @@ class SessionLog:
             raise invalid
 
     def drop(self) -> None:
-        """Forget what is queued, for good, and let go of the file."""
+        """Discard the queue and close the file."""
         self._pending.clear()
         self._streaming.clear()
         self._streaming_since = self.retry_at = self.written = None
@@ -198,7 +197,7 @@ class SessionLog:
         self.close()
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         if self._descriptor is not None:
             descriptor, self._descriptor = self._descriptor, None
             self._folder_synced = False
@@ -252,8 +251,8 @@ class SessionLog:
                 if not self._folder_synced:
                     self._disk.sync_folder(self.path.parent)
             except OSError:
-                # The system may now call bytes clean that never reached the disk: a second sync
-                # of this file would lie, so it is written anew.
+                # The system may now consider pages clean that never reached the disk, so that a second sync
+                # of this file would lie: the file is written anew.
                 self._poison()
                 raise
             self._folder_synced = True
@@ -321,18 +320,15 @@ class SessionLog:
             self._refusal = StorageError("newer_version", path=str(self.path))
 
     def _mend_tail(self, descriptor: int) -> None:
-        """Make the file end with a newline: an unfinished record would swallow the next one."""
-        tail = next(iter(lines_backwards(self._disk, self.path, self._size)))
-        if not tail:
-            return
-        if whole_records(tail):
-            write_all(self._disk, descriptor, b"\n")
-            self._size += 1
-            return
-        start = self._size - len(tail)
-        write_whole(self._disk, self._quarantine / f"{self.path.stem}.torn-{start}", tail)
-        self._disk.truncate(descriptor, start)
-        self._size = start
+        """Make the file end with a newline, keeping what is cut off in quarantine."""
+        self._size = mended_size(
+            self._disk,
+            self.path,
+            descriptor,
+            keep=lambda tail, start: write_whole(
+                self._disk, self._quarantine / f"{self.path.stem}.torn-{start}", tail
+            ),
+        )
 
     def _take_back(self, error: OSError) -> None:
         if error.errno == errno.EIO or self._descriptor is None:

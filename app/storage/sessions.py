@@ -1,6 +1,6 @@
-"""The session store: one append-only log a session, and the list of them all.
+"""The session store: an append-only log for each session, and the list of all sessions.
 
-Implements `core.store.SessionStore`; the wiring makes it, the engine and autosave use it.
+Implements `core.store.SessionStore`.
 """
 
 import asyncio
@@ -15,6 +15,7 @@ from typing import TypeVar
 from app.core.errors import BadInput, NotFound, StorageError
 from app.core.events import (
     Event,
+    EventBus,
     MessageDelta,
     MessageFinished,
     MessageStarted,
@@ -25,17 +26,17 @@ from app.core.ids import is_id
 from app.core.message import Message
 from app.core.reasons import Reason
 from app.core.session import Session, SessionSummary, Status
-from app.core.store import Hit, StoredSession
-from app.storage.document_file import place_in_bin
-from app.storage.file_system import FileSystem, RealFileSystem, storage_error, write_whole
+from app.core.store import Hit, SessionStore, StoredSession
+from app.storage.access import WriterLock
+from app.storage.file_system import FileSystem, storage_error, write_whole
 from app.storage.index import IndexEntry, load_index, save_index
-from app.storage.lock import WriterLock
+from app.storage.json_file import place_in_trash
 from app.storage.paths import DataPaths
 from app.storage.records import summary_of, summary_record
 from app.storage.replay import load_session, read_summary, read_tail
 from app.storage.search import find_in_sessions
 from app.storage.session_log import log_of
-from app.storage.threads import run_in_thread
+from app.storage.threads import in_thread
 from app.storage.trash import remove_old
 from app.storage.writer import LogWriter
 
@@ -45,10 +46,10 @@ STORED = (SessionStarted, SessionChanged, MessageStarted, MessageDelta, MessageF
 
 
 class JsonLogStore:
-    """Keeps sessions under one data directory; with `read_only` it writes nothing at all.
+    """Keeps the sessions of a data directory; with `read_only` it writes nothing.
 
-    A second, reading Moot shows what runs in the first as running. What a log says is running though
-    no writer is about, or only one that came later, was cut off, and is shown as paused.
+    A second, reading Moot shows what runs in the first as running. A session that is running according to its
+    log, but has no writer or only a later one, was interrupted and is shown as paused.
     """
 
     def __init__(
@@ -61,7 +62,7 @@ class JsonLogStore:
     ) -> None:
         self._paths = paths
         self._read_only = read_only
-        self._disk = file_system or RealFileSystem()
+        self._disk = file_system or FileSystem()
         self._writer = LogWriter(paths, self._disk, self._save_index, on_writer_failure)
         self._index_lock = threading.Lock()
         self._entries: dict[str, IndexEntry] | None = None
@@ -72,11 +73,11 @@ class JsonLogStore:
         self._other_since_ns: int | None = None
 
     async def open(self) -> None:
-        """Read the index off the loop's thread, so that `summaries` need not. Raises StorageError."""
-        await asyncio.wrap_future(run_in_thread(self.prepare, "moot-index"))
+        """Read the index in a thread, so that `summaries` need not. Raises StorageError."""
+        await in_thread(self.prepare, "moot-index")
 
     def prepare(self) -> None:
-        """Read the index; the first use does so by itself. May be called from any thread."""
+        """Read the index unless that was done; any thread may call this."""
         with self._index_lock:
             if self._entries is not None:
                 return
@@ -93,7 +94,7 @@ class JsonLogStore:
             self._writer.call(self._tidy)
 
     def summaries(self) -> list[SessionSummary]:
-        """List every session, newest first, as it is now. Raises StorageError."""
+        """Return all sessions, newest first. Raises StorageError."""
         self.prepare()
         return sorted(
             map(self._as_now, self._summaries.values()),
@@ -102,10 +103,7 @@ class JsonLogStore:
         )
 
     def tail(self, session_id: str, count: int) -> list[Message]:
-        """Return the last finished messages, read from the end of the file.
-
-        Raises NotFound, StorageError.
-        """
+        """Return the last finished messages, from the end of the file. Raises NotFound, StorageError."""
         path = self._path(session_id)
         try:
             return read_tail(self._disk, path, count)
@@ -115,15 +113,13 @@ class JsonLogStore:
             raise storage_error(error, path) from error
 
     async def load(self, session_id: str) -> StoredSession:
-        """Read a session whole, off the loop's thread. Raises NotFound, StorageError."""
+        """Read a whole session, in a thread. Raises NotFound, StorageError."""
         path = self._path(session_id)
         if session_id in self._appended:
             await self.flush(session_id)
         try:
-            stored, replay = await asyncio.wrap_future(
-                run_in_thread(
-                    lambda: load_session(self._disk, path, mend=self._is_cut_off(session_id)), "moot-load"
-                )
+            stored, replay = await in_thread(
+                lambda: load_session(self._disk, path, mend=self._is_cut_off(session_id)), "moot-load"
             )
         except FileNotFoundError:
             raise NotFound("session_not_found", session=session_id) from None
@@ -138,7 +134,7 @@ class JsonLogStore:
         return stored
 
     def append(self, events: tuple[Event, ...]) -> None:
-        """Queue one batch of one session as one line of its log; never blocks."""
+        """Queue a batch of one session as one line of its log; never blocks."""
         stored = tuple(event for event in events if isinstance(event, STORED))
         if not stored:
             return
@@ -152,9 +148,9 @@ class JsonLogStore:
         self._writer.post(session_id, stored, summary)
 
     async def flush(self, session_id: str) -> None:
-        """Return when all that was appended is on the disk. Raises StorageError.
+        """Return when everything appended is on the disk. Raises StorageError.
 
-        What could not be written stays queued: call again to try again.
+        What could not be written stays queued; the next call tries again.
         """
 
         def write() -> None:
@@ -166,11 +162,11 @@ class JsonLogStore:
             await self._run(write)
 
     async def discard(self, session_id: str) -> None:
-        """Forget a session whose very start could not be written, and what is queued of it."""
+        """Remove a session whose first line could not be written, and its queue."""
 
         def drop() -> None:
             log = self._writer.log(session_id)
-            # A disk that refused to take it may refuse this as well; what is left then is empty.
+            # A disk that refused the line may refuse this too; the file is empty then.
             with contextlib.suppress(OSError):
                 log.drop()
             with contextlib.suppress(OSError):
@@ -182,17 +178,17 @@ class JsonLogStore:
         self._summaries.pop(session_id, None)
 
     async def delete(self, session_id: str) -> None:
-        """Move a session to the bin. Raises NotFound, StorageError."""
+        """Move a session to the trash. Raises NotFound, StorageError."""
         path = self._path(session_id)
 
         def move() -> None:
             log = self._writer.log(session_id)
             log.gather_text()
-            with contextlib.suppress(StorageError):  # Stays queued, and is written after a restore.
+            with contextlib.suppress(StorageError):  # It stays queued, and is written after a restore.
                 log.write()
             log.close()
             self._disk.make_folder(self._paths.trash)
-            self._move(path, place_in_bin(self._disk, self._paths.trash, session_id, ".jsonl"))
+            self._move(path, place_in_trash(self._disk, self._paths.trash, session_id, ".jsonl"))
             log.deleted = True
             self._forget_entry(session_id)
 
@@ -201,9 +197,9 @@ class JsonLogStore:
         self._summaries.pop(session_id, None)
 
     async def restore(self, session_id: str, file: str = "") -> None:
-        """Bring a session back from the bin: this file of it, or the one that was deleted last.
+        """Restore a session from the trash: this file, or the one that was deleted last.
 
-        Raises NotFound, StorageError, and BadInput where the session exists: nothing is overwritten.
+        Raises NotFound, StorageError, and BadInput if the session exists: nothing is overwritten.
         """
         path = self._path(session_id)
 
@@ -230,11 +226,11 @@ class JsonLogStore:
             self._summaries[session_id] = summary
 
     async def bring_in(self, session: Session, messages: Sequence[Message]) -> None:
-        """Keep a session that came from elsewhere, whole or not at all. Raises StorageError."""
+        """Save a session from elsewhere, completely or not at all. Raises StorageError."""
         await self.put(session.id, lambda: log_of(session, messages))
 
     async def put(self, session_id: str, make: Callable[[], bytes]) -> None:
-        """Put a log in place that is not there yet; what it holds has been checked. Raises StorageError."""
+        """Create a log, whose contents have been checked. Raises StorageError."""
         path = self._path(session_id)
 
         def write() -> SessionSummary | None:
@@ -247,7 +243,7 @@ class JsonLogStore:
                 detail = " ".join(str(error).splitlines()[:2])
                 raise StorageError("invalid_record", path=str(path), detail=detail) from error
             write_whole(self._disk, path, data)
-            # One of this id may have been written before, and lie in the bin now.
+            # A session of this id may have been written before, and be in the trash now.
             if (before := self._writer.logs.pop(session_id, None)) is not None:
                 before.close()
             self._forget_entry(session_id)
@@ -261,24 +257,23 @@ class JsonLogStore:
             self._summaries[session_id] = summary
 
     async def search(self, text: str, limit: int) -> list[Hit]:
-        """Find a text in titles and finished messages, newest session first, off the loop's thread.
+        """Search titles and finished messages, newest session first, in a thread.
 
-        Raises StorageError when the sessions cannot be listed.
+        Raises StorageError if the sessions cannot be listed.
         """
         if self._entries is None:
             await self.open()
         stopped = threading.Event()
         sessions = [(one, self._paths.session(one.id)) for one in self.summaries()]
-        found = run_in_thread(
-            lambda: find_in_sessions(self._disk, sessions, text, limit, stopped.is_set), "moot-search"
-        )
         try:
-            return await asyncio.shield(asyncio.wrap_future(found))
+            return await in_thread(
+                lambda: find_in_sessions(self._disk, sessions, text, limit, stopped.is_set), "moot-search"
+            )
         finally:
             stopped.set()
 
     async def close(self) -> None:
-        """Write what is left and let go of every file. Raises StorageError."""
+        """Write the queues and close every file. Raises StorageError."""
 
         def finish() -> StorageError | None:
             failed = None
@@ -300,13 +295,13 @@ class JsonLogStore:
             raise failed
 
     def in_turn(self, job: Callable[[], Result]) -> "Future[Result]":
-        """Run a job on the writer's thread, between what was queued before it and what comes after."""
+        """Run a job on the writer's thread, after everything queued before it."""
         return self._writer.call(job)
 
     async def _run(self, job: Callable[[], Result], path: Path | None = None) -> Result:
         future: Future[Result] = self._writer.call(job)
         try:
-            # Shielded: a cancelled caller must not turn a written record into an unknown one.
+            # Shielded, so that cancelling the caller does not leave it unknown whether the record was written.
             return await asyncio.shield(asyncio.wrap_future(future))
         except FileNotFoundError:
             raise NotFound("session_not_found", session=path.stem if path else "") from None
@@ -319,7 +314,7 @@ class JsonLogStore:
         return self._paths.session(session_id)
 
     def _is_cut_off(self, session_id: str) -> bool:
-        """Whether what the log says is running was left so by a process that is gone."""
+        """Return whether a session that is running according to its log was left so by a process that is gone."""
         self.prepare()
         if self._other_since_ns is None:
             return session_id not in self._appended
@@ -332,7 +327,7 @@ class JsonLogStore:
         return summary
 
     def _summarise(self, session_id: str, events: tuple[Event, ...]) -> SessionSummary | None:
-        """Bring the list's line up to date; None when the session's messages were never counted."""
+        """Update the summary of a session; return None if its messages were never counted."""
         summary = self._summaries.get(session_id)
         known = self._live.get(session_id)
         count = summary.messages if summary else 0
@@ -364,13 +359,13 @@ class JsonLogStore:
         self._disk.sync_folder(source.parent)
 
     def _forget_entry(self, session_id: str) -> None:
-        """Take a session out of the index; on the writer's thread, which alone changes it once it is read."""
+        """Remove a session from the index; on the writer's thread, which alone changes it."""
         self._index_stale = True
         if self._entries is not None:
             self._entries.pop(session_id, None)
 
     def _save_index(self) -> None:
-        """Write the index if the files have moved on; on the writer's thread."""
+        """Write the index if files have changed; on the writer's thread."""
         try:
             self.prepare()
             entries = self._entries if self._entries is not None else {}
@@ -387,10 +382,10 @@ class JsonLogStore:
                 save_index(self._disk, self._paths, entries)
                 self._index_stale = False
         except (OSError, StorageError):
-            pass  # A cache: the next start reads the logs instead.
+            pass  # The index is a cache: the next start reads the logs instead.
 
     def _tidy(self) -> None:
-        """Remove what a crash left half made, and what lay in the bin for long enough."""
+        """Remove temporary files that a crash left, and old files from the trash."""
         try:
             for one in self._disk.scan(self._paths.sessions):
                 if one.name.endswith(".tmp"):
@@ -398,3 +393,17 @@ class JsonLogStore:
             remove_old(self._paths, self._disk)
         except OSError:
             pass
+
+
+def autosave(bus: EventBus, store: SessionStore) -> Callable[[], None]:
+    """Append every batch of the event bus to its session's log; return the function that stops this."""
+
+    def save(events: tuple[Event, ...]) -> None:
+        by_session: dict[str, list[Event]] = {}
+        for event in events:
+            if event.session_id:
+                by_session.setdefault(event.session_id, []).append(event)
+        for batch in by_session.values():
+            store.append(tuple(batch))
+
+    return bus.subscribe(save)

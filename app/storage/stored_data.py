@@ -1,7 +1,4 @@
-"""Backups, the bin, and files that come from elsewhere or go there: the archive on the disk.
-
-Implements `core.store.ArchiveFiles`; the wiring makes it, the engine's archive uses it.
-"""
+"""Backups, the trash, and files from elsewhere: implements `core.store.ArchiveFiles`."""
 
 import asyncio
 import contextlib
@@ -18,13 +15,12 @@ from app.core.store import StoredSession
 from app.core.stored_data import Backup, BackupContents, BackupReason, Difference, PartSize, Restored, Thrown
 from app.storage.backup import is_due, own_backups, write_backup, write_zip
 from app.storage.documents import JsonDocuments
-from app.storage.exported import read_exported
-from app.storage.file_system import FileSystem, RealFileSystem, not_written, storage_error, write_whole
-from app.storage.foreign_file import read_foreign
+from app.storage.file_system import FileSystem, not_written, storage_error, write_whole
+from app.storage.foreign_file import read_exported, read_foreign
 from app.storage.paths import DataPaths
 from app.storage.restore import OpenBackup, renamed, unapproved
 from app.storage.sessions import JsonLogStore
-from app.storage.threads import run_in_thread
+from app.storage.threads import in_thread
 from app.storage.trash import remove_for_good, thrown, thrown_at
 
 Result = TypeVar("Result")
@@ -34,11 +30,11 @@ OTHER = "other"
 
 
 class _GivenUpError(Exception):
-    """Nobody waits any more for what is being packed."""
+    """Nobody waits for the backup any more."""
 
 
 class FileArchive:
-    """Keeps copies of a data directory and brings them back, beside the store and the documents that use it."""
+    """Makes and restores backups of a data directory, beside the store and the documents that use it."""
 
     def __init__(
         self,
@@ -51,7 +47,7 @@ class FileArchive:
         self._paths = paths
         self._store = store
         self._documents = documents
-        self._disk = file_system or RealFileSystem()
+        self._disk = file_system or FileSystem()
         self._folders = {
             "assistant": paths.assistants,
             "group_file": paths.groups,
@@ -61,7 +57,7 @@ class FileArchive:
     async def back_up(
         self, why: str, target: str = "", progress: Callable[[int, int], None] = lambda _done, _total: None
     ) -> Backup:
-        """Pack everything that is the user's into one file; cancelled, none. Raises StorageError."""
+        """Write a backup; if cancelled, none. Raises StorageError."""
         place = Path(target) if target else None
         loop = asyncio.get_running_loop()
         stopped = Event()
@@ -80,13 +76,13 @@ class FileArchive:
         try:
             backup = await self._do(pack)
         finally:
-            # The thread goes on to its next file where its task was cancelled.
+            # After a cancellation the thread still runs until its next file.
             stopped.set()
         assert backup is not None, "only a backup that is cancelled is given up"
         return backup
 
     async def back_up_if_due(self) -> Backup | None:
-        """Make the backup of the day, where one is due. Raises StorageError."""
+        """Make the daily backup, if it is due. Raises StorageError."""
 
         def make() -> Backup | None:
             due = is_due(self._paths, self._disk, BackupReason.DAILY)
@@ -99,7 +95,7 @@ class FileArchive:
         return tuple(await self._do(lambda: own_backups(self._paths, self._disk)))
 
     async def contents(self, path: str) -> BackupContents:
-        """Say what is in a backup. Raises BadInput, StorageError."""
+        """Return the contents of a backup. Raises BadInput, StorageError."""
 
         def look() -> BackupContents:
             with contextlib.closing(self._opened(path)) as backup:
@@ -116,7 +112,7 @@ class FileArchive:
         replace: bool,
         progress: Callable[[int], None] = lambda _: None,
     ) -> Restored:
-        """Bring back what is wanted, after the present state was backed up. Raises BadInput, StorageError."""
+        """Restore parts of a backup, after making a backup of the present state. Raises BadInput, StorageError."""
         backup = await self._do(lambda: self._opened(path))
         try:
             kept = await self.back_up(BackupReason.BEFORE_RESTORE)
@@ -143,11 +139,11 @@ class FileArchive:
         )
 
     async def thrown(self) -> tuple[Thrown, ...]:
-        """Return what is in the bin, the newest first. Raises StorageError."""
+        """Return the contents of the trash, the newest first. Raises StorageError."""
         return await self._do(lambda: thrown(self._paths, self._disk))
 
     async def take_out(self, file: str) -> str:
-        """Take a file of the bin out of it again. Raises NotFound, BadInput, StorageError."""
+        """Restore a file from the trash. Raises NotFound, BadInput, StorageError."""
         found = next((one for one in await self.thrown() if one.file == file), None)
         if found is None:
             raise NotFound("bin_not_found", name=file[:120])
@@ -172,7 +168,7 @@ class FileArchive:
         return ""
 
     async def remove_thrown(self, files: Collection[str]) -> None:
-        """Delete these files of the bin for good. Raises StorageError."""
+        """Delete files in the trash permanently. Raises StorageError."""
 
         def remove() -> None:
             there = {one.name for one in self._disk.scan(self._paths.trash)}
@@ -183,19 +179,19 @@ class FileArchive:
         await self._do(remove)
 
     async def sizes(self) -> tuple[PartSize, ...]:
-        """Say how much room each part takes, the largest first. Raises StorageError."""
+        """Return the size of each part, the largest first. Raises StorageError."""
         return await self._do(lambda: _sizes(self._paths.root))
 
     def read_foreign(self, path: str) -> Iterator[Any]:
-        """Yield the JSON values of a file that came from elsewhere; blocks. Raises BadInput."""
+        """Yield the JSON values of a file from elsewhere; blocks. Raises BadInput."""
         return read_foreign(Path(path))
 
     def read_exported(self, session: object, messages: Sequence[object]) -> StoredSession:
-        """Return a session as Moot's own export holds it. Raises BadInput."""
+        """Return a session from Moot's own export. Raises BadInput."""
         return read_exported(session, messages)
 
     async def write_zip(self, path: str, entries: Iterator[tuple[str, bytes]]) -> None:
-        """Write a zip, whole or not at all. Raises StorageError."""
+        """Write a zip, completely or not at all. Raises StorageError."""
 
         def write() -> None:
             try:
@@ -211,10 +207,10 @@ class FileArchive:
     async def _bring_back(
         self, backup: OpenBackup, session_id: str, back: list[str], copies: list[str], cleared: list[str]
     ) -> None:
-        """Bring a session back: a missing one as it was; of another one, a copy beside it. Both without approvals.
+        """Restore a missing session, or a copy beside a session that differs; both without approvals.
 
-        A copy and not a replacement: the one that is here may be open and written to at this moment, both
-        hold words the other lacks, and a person can tell which is wanted; a program cannot.
+        A copy, because the present session may be open and written to at this moment, and both may contain
+        messages that the other lacks.
         """
         data, state, copied = await self._do(lambda: self._compared(backup, session_id))
         if state == Difference.MISSING:
@@ -231,7 +227,7 @@ class FileArchive:
             cleared.append(target)
 
     def _compared(self, backup: OpenBackup, session_id: str) -> tuple[bytes, str, str]:
-        """Return a session's log, how it compares, and the id a copy would have: "" for one there is."""
+        """Return a session's log, how it compares, and the id for a copy, "" if that copy exists."""
         data = backup.log(session_id)
         copy_id = derived_id(session_id, hashlib.sha256(data).hexdigest())
         is_there = self._paths.session(copy_id).exists()
@@ -255,7 +251,7 @@ class FileArchive:
 
     async def _do(self, work: Callable[[], Result]) -> Result:
         try:
-            return await asyncio.shield(asyncio.wrap_future(run_in_thread(work, "moot-archive")))
+            return await in_thread(work, "moot-archive")
         except OSError as error:
             raise storage_error(error, self._paths.root) from error
 

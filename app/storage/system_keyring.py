@@ -1,14 +1,18 @@
-"""One interface to the system's keyring, whichever it is; used by the secrets, in a thread.
+"""The system's keyring, and a queue that asks it one question at a time; all of it runs in a thread.
 
-The Secret Service of Linux (gnome-keyring, KeePassXC) is searched without being unlocked and without creating a
+The Secret Service of Linux (gnome-keyring, KeePassXC) is searched without unlocking it and without creating a
 collection, which the keyring library would do. KWallet, macOS and Windows are asked through that library.
 """
 
+import asyncio
 import contextlib
+from collections import deque
 from collections.abc import Callable, Collection, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any, Protocol
+
+from app.storage.threads import run_in_thread
 
 # Why the keyring did not do what it was asked.
 NO_KEYRING = "no_keyring"
@@ -16,15 +20,20 @@ LOCKED = "locked"
 DISMISSED = "dismissed"
 WAITING = "waiting"
 STOPPED = "stopped"
-# How it is, where it is not locked.
+# Its state, if it is not locked.
 OPEN = "open"
 NONE = "none"
+Backend = Callable[[], Any]
+# A keyring that does not report asking its user answers within this time or not at all.
+SILENT_SECONDS = 3.0
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What was found. `locked` are the users whose value is there and cannot be read; `state` says whether a value
-    can be stored at once ("open"), or the keyring's user is asked first: it is "locked", or there is "none" yet.
+    """The values found. `locked` are the users whose value exists and cannot be read.
+
+    `state`: OPEN if a value can be stored without asking the keyring's user, LOCKED, or NONE if there is no
+    collection.
     """
 
     values: dict[str, str] = field(default_factory=dict)
@@ -33,7 +42,7 @@ class Reading:
 
 
 class SystemKeyring(Protocol):
-    """A keyring that can be asked; its methods block, and raise what `problem_of` names.
+    """A keyring; its methods block, and raise what `problem_of` classifies.
 
     `asks_user` is true while it may be waiting for its user, for instance for a password.
     """
@@ -45,15 +54,15 @@ class SystemKeyring(Protocol):
         ...
 
     def write(self, user: str, value: str) -> bool:
-        """Store a value; false where it is not there afterwards."""
+        """Store a value; return whether it is there afterwards."""
         ...
 
     def delete(self, user: str) -> bool:
-        """Delete a value; true where none is there afterwards."""
+        """Delete a value; return whether it is gone."""
         ...
 
     def unlock(self) -> None:
-        """Let the user unlock it."""
+        """Ask the user to unlock it."""
         ...
 
 
@@ -74,22 +83,22 @@ class LibraryKeyring:
 
     def write(self, user: str, value: str) -> bool:
         self._backend.set_password(self._service, user, value)
-        # Some keep nothing and say nothing.
+        # Some keyrings keep nothing without an error.
         return bool(self._backend.get_password(self._service, user) == value)
 
     def delete(self, user: str) -> bool:
         from keyring.errors import PasswordDeleteError
 
-        with contextlib.suppress(PasswordDeleteError):  # There was none, or the user said no.
+        with contextlib.suppress(PasswordDeleteError):  # There was no value, or the user refused.
             self._backend.delete_password(self._service, user)
         return self._backend.get_password(self._service, user) is None
 
     def unlock(self) -> None:
-        """Do nothing: it asks its user by itself when it is read."""
+        """Do nothing: this keyring asks its user when it is read."""
 
 
 class SecretServiceKeyring:
-    """The Secret Service, at the place and under the attributes that the keyring library uses."""
+    """The Secret Service, with the collection and attributes that the keyring library uses."""
 
     def __init__(self, backend: Any, service: str) -> None:
         self.asks_user = False
@@ -108,7 +117,7 @@ class SecretServiceKeyring:
                     if item.is_locked():
                         locked.add(user)
                         continue
-                    # One agreement on how to encrypt is enough for all.
+                    # One encrypted session is enough for all items.
                     item.session = collection.session = collection.session or open_session(item.connection)
                     values[user] = item.get_secret().decode()
                     break
@@ -145,7 +154,7 @@ class SecretServiceKeyring:
 
     @contextlib.contextmanager
     def _collection(self) -> Iterator[Any]:
-        """Give the collection that the library uses as well; None where there is none yet."""
+        """Yield the collection that the library uses too, None if there is none yet."""
         from secretstorage import Collection, dbus_init
         from secretstorage.collection import DEFAULT_COLLECTION
         from secretstorage.exceptions import ItemNotFoundException
@@ -182,7 +191,7 @@ class SecretServiceKeyring:
 
 
 def system_keyring(backend: Any, service: str) -> SystemKeyring | None:
-    """Return the way to ask a backend of the keyring library; None where it keeps nothing, or nothing secret."""
+    """Return the keyring of a library backend, None if it keeps nothing, or not in secret."""
     usable = usable_backend(backend)
     if usable is None:
         return None
@@ -192,7 +201,7 @@ def system_keyring(backend: Any, service: str) -> SystemKeyring | None:
 
 
 def usable_backend(backend: Any) -> Any | None:
-    """Return a keyring that keeps keys and keeps them secret, None where there is none."""
+    """Return the backend that keeps values in secret, None if there is none."""
     inner = getattr(backend, "backends", None)
     if inner is not None and type(backend).__module__ == "keyring.backends.chainer":
         return next((one for one in inner if usable_backend(one) is not None), None)
@@ -206,15 +215,15 @@ def usable_backend(backend: Any) -> Any | None:
 
 
 def default_backend() -> Any:
-    """Return what the keyring library has chosen for this system."""
+    """Return the backend that the keyring library has chosen for this system."""
     import keyring
 
     return keyring.get_keyring()
 
 
 def problem_of(error: BaseException) -> str:
-    """Return why a keyring did not do what it was asked, by what it raised."""
-    # By name, as each comes from a library that not every system has.
+    """Return why a keyring failed, from the exception it raised."""
+    # By name, because each comes from a library that not every system has.
     names = {type(error).__name__, type(error.__cause__).__name__}
     if names & {"Dismissed", "PromptDismissedException"}:
         return DISMISSED
@@ -225,4 +234,91 @@ def problem_of(error: BaseException) -> str:
     return STOPPED
 
 
-Backend = Callable[[], Any]
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer to a question: a value, or a problem; `pending` if the keyring may still answer."""
+
+    value: Any = None
+    problem: str = ""
+    pending: bool = False
+
+
+Question = Callable[[SystemKeyring], Any]
+# Takes an answer, and whether it is late, so that nobody waits for it any more.
+Take = Callable[[Answer, bool], None]
+
+
+class _Job:
+    def __init__(self, question: Question, take: Take) -> None:
+        self.question, self.take = question, take
+        self.done: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self.late = False
+
+
+class KeyringQueue:
+    """Asks one question at a time in a thread; `timeout` is how long callers wait, in seconds."""
+
+    def __init__(self, backend: Backend, service: str, timeout: float) -> None:
+        self._backend, self._service, self._timeout = backend, service, timeout
+        self._jobs: deque[_Job] = deque()
+        self._keyring: SystemKeyring | None = None
+
+    async def ask(self, question: Question, take: Take) -> Answer:
+        """Return the answer; after the time limit, that the keyring waits for its user or does not respond.
+
+        `take` gets the answer whenever it comes, before this returns it.
+        """
+        # Behind a question that takes too long, callers need not wait as long again.
+        overdue = bool(self._jobs) and self._jobs[0].late
+        job = self.put(question, take)
+        try:
+            if not overdue:
+                await self._wait(job)
+        finally:
+            job.late = not job.done.done()
+        if job.done.done():
+            return job.done.result()
+        asks = self._keyring is not None and self._keyring.asks_user
+        return Answer(problem=WAITING if asks else STOPPED, pending=True)
+
+    def put(self, question: Question, take: Take) -> _Job:
+        """Queue a question that nobody waits for."""
+        job = _Job(question, take)
+        self._jobs.append(job)
+        if len(self._jobs) == 1:
+            self._begin()
+        return job
+
+    async def _wait(self, job: _Job) -> None:
+        silent = min(SILENT_SECONDS, self._timeout)
+        await asyncio.wait((job.done,), timeout=silent)
+        if not job.done.done() and self._keyring is not None and self._keyring.asks_user:
+            await asyncio.wait((job.done,), timeout=self._timeout - silent)
+
+    def _begin(self) -> None:
+        """Ask the next question."""
+        job, loop = self._jobs[0], asyncio.get_running_loop()
+        future = run_in_thread(lambda: self._answer(job.question), "moot-keyring")
+
+        def tell(_: object) -> None:
+            with contextlib.suppress(RuntimeError):  # The event loop has ended, and its callers with it.
+                loop.call_soon_threadsafe(self._end, job, future.result())
+
+        future.add_done_callback(tell)
+
+    def _end(self, job: _Job, answer: Answer) -> None:
+        self._jobs.popleft()
+        if self._jobs:
+            self._begin()
+        job.done.set_result(answer)
+        job.take(answer, job.late)
+
+    def _answer(self, question: Question) -> Answer:
+        try:
+            if self._keyring is None:
+                self._keyring = system_keyring(self._backend(), self._service)
+            if self._keyring is None:
+                return Answer(problem=NO_KEYRING)
+            return Answer(question(self._keyring))
+        except Exception as error:  # Backends raise the exceptions of their system's library.
+            return Answer(problem=problem_of(error))

@@ -1,4 +1,4 @@
-"""Blocking work off the loop's thread, in a daemon thread that never holds up the end of the program."""
+"""Runs blocking work in daemon threads, which never delay the end of the program."""
 
 import asyncio
 import threading
@@ -12,7 +12,7 @@ Result = TypeVar("Result")
 def run_in_thread(work: Callable[[], Result], name: str) -> "Future[Result]":
     """Start `work` in a thread of its own and return the future of its result."""
     future: Future[Result] = Future()
-    # Whoever awaits it may give up; the work goes on, and its result finds nobody instead of a fault.
+    # Marked as running, so that a caller who gives up cannot cancel it: the result is then ignored.
     future.set_running_or_notify_cancel()
 
     def run() -> None:
@@ -27,6 +27,11 @@ def run_in_thread(work: Callable[[], Result], name: str) -> "Future[Result]":
     return future
 
 
+async def in_thread(work: Callable[[], Result], name: str) -> Result:
+    """Run `work` in a thread of its own and return its result; if the caller is cancelled, the work goes on."""
+    return await asyncio.wrap_future(run_in_thread(work, name))
+
+
 class OneAtATime:
     """Runs blocking work in threads, one piece after the other."""
 
@@ -35,10 +40,10 @@ class OneAtATime:
         self._lock = threading.Lock()
 
     async def run(self, work: Callable[[], Result]) -> Result:
-        """Return what `work` returns; it goes on to its end where whoever waits is cancelled."""
+        """Run `work` and return its result; if the caller is cancelled, the work goes on."""
 
         def in_turn() -> Result:
             with self._lock:
                 return work()
 
-        return await asyncio.shield(asyncio.wrap_future(run_in_thread(in_turn, self._name)))
+        return await in_thread(in_turn, self._name)

@@ -1,4 +1,4 @@
-"""The bin: what was thrown away and is kept for thirty days; used by the archive and the session store."""
+"""The trash: deleted files are kept for thirty days."""
 
 import contextlib
 import time
@@ -19,13 +19,13 @@ _DAY = 86_400
 
 
 def thrown_at(file: str) -> int | None:
-    """Return when a file of the bin was thrown away, in seconds since 1970; None for a foreign file."""
-    parts = file.rsplit(".", 2)  # An assistant's id may hold dots.
+    """Return when a file was deleted, in seconds since 1970; None if it is not one of ours."""
+    parts = file.rsplit(".", 2)  # An assistant's id may contain dots.
     return int(parts[1]) if len(parts) == 3 and parts[1].isdecimal() else None
 
 
 def thrown(paths: DataPaths, disk: FileSystem) -> tuple[Thrown, ...]:
-    """Return what is in the bin, the newest first. Raises OSError."""
+    """Return the contents of the trash, the newest first. Raises OSError."""
     found = [
         _thrown(paths, disk, one, moment)
         for one in disk.scan(paths.trash)
@@ -71,7 +71,7 @@ def _definition(path: Path, name: str) -> tuple[str, str]:
 
 
 def remove_old(paths: DataPaths, disk: FileSystem) -> None:
-    """Delete for good what lay in the bin for long enough. Raises OSError."""
+    """Permanently delete files that are older than thirty days. Raises OSError."""
     oldest = time.time() - TRASH_DAYS * _DAY
     for one in disk.scan(paths.trash):
         moment = thrown_at(one.name)
@@ -80,9 +80,9 @@ def remove_old(paths: DataPaths, disk: FileSystem) -> None:
 
 
 def remove_for_good(paths: DataPaths, disk: FileSystem, file: str) -> None:
-    """Delete a file of the bin, and of a session what was left unsent in it. Raises OSError."""
+    """Permanently delete a file of the trash, and the draft of a deleted session. Raises OSError."""
     name = file.rsplit(".", 2)[0]
-    # One that came back from a backup meanwhile goes on.
+    # The session may have been restored from a backup meanwhile.
     if file.endswith(".jsonl") and is_id(name) and not paths.session(name).exists():
         with contextlib.suppress(FileNotFoundError):
             disk.remove(paths.draft(name))

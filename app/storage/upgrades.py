@@ -1,6 +1,6 @@
-"""Brings what an older Moot wrote to the form of now, step by step: a backup first, then each file anew.
+"""Upgrades the files of an older Moot step by step, after a backup.
 
-Runs at every opening by the writer; `schema.json` says how far the data directory has come.
+Runs whenever a writer opens a data directory; `schema.json` contains its version.
 """
 
 import io
@@ -13,9 +13,8 @@ from typing import Any
 from app.core.errors import StorageError
 from app.core.stored_data import BackupReason
 from app.storage.backup import packed_files, schema_version, write_backup
-from app.storage.document_file import as_bytes
 from app.storage.file_system import FileSystem, storage_error, write_whole
-from app.storage.json_file import JsonFile, parse_json
+from app.storage.json_file import JsonFile, as_bytes, parse_json
 from app.storage.log import Op, by_number, encode_line, read_lines
 from app.storage.paths import DataPaths
 from app.storage.replay import read_log
@@ -25,23 +24,23 @@ Ops = list[Op]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """How one version becomes the next: pure functions of a line of a log and of a document by its name.
+    """The step from one version to the next: pure functions of a log line and of a document.
 
-    What a step made may come to it again, after a crash: then it changes nothing.
+    After a crash a step may be applied to its own result, and must then change nothing.
     """
 
     line: Callable[[Ops], Ops] = lambda ops: ops
     document: Callable[[str, dict[str, Any]], dict[str, Any]] = lambda _name, document: document
 
 
-# The step at place n - 1 leads from version n to the next. Version 1 is the only one there has been.
+# The step at index n - 1 leads from version n to n + 1. So far there is only version 1.
 STEPS: tuple[Step, ...] = ()
 
 
 def upgrade(paths: DataPaths, disk: FileSystem, steps: Sequence[Step] = STEPS) -> None:
-    """Bring a data directory to the newest version; does nothing where it is there, or ahead.
+    """Upgrade a data directory; does nothing if it is up to date or newer.
 
-    Raises StorageError; then every file is whole, as it was or as it shall be, and it goes on next time.
+    Raises StorageError; then every file is complete, old or new, and the next start continues.
     """
     newest = 1 + len(steps)
     have = schema_version(paths, disk)
@@ -67,9 +66,9 @@ def upgrade(paths: DataPaths, disk: FileSystem, steps: Sequence[Step] = STEPS) -
 
 
 def upgraded(name: str, data: bytes, have: int, steps: Sequence[Step] = STEPS) -> bytes:
-    """Return a file of version `have` as the newest one has it; what cannot be read stays as it is.
+    """Return a file of version `have` in the newest version; an unreadable one is returned unchanged.
 
-    A log says itself which version it is of.
+    A log contains its own version.
     """
     if name.startswith("sessions/"):
         return _upgraded_log(data, have, steps)
@@ -104,7 +103,7 @@ def _upgraded_log(data: bytes, have: int, steps: Sequence[Step]) -> bytes:
 
 
 def _check(name: str, before: bytes, after: bytes) -> None:
-    """Raise StorageError where a step lost messages or the session itself."""
+    """Raise StorageError if a step lost messages or the session."""
     old, new = read_log(lambda: io.BytesIO(before)), read_log(lambda: io.BytesIO(after))
     if list(old.messages) != list(new.messages) or bool(old.session) != bool(new.session):
         raise StorageError("upgrade_failed", path=name)

@@ -1,7 +1,7 @@
-"""The ledger of what calls of models used: `usage.jsonl`, one checksummed line a call, never rewritten.
+"""The ledger of model calls: `usage.jsonl`, one checksummed line for each call, only appended to.
 
-Lines are written on the session store's thread, each before the session's own, so that a crash loses
-none. A ledger that is not there is made anew from the sessions' logs, those in the bin too.
+Each line is written on the session store's thread before the session's own, so that a crash loses none. A missing
+ledger is rebuilt from the logs of all sessions, including the trash.
 """
 
 import asyncio
@@ -16,32 +16,32 @@ from typing import Any, Protocol, TypeVar
 
 from app.core.store import UsageLedger
 from app.core.usage import Total, UsageEntry
-from app.storage.file_system import FileSystem, RealFileSystem, storage_error, write_all, write_whole
+from app.storage.file_system import FileSystem, storage_error, write_all, write_whole
 from app.storage.log import decode_line, encode_line, read_lines
 from app.storage.paths import DataPaths
 from app.storage.records import apply_patch, plain
-from app.storage.replay import lines_backwards
-from app.storage.threads import run_in_thread
+from app.storage.replay import mended_size
+from app.storage.threads import in_thread, run_in_thread
 
 Result = TypeVar("Result")
 
 _OP = "usage"
-# Of a log's lines only those that may say what a call used are read.
+# Only lines of a log with one of these can contain usage.
 _NEEDLES = (b'"usage":', b'"unsaid":', b'"verdict":')
 _TEXTS = ("message_id", "at", "session_id", "author_id", "author", "provider", "model")
 _TIME = re.compile(r"\d{4}-(0[1-9]|1[0-2])-\d")
 
 
 class InTurn(Protocol):
-    """Whoever runs jobs one after the other on a thread of its own."""
+    """Runs jobs one after the other on a thread of its own."""
 
     def __call__(self, job: Callable[[], Result]) -> "Future[Result]":
-        """Run a job after all that was queued before it."""
+        """Run a job after all that were queued before it."""
         ...
 
 
 class UsageFile(UsageLedger):
-    """Keeps the ledger of one data directory; with `read_only` it writes nothing at all."""
+    """Keeps the ledger of a data directory; with `read_only` it writes nothing."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class UsageFile(UsageLedger):
         self._path = paths.usage
         self._in_turn = in_turn
         self._read_only = read_only
-        self._disk = file_system or RealFileSystem()
+        self._disk = file_system or FileSystem()
         self._pending: dict[str, bytes] = {}
         self._descriptor: int | None = None
         self._size = 0
@@ -64,7 +64,7 @@ class UsageFile(UsageLedger):
         self._closing = False
 
     def add(self, entry: UsageEntry) -> None:
-        """Queue one call for the disk; what it refuses is tried again with the next."""
+        """Queue a call; if the disk refuses it, it is written with the next one."""
         line = _line(entry)
 
         def write() -> None:
@@ -75,11 +75,11 @@ class UsageFile(UsageLedger):
             self._in_turn(write)
 
     async def months(self) -> dict[str, Total]:
-        """Return the sum of each month that has any, without what was added here. Raises StorageError."""
+        """Return the total of each month, without the calls added by this process. Raises StorageError."""
         return await self._read(_by_month, lambda: self._size_before, b"")
 
     async def entries(self, month: str) -> list[UsageEntry]:
-        """Return a month's calls, all of them, oldest first. Raises StorageError."""
+        """Return all calls of a month, the oldest first. Raises StorageError."""
         return await self._read(
             lambda found: [one for one in found if one.month == month],
             lambda: self._size,
@@ -87,7 +87,7 @@ class UsageFile(UsageLedger):
         )
 
     async def bring_in(self, entries: Sequence[UsageEntry]) -> list[UsageEntry]:
-        """Add the calls that are not there yet, by their ids; return them. Raises StorageError."""
+        """Add the calls whose ids are not in the ledger, and return them. Raises StorageError."""
 
         def write() -> list[UsageEntry]:
             there = {entry.message_id for entry in self._kept(self._size, b"")} | self._pending.keys()
@@ -98,13 +98,13 @@ class UsageFile(UsageLedger):
 
         try:
             await self._opened()
-            # Shielded: calls that were written must not look as if they were not.
+            # Shielded, so that calls that were written are not reported as missing.
             return await asyncio.shield(asyncio.wrap_future(self._in_turn(write)))
         except OSError as error:
             raise storage_error(error, self._path) from error
 
     async def close(self) -> None:
-        """Write what is left and let go of the file."""
+        """Write the queue and close the file."""
 
         def finish() -> None:
             if self._pending:
@@ -114,10 +114,10 @@ class UsageFile(UsageLedger):
                 self._descriptor = None
 
         if not self._read_only:
-            # Shielded: what is left must be written even if the caller is cancelled.
+            # Shielded, because the queue must be written even if the caller is cancelled.
             await asyncio.shield(asyncio.wrap_future(self._in_turn(finish)))
             if self._rebuilding is not None:
-                # What is left goes into the new file.
+                # The queue goes into the new file.
                 self._closing = True
                 with contextlib.suppress(OSError):
                     await asyncio.wrap_future(self._rebuilding)
@@ -129,29 +129,30 @@ class UsageFile(UsageLedger):
         size: Callable[[], int | None],
         needle: bytes,
     ) -> Result:
-        """Sum up the lines that have the needle of the first `size` bytes, off the loop's thread."""
+        """Sum up those of the first `size` bytes' lines that contain the needle, in a thread."""
 
         def sum_up_kept(end: int | None) -> Result:
             return sum_up(self._kept(end, needle))
 
         try:
             if self._read_only:
-                return await asyncio.wrap_future(run_in_thread(lambda: sum_up_kept(None), "moot-usage"))
+                return await in_thread(lambda: sum_up_kept(None), "moot-usage")
             await self._opened()
             end = size()
-            return await asyncio.wrap_future(run_in_thread(lambda: sum_up_kept(end), "moot-usage"))
+            return await in_thread(lambda: sum_up_kept(end), "moot-usage")
         except OSError as error:
             raise storage_error(error, self._path) from error
 
     async def _opened(self) -> None:
-        """Return when the file is open, or was made and is. Raises OSError."""
+        """Open the file, or wait until it has been rebuilt. Raises OSError."""
         if not await asyncio.wrap_future(self._in_turn(self._open)) and self._rebuilding is not None:
             await asyncio.wrap_future(self._rebuilding)
             await asyncio.wrap_future(self._in_turn(self._open))
 
     def _kept(self, size: int | None, needle: bytes) -> Iterator[UsageEntry]:
-        """Yield the entries of the first `size` bytes, of all there are for None, each message's once; the
-        lines that lack the needle are not even decoded.
+        """Yield the entries in the first `size` bytes (None for all), each message's once.
+
+        Lines without the needle are not decoded.
         """
         try:
             lines = io.BytesIO(self._disk.read(self._path, 0, size))
@@ -166,7 +167,7 @@ class UsageFile(UsageLedger):
                 if one.name.endswith(".jsonl"):
                     yield from _of_log(self._disk, folder / one.name)
 
-    # On the store's thread
+    # The rest runs on the store's thread.
 
     def _write_pending(self) -> None:
         try:
@@ -178,14 +179,14 @@ class UsageFile(UsageLedger):
             self._size += len(data)
             self._pending.clear()
         except OSError:
-            # Kept for the next call: the session on the same disk says what is wrong with it. Opened
-            # anew then, a line that was half written is cut.
+            # Kept for the next call; the session on the same disk reports the error. Opening the file again
+            # cuts off a half-written line.
             if self._descriptor is not None:
                 self._disk.close(self._descriptor)
                 self._descriptor = None
 
     def _open(self) -> bool:
-        """Open the file, its torn end cut off; false where there is none and it is being made."""
+        """Open the file and cut off an unfinished line; false if it does not exist and is being rebuilt."""
         if self._descriptor is not None:
             return True
         try:
@@ -195,7 +196,7 @@ class UsageFile(UsageLedger):
                 self._rebuilding = run_in_thread(self._rebuild, "moot-usage")
             return False
         try:
-            self._size = self._mended_size(descriptor)
+            self._size = mended_size(self._disk, self._path, descriptor)
         except OSError:
             self._disk.close(descriptor)
             raise
@@ -204,20 +205,8 @@ class UsageFile(UsageLedger):
             self._size_before = self._size
         return True
 
-    def _mended_size(self, descriptor: int) -> int:
-        """Make the file end with a whole line and return its size."""
-        size = self._disk.stat(self._path).size
-        tail = next(iter(lines_backwards(self._disk, self._path, size))) if size else b""
-        if not tail:
-            return size
-        if decode_line(tail) is not None:
-            write_all(self._disk, descriptor, b"\n")
-            return size + 1
-        self._disk.truncate(descriptor, size - len(tail))
-        return size - len(tail)
-
     def _rebuild(self) -> None:
-        """Make the file of what the logs hold, without what waits to be written to it anyway."""
+        """Write the file from the logs, without the calls that are queued anyway."""
         entries = sorted(_once(self._from_logs()), key=lambda entry: entry.at)
 
         def take_over() -> None:
@@ -248,7 +237,7 @@ def _once(entries: Iterator[UsageEntry]) -> Iterator[UsageEntry]:
 
 
 def read_ledger(lines: Iterable[bytes]) -> Iterator[UsageEntry]:
-    """Yield the calls of a ledger's lines, each once; what cannot be read is passed over."""
+    """Yield the calls in a ledger's lines, each once; unreadable lines are skipped."""
     yield from _once(
         entry
         for line in read_lines(lines)
@@ -259,7 +248,7 @@ def read_ledger(lines: Iterable[bytes]) -> Iterator[UsageEntry]:
 
 
 def _of_log(disk: FileSystem, path: Path) -> Iterator[UsageEntry]:
-    """Yield what the calls of a session's log used: those of its messages, of votes, and those cut early."""
+    """Yield the usage in a session's log: of its messages, its votes, and calls that were cut early."""
     session_id = path.name.partition(".")[0]
     session: dict[str, Any] = {}
     with disk.open_read(path) as file:
@@ -278,7 +267,7 @@ def _of_log(disk: FileSystem, path: Path) -> Iterator[UsageEntry]:
 
 
 def _of_message(message: Any) -> Iterator[dict[str, Any]]:
-    """Yield what a message used; when it began stands for when it ended."""
+    """Yield the usage of a message; its start stands for its end."""
     message = _record(message)
     if usage := _record(message.get("usage")):
         author = _record(message.get("author"))
@@ -287,9 +276,9 @@ def _of_message(message: Any) -> Iterator[dict[str, Any]]:
 
 
 def _of_session(session_id: str, session: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield what votes, the verdict and calls that came to nothing used.
+    """Yield the usage of votes, of the verdict, and of calls without a message.
 
-    A vote of before did not say when it was: the change that brought it did.
+    Old votes have no time of their own, so the time of the change that brought them is used.
     """
     debate, at = _record(session.get("debate")), session.get("updated_at")
     for ballot in map(_record, _list(debate.get("ballots"))):
@@ -310,7 +299,7 @@ def _list(value: Any) -> list[Any]:
 
 
 def _entry(record: Any) -> UsageEntry | None:
-    """Return the entry of a record, None where it is none."""
+    """Return the entry of a record, None if it is invalid."""
     if not isinstance(record, dict) or not record.get("message_id"):
         return None
     cost = record.get("cost_usd")

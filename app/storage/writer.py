@@ -1,7 +1,4 @@
-"""The thread that writes all session logs, in the order in which events and jobs were queued.
-
-Used by the session store; each session's own state is a `SessionLog`.
-"""
+"""The thread that writes all session logs, in the order in which events and jobs were queued."""
 
 import contextlib
 import logging
@@ -45,8 +42,8 @@ class _Job:
     is_last: bool = False
 
     def run(self) -> None:
-        """Do the work and set its result; skip it if its caller has cancelled it."""
-        # From here on the future can no longer be cancelled, so that setting its result cannot fail.
+        """Do the work and set its result; skip it if the caller has cancelled it."""
+        # From here the future cannot be cancelled any more, so that setting its result cannot fail.
         if not self.future.set_running_or_notify_cancel():
             return
         try:
@@ -68,9 +65,9 @@ _Item = _Batch | _Job
 class LogWriter:
     """Writes batches and runs jobs from any thread, in order, on one thread of its own.
 
-    No exception of a batch or a job ends the thread. If it ends all the same, `on_failure` is called on
-    it with a StorageError, and every job that is queued or comes later fails with that error, so that
-    nothing is reported as saved any more. `on_idle` and `on_failure` run on the writer's thread.
+    Exceptions of batches and jobs do not end the thread. If it ends all the same, `on_failure` is called with a
+    StorageError, and every queued and later job fails with that error, so that nothing is reported as saved.
+    `on_idle` and `on_failure` run on the writer's thread.
     """
 
     def __init__(
@@ -98,16 +95,16 @@ class LogWriter:
         self._put(_Batch(session_id, events, summary))
 
     def call(self, work: Callable[[], Result]) -> "Future[Result]":
-        """Run a job after all that was queued before it; the future gets its result or error.
+        """Run a job after everything queued before it; the future gets its result or error.
 
-        A future that is cancelled before its job began takes the job with it; later, it has no effect.
+        Cancelling the future before the job has begun removes the job; later it has no effect.
         """
         job = _Job(work, Future())
         self._put(job)
         return job.future
 
     def stop(self) -> "Future[None]":
-        """End the thread after what was queued before; the next call starts another."""
+        """End the thread after everything queued before; the next call starts another."""
         job = _Job(lambda: None, Future(), is_last=True)
         with self._lock:
             running = self._thread is not None and self._failure is None
@@ -158,7 +155,7 @@ class LogWriter:
             self._fail(error, items)
 
     def _fail(self, error: BaseException, items: list[_Item]) -> None:
-        """Fail all jobs of now and later, and report it."""
+        """Fail all present and later jobs, and report it."""
         failure = StorageError("writer_stopped", detail=" ".join(f"{type(error).__name__}: {error}".split()))
         with self._lock:
             self._failure = failure
@@ -200,7 +197,7 @@ class LogWriter:
         items: list[_Item] = []
         with contextlib.suppress(queue.Empty):
             items.append(self._queue.get(timeout=timeout))
-            # What comes after the last job is the next thread's.
+            # Items after the last job belong to the next thread.
             while not (isinstance(items[-1], _Job) and items[-1].is_last):
                 items.append(self._queue.get_nowait())
         return items
@@ -211,13 +208,13 @@ class LogWriter:
             log = self.logs.get(session_id)
             if log is not None and log.waiting and log.retry_at is None:
                 self._write(log)
-                # The last to be written is the last to be closed.
+                # The most recently written logs are closed last.
                 self.logs[session_id] = self.logs.pop(session_id)
         if touched:
             self._close_oldest()
 
     def _close_oldest(self) -> None:
-        """Let go of files: a program may have only so many open. The next write opens them again."""
+        """Close files, because a process may have only so many open; the next write reopens them."""
         for log in [one for one in self.logs.values() if one.is_open][:-_MOST_OPEN]:
             if not log.waiting and log.due is None:
                 with contextlib.suppress(OSError):
@@ -238,7 +235,7 @@ class LogWriter:
         try:
             log.write()
         except StorageError:
-            # Kept queued by the log; whoever waits for it is told by flush.
+            # It stays queued in the log, and `flush` reports it.
             pass
         except Exception:
             log.retry_at = time.monotonic() + RETRY_SECONDS

@@ -161,8 +161,8 @@ def _kind_of(value: object) -> str:
 class Outside:
     """What tools can reach outside of the conversation.
 
-    `call` runs a service of the tool host within a number of seconds (raises ToolError), `settings` returns the current
-    settings, `open_link` opens an address in the system's browser and returns whether that worked.
+    `call` runs a service of the tool host within a number of seconds (raises ToolError), `settings` returns the
+    current settings, `open_link` opens an address in the system's browser and returns whether that worked.
     """
 
     call: Call

@@ -25,8 +25,8 @@ class HostError(ToolError):
 class ToolHostClient(HostClient):
     """Asks the tool host; starts it when it is first needed, and again after it has died.
 
-    `redact` removes the known keys from a text; `log_dir` is for the host's standard error. `on_news` gets the lines that
-    answer no request, `on_death` is called when the host ended by itself.
+    `redact` removes the known keys from a text; `log_dir` is for the host's standard error. `on_news` gets the
+    lines that answer no request, `on_death` is called when the host ended by itself.
     """
 
     def __init__(
@@ -54,8 +54,8 @@ class ToolHostClient(HostClient):
     async def request(self, line: Line, ask: Ask | None = None) -> dict[str, Any]:
         """Send a request and return its result. Raises ToolError. Cancelling ends it in the host.
 
-        `ask` puts a server's question to the user: it gets `{"question", "type", "options"}` and returns the answer, or None
-        if the question was dismissed.
+        `ask` puts a server's question to the user: it gets `{"question", "type", "options"}` and returns the
+        answer, or None if the question was dismissed.
         """
         host = await self._running_host()
         call = host.open(line)

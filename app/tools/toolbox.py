@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 class Toolbox:
     """Implements `core.tool.Tools` with Moot's own tools and those of the MCP servers.
 
-    Owns `host` and `servers`, and closes both. `settings` returns the current settings, `open_link` opens an address in the
-    system's browser and returns whether that worked.
+    Owns `host` and `servers`, and closes both. `settings` returns the current settings, `open_link` opens an
+    address in the system's browser and returns whether that worked.
     """
 
     def __init__(

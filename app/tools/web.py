@@ -156,7 +156,7 @@ async def get_current_page(context: ToolContext) -> ToolResult:
 
 
 def visited(messages: Sequence[Message]) -> list[dict[str, str]]:
-    """Return `url`, `title` (if known) and `from` of the pages that were read or opened, each once, the latest last."""
+    """Return `url`, `title` (if known) and `from` of the pages read or opened, each once, the latest last."""
     calls: dict[str, ToolCall] = {}
     pages: dict[str, dict[str, str]] = {}
     for message in messages:

@@ -23,9 +23,8 @@ from app.engine.live_session import LiveSession
 from app.engine.turns.answer import Attempt
 from app.markdown_page import as_html
 from app.providers.remote import RemoteModels
-from app.storage.autosave import autosave
 from app.storage.paths import DataPaths
-from app.storage.sessions import JsonLogStore
+from app.storage.sessions import JsonLogStore, autosave
 from tests.benchmarks import model_calls
 from tests.benchmarks.chats import long_chat
 from tests.benchmarks.table import Benchmark, Result

@@ -34,7 +34,7 @@ from app.core.workflow import StepState, WorkflowDefinition, WorkflowStep
 from app.engine.export.documents import export
 from app.engine.importing.sessions import Arrival, Surroundings, arrivals
 from app.engine.live_session import LiveSession
-from app.storage.exported import read_exported
+from app.storage.foreign_file import read_exported
 from tests.builders import PROMPTS
 from tests.repeats import repeats
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.printing.output import verdict_text
+from app.cli.printing.debates import verdict_text
 from app.core.errors import BadInput, FailureKind, NotFound, ProviderError
 from app.core.message import MessageState
 from app.core.provider import ModelRequest

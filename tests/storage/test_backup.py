@@ -13,9 +13,9 @@ import pytest
 from app.core.errors import StorageError
 from app.core.stored_data import BackupReason
 from app.storage.backup import KEPT, MANIFEST, may_be_packed, own_backups, write_backup
-from app.storage.checked_zip import CheckedZip
 from app.storage.documents import JsonDocuments
-from app.storage.file_system import RealFileSystem
+from app.storage.file_system import FileSystem
+from app.storage.foreign_file import CheckedZip
 from app.storage.paths import DataPaths
 from app.storage.restore import LIMITS
 from app.storage.sessions import JsonLogStore
@@ -23,7 +23,7 @@ from app.storage.stored_data import FileArchive
 from tests.storage.samples import ROOT, debate, finished, message, new_store, saved, started
 from tests.storage.sim_fs import SimFS
 
-DISK = RealFileSystem()
+DISK = FileSystem()
 
 
 def archive_of(paths: DataPaths, store: JsonLogStore) -> FileArchive:

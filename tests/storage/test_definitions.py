@@ -11,7 +11,7 @@ from app.core.agent import Agent, Busy
 from app.core.errors import BadInput, StorageError
 from app.storage.definitions import KEPT_VERSIONS
 from app.storage.documents import JsonDocuments
-from app.storage.file_system import FileSystem, RealFileSystem
+from app.storage.file_system import FileSystem
 from app.storage.paths import DataPaths
 
 BROWSER = Agent(
@@ -225,7 +225,7 @@ async def test_a_field_of_the_wrong_kind_is_named(paths, fields, code, field):
     assert (problem.line or 0) > 2 or (not field.startswith(name) and problem.line == 1)
 
 
-class _Dying(RealFileSystem):
+class _Dying(FileSystem):
     """The disk of a process that is killed at a call; every call after it is refused."""
 
     def __init__(self, calls: int) -> None:

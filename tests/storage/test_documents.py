@@ -10,8 +10,8 @@ import pytest
 from app.core.errors import StorageError
 from app.core.provider import ProviderConfig
 from app.core.settings import Settings
-from app.storage.document_file import is_web_address
 from app.storage.documents import JsonDocuments
+from app.storage.json_file import is_web_address
 from app.storage.paths import DataPaths
 
 GOOD = {"id": "openai", "kind": "openai", "models": ["gpt-5.2"], "enabled": True}

@@ -14,7 +14,7 @@ from app.core.message import Attachment
 from app.storage.backup import packed_files
 from app.storage.documents import JsonDocuments
 from app.storage.drafts import DraftFolder
-from app.storage.file_system import RealFileSystem
+from app.storage.file_system import FileSystem
 from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore
 from app.storage.stored_data import FileArchive
@@ -105,7 +105,7 @@ async def test_after_a_power_cut_anywhere_it_is_the_old_one_or_the_new_one() -> 
 async def test_a_full_disk_is_an_error_and_nothing_is_lost(paths: DataPaths) -> None:
     await DraftFolder(paths).save(NEW, Draft(text="old"))
 
-    class Full(RealFileSystem):
+    class Full(FileSystem):
         def write(self, descriptor: int, data: bytes | memoryview) -> int:
             raise OSError(28, "No space left on device")
 
@@ -122,7 +122,7 @@ async def test_a_backup_holds_drafts_and_brings_missing_ones_back(
     session_id = new_id()
     folder = DraftFolder(paths)
     await folder.save(session_id, SET_UP)
-    assert [name for name, _ in packed_files(paths, RealFileSystem())] == [f"drafts/{session_id}.json"]
+    assert [name for name, _ in packed_files(paths, FileSystem())] == [f"drafts/{session_id}.json"]
     archive = FileArchive(paths, store, JsonDocuments(paths))
     backup = await archive.back_up("by-hand")
     await folder.save(session_id, Draft())

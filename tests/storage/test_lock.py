@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from app.core.errors import Busy, StorageError
-from app.storage.lock import WriterLock
+from app.storage.access import WriterLock
 from app.storage.paths import DataPaths, default_data_dir, resources_dir
 
 HOLD = """
 import sys
 from pathlib import Path
-from app.storage.lock import WriterLock
+from app.storage.access import WriterLock
 from app.storage.paths import DataPaths
 lock = WriterLock(DataPaths(Path(sys.argv[1])))
 lock.acquire()

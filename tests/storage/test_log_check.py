@@ -5,8 +5,7 @@ import dataclasses
 import pytest
 
 from app.core.message import Message, MessageState
-from app.storage.log import encode_line
-from app.storage.log_check import (
+from app.storage.log import (
     EVERYTHING,
     LINES,
     MESSAGE,
@@ -15,6 +14,7 @@ from app.storage.log_check import (
     TEXT,
     UNKNOWN,
     LogFault,
+    encode_line,
     faults,
 )
 from app.storage.records import plain

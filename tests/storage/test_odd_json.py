@@ -208,7 +208,7 @@ def test_a_harmful_archive_is_refused_before_it_is_unpacked(
 ) -> None:
     import resource
 
-    from app.storage.file_system import RealFileSystem
+    from app.storage.file_system import FileSystem
 
     _, make = ARCHIVES[name]
     archive = make(tmp_path / "export.zip")
@@ -218,7 +218,7 @@ def test_a_harmful_archive_is_refused_before_it_is_unpacked(
     with pytest.raises(BadInput):
         list(read_foreign(archive))
     with pytest.raises(BadInput):
-        OpenBackup(paths, RealFileSystem(), archive)
+        OpenBackup(paths, FileSystem(), archive)
     assert time.monotonic() - began < GENEROUS_S
     if "bomb" in name:
         assert (
@@ -234,12 +234,12 @@ def test_a_harmful_archive_is_refused_before_it_is_unpacked(
     ["evil.py", "sessions/../evil", "keys.json", "consents.json", "logs/x.log", "lock", "sessions/x.jsonl"],
 )
 def test_a_backup_brings_nothing_but_what_a_backup_holds(paths: DataPaths, tmp_path: Path, name: str) -> None:
-    from app.storage.file_system import RealFileSystem
+    from app.storage.file_system import FileSystem
 
     manifest = {"version": 1, "made_at": "2026-01-01T00:00:00.000Z", "why": "daily", "files": 1}
     archive = zipped(tmp_path / "b.zip", {name: b"{}", "moot-backup.json": json.dumps(manifest).encode()})
     with pytest.raises(BadInput):
-        OpenBackup(paths, RealFileSystem(), archive)
+        OpenBackup(paths, FileSystem(), archive)
 
 
 # Names

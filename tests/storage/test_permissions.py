@@ -9,13 +9,12 @@ import pytest
 
 from app.children.private_files import append_log
 from app.cli.commands.doctor import examine
-from app.cli.parser import DOCTOR, Arguments
-from app.cli.printing.output import load_texts
+from app.cli.parser import Arguments, Command
+from app.cli.printing.lines import load_texts
 from app.core.errors import StorageError
-from app.storage import permissions
-from app.storage.lock import WriterLock
+from app.storage import access
+from app.storage.access import WriterLock, check_owner, make_private, open_to_others
 from app.storage.paths import DataPaths
-from app.storage.permissions import check_owner, make_private, open_to_others
 from app.wiring import open_moot
 from tests.test_doctor import Lines
 
@@ -38,7 +37,7 @@ def no_umask():
 
 async def doctor(root: Path) -> tuple[bool, str]:
     lines = Lines()
-    await examine(DataPaths(root), Arguments(command=DOCTOR, json=True), lines, load_texts("en"))
+    await examine(DataPaths(root), Arguments(command=Command.DOCTOR, json=True), lines, load_texts("en"))
     [row] = [one for one in json.loads(lines.out) if one["check"] == "permissions"]
     return row["ok"], f"{row['found']} → {row['remedy']}"
 
@@ -109,7 +108,7 @@ async def test_a_file_system_without_permissions_is_used_and_said(
     def refuse(*_args: object, **_options: object) -> None:
         raise PermissionError(1, "Operation not permitted")
 
-    monkeypatch.setattr(permissions, "_mode", lambda path: path.stat().st_mode | 0o777)
+    monkeypatch.setattr(access, "_mode", lambda path: path.stat().st_mode | 0o777)
     monkeypatch.setattr(Path, "chmod", refuse)
     moot = await open_moot(data_dir)
     await moot.close()

@@ -13,8 +13,9 @@ import pytest
 from app.core.errors import NotFound, StorageError
 from app.core.message import Message
 from app.core.session import DebateSession
-from app.storage import document_file, file_system, index, session_log
+from app.storage import file_system, index, json_file, session_log
 from app.storage.json_file import JsonFile, parse_json
+from app.storage.log import LogRow
 from app.storage.session_log import SessionLog
 from tests.storage.samples import ROOT, changed, debate, finished, message, new_store, started, streaming
 from tests.storage.sim_fs import SimFS
@@ -82,7 +83,7 @@ class Story:
         except OSError as error:
             raise StorageError("disk_error") from error
         self.settings = self.turn
-        document_file.replace_document(disk, CONSENTS, {"version": 1, "consents": [str(self.turn)]})
+        json_file.replace_document(disk, CONSENTS, {"version": 1, "consents": [str(self.turn)]})
         self.consents = self.turn
 
     async def faults(self, disk: SimFS) -> list[str]:
@@ -184,7 +185,7 @@ def _no_sync_of_folders(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _torn_tail_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(SessionLog, "_mend_tail", lambda *_: None)
-    monkeypatch.setattr("app.storage.log._salvage", lambda _: iter([None]))
+    monkeypatch.setattr("app.storage.log._salvage", lambda place, body: LogRow(place, [], body))
 
 
 def _documents_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -199,7 +200,7 @@ def _documents_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
         disk.close(descriptor)
         disk.sync_folder(path.parent)
 
-    for module in (file_system, document_file, index, session_log):
+    for module in (file_system, json_file, index, session_log):
         monkeypatch.setattr(module, "write_whole", write)
 
 
@@ -352,7 +353,7 @@ def _leave_half_lines(monkeypatch: pytest.MonkeyPatch) -> None:
         self._size = self._disk.stat(self.path).size
 
     monkeypatch.setattr(SessionLog, "_take_back", leave)
-    monkeypatch.setattr("app.storage.log._salvage", lambda _: iter([None]))
+    monkeypatch.setattr("app.storage.log._salvage", lambda place, body: LogRow(place, [], body))
 
 
 @pytest.mark.parametrize("fault", [_retry_the_failed_sync, _forget_what_failed, _leave_half_lines])

@@ -15,7 +15,7 @@ from app.core.message import MessageState, Prompt, PromptType, Role
 from app.core.session import SessionSummary
 from app.core.store import Hit
 from app.storage import search
-from app.storage.file_system import RealFileSystem
+from app.storage.file_system import FileSystem
 from app.storage.log import encode_line
 from app.storage.records import plain
 from app.storage.search import EXCERPT, MOST_IN_SESSION, MOST_OF_TOOL, Needle, find_in_sessions
@@ -261,7 +261,7 @@ async def test_the_loop_goes_on_while_it_searches_and_a_search_nobody_waits_for_
 
 
 async def test_a_folder_that_cannot_be_listed_is_said(paths):
-    class Refusing(RealFileSystem):
+    class Refusing(FileSystem):
         def scan(self, folder: Path) -> list:
             raise PermissionError(13, "Permission denied")
 
@@ -287,7 +287,7 @@ def test_the_bytes_never_hide_what_the_text_holds(said: str, wanted: str) -> Non
 def test_a_search_that_was_stopped_reads_nothing_more(tmp_path: Path) -> None:
     summary = SessionSummary("1", "chat", "plum", "idle", "", 0)
     path = tmp_path / "none"
-    assert find_in_sessions(RealFileSystem(), [(summary, path)], "plum", 9, lambda: True) == []
-    [hit] = find_in_sessions(RealFileSystem(), [(summary, path)], "plum", 9, lambda: False)
+    assert find_in_sessions(FileSystem(), [(summary, path)], "plum", 9, lambda: True) == []
+    [hit] = find_in_sessions(FileSystem(), [(summary, path)], "plum", 9, lambda: False)
     assert json.loads(json.dumps(dataclasses.asdict(hit)))["excerpt"] == "plum"
     assert MOST_IN_SESSION == 5

@@ -17,11 +17,10 @@ from app.core.events import EventBus, MessageStarted, Notice, TurnStarted
 from app.core.ids import new_id
 from app.core.message import Author, Failure, Message, Prompt, ToolCall, Usage
 from app.core.session import Debate
-from app.storage.autosave import autosave
-from app.storage.lock import WriterLock
+from app.storage.access import WriterLock
 from app.storage.log import encode_line
 from app.storage.records import merge_patch, plain
-from app.storage.sessions import JsonLogStore
+from app.storage.sessions import JsonLogStore, autosave
 from tests.storage.samples import (
     ADA,
     changed,

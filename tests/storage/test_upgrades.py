@@ -13,7 +13,7 @@ from app.core.ids import new_id
 from app.core.stored_data import BackupReason
 from app.storage import log, upgrades
 from app.storage.backup import own_backups, write_backup
-from app.storage.file_system import RealFileSystem
+from app.storage.file_system import FileSystem
 from app.storage.paths import DataPaths
 from app.storage.restore import OpenBackup
 from app.storage.sessions import JsonLogStore
@@ -21,7 +21,7 @@ from app.storage.upgrades import STEPS, Ops, Step, upgrade, upgraded
 from tests.storage.samples import ROOT, log_bytes, log_file, new_store, saved
 from tests.storage.sim_fs import SimFS
 
-DISK = RealFileSystem()
+DISK = FileSystem()
 
 
 def shouting(ops: Ops) -> Ops:

@@ -15,9 +15,8 @@ from app.core.session import Ballot, Verdict
 from app.core.store import StoredSession
 from app.core.usage import UsageEntry
 from app.engine.live_session import LiveSession
-from app.storage.autosave import autosave
 from app.storage.paths import DataPaths
-from app.storage.sessions import JsonLogStore
+from app.storage.sessions import JsonLogStore, autosave
 from app.storage.usage_ledger import UsageFile
 from tests.builders import a_debate, a_session, people, said
 from tests.storage.sim_fs import SimFS

@@ -27,9 +27,8 @@ from app.engine.engine import Engine
 from app.engine.live_session import LiveSession
 from app.markdown_page import as_html
 from app.providers.remote import RemoteModels
-from app.storage.autosave import autosave
 from app.storage.paths import DataPaths
-from app.storage.sessions import JsonLogStore
+from app.storage.sessions import JsonLogStore, autosave
 from tests.builders import PROMPTS
 from tests.engine.group_tools import PLAN_TOOLS
 from tests.engine.test_turn import _asker, a_tool

@@ -16,7 +16,7 @@ from typing import Any
 
 from app.cli.main import run
 from app.cli.parser import WRITING, parse_arguments, wanted_language
-from app.cli.printing.output import load_texts
+from app.cli.printing.lines import load_texts
 
 PROJECT = Path(__file__).resolve().parents[2]
 # How the stories start `moot`; tests/split_hosts.py gives most of them another command.

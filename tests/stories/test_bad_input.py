@@ -17,7 +17,7 @@ from app.core.events import MessageFinished, SessionStarted
 from app.core.ids import new_id
 from app.core.message import Author, Message, Role
 from app.core.session import Debate, DebateSession, Participant, Status
-from app.storage.lock import WriterLock
+from app.storage.access import WriterLock
 from app.storage.log import decode_line, encode_line
 from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore

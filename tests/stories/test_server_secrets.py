@@ -18,8 +18,8 @@ from pathlib import Path
 import pytest
 
 from app.cli.commands.doctor import examine
-from app.cli.parser import DOCTOR, Arguments
-from app.cli.printing.output import load_texts
+from app.cli.parser import Arguments, Command
+from app.cli.printing.lines import load_texts
 from app.core.agent import Agent
 from app.core.errors import BadInput, NotFound
 from app.core.server_secrets import secret_fields
@@ -112,7 +112,9 @@ async def given(moot: Moot, server: str) -> dict[str, str]:
 
 async def doctor(data_dir: Path, *, as_json: bool = False) -> str:
     lines = Lines()
-    await examine(DataPaths(data_dir), Arguments(command=DOCTOR, json=as_json), lines, load_texts("en"))
+    await examine(
+        DataPaths(data_dir), Arguments(command=Command.DOCTOR, json=as_json), lines, load_texts("en")
+    )
     return lines.out
 
 

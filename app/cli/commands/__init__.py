@@ -1,1 +1,1 @@
-"""The sub-commands, one module for each topic."""
+"""The commands by topic; `sessions` has the table of all of them. `doctor` and `session_list` need no engine."""

@@ -1,22 +1,21 @@
-"""The commands that talk with an assistant or a group: ask, answer what it asks, go on, read it again.
-
-Used by commands.
-"""
+"""The commands of chats, groups and workflows: ask, reply, resume, show, run a workflow, steer its steps."""
 
 import contextlib
 from collections.abc import Awaitable, Callable
 
+from app.cli.command_run import CommandRun
 from app.cli.exit_status import BY_STATUS, FAULT, OK, PAUSED_OR_STOPPED, WAITS
-from app.cli.follow import Call, followed, session_id_of, warm_up
-from app.cli.printing.chats import ChatPrinter
-from app.cli.printing.output import last_line, marks
-from app.cli.printing.workflows import step_lines, workflow_end
+from app.cli.parser import Action
+from app.cli.printing.chats import ChatPrinter, step_lines, workflow_end
+from app.cli.printing.lines import last_line, marks
 from app.core.agent import Agent, Group
 from app.core.errors import BadInput, NotFound
 from app.core.message import Consent, Message, MessageState, PromptType
 from app.core.reasons import LIMITS, reason_code
 from app.core.session import AgentMode, Session, Status
+from app.core.workflow import WorkflowDefinition
 from app.engine.chat.branches import last_answer, shown
+from app.engine.chat.input import checked_text
 from app.engine.live_session import LiveSession
 
 _SAID = {
@@ -26,24 +25,24 @@ _SAID = {
 }
 
 
-async def ask(call: Call) -> int:
-    """Say something to an assistant or a group, in a new session or in one there is."""
-    engine, text, mode = call.moot.engine, call.arguments.text, call.arguments.mode
-    who = await _who(call)
-    if not call.arguments.session:
+async def ask(run: CommandRun) -> int:
+    """Say something to an assistant or a group, in a new session or in an existing one."""
+    engine, text, mode = run.moot.engine, run.arguments.text, run.arguments.mode
+    who = await _who(run)
+    if not run.arguments.session:
 
         async def start() -> str:
-            await warm_up(call.moot)
+            await run.warm_up()
             begin = engine.groups.start if isinstance(who, Group) else engine.chats.start
             return await begin(who.id, text, mode=mode or AgentMode.DEFAULT)
 
-        return await finish(call, await followed(call, start, ChatPrinter(call.texts)))
-    live = await engine.open(session_id_of(call.arguments))
+        return await finish(run, await run.follow(start, ChatPrinter(run.texts)))
+    live = await engine.open(run.session_id)
     if mode:
         await engine.chats.choose_mode(live.id, mode)
     if isinstance(who, Group) or live.session.group is not None:
         said = _said_to(live, who, text)
-        return await follow_chat(call, live, lambda: engine.chats.send(live.id, said))
+        return await follow_chat(run, live, lambda: engine.chats.send(live.id, said))
     chat = live.chat_session.chat
 
     async def send() -> None:
@@ -51,12 +50,12 @@ async def ask(call: Call) -> int:
             await engine.chats.choose_assistant(live.id, who.id)
         await engine.chats.send(live.id, text)
 
-    return await follow_chat(call, live, send)
+    return await follow_chat(run, live, send)
 
 
-async def _who(call: Call) -> Agent | Group:
-    """Return whom the command line names; an assistant comes before a group of the same name, and says so."""
-    engine, typed = call.moot.engine, call.arguments.assistant
+async def _who(run: CommandRun) -> Agent | Group:
+    """Return the assistant or group that was named; if both have the name, warn and return the assistant."""
+    engine, typed = run.moot.engine, run.arguments.assistant
     group: Group | None = None
     with contextlib.suppress(NotFound):
         group = engine.groups.find(typed)
@@ -68,14 +67,14 @@ async def _who(call: Call) -> Agent | Group:
         return group
     if group is not None:
         other = group.name if group.id.casefold() == typed.strip().casefold() else group.id
-        await call.out.complain(call.texts("cli.assistant_first", name=agent.name, other=other))
+        await run.out.complain(run.texts("cli.assistant_first", name=agent.name, other=other))
     return agent
 
 
 def _said_to(live: LiveSession, who: Agent | Group, text: str) -> str:
-    """Return what is said in a group's session: to the group, or to one of its members by @name.
+    """Return the text for a group's session; a text for one member begins with @ and the member's id.
 
-    Raises BadInput for who is not in it.
+    Raises BadInput for somebody who is not in the session.
     """
     session = live.session
     if session.group is not None:
@@ -86,84 +85,123 @@ def _said_to(live: LiveSession, who: Agent | Group, text: str) -> str:
     raise BadInput("not_in_session", who=who.name, title=session.title)
 
 
-async def reply_to_chat(call: Call, live: LiveSession) -> int:
-    """Answer the oldest question that waits; without one, say something."""
-    chats = call.moot.engine.chats
-    text = call.arguments.text
+async def reply_to_chat(run: CommandRun, live: LiveSession) -> int:
+    """Answer the oldest open question; if there is none, send a message."""
+    chats = run.moot.engine.chats
+    text = run.arguments.text
     waiting = [question for session_id, question in chats.needs_you() if session_id == live.id]
     if not waiting:
-        return await follow_chat(call, live, lambda: chats.send(live.id, text))
+        return await follow_chat(run, live, lambda: chats.send(live.id, text))
     question = min(waiting, key=lambda one: one.id)
     answer = _approval(text) if question.prompt and question.prompt.type == PromptType.APPROVAL else text
-    return await follow_chat(call, live, lambda: chats.answer(live.id, question.id, answer))
+    return await follow_chat(run, live, lambda: chats.answer(live.id, question.id, answer))
 
 
-async def resume_chat(call: Call, live: LiveSession) -> int:
+async def resume_chat(run: CommandRun, live: LiveSession) -> int:
     """Resume a chat, a group or a workflow. Raises BadInput for options that only debates have."""
-    if call.arguments.skip_turn or call.arguments.without:
+    if run.arguments.skip_turn or run.arguments.without:
         raise BadInput("not_a_debate", title=live.session.title)
-    return await follow_chat(call, live, lambda: call.moot.engine.resume(live.id))
+    return await follow_chat(run, live, lambda: run.moot.engine.resume(live.id))
 
 
-async def follow_chat(call: Call, live: LiveSession, go_on: Callable[[], Awaitable[None]]) -> int:
-    """Let a chat go on and print what comes, until it is the user's turn."""
-    printer = ChatPrinter(call.texts)
+async def follow_chat(run: CommandRun, live: LiveSession, go_on: Callable[[], Awaitable[None]]) -> int:
+    """Continue a chat and print it until it is the user's turn."""
+    printer = ChatPrinter(run.texts)
     printer.know(live.session, live.messages)
 
     async def start() -> str:
-        await warm_up(call.moot)
+        await run.warm_up()
         await go_on()
         return live.id
 
-    return await finish(call, await followed(call, start, printer))
+    return await finish(run, await run.follow(start, printer))
 
 
-async def show_chat(call: Call, live: LiveSession) -> int:
-    """Print the chosen version of a chat."""
-    printer = ChatPrinter(call.texts)
+async def show_chat(run: CommandRun, live: LiveSession) -> int:
+    """Print the current branch of a chat."""
+    printer = ChatPrinter(run.texts)
     printer.know(live.session)
-    await call.out.write(printer.heading(live.session))
+    await run.out.write(printer.heading(live.session))
     for text in printer.transcript(shown(live)):
-        await call.out.write(text)
+        await run.out.write(text)
     if live.session.plan is not None:
-        await call.out.write(printer.plan(live.session.plan))
+        await run.out.write(printer.plan(live.session.plan))
     if live.session.workflow is not None:
-        await call.out.write("\n" + "".join(step_lines(live.session.workflow, call.texts)))
-        await call.out.write("\n" + workflow_end(live.session, call.texts))
+        await run.out.write("\n" + "".join(step_lines(live.session.workflow, run.texts)))
+        await run.out.write("\n" + workflow_end(live.session, run.texts))
         return OK
-    await call.out.write("\n" + last_line(live.session, call.texts) + "\n")
+    await run.print("\n" + last_line(live.session, run.texts))
     return OK
 
 
-async def finish(call: Call, session: Session) -> int:
-    """Say how a chat stands and return the exit status: 0 only where the assistant has answered."""
+async def finish(run: CommandRun, session: Session) -> int:
+    """Print the state of a chat and return the exit status, which is 0 only if the assistant has answered."""
     if session.workflow is not None:
-        if not call.arguments.json:
-            await call.out.write("\n" + workflow_end(session, call.texts))
+        if not run.arguments.json:
+            await run.out.write("\n" + workflow_end(session, run.texts))
         return BY_STATUS.get(session.status, PAUSED_OR_STOPPED)
-    if not call.arguments.json:
-        await call.out.write("\n" + last_line(session, call.texts) + "\n")
+    if not run.arguments.json:
+        await run.print("\n" + last_line(session, run.texts))
     if session.status != Status.IDLE:
         return WAITS if session.status == Status.WAITING else PAUSED_OR_STOPPED
     if reason_code(session.reason) in LIMITS:
         return PAUSED_OR_STOPPED
-    answer = _last_answer(call, session)
+    answer = _last_answer(run, session)
     if answer is not None and answer.state == MessageState.FAILED:
-        for line in marks(answer, call.texts):
-            await call.out.complain(line.strip(" !\n"))
+        for line in marks(answer, run.texts):
+            await run.out.complain(line.strip(" !\n"))
         return FAULT
     return OK if answer is not None and answer.state == MessageState.DONE else PAUSED_OR_STOPPED
 
 
-def _last_answer(call: Call, session: Session) -> Message | None:
-    live = call.moot.engine.live(session.id)
+def _last_answer(run: CommandRun, session: Session) -> Message | None:
+    live = run.moot.engine.live(session.id)
     return last_answer(live.turn(live.chat_session.chat.head)) if live is not None else None
 
 
 def _approval(text: str) -> str:
-    """Return what a word means for an approval. Raises BadInput that says which words are possible."""
+    """Return what a word means as the answer to an approval. Raises BadInput that lists the possible words."""
     wanted = " ".join(text.casefold().split()).rstrip(".!")
     for answer, words in _SAID.items():
         if wanted in words:
             return answer
     raise BadInput("answer_unfit", answers=f"{Consent.ALLOW}, {Consent.ALWAYS}, {Consent.DENY}")
+
+
+async def workflow(run: CommandRun) -> int:
+    """Run the workflow that was named, or the one that the text calls for."""
+    engine, text = run.moot.engine, checked_text(run.arguments.text, ())
+    definition = await _definition(run, text)
+
+    async def start() -> str:
+        await run.warm_up()
+        return await engine.workflows.start(text, definition.id)
+
+    return await finish(run, await run.follow(start, ChatPrinter(run.texts)))
+
+
+async def step(run: CommandRun) -> int:
+    """Retry, skip or accept a step, and follow the workflow from there."""
+    workflows = run.moot.engine.workflows
+    live = await run.moot.engine.open(run.session_id)
+    if live.session.workflow is None:
+        raise BadInput("not_a_workflow", title=live.session.title)
+    actions: dict[str, Callable[[str, str], Awaitable[None]]] = {
+        Action.RETRY: workflows.retry,
+        Action.SKIP: workflows.skip,
+        Action.ACCEPT: workflows.accept,
+    }
+    act = actions[run.arguments.action]
+    return await follow_chat(run, live, lambda: act(live.id, run.arguments.step))
+
+
+async def _definition(run: CommandRun, text: str) -> WorkflowDefinition:
+    """Return the workflow that was named, or the one that the text is classified as. Raises BadInput."""
+    workflows = run.moot.engine.workflows
+    if run.arguments.definition:
+        return workflows.find(run.arguments.definition)
+    await run.warm_up()
+    found = await workflows.classify(text)
+    if found is None:
+        raise BadInput("workflow_unclear", workflows=", ".join(one.id for one in workflows.all()))
+    return found

@@ -1,12 +1,13 @@
-"""The commands of debates: start one, resume it, say something in it, print it."""
+"""The commands of debates: start, resume, reply, show."""
 
 import asyncio
 from pathlib import Path
 
+from app.cli.command_run import CommandRun
 from app.cli.exit_status import OK
-from app.cli.follow import Call, run_session, warm_up
 from app.cli.parser import Arguments, parse_spec
-from app.cli.printing.output import TextPrinter, json_line, last_line, one_line
+from app.cli.printing.debates import DebatePrinter
+from app.cli.printing.lines import json_line, last_line, one_line
 from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, EMBEDDED_VOICES
 from app.core.errors import BadInput
 from app.core.events import MessageFinished
@@ -22,22 +23,22 @@ from app.wiring import Moot
 _MAX_CONTEXT_BYTES = 4 * 1024 * 1024
 
 
-async def debate(call: Call) -> int:
+async def debate(run: CommandRun) -> int:
     """Start the debate that a command line describes."""
-    setup = await asyncio.to_thread(_setup, call.moot, call.arguments)
-    call.moot.engine.debates.check(setup)
-    await warm_up(call.moot, embedded=any(one.provider == EMBEDDED for one in setup.participants))
-    return await run_session(call, lambda: call.moot.engine.debates.start(setup), TextPrinter(call.texts))
+    setup = await asyncio.to_thread(_setup, run.moot, run.arguments)
+    run.moot.engine.debates.check(setup)
+    await run.warm_up(embedded=any(one.provider == EMBEDDED for one in setup.participants))
+    return await run.follow_debate(lambda: run.moot.engine.debates.start(setup))
 
 
-async def resume_debate(call: Call, live: LiveSession) -> int:
-    """Resume a debate, by skipping a turn or leaving out a participant where that is asked for."""
-    engine, arguments, session_id = call.moot.engine, call.arguments, live.id
+async def resume_debate(run: CommandRun, live: LiveSession) -> int:
+    """Resume a debate; skip a turn or leave out a participant if that is asked for."""
+    engine, arguments, session_id = run.moot.engine, run.arguments, live.id
     held = engine.debates.held
     left_out = await held.participant(session_id, arguments.without) if arguments.without else None
 
     async def start() -> str:
-        await warm_up(call.moot)
+        await run.warm_up()
         if left_out is not None:
             await held.go_on_without(session_id, left_out.id)
         elif arguments.skip_turn:
@@ -46,36 +47,36 @@ async def resume_debate(call: Call, live: LiveSession) -> int:
             await engine.resume(session_id)
         return session_id
 
-    return await run_session(call, start, TextPrinter(call.texts))
+    return await run.follow_debate(start)
 
 
-async def reply_to_debate(call: Call, live: LiveSession) -> int:
+async def reply_to_debate(run: CommandRun, live: LiveSession) -> int:
     """Say something in a debate; the next participant reads it."""
     session_id, before = live.id, len(live.messages)
-    await call.moot.engine.debates.say(session_id, call.arguments.text)
-    await call.moot.store.flush(session_id)
-    if call.arguments.json:
+    await run.moot.engine.debates.say(session_id, run.arguments.text)
+    await run.moot.store.flush(session_id)
+    if run.arguments.json:
         said = next(message for message in live.messages[before:] if message.role == "user")
         line = event_line(MessageFinished(session_id=session_id, message=said))
-        await call.out.write(json_line(line))
+        await run.out.write(json_line(line))
     else:
-        await call.out.write(call.texts("cli.said", title=one_line(live.session.title)) + "\n")
+        await run.print(run.texts("cli.said", title=one_line(live.session.title)))
     return OK
 
 
-async def show_debate(call: Call, live: LiveSession) -> int:
-    """Print a debate whole."""
-    printer = TextPrinter(call.texts)
+async def show_debate(run: CommandRun, live: LiveSession) -> int:
+    """Print a whole debate."""
+    printer = DebatePrinter(run.texts)
     printer.know(live.session)
-    await call.out.write(printer.heading(live.session))
+    await run.out.write(printer.heading(live.session))
     for message in live.whole_messages():
-        await call.out.write(printer.message(message))
-    await call.out.write("\n" + last_line(live.session, call.texts) + "\n")
+        await run.out.write(printer.message(message))
+    await run.print("\n" + last_line(live.session, run.texts))
     return OK
 
 
 def _setup(moot: Moot, arguments: Arguments) -> DebateSetup:
-    """Make the set-up a command line describes; what is wrong in it is the engine's to say."""
+    """Return the set-up that the command line describes; the engine checks it."""
     participants = [_participant(moot, spec) for spec in arguments.participants]
     if not participants:
         participants = [

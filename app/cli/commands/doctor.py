@@ -1,6 +1,6 @@
-"""`moot doctor`: what this machine has and lacks for Moot, one line each with what helps.
+"""`moot doctor`: checks what Moot needs on this computer, one line for each check, with what helps.
 
-Used by cli. Names where a key comes from, never the key.
+Prints where a key comes from, never the key.
 """
 
 import asyncio
@@ -11,39 +11,29 @@ import platform
 import shutil
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from app import __version__
 from app.cli.control import owner_pid
-from app.cli.parser import DOCTOR, Arguments
-from app.cli.printing.output import (
-    Out,
-    error_line,
-    json_line,
-    named_text,
-    one_line,
-    problem_line,
-    show_progress,
-)
+from app.cli.parser import Arguments, Command
+from app.cli.printing.lines import error_line, json_line, key_text, one_line, problem_line, provider_state
+from app.cli.terminal import Out, show_progress
 from app.core.errors import MootError, StorageError
 from app.core.ids import is_id
 from app.core.server_secrets import parted, secret_fields, secret_place, shown_line
 from app.core.texts import Texts
 from app.core.tool import ServerState
-from app.input_method import input_method
+from app.linux import input_method, install_command, missing_libraries
 from app.providers.model_file import find_model
-from app.storage.file_system import RealFileSystem, storage_error
-from app.storage.keyring_queue import KeyringQueue
-from app.storage.lock import WriterLock
-from app.storage.log_check import NOTHING
-from app.storage.log_check import faults as log_faults
+from app.storage.access import WriterLock, check_owner, keeps_permissions, open_to_others
+from app.storage.file_system import FileSystem, storage_error
+from app.storage.log import NOTHING
+from app.storage.log import faults as log_faults
 from app.storage.paths import DataPaths
-from app.storage.permissions import check_owner, keeps_permissions, open_to_others
 from app.storage.secrets import SERVICE, TIMEOUT_SECONDS
-from app.storage.system_keyring import LOCKED, NO_KEYRING, default_backend
-from app.system_libraries import install_command, missing_libraries
+from app.storage.system_keyring import LOCKED, NO_KEYRING, KeyringQueue, default_backend
 from app.wiring import Moot, open_moot
 
 _PACKAGES = (
@@ -61,7 +51,7 @@ MAX_DETAIL = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One line: what was looked at, whether it is well, what was found, and what helps."""
+    """The result of a check: its name, whether it is fine, what was found, and what helps."""
 
     check: str
     ok: bool
@@ -70,17 +60,14 @@ class Finding:
 
 
 async def examine(paths: DataPaths, arguments: Arguments, out: Out, texts: Texts) -> int:
-    """Print every finding; the exit status is 0 whatever they say."""
+    """Print every finding; the exit status is always 0."""
     findings = [*_versions(texts), _data_dir(paths, texts), *_permissions(paths, texts)]
     findings += [_lock(paths, texts), await _keyring(texts)]
     findings += [_model_file(paths, texts), _runtime(texts), _qt(texts), *_input_method(texts)]
     findings += await _from_files(paths, texts)
     findings += await asyncio.to_thread(_logs, paths, texts)
     if arguments.json:
-        rows = [
-            {"check": one.check, "ok": one.ok, "found": one.found, "remedy": one.remedy} for one in findings
-        ]
-        await out.write(json_line(rows))
+        await out.write(json_line([asdict(one) for one in findings]))
         return 0
     for one in findings:
         mark = texts("cli.doctor.ok") if one.ok else texts("cli.doctor.problem")
@@ -103,7 +90,7 @@ def _versions(texts: Texts) -> Iterator[Finding]:
 
 
 def _data_dir(paths: DataPaths, texts: Texts) -> Finding:
-    # The nearest folder that is there is what decides whether the rest can be made.
+    # The nearest existing folder decides whether the rest can be created.
     place = next(folder for folder in (paths.root, *paths.root.parents) if folder.exists())
     try:
         with tempfile.TemporaryFile(dir=place):
@@ -116,13 +103,13 @@ def _data_dir(paths: DataPaths, texts: Texts) -> Finding:
 
 
 def _permissions(paths: DataPaths, texts: Texts) -> Iterator[Finding]:
-    """Say whether other accounts may read the data directory; nothing where there is none yet."""
+    """Check whether other accounts may read the data directory; nothing if it does not exist yet."""
     try:
         check_owner(paths.root)
         if not paths.root.is_dir():
             return
         if not keeps_permissions(paths.root):
-            # Windows has rights of another kind: a user's folders are theirs there.
+            # Windows has another kind of permissions, and a user's folders are private there.
             remedy = "" if os.name == "nt" else texts("cli.doctor.choose_private_dir")
             found = texts("cli.doctor.no_permissions")
             yield Finding(check="permissions", ok=not remedy, found=found, remedy=remedy)
@@ -134,7 +121,7 @@ def _permissions(paths: DataPaths, texts: Texts) -> Iterator[Finding]:
     except StorageError as error:
         yield Finding(check="permissions", ok=False, found=error_line(error, texts))
     except OSError:
-        return  # That it cannot be written is said already.
+        return  # Another check reports that it cannot be written.
 
 
 def _lock(paths: DataPaths, texts: Texts) -> Finding:
@@ -145,7 +132,7 @@ def _lock(paths: DataPaths, texts: Texts) -> Finding:
 
 
 async def _keyring(texts: Texts) -> Finding:
-    """Ask the keyring, without unlocking it; what only has a name may be locked, stopped or gone."""
+    """Check the keyring without unlocking it: it may be installed and still be locked or not respond."""
     asked: list[str] = []
 
     def find_backend() -> Any:
@@ -154,7 +141,7 @@ async def _keyring(texts: Texts) -> Finding:
         return backend
 
     queue = KeyringQueue(find_backend, SERVICE, TIMEOUT_SECONDS)
-    answer = await queue.ask(lambda keyring: keyring.read((DOCTOR,)), lambda _answer, _late: None)
+    answer = await queue.ask(lambda keyring: keyring.read((Command.DOCTOR,)), lambda _answer, _late: None)
     problem = answer.problem or (LOCKED if answer.value.state == LOCKED else "")
     found = next(iter(asked), "-")
     if not problem:
@@ -166,7 +153,7 @@ async def _keyring(texts: Texts) -> Finding:
 
 
 def _input_method(texts: Texts) -> Iterator[Finding]:
-    """Say how Korean is typed where an input method is asked for."""
+    """Report how Korean is typed, if an input method is configured."""
     method = input_method()
     names = ", ".join(method.asked)
     if not names:
@@ -208,7 +195,7 @@ def _qt(texts: Texts) -> Finding:
 
 
 async def _from_files(paths: DataPaths, texts: Texts) -> list[Finding]:
-    """Say what the data directory's files tell: the providers' keys, and what could not be read."""
+    """Report what the files of the data directory contain, and which cannot be read."""
     try:
         moot = await open_moot(paths.root, write=False)
     except MootError as error:
@@ -217,12 +204,10 @@ async def _from_files(paths: DataPaths, texts: Texts) -> list[Finding]:
         findings = []
         await moot.engine.look_for_servers()
         for one in moot.engine.providers():
-            key = texts(f"cli.key.{one.key_source or ('none' if one.needs_key else 'needless')}")
-            state = texts("cli.ready") if one.ready else named_text(texts, "provider", one.problem)
             remedy = texts("cli.doctor.set_key") if one.problem == "no_key" else ""
-            # A provider nobody set up is no fault of the machine.
+            # A provider that nobody has set up is not a fault.
             ok = one.ready or one.problem in {"no_key", "no_server", "disabled"}
-            found = f"{one.config.id}: {state}, {key}"
+            found = f"{one.config.id}: {provider_state(one, texts)}, {key_text(one, texts)}"
             findings.append(Finding(check="provider", ok=ok, found=found, remedy=remedy))
         findings += [*_assistants(moot, texts), *_groups(moot, texts), *_workflows(moot, texts)]
         findings += _servers(moot, texts)
@@ -233,8 +218,8 @@ async def _from_files(paths: DataPaths, texts: Texts) -> list[Finding]:
 
 
 def _logs(paths: DataPaths, texts: Texts) -> list[Finding]:
-    """Read every session's log, and say which lines are damaged or missing and what was lost with them."""
-    disk = RealFileSystem()
+    """Read the log of every session and report damaged or missing lines, and what was lost with them."""
+    disk = FileSystem()
     try:
         names = sorted(one.name for one in disk.scan(paths.sessions))
     except OSError as error:
@@ -262,7 +247,7 @@ def _logs(paths: DataPaths, texts: Texts) -> list[Finding]:
 
 
 def _assistants(moot: Moot, texts: Texts) -> Iterator[Finding]:
-    """Say of each assistant which model it speaks with, and what it names that is not there."""
+    """Report the model of each assistant, and the names in it that do not exist."""
     agents = moot.engine.assistants.all()
     tools = {key for tool in moot.engine.assistants.tools() for key in (tool.key, tool.group)}
     others = {agent.id for agent in agents}
@@ -280,7 +265,7 @@ def _assistants(moot: Moot, texts: Texts) -> Iterator[Finding]:
 
 
 def _groups(moot: Moot, texts: Texts) -> Iterator[Finding]:
-    """Say of each group who is in it, and which of its members are not there."""
+    """Report the members of each group, and those that do not exist."""
     agents = {agent.id: agent for agent in moot.engine.assistants.all()}
     providers = {one.config.id for one in moot.engine.providers()} | {""}
     for group in moot.engine.groups.all():
@@ -296,7 +281,7 @@ def _groups(moot: Moot, texts: Texts) -> Iterator[Finding]:
 
 
 def _workflows(moot: Moot, texts: Texts) -> Iterator[Finding]:
-    """Say of each workflow how long it is, and what keeps it from running, such as a role nobody has."""
+    """Report the number of steps of each workflow, and what keeps it from running, such as a role nobody has."""
     for definition in moot.engine.workflows.all():
         found = texts(
             "cli.doctor.workflow_steps",
@@ -313,7 +298,7 @@ def _workflows(moot: Moot, texts: Texts) -> Iterator[Finding]:
 
 
 def _servers(moot: Moot, texts: Texts) -> Iterator[Finding]:
-    """Say of each MCP server how it stands; none is started for that."""
+    """Report the state of each MCP server, without starting any."""
     for status in moot.engine.servers():
         server = status.server
         found = f"{server.name}: {texts(f'server.state.{status.state}')}, {shown_line(server)}"

@@ -1,9 +1,8 @@
-"""`moot servers`: lists MCP servers, allows one or stops allowing it; used by commands."""
+"""`moot servers`: lists MCP servers, allows one or withdraws that."""
 
-from app.cli.asking import confirmed
+from app.cli.command_run import CommandRun
 from app.cli.exit_status import OK, PAUSED_OR_STOPPED
-from app.cli.follow import Call
-from app.cli.printing.output import json_line, named_text, one_line
+from app.cli.printing.lines import json_line, named_text, one_line
 from app.core.errors import NotFound
 from app.core.server_secrets import shown_line, shown_values
 from app.core.text import exact
@@ -11,61 +10,54 @@ from app.core.texts import Texts
 from app.core.tool import ServerState, ServerStatus
 
 
-async def list_servers(call: Call) -> int:
-    """Print every MCP server with its state; nothing is started."""
-    statuses = call.moot.engine.servers()
-    if call.arguments.json:
-        await call.out.write(json_line([_fields(call, one) for one in statuses]))
-        return OK
+async def list_servers(run: CommandRun) -> int:
+    """Print every MCP server with its state, without starting any."""
+    statuses = run.moot.engine.servers()
     lines = [
-        one_line(f"{exact(one.server.name)}  {_state_text(one, call.texts)}  {exact(shown_line(one.server))}")
-        + "\n"
+        one_line(f"{exact(one.server.name)}  {_state_text(one, run.texts)}  {exact(shown_line(one.server))}")
         for one in statuses
     ]
-    await call.out.write("".join(lines) or call.texts("cli.servers.none") + "\n")
-    return OK
+    text = "\n".join(lines) or run.texts("cli.servers.none")
+    return await run.answer([_fields(run, one) for one in statuses], f"{text}\n")
 
 
-async def allow_server(call: Call) -> int:
-    """Show what exactly would run, and let it run once the user agrees."""
-    engine, name = call.moot.engine, call.arguments.name
-    # One that was allowed before may have changed its tools since: that is seen once it is connected.
-    await engine.attach((_status(call).server.name,))
-    shown = _status(call)
-    if not call.arguments.json:
-        await call.out.write(_description(shown, call.texts))
-    if not await confirmed(call, call.texts("cli.servers.allow")):
+async def allow_server(run: CommandRun) -> int:
+    """Show exactly what would run, and allow it if the user agrees."""
+    engine, name = run.moot.engine, run.arguments.name
+    # A server that was allowed before may have changed its tools, which is seen once it is connected.
+    await engine.attach((_status(run).server.name,))
+    shown = _status(run)
+    if not run.arguments.json:
+        await run.out.write(_description(shown, run.texts))
+    if not await run.confirm(run.texts("cli.servers.allow")):
         return PAUSED_OR_STOPPED
     await engine.mcp.allow(shown)
-    allowed = _status(call)
-    if call.arguments.json:
-        await call.out.write(json_line(_fields(call, allowed)))
+    allowed = _status(run)
+    if run.arguments.json:
+        await run.out.write(json_line(_fields(run, allowed)))
         return OK
-    await call.out.write(call.texts("cli.servers.allowed", name=one_line(name)) + "\n")
+    await run.print(run.texts("cli.servers.allowed", name=one_line(name)))
     if allowed.tools:
         tools = one_line(", ".join(allowed.tools))
-        await call.out.write(call.texts("server.tools", tools=tools) + "\n")
+        await run.print(run.texts("server.tools", tools=tools))
     if allowed.state == ServerState.DOWN:
-        await call.out.complain(_trouble(call, allowed))
+        await run.out.complain(_trouble(run, allowed))
     return OK
 
 
-async def deny_server(call: Call) -> int:
-    """Withdraw what was allowed; a server that runs is ended."""
-    await call.moot.engine.mcp.deny(_status(call).server.name)
-    if call.arguments.json:
-        await call.out.write(json_line(_fields(call, _status(call))))
-    else:
-        await call.out.write(call.texts("cli.servers.denied", name=one_line(call.arguments.name)) + "\n")
-    return OK
+async def deny_server(run: CommandRun) -> int:
+    """Withdraw the consent to a server, which ends it if it runs."""
+    await run.moot.engine.mcp.deny(_status(run).server.name)
+    denied = run.texts("cli.servers.denied", name=one_line(run.arguments.name))
+    return await run.answer(_fields(run, _status(run)), f"{denied}\n")
 
 
-def _status(call: Call) -> ServerStatus:
+def _status(run: CommandRun) -> ServerStatus:
     """Return the server that was named. Raises NotFound."""
-    for status in call.moot.engine.servers():
-        if status.server.name == call.arguments.name:
+    for status in run.moot.engine.servers():
+        if status.server.name == run.arguments.name:
             return status
-    raise NotFound("mcp_server_not_found", name=call.arguments.name)
+    raise NotFound("mcp_server_not_found", name=run.arguments.name)
 
 
 def _state(status: ServerStatus) -> str:
@@ -76,13 +68,13 @@ def _state_text(status: ServerStatus, texts: Texts) -> str:
     return named_text(texts, "server.state", _state(status))
 
 
-def _trouble(call: Call, status: ServerStatus) -> str:
-    said = named_text(call.texts, "problem", status.problem) if status.problem else ""
-    return call.moot.secrets.redact(one_line(f"{said} {status.detail}"))
+def _trouble(run: CommandRun, status: ServerStatus) -> str:
+    said = named_text(run.texts, "problem", status.problem) if status.problem else ""
+    return run.moot.secrets.redact(one_line(f"{said} {status.detail}"))
 
 
 def _description(status: ServerStatus, texts: Texts) -> str:
-    """Return what would be run or asked, to the letter but for secrets: of those only the names."""
+    """Return exactly what would be run or connected to; of secrets only the names."""
     server, lines = status.server, []
     lines.append(texts("consent.url" if server.url else "consent.command"))
     lines.append(f"  {exact(shown_line(server))}")
@@ -100,13 +92,13 @@ def _description(status: ServerStatus, texts: Texts) -> str:
     return "\n".join([*lines, ""])
 
 
-def _fields(call: Call, status: ServerStatus) -> dict[str, object]:
+def _fields(run: CommandRun, status: ServerStatus) -> dict[str, object]:
     server = status.server
     shown, hidden = shown_values(server)
     return {
         "name": server.name,
         "state": _state(status),
-        "line": call.moot.secrets.redact(shown_line(server)),
+        "line": run.moot.secrets.redact(shown_line(server)),
         "folder": server.cwd,
         "variables": shown,
         "secret_variables": list(hidden),

@@ -1,8 +1,9 @@
-"""`moot sessions`: read from the index of the sessions alone, so that it starts quickly; used by cli."""
+"""`moot sessions`: reads only the index of sessions, so that it starts quickly."""
 
 from app.cli.exit_status import OK
 from app.cli.parser import Arguments
-from app.cli.printing.output import Out, json_line, load_texts, one_line, say_problems
+from app.cli.printing.lines import json_line, load_texts, one_line, say_problems
+from app.cli.terminal import Out
 from app.core.session import SessionSummary, Status
 from app.core.texts import Texts
 from app.storage.documents import JsonDocuments

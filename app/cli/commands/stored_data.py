@@ -1,33 +1,36 @@
-"""The sub-commands of what is kept: `moot import`, `moot backup` and `moot restore`; used by commands."""
+"""`moot import`, `moot backup`, `moot restore`, `moot export` and `moot delete`."""
 
+import asyncio
 from collections import Counter
 from dataclasses import asdict
+from pathlib import Path
 
+from app.cli.command_run import CommandRun
 from app.cli.exit_status import OK
-from app.cli.follow import Call
-from app.cli.printing.output import error_line, json_line, one_line
+from app.cli.printing.lines import error_line, json_line, one_line, safe_json
+from app.core.errors import BadInput
 from app.core.stored_data import Difference
 from app.engine.importing.sessions import Arrival
 
 
-async def bring_in(call: Call) -> int:
-    """Import every conversation of each file that is not here yet."""
+async def bring_in(run: CommandRun) -> int:
+    """Import the conversations of each file that are not here yet."""
     rows: list[dict[str, object]] = []
-    for path in call.arguments.files:
-        found = await call.moot.engine.archive.look_at(path)
+    for path in run.arguments.files:
+        found = await run.moot.engine.archive.look_at(path)
         for fault in found.faults:
-            await call.out.complain(error_line(fault, call.texts))
-        await call.moot.engine.archive.bring_in(found.fresh)
+            await run.out.complain(error_line(fault, run.texts))
+        await run.moot.engine.archive.bring_in(found.fresh)
         rows += [_row(one) for one in found.sessions]
-        if not call.arguments.json:
+        if not run.arguments.json:
             for one in found.sessions:
                 key = "cli.import.known" if one.known else "cli.import.done"
-                line = call.texts(key, session_id=one.session_id, app=one.app, title=one_line(one.title)[:80])
-                await call.out.write(line + "\n")
+                line = run.texts(key, session_id=one.session_id, app=one.app, title=one_line(one.title)[:80])
+                await run.print(line)
             if dropped := sum(one.unapproved for one in found.fresh):
-                await call.out.write(call.texts("data.unapproved", count=dropped) + "\n")
-    if call.arguments.json:
-        await call.out.write(json_line(rows))
+                await run.print(run.texts("data.unapproved", count=dropped))
+    if run.arguments.json:
+        await run.out.write(json_line(rows))
     return OK
 
 
@@ -36,36 +39,65 @@ def _row(one: Arrival) -> dict[str, object]:
     return {name: getattr(one, name) for name in names}
 
 
-async def back_up(call: Call) -> int:
-    """Pack everything that is the user's into one file."""
-    backup = await call.moot.engine.archive.back_up(call.arguments.output)
-    await call.out.write(call.texts("cli.exported", path=backup.path) + "\n")
+async def back_up(run: CommandRun) -> int:
+    """Pack everything that belongs to the user into one file."""
+    backup = await run.moot.engine.archive.back_up(run.arguments.output)
+    await run.print(run.texts("cli.exported", path=backup.path))
     return OK
 
 
-async def restore(call: Call) -> int:
-    """Say what a backup would bring back, and with `--yes` bring it back."""
-    path = call.arguments.files[0]
-    contents = await call.moot.engine.archive.contents(path)
+async def restore(run: CommandRun) -> int:
+    """List what a backup would restore, and restore it with `--yes`."""
+    path = run.arguments.files[0]
+    contents = await run.moot.engine.archive.contents(path)
     wanted = [one.id for one in contents.sessions if one.state in (Difference.MISSING, Difference.CHANGED)]
-    if call.arguments.json and not call.arguments.yes:
-        await call.out.write(json_line(asdict(contents)))
-        return OK
-    if not call.arguments.yes:
+    if not run.arguments.yes:
+        lines = []
         for one in contents.sessions:
-            state = call.texts(f"restore.count.{one.state}", count="").strip()
-            await call.out.write(f"{one.id}  {one.updated_at[:10]}  {state}  {one_line(one.title)[:80]}\n")
+            state = run.texts(f"restore.count.{one.state}", count="").strip()
+            lines.append(f"{one.id}  {one.updated_at[:10]}  {state}  {one_line(one.title)[:80]}\n")
         documents = Counter(one.state for one in contents.documents)
         counts = {"sessions": len(wanted), "documents": documents[Difference.MISSING]}
-        await call.out.write(call.texts("cli.restore.look", **counts) + "\n")
-        return OK
-    back = await call.moot.engine.archive.restore(path, wanted)
-    if call.arguments.json:
-        await call.out.write(json_line(asdict(back)))
-        return OK
-    what = ", ".join(call.texts(f"data.restored.{name}", count=count) for name, count in back.counts.items())
-    said = call.texts("data.restored", what=what) if what else call.texts("data.restored.none")
-    await call.out.write(said + "\n")
+        text = "".join([*lines, run.texts("cli.restore.look", **counts), "\n"])
+        return await run.answer(asdict(contents), text)
+    back = await run.moot.engine.archive.restore(path, wanted)
+    what = ", ".join(run.texts(f"data.restored.{name}", count=count) for name, count in back.counts.items())
+    text = (run.texts("data.restored", what=what) if what else run.texts("data.restored.none")) + "\n"
     if back.unapproved:
-        await call.out.write(call.texts("data.unapproved", count=len(back.unapproved)) + "\n")
+        text += run.texts("data.unapproved", count=len(back.unapproved)) + "\n"
+    return await run.answer(asdict(back), text)
+
+
+async def export(run: CommandRun) -> int:
+    """Print a session in another format, or write it to a file."""
+    text = await run.moot.engine.export(run.session_id, run.arguments.format)
+    if not run.arguments.output:
+        text = safe_json(text) if run.arguments.format == "json" else text
+        await run.out.write(text if text.endswith("\n") else text + "\n")
+        return OK
+    path = Path(run.arguments.output)
+    try:
+        await asyncio.to_thread(_write_whole, path, text)
+    except OSError as error:
+        raise BadInput("cannot_write", path=path, detail=error.strerror or error) from error
+    await run.print(run.texts("cli.exported", path=path))
     return OK
+
+
+async def delete(run: CommandRun) -> int:
+    """Move a session to the trash."""
+    session_id = run.session_id
+    await run.moot.engine.delete(session_id)
+    await run.print(run.texts("cli.deleted", session_id=session_id))
+    return OK
+
+
+def _write_whole(path: Path, text: str) -> None:
+    """Write a file; if the disk is full, the previous one stays."""
+    part = path.with_name(path.name + ".part")
+    try:
+        part.write_text(text, encoding="utf-8")
+        part.replace(path)
+    except OSError:
+        part.unlink(missing_ok=True)
+        raise

@@ -1,1 +1,1 @@
-"""How sessions and messages look in a terminal."""
+"""How sessions look in a terminal. `lines`: what all kinds share; `debates`; `chats`: also groups and workflows."""

@@ -1,12 +1,8 @@
-"""How the command line shows a chat: who speaks at which depth, what tools do, and what the user is asked.
-
-Used by chat_commands, for a chat that runs and for one that is read.
-"""
+"""How the command line prints chats, groups and workflows: messages, tool calls, questions, plans and steps."""
 
 from collections.abc import Iterable, Iterator
 
-from app.cli.printing.output import aside, marks, one_line
-from app.cli.printing.workflows import step_line, step_of
+from app.cli.printing.lines import aside, marks, named_text, one_line, status_text
 from app.core.events import (
     Event,
     MessageDelta,
@@ -21,27 +17,89 @@ from app.core.events import (
     TurnStarted,
 )
 from app.core.message import Consent, Message, MessageState, Prompt, PromptType, Role, ToolCall
-from app.core.session import Plan, Session
+from app.core.reasons import Reason
+from app.core.session import Plan, Session, Status, WorkflowState
 from app.core.text import exact, visible, without_steering
 from app.core.texts import Texts
-from app.core.workflow import STEP, WorkflowStep
+from app.core.tool import ToolError
+from app.core.workflow import STEP, StepState, StepStatus, WorkflowStep
 from app.engine.export.parts import in_tree
 from app.engine.group.director import SWITCH_ASSISTANT, instruction_of
 from app.engine.group.run import REPORT_RESULT
+from app.engine.turns.call_arguments import read_arguments
 from app.engine.turns.sub_agents import SUB_AGENT
 
+MOST_OF_LINE = 300
 MOST_OF_CALL = 200
 MOST_OF_RESULT = 200
 _INDENT = "    "
-# What these did is told otherwise: by the plan, by the member who speaks next, by the report.
+# Other lines show what these did: the plan, the next member's messages, the report.
 _TOLD_ELSEWHERE = frozenset(("setPlan", "checkDone", "clearPlan", SWITCH_ASSISTANT, REPORT_RESULT))
 
 
-class ChatPrinter:
-    """A transcript of a chat that grows as it is spoken.
+def step_line(step: WorkflowStep | None, state: StepState, texts: Texts) -> str:
+    """Return a step as one line: its state and name, then assistant, reason and artifacts, if there are any."""
+    name = f"{step.name} ({state.id}, {step.role})" if step is not None else state.id
+    details = [state.assistant_id, step_reason(state, texts), state.artifacts]
+    parts = [name, *(one for one in details if one.strip())]
+    line = one_line(" · ".join(parts))
+    return f"  {texts.named('cli.step', state.state)} {line[:MOST_OF_LINE]}\n"
 
-    What streams alone is printed as it comes. Where several speak at once, the one who was printed goes
-    on, and the others follow whole, one after the other.
+
+def step_lines(work: WorkflowState, texts: Texts) -> Iterator[str]:
+    """Yield the lines of the steps, in the definition's order."""
+    steps = {step.id: step for step in work.definition.steps}
+    for state in work.steps:
+        yield step_line(steps.get(state.id), state, texts)
+
+
+def step_of(call: ToolCall) -> dict[str, str]:
+    """Return name, role, assistant and number of the attempt that a tool call stands for."""
+    try:
+        values = read_arguments(call.arguments)
+    except ToolError:
+        values = {}
+    named = {"name": "step", "role": "role", "assistant": "assistant", "attempt": "attempt"}
+    return {key: str(values.get(field, "")) for key, field in named.items()}
+
+
+def step_reason(state: StepState, texts: Texts) -> str:
+    """Return why a step waits, failed or was skipped, in the user's language."""
+    prefix = (
+        "failure" if state.state == StepStatus.FAILED and f"failure.{state.reason}" in texts else "reason"
+    )
+    return named_text(texts, prefix, state.reason) if state.reason else ""
+
+
+def workflow_end(session: Session, texts: Texts) -> str:
+    """Return the state of a workflow and the commands that continue it."""
+    steps = session.workflow.steps if session.workflow else ()
+    if session.status == Status.COMPLETED:
+        line = texts.named("cli.status", session.status)
+        return f"{line} · {texts('cli.read_with', session_id=session.id)}\n"
+    waits = session.status == Status.WAITING
+    lines = [texts.named("cli.status", session.status) if waits else status_text(session, texts)]
+    if any(one.state == StepStatus.WAITING and one.reason != Reason.NO_MARKER for one in steps):
+        lines.append(texts("cli.chat_waiting", session_id=session.id))
+    lines += [
+        texts(f"cli.step_{key}", session_id=session.id, step=one.id)
+        for one in steps
+        for key, wanted in (
+            ("retry_with", one.state == StepStatus.FAILED),
+            ("accept_with", one.state == StepStatus.WAITING and one.reason == Reason.NO_MARKER),
+        )
+        if wanted
+    ]
+    if len(lines) == 1:
+        lines.append(texts("cli.resume_with", session_id=session.id))
+    return "".join(f"{one_line(one)}\n" for one in lines)
+
+
+class ChatPrinter:
+    """Prints the events of a chat as a growing transcript.
+
+    A message that streams alone is printed as it comes. If several stream at once, the one that was being printed
+    continues, and the others follow as a whole, one after the other.
     """
 
     def __init__(self, texts: Texts) -> None:
@@ -57,7 +115,7 @@ class ChatPrinter:
         self._questions: set[tuple[str, str]] = set()
 
     def know(self, session: Session, messages: Iterable[Message] = ()) -> None:
-        """Take over what was said before without printing it."""
+        """Take over a session and its messages without printing them."""
         self._session_id = session.id
         if session.workflow is not None:
             self._steps = {step.id: step for step in session.workflow.definition.steps}
@@ -83,7 +141,7 @@ class ChatPrinter:
                 return self._say(self._call(call, self._depths.get(event.turn_id, 0)))
             case ToolFinished():
                 if (event.turn_id, event.tool_call_id) in self._questions:
-                    return ""  # Its result is the question, which is printed as one.
+                    return ""  # Its result is the question, which is printed separately.
                 depth = self._depths.get(event.turn_id, 0)
                 return self._say(self._result(event.name, event.content, depth, ok=event.ok))
             case PromptAsked():
@@ -96,14 +154,14 @@ class ChatPrinter:
                 return self._say(aside(event, self._texts))
 
     def heading(self, session: Session) -> str:
-        """Return the title, with whom it is, and the id."""
+        """Return the title, the assistant or group, and the session's id."""
         name = session.chat.assistant_name if session.chat is not None else ""
         if session.group is not None:
             name = session.group.name
         return f"{one_line(session.title)}\n  {one_line(name)} · {session.id}\n"
 
     def plan(self, plan: Plan | None) -> str:
-        """Return a plan with its goal and a tick before what is done."""
+        """Return a plan: its goal, and its items with a mark for those that are done."""
         if plan is None:
             return f"  {self._texts('cli.no_plan')}\n"
         done = len(plan.items) - len(plan.open)
@@ -113,7 +171,7 @@ class ChatPrinter:
         return "\n" + "".join(f"  {line}\n" for line in lines)
 
     def transcript(self, messages: Iterable[Message]) -> Iterator[str]:
-        """Yield a chat that is read, each sub-agent's part below the call it answers."""
+        """Yield the transcript of a chat, the messages of a sub-agent below the call that started it."""
         calls: dict[str, str] = {}
         for item in in_tree(messages):
             if isinstance(item, tuple):
@@ -130,7 +188,7 @@ class ChatPrinter:
                 self._note(item)
                 yield self._whole(item)
 
-    # What streams
+    # Streaming
 
     def _begun(self, message: Message) -> str:
         self._note(message)
@@ -140,7 +198,7 @@ class ChatPrinter:
         return self._take_up()
 
     def _take_up(self) -> str:
-        """Show the one that streams alone, from its start."""
+        """Begin to print the message that streams alone."""
         if self._shown is not None or len(self._streaming) != 1:
             return ""
         [(message_id, pieces)] = self._streaming.items()
@@ -168,7 +226,7 @@ class ChatPrinter:
         self._note(message)
         pieces = self._streaming.pop(message.id, None)
         if message.role in (Role.TOOL, Role.SYSTEM):
-            return ""  # Said by the events of tools and questions.
+            return ""  # Events of tools and questions print these.
         if message.id != self._shown or pieces is None:
             return self._say(self._whole(message)) + self._take_up()
         rest = message.content[sum(map(len, pieces)) :]
@@ -179,17 +237,17 @@ class ChatPrinter:
         return text + "".join(held) + self._take_up()
 
     def _unsaid(self, message: Message) -> str:
-        """Return the label of who said nothing, where something is to be said about that."""
+        """Return the label of an empty message that has marks to print below it."""
         return self._label(message) if self._marks(message) else ""
 
     def _say(self, text: str) -> str:
-        """Return a text at once, or keep it while somebody is in the middle of a line."""
+        """Return a text now, or keep it until the streaming message ends."""
         if text and self._shown is not None and self._has_begun:
             self._held.append(text)
             return ""
         return text
 
-    # What is said
+    # Messages
 
     def _note(self, message: Message) -> None:
         self._messages[message.id] = message
@@ -202,7 +260,7 @@ class ChatPrinter:
         return f"\n{_indent(self._depth(message))}{one_line(name)}:\n"
 
     def _depth(self, message: Message) -> int:
-        """Return how deep a message stands: the user's answer stands where it was asked for."""
+        """Return the depth of a message; the user's answer is as deep as the question."""
         return self._depths.get(message.turn_id, message.author.depth)
 
     def _whole(self, message: Message) -> str:
@@ -233,11 +291,11 @@ class ChatPrinter:
         if ok and name in _TOLD_ELSEWHERE:
             return ""
         outcome = self._texts("cli.tool_ok" if ok else "cli.tool_failed")
-        # What a sub-agent has said stands right above, in its own words.
+        # The sub-agent's own messages stand right above.
         said = "" if ok and name in (SUB_AGENT, STEP) else _cut(one_line(content), MOST_OF_RESULT)
         return f"{_indent(depth)}  {outcome} {one_line(name)}: {said}".rstrip(": ") + "\n"
 
-    # What is asked
+    # Questions
 
     def _asked(self, message_id: str, prompt: Prompt) -> str:
         message = self._messages.get(message_id)

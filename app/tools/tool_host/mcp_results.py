@@ -58,7 +58,9 @@ def offered_tools(tools: Sequence[Json]) -> list[dict[str, Any]]:
 
 
 def plain_schema(schema: Any) -> dict[str, Any]:
-    """Return a JSON Schema without references and of at most 20 kB; if that is impossible, one that allows any object."""
+    """Return a JSON Schema without references and of at most 20 kB; if that is impossible, one that allows any
+    object.
+    """
     if not isinstance(schema, Mapping):
         return dict(_ANY_OBJECT)
     definitions = {

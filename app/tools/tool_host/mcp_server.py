@@ -62,8 +62,8 @@ _CURRENT: ContextVar[RunningCall | None] = ContextVar("running call", default=No
 class Server:
     """A connection to one server, from its start to its end; connecting again takes a new one.
 
-    `entry` is the server as JSON, `limits` the seconds for `connect` and `call`, `news` gets changes that nobody asked for,
-    `on_groups` is called when a process group was started or has ended.
+    `entry` is the server as JSON, `limits` the seconds for `connect` and `call`, `news` gets changes that
+    nobody asked for, `on_groups` is called when a process group was started or has ended.
     """
 
     def __init__(

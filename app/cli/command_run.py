@@ -1,0 +1,136 @@
+"""A running command: what it may use, how it prints and asks, and how it follows a session to its end."""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from app.cli.exit_status import BY_STATUS, OK, PAUSED_OR_STOPPED, Interrupt
+from app.cli.parser import Arguments
+from app.cli.printing.debates import DebatePrinter, verdict_text
+from app.cli.printing.lines import Follower, JsonPrinter, Printer, json_line, last_line
+from app.cli.terminal import Out
+from app.core.errors import BadInput, NotFound, ProviderError
+from app.core.ids import is_id
+from app.core.session import Session
+from app.core.texts import Texts
+from app.engine.export.event_lines import event_line
+from app.wiring import Moot
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandRun:
+    """One run of a command; `interrupted` asks it to pause what it has started."""
+
+    moot: Moot
+    arguments: Arguments
+    out: Out
+    texts: Texts
+    interrupted: Interrupt
+
+    @property
+    def session_id(self) -> str:
+        """The session that was named. Raises NotFound if that can be no session's id."""
+        if not is_id(self.arguments.session):
+            raise NotFound("session_not_found", session=self.arguments.session)
+        return self.arguments.session
+
+    async def answer(self, record: object, text: str) -> int:
+        """Print the result, as JSON if that was asked for; return the exit status OK."""
+        await self.out.write(json_line(record) if self.arguments.json else text)
+        return OK
+
+    async def print(self, text: str) -> None:
+        """Print a line of text."""
+        await self.out.write(f"{text}\n")
+
+    async def ask(self, question: str, *, secret: bool = False) -> str | None:
+        """Return what the user types, None if nobody can be asked or Ctrl-C was pressed."""
+        return await self.unless_interrupted(self.out.ask(question, secret=secret))
+
+    async def confirm(self, question: str) -> bool:
+        """Return whether the user agrees, with `--yes` or by answering yes.
+
+        Raises BadInput if nobody can be asked.
+        """
+        if self.arguments.yes:
+            return True
+        answer = None if self.arguments.json else await self.ask(f"{question} [y/N] ")
+        if answer is None and not self.interrupted.is_set():
+            raise BadInput("needs_yes")
+        if (answer or "").strip().casefold() in self.texts("cli.yes_words").split():
+            return True
+        await self.out.complain(self.texts("cli.not_agreed"))
+        return False
+
+    async def unless_interrupted(self, work: Awaitable[Result]) -> Result | None:
+        """Return the result of `work`; None, with the work cancelled, if Ctrl-C is pressed first."""
+        working = asyncio.ensure_future(work)
+        interrupted = asyncio.ensure_future(self.interrupted.wait())
+        try:
+            await asyncio.wait({working, interrupted}, return_when=asyncio.FIRST_COMPLETED)
+            return None if self.interrupted.is_set() else await working
+        finally:
+            for task in (working, interrupted):
+                task.cancel()
+            await asyncio.gather(working, interrupted, return_exceptions=True)
+
+    async def warm_up(self, *, embedded: bool = False) -> None:
+        """Start what takes seconds to be ready, while the session is saved; the first turn reports failures.
+
+        Local servers are searched first, so that the first usable model is never on one that does not run.
+        """
+        await self.moot.engine.look_for_servers()
+        with contextlib.suppress(ProviderError):
+            await self.moot.models.start()
+            if embedded:
+                await self.moot.models.warm_embedded()
+
+    async def follow_debate(self, start: Callable[[], Awaitable[str]]) -> int:
+        """Start or resume a debate, print it to its end, and return the exit status."""
+        session = await self.follow(start, DebatePrinter(self.texts))
+        if not self.arguments.json:
+            await self.print("\n" + verdict_text(session, self.texts) + last_line(session, self.texts))
+        return BY_STATUS.get(session.status, PAUSED_OR_STOPPED)
+
+    async def follow(self, start: Callable[[], Awaitable[str]], printer: Printer) -> Session:
+        """Start a session and print it until it no longer runs: as JSON if asked for, else with `printer`."""
+        follower = Follower(
+            JsonPrinter(event_line, self.texts) if self.arguments.json else printer,
+            self.out,
+            self.moot.store.flush,
+        )
+        unsubscribe = self.moot.bus.subscribe(follower.listen)
+        try:
+            session_id = await start()
+            live = self.moot.engine.live(session_id)
+            if live is not None and isinstance(printer, DebatePrinter):
+                printer.know(live.session)
+            return await self._printed(session_id, follower)
+        finally:
+            unsubscribe()
+
+    async def _printed(self, session_id: str, follower: Follower) -> Session:
+        engine = self.moot.engine
+        printing = asyncio.create_task(follower.follow(session_id))
+        ended = asyncio.create_task(engine.wait(session_id))
+        asked = asyncio.create_task(self.interrupted.wait())
+        try:
+            await asyncio.wait({printing, ended, asked}, return_when=asyncio.FIRST_COMPLETED)
+            if not ended.done() and self.interrupted.closing:
+                await engine.put_away(session_id)
+            elif not ended.done():
+                # The first pause lets the answer in flight finish, the second ends it.
+                await engine.pause(session_id)
+                await engine.pause(session_id)
+            session = await ended
+            follower.end()
+            await printing
+            return session
+        finally:
+            for task in (printing, ended, asked):
+                task.cancel()
+            await asyncio.gather(printing, ended, asked, return_exceptions=True)

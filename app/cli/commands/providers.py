@@ -1,0 +1,248 @@
+"""`moot providers`, `moot keys`, `moot models` and `moot usage`."""
+
+import asyncio
+import contextlib
+import os
+from collections.abc import Iterator
+from dataclasses import asdict
+
+from app.cli.command_run import CommandRun
+from app.cli.exit_status import FAULT, PAUSED_OR_STOPPED
+from app.cli.printing.lines import error_line, key_text, one_line, provider_state
+from app.core.errors import BadInput, MootError, NotFound
+from app.core.events import Event, KeysChanged, ModelsChanged, Notice
+from app.core.provider import LocalModel, ProviderStatus
+from app.core.store import KeyNews
+from app.core.usage import money_text, used_text
+from app.storage.secrets import variable_name
+
+_MB = 1_000_000
+
+
+async def list_providers(run: CommandRun) -> int:
+    """Print every provider with its state, the source of its key and its models."""
+    await run.moot.engine.look_for_servers()
+    found = run.moot.engine.providers()
+    lines = (
+        f"{one.config.id}  {one.label}  {provider_state(one, run.texts)}  {key_text(one, run.texts)}  "
+        + (", ".join(one.models) or "-")
+        for one in found
+    )
+    return await run.answer(
+        [_status_record(one) for one in found], "".join(f"{one_line(a)}\n" for a in lines)
+    )
+
+
+def _status_record(status: ProviderStatus) -> dict[str, object]:
+    fields = asdict(status)
+    config = fields.pop("config")
+    return {"id": config["id"], "kind": config["kind"], "enabled": config["enabled"], **fields}
+
+
+async def list_keys(run: CommandRun) -> int:
+    """Print where the key of each provider comes from; never a key."""
+    found = run.moot.engine.providers()
+    records = [
+        {
+            "provider": one.config.id,
+            "needs_key": one.needs_key,
+            "source": one.key_source,
+            "problem": _unread(one),
+        }
+        for one in found
+    ]
+    lines = []
+    for one in found:
+        problem = _unread(one)
+        key = run.texts(f"provider.{problem}") if problem else key_text(one, run.texts)
+        lines.append(one_line(f"{one.config.id}  {one.label}  {key}") + "\n")
+    return await run.answer(records, "".join(lines))
+
+
+async def set_key(run: CommandRun) -> int:
+    """Read a key from the terminal, hidden, or from standard input, and store it."""
+    status = _provider(run)
+    question = run.texts("cli.keys.prompt", provider=one_line(status.label)) + " "
+    key = await run.ask(question, secret=True)
+    if key is None:
+        await run.out.complain(run.texts("cli.not_agreed"))
+        return PAUSED_OR_STOPPED
+    if not await _store(run, status.config.id, key):
+        return FAULT
+    return await _report_key(run, "cli.keys.stored", status.config.id)
+
+
+async def _store(run: CommandRun, provider: str, key: str) -> bool:
+    """Store a key, waiting while the keyring asks its user; report why it is not stored."""
+    keys = run.moot.engine.keys
+    answered: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+
+    def listen(events: tuple[Event, ...]) -> None:
+        codes = {event.code for event in events if isinstance(event, Notice)}
+        if codes & {f"key_{KeyNews.KEPT}", f"key_{KeyNews.NOT_KEPT}"} and not answered.done():
+            answered.set_result(f"key_{KeyNews.KEPT}" in codes)
+
+    unsubscribe = run.moot.bus.subscribe(listen)
+    try:
+        kept = await keys.set(provider, key)
+        run.moot.bus.publish(KeysChanged(session_id=""))
+        if not kept:
+            instead = run.texts("cli.keys.instead", variable=variable_name(provider))
+            await run.out.complain(f"{run.texts(f'keyring.{keys.problem}')} {instead}")
+        if not kept and keys.problem == "waiting":
+            kept = bool(await run.unless_interrupted(answered))
+    finally:
+        unsubscribe()
+    return kept
+
+
+async def remove_key(run: CommandRun) -> int:
+    """Remove a key that Moot has stored; a key in the environment cannot be removed."""
+    status = _provider(run)
+    provider = status.config.id
+    if status.key_source == "environment":
+        raise BadInput("key_in_environment", provider=provider)
+    if not status.key_source and not _unread(status):
+        raise BadInput("no_key_kept", provider=provider)
+    try:
+        await run.moot.engine.keys.remove(provider)
+    finally:
+        run.moot.bus.publish(KeysChanged(session_id=""))
+    return await _report_key(run, "cli.keys.removed", provider)
+
+
+def _provider(run: CommandRun) -> ProviderStatus:
+    """Return the provider that was named. Raises NotFound, without text that looks like a key."""
+    for status in run.moot.engine.providers():
+        if status.config.id == run.arguments.name:
+            return status
+    raise NotFound("provider_not_found", provider=run.moot.secrets.redact(run.arguments.name))
+
+
+def _unread(status: ProviderStatus) -> str:
+    """Return why a key could not be read, a code of `provider.<code>`, or ""."""
+    return status.problem if status.problem.startswith("keyring_") else ""
+
+
+async def _report_key(run: CommandRun, text: str, provider: str) -> int:
+    [source] = [one.key_source for one in run.moot.engine.providers() if one.config.id == provider]
+    return await run.answer(
+        {"provider": provider, "source": source}, run.texts(text, provider=provider) + "\n"
+    )
+
+
+async def list_models(run: CommandRun) -> int:
+    """Print every model of this computer with its state and size."""
+    found = await asyncio.to_thread(run.moot.engine.connections.local_models)
+    lines = (
+        f"{one.id}  {run.texts(f'cli.models.{_model_state(one)}')}  {one.size // _MB} MB  {one.path}"
+        for one in found
+    )
+    return await run.answer([_model_record(one) for one in found], "".join(f"{one_line(a)}\n" for a in lines))
+
+
+async def get_model(run: CommandRun) -> int:
+    """Download a model's file, check its hash, and print the progress."""
+    model = await _model(run)
+    if model.path:
+        return await _report_model(run, "cli.models.here")
+    if named := os.environ.get("MOOT_MODEL"):
+        raise BadInput("model_named", path=named)
+    if not await run.confirm(run.texts("cli.models.get", model=model.id, size=model.size // _MB)):
+        return PAUSED_OR_STOPPED
+    try:
+        with _progress(run, model) as told:
+            fetched = await run.unless_interrupted(_fetch(run, told))
+    except MootError as error:
+        # The network or the disk failed; the command line was right.
+        await run.out.complain(error_line(error, run.texts))
+        return FAULT
+    if not fetched:
+        await run.out.complain(run.texts("cli.not_agreed"))
+        return PAUSED_OR_STOPPED
+    run.moot.bus.publish(ModelsChanged(session_id=""))
+    return await _report_model(run, "cli.models.fetched")
+
+
+async def remove_model(run: CommandRun) -> int:
+    """Delete the file of a model that Moot downloaded."""
+    model = await _model(run)
+    if not model.path:
+        raise BadInput("model_not_here", model=model.id)
+    if not await run.confirm(run.texts("cli.models.remove", model=model.id, path=one_line(model.path))):
+        return PAUSED_OR_STOPPED
+    await run.moot.engine.connections.remove_embedded()
+    run.moot.bus.publish(ModelsChanged(session_id=""))
+    return await _report_model(run, "cli.models.removed")
+
+
+async def _fetch(run: CommandRun, told: "asyncio.Queue[tuple[int, int]]") -> bool:
+    await run.moot.engine.connections.fetch_embedded(lambda done, size: told.put_nowait((done, size)))
+    return True
+
+
+@contextlib.contextmanager
+def _progress(run: CommandRun, model: LocalModel) -> Iterator["asyncio.Queue[tuple[int, int]]"]:
+    """Print each further tenth of the model's bytes."""
+    told: asyncio.Queue[tuple[int, int]] = asyncio.Queue()
+
+    async def show() -> None:
+        shown = 0
+        while True:
+            done, size = await told.get()
+            if (tenth := done * 10 // size) > shown:
+                shown = tenth
+                record = {"event": "model.progress", "id": model.id, "bytes": done, "size": size}
+                words = run.texts("cli.models.progress", percent=tenth * 10, size=size // _MB)
+                await run.answer(record, f"{words}\n")
+
+    showing = asyncio.ensure_future(show())
+    try:
+        yield told
+    finally:
+        showing.cancel()
+
+
+async def _model(run: CommandRun) -> LocalModel:
+    """Return the model that was named. Raises NotFound."""
+    found = await asyncio.to_thread(run.moot.engine.connections.local_models)
+    for model in found:
+        if model.id == run.arguments.name:
+            return model
+    raise NotFound("model_not_found", model=run.arguments.name, models=", ".join(one.id for one in found))
+
+
+async def _report_model(run: CommandRun, text: str) -> int:
+    model = await _model(run)
+    words = run.texts(text, model=model.id, path=one_line(model.path))
+    return await run.answer(_model_record(model), f"{words}\n")
+
+
+def _model_state(model: LocalModel) -> str:
+    return "installed" if model.path else "missing"
+
+
+def _model_record(model: LocalModel) -> dict[str, object]:
+    return {"id": model.id, "state": _model_state(model), "size": model.size, "path": model.path}
+
+
+async def usage(run: CommandRun) -> int:
+    """Print what each month used and cost, the newest first."""
+    months = await run.moot.engine.usage.months()
+    records = [
+        {
+            "month": month,
+            "calls": total.calls,
+            "input_tokens": total.input_tokens,
+            "output_tokens": total.output_tokens,
+            "cost_usd": total.cost_usd,
+            "unpriced_calls": total.unpriced,
+            "estimated_calls": total.estimated,
+        }
+        for month, total in months
+    ]
+    lines = []
+    for month, total in months:
+        money, tokens = money_text(run.texts, total), used_text(total)
+        lines.append(run.texts("cli.usage", month=month, money=money, count=total.calls, tokens=tokens))
+    return await run.answer(records, "".join(f"{line}\n" for line in lines))

@@ -1,0 +1,135 @@
+"""How the command line prints a debate and its verdict."""
+
+from app.cli.printing.lines import aside, marks, one_line
+from app.core.events import (
+    Event,
+    MessageDelta,
+    MessageFinished,
+    MessageStarted,
+    SessionStarted,
+    TurnStarted,
+)
+from app.core.message import Message, Role
+from app.core.session import Session
+from app.core.text import without_steering
+from app.core.texts import Texts
+
+
+class DebatePrinter:
+    """Prints the events of a debate as a growing transcript."""
+
+    def __init__(self, texts: Texts) -> None:
+        self._texts = texts
+        self._roles: dict[str, str] = {}
+        self._rounds = 0
+        self._round = 0
+        self._shown: dict[str, int] = {}
+        self._speaking: Message | None = None
+
+    def know(self, session: Session) -> None:
+        """Take over the names and the number of rounds without printing them."""
+        if session.debate is not None:
+            self._rounds = session.debate.rounds
+            self._roles = {seat.id: seat.role for seat in session.debate.participants}
+
+    def __call__(self, event: Event) -> str:
+        match event:
+            case SessionStarted():
+                self.know(event.session)
+                return self.heading(event.session)
+            case TurnStarted():
+                return self._round_line(event.round)
+            case MessageStarted():
+                self._speaking = event.message
+                return self._opening(event.message)
+            case MessageDelta():
+                return self._grown(event)
+            case MessageFinished():
+                return self._closing(event.message)
+            case _:
+                return aside(event, self._texts)
+
+    def heading(self, session: Session) -> str:
+        """Return the topic, the mode and the participants."""
+        lines = [one_line(session.title)]
+        if session.debate is not None:
+            debate = session.debate
+            mode = self._texts.named("mode", debate.mode)
+            lines[0] = self._texts("cli.heading", topic=one_line(debate.topic), mode=mode)
+            for seat in debate.participants:
+                model = f"{seat.provider}/{seat.model}"
+                lines.append(f"  {self._speaker(seat.name, seat.id)} · {one_line(model)}")
+        lines.append(f"  {session.id}")
+        return "\n".join(lines) + "\n"
+
+    def message(self, message: Message) -> str:
+        """Return a message of a session that is not running."""
+        return self._round_line(message.round) + self._opening(message) + self._closing(message)
+
+    def _round_line(self, number: int) -> str:
+        if not number or number == self._round:
+            return ""
+        self._round = number
+        return f"\n── {self._texts('cli.round', round=number, rounds=self._rounds)} ──\n"
+
+    def _speaker(self, name: str, author_id: str) -> str:
+        role = self._roles.get(author_id, "")
+        if not role:
+            return one_line(name)
+        return f"{one_line(name)} ({one_line(role_text(self._texts, role))})"
+
+    def _opening(self, message: Message) -> str:
+        self._shown[message.id] = 0
+        return self._label(message) + self._more(message)
+
+    def _label(self, message: Message) -> str:
+        name = self._texts("cli.you") if message.role == Role.USER else message.author.name
+        return f"\n{self._speaker(name, message.author.id)}:\n"
+
+    def _more(self, message: Message) -> str:
+        """Return the part of the content that was not printed yet."""
+        piece = message.content[self._shown[message.id] :]
+        self._shown[message.id] += len(piece)
+        return without_steering(piece)
+
+    def _grown(self, event: MessageDelta) -> str:
+        shown = self._shown.get(event.message_id, 0)
+        if not event.text or event.offset + len(event.text) <= shown:
+            return ""
+        self._shown[event.message_id] = event.offset + len(event.text)
+        return without_steering(event.text[max(0, shown - event.offset) :])
+
+    def _closing(self, message: Message) -> str:
+        opening = "" if message.id in self._shown else self._opening(message)
+        end = opening + self._more(message) + ("\n" if message.content else "")
+        cut_in = self._speaking
+        if cut_in is not None and cut_in.id == message.id:
+            self._speaking = None
+        elif cut_in is not None:
+            # The user stepped in: the message that was streaming continues below, with its label again.
+            end = "\n" + end + self._label(cut_in)
+        return end + "".join(marks(message, self._texts))
+
+
+def role_text(texts: Texts, role: str) -> str:
+    """Return a built-in role in the user's language, any other role unchanged."""
+    key = f"role.{role}"
+    return texts(key) if key in texts else role
+
+
+def verdict_text(session: Session, texts: Texts) -> str:
+    """Return the verdict of a debate as lines, "" if there is none."""
+    verdict = session.debate.verdict if session.debate is not None else None
+    if verdict is None:
+        return ""
+    by = texts("verdict.by", name=verdict.judge) if verdict.judge else texts("verdict.none")
+    parts = (
+        (f"{texts('verdict.title')} {by}", verdict.answer),
+        (texts("verdict.agreed"), verdict.agreed),
+        (texts("verdict.open"), verdict.open),
+    )
+    lines = []
+    for heading, points in parts:
+        if points:
+            lines += [heading, *(f"  - {without_steering(one.text)}" for one in points), ""]
+    return "\n".join([*lines, ""])

@@ -1,0 +1,213 @@
+"""The lines that the command line prints for all kinds of sessions, and the printers of events."""
+
+import asyncio
+import json
+import traceback
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from pathlib import Path
+
+from app.cli.terminal import Out
+from app.core.errors import MootError, StorageError
+from app.core.events import (
+    Event,
+    MessageDelta,
+    MessageFinished,
+    Notice,
+    RetryScheduled,
+)
+from app.core.message import Message, MessageState
+from app.core.provider import ProviderStatus
+from app.core.reasons import HELD_UP, LIMITS, Reason, paused_text, reason_code, reason_text
+from app.core.session import Session, Status
+from app.core.store import Problem
+from app.core.text import without_steering
+from app.core.texts import Texts, choose_language, in_words
+from app.storage.paths import resources_dir
+
+# JSON allows these characters unescaped, but a terminal must not get them, and a reader that splits
+# lines as Unicode does must still see one event on a line.
+_JSON_CODES = {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), 0x2028, 0x2029)}
+Printer = Callable[[Event], str]
+
+
+def safe_json(text: str) -> str:
+    """Return a JSON text with such characters escaped."""
+    return text.translate(_JSON_CODES)
+
+
+def load_texts(language: str) -> Texts:
+    """Return the texts of a language, or of the system's language if `language` is no language's name."""
+    return Texts.load(resources_dir() / "i18n", choose_language(language))
+
+
+def one_line(text: str) -> str:
+    """Return the text on one line, without terminal control characters."""
+    return " ".join(without_steering(text).split())
+
+
+def json_line(value: object) -> str:
+    """Return a value as one line of JSON, with Korean unescaped."""
+    return safe_json(json.dumps(value, ensure_ascii=False)) + "\n"
+
+
+def error_line(error: MootError, texts: Texts) -> str:
+    """Return an error as one line in the user's language."""
+    details = {name: one_line(str(value))[:300] for name, value in in_words(error.details, texts).items()}
+    return one_line(named_text(texts, "error", error.code, details))
+
+
+def named_text(texts: Texts, prefix: str, code: str, details: Mapping[str, object] | None = None) -> str:
+    """Return the text `<prefix>.<code>`; the code itself if it comes from a newer version."""
+    try:
+        return texts(f"{prefix}.{code}", **(details or {}))
+    except KeyError:
+        return code
+
+
+def problem_line(problem: Problem, texts: Texts) -> str:
+    """Return a problem of a file as one line: the file, the place in it, and what is wrong."""
+    place = problem.path + (f":{problem.line}" if problem.line else "")
+    field = f" {problem.field}" if problem.field else ""
+    detail = f" ({problem.detail[:300]})" if problem.detail else ""
+    return one_line(f"{place}{field}: {named_text(texts, 'problem', problem.code)}{detail}")
+
+
+async def say_problems(problems: Iterable[Problem], out: Out, texts: Texts) -> None:
+    """Report the files that could not be used."""
+    for problem in problems:
+        await out.complain(problem_line(problem, texts))
+
+
+def whereabouts(error: BaseException) -> dict[str, object]:
+    """Return type and place of an unexpected error; its text might contain anything."""
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "?"
+    return {"kind": type(error).__name__, "place": place}
+
+
+def provider_state(status: ProviderStatus, texts: Texts) -> str:
+    """Return that a provider is ready, or what is wrong with it."""
+    return texts("cli.ready") if status.ready else named_text(texts, "provider", status.problem)
+
+
+def key_text(status: ProviderStatus, texts: Texts) -> str:
+    """Return where a provider's key comes from."""
+    return texts(f"cli.key.{status.key_source or ('none' if status.needs_key else 'needless')}")
+
+
+class JsonPrinter:
+    """Prints each event as one line of JSON, including the texts of notices."""
+
+    def __init__(self, event_line: Callable[[Event, str], dict[str, object] | None], texts: Texts) -> None:
+        self._event_line = event_line
+        self._texts = texts
+
+    def __call__(self, event: Event) -> str:
+        line = self._event_line(event, aside_text(event, self._texts))
+        return "" if line is None else json_line(line)
+
+
+def aside(event: Event, texts: Texts) -> str:
+    """Return the line of a notice or of a turn that waits."""
+    text = aside_text(event, texts)
+    return f"  {'*' if isinstance(event, Notice) else '…'} {text}\n" if text else ""
+
+
+def aside_text(event: Event, texts: Texts) -> str:
+    """Return the text of a notice or of a turn that waits."""
+    match event:
+        case RetryScheduled():
+            reason = named_text(texts, "failure", event.reason)
+            return one_line(
+                texts("cli.retry", name=event.author.name, reason=reason, seconds=round(event.seconds))
+            )
+        case Notice():
+            text = named_text(texts, "notice", event.code, event.details)
+            # The code of a notice may be that of an error.
+            return without_steering(
+                named_text(texts, "error", event.code, event.details) if text == event.code else text
+            )
+        case _:
+            return ""
+
+
+def marks(message: Message, texts: Texts) -> list[str]:
+    """Return the lines below a message that was cut, has failed or carries a warning."""
+    if message.state == MessageState.FAILED and message.error is not None:
+        error = message.error
+        reason = without_steering(named_text(texts, "failure", error.kind))
+        detail = f" ({one_line(error.detail)})" if error.detail else ""
+        return [f"  ! {texts('cli.failed', name=message.author.name)} {reason}{detail}\n"]
+    if message.state in {MessageState.STOPPED, MessageState.STREAMING}:
+        return [f"  ! {texts('cli.cut')}\n"]
+    if message.state not in {MessageState.DONE, MessageState.FAILED}:
+        return [f"  ! {texts('unknown')}\n"]
+    if message.state == MessageState.DONE and message.note:
+        return [f"  ! {texts.named('cli.note', message.note)}\n"]
+    return []
+
+
+def status_text(session: Session, texts: Texts) -> str:
+    """Return the state of a session and its reason."""
+    if session.status == Status.PAUSED and (paused := paused_text(session.reason, texts)):
+        return paused
+    why = "" if session.reason == Reason.BY_USER else reason_text(session.reason, texts)
+    return " · ".join(filter(None, (texts.named("cli.status", session.status), why)))
+
+
+def last_line(session: Session, texts: Texts) -> str:
+    """Return the state of a session, its reason, and the command that continues it, as one line."""
+    if session.chat is not None and session.status in (Status.IDLE, Status.WAITING):
+        limit = reason_text(session.reason, texts) if reason_code(session.reason) in LIMITS else ""
+        return one_line(f"{limit} {texts(f'cli.chat_{session.status}', session_id=session.id)}")
+    parts = [one_line(status_text(session, texts))]
+    if session.status == Status.PAUSED:
+        parts.append(texts("cli.resume_with", session_id=session.id))
+        if session.debate is not None and session.reason in HELD_UP:
+            parts.append(texts("cli.resume_ways"))
+    elif session.status == Status.COMPLETED:
+        parts.append(texts("cli.read_with", session_id=session.id))
+    return " · ".join(parts)
+
+
+class Follower:
+    """Prints a session's events in order, from before it was created to its end.
+
+    A batch is printed after storage has acknowledged it, so that a message shown as finished survives a crash.
+    """
+
+    def __init__(self, printer: Printer, out: Out, acknowledged: Callable[[str], Awaitable[None]]) -> None:
+        self._printer = printer
+        self._out = out
+        self._acknowledged = acknowledged
+        self._queue: asyncio.Queue[tuple[Event, ...]] = asyncio.Queue()
+
+    def listen(self, events: tuple[Event, ...]) -> None:
+        """Queue a batch from the event bus."""
+        self._queue.put_nowait(events)
+
+    def end(self) -> None:
+        """Let `follow` return after it has printed the queue."""
+        self._queue.put_nowait(())
+
+    async def follow(self, session_id: str) -> None:
+        """Print until the end. Raises ConnectionError when nobody reads the output any more."""
+        ended = False
+        unsaved: list[Event] = []
+        while not ended:
+            batches = [await self._queue.get()]
+            while not self._queue.empty():
+                batches.append(self._queue.get_nowait())
+            ended = () in batches
+            new = [event for batch in batches for event in batch if event.session_id in {session_id, ""}]
+            events, unsaved = unsaved + new, []
+            if any(not isinstance(event, MessageDelta | Notice) for event in events):
+                try:
+                    await self._acknowledged(session_id)
+                except StorageError:
+                    # The engine pauses and reports that in a notice. A message counts as finished once it is saved.
+                    unsaved = [event for event in events if isinstance(event, MessageFinished)]
+                    events = [event for event in events if not isinstance(event, MessageFinished)]
+            text = "".join(self._printer(event) for event in events)
+            if text:
+                await self._out.write(text)

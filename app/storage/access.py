@@ -1,0 +1,193 @@
+"""Who may use a data directory: only the account that owns it, and only one process that writes."""
+
+import contextlib
+import functools
+import json
+import os
+import stat
+import sys
+import tempfile
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app.core.errors import Busy, StorageError
+from app.storage.file_system import FileSystem, storage_error
+from app.storage.paths import DataPaths
+
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
+
+_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+_PATIENCE_SECONDS = 0.3
+
+
+def check_owner(root: Path) -> None:
+    """Raise StorageError if another account owns the data directory, which need not exist yet."""
+    if os.name == "nt":
+        return
+    with contextlib.suppress(OSError):
+        owner = root.stat().st_uid
+        if owner != os.geteuid():
+            raise StorageError("data_dir_foreign", path=str(root), owner=_account(owner))
+
+
+def make_private(root: Path) -> None:
+    """Remove all permissions of other accounts from the data directory and everything in it.
+
+    Targets of links are left alone, and so is a file system without permissions.
+    """
+    if os.name == "nt":
+        return
+    with contextlib.suppress(OSError):
+        _close(root, root.stat().st_mode)
+    for path, mode in _entries(root):
+        _close(path, mode)
+
+
+def keeps_permissions(folder: Path) -> bool:
+    """Return whether the file system keeps permissions, as exFAT and NTFS do not. Raises OSError."""
+    with tempfile.NamedTemporaryFile(dir=folder, prefix=".moot-") as file:
+        return not _mode(Path(file.name)) & _OTHERS
+
+
+def open_to_others(root: Path) -> int:
+    """Return how many files and folders of the data directory other accounts may read or write."""
+    with contextlib.suppress(OSError):
+        modes = [_mode(root), *(mode for _, mode in _entries(root))]
+        return sum(bool(mode & _OTHERS) for mode in modes)
+    return 0
+
+
+def _entries(folder: Path) -> Iterator[tuple[Path, int]]:
+    """Yield path and mode of all folders and plain files below a folder, each folder before its contents."""
+    try:
+        with os.scandir(folder) as found:
+            entries = list(found)
+    except OSError:
+        return
+    for entry in entries:
+        with contextlib.suppress(OSError):
+            mode = entry.stat(follow_symlinks=False).st_mode
+            if stat.S_ISDIR(mode) or stat.S_ISREG(mode):
+                yield Path(entry.path), mode
+            if stat.S_ISDIR(mode):
+                yield from _entries(Path(entry.path))
+
+
+def _close(path: Path, mode: int) -> None:
+    if mode & _OTHERS:
+        with contextlib.suppress(OSError):
+            path.chmod(stat.S_IMODE(mode) & stat.S_IRWXU)
+
+
+def _mode(path: Path) -> int:
+    return path.stat().st_mode
+
+
+def _account(number: int) -> str:
+    try:
+        import pwd
+
+        return pwd.getpwuid(number).pw_name
+    except (ImportError, KeyError):
+        return str(number)
+
+
+class WriterLock:
+    """The lock of the process that writes a data directory; it ends with the process, however that ends."""
+
+    def __init__(self, paths: DataPaths) -> None:
+        self._paths = paths
+        self._holder: Path = paths.lock.with_name("lock.holder")
+
+    @functools.cached_property
+    def _lock(self) -> "BaseFileLock":
+        from filelock import FileLock
+
+        return FileLock(self._paths.lock, timeout=0, thread_local=False, mode=0o600)
+
+    def acquire(self) -> None:
+        """Take the lock. Raises Busy, which names the holder, or StorageError if it cannot be created."""
+        from filelock import Timeout
+
+        try:
+            FileSystem().make_folder(self._paths.root)
+            check_owner(self._paths.root)
+            # A process that calls `is_held` has it for a moment.
+            self._lock.acquire(timeout=_PATIENCE_SECONDS, poll_interval=0.02)
+        except Timeout:
+            raise Busy("data_dir_busy", path=str(self._paths.root), **self._read_holder()) from None
+        except OSError as error:
+            raise storage_error(error, self._paths.root) from error
+        try:
+            descriptor = os.open(self._holder, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                json.dump(
+                    {"pid": os.getpid(), "since": datetime.now(UTC).isoformat(timespec="seconds")}, file
+                )
+        except OSError:
+            pass  # Without the file only the holder's name is missing; the lock holds.
+
+    def release(self) -> None:
+        """Release the lock."""
+        self._lock.release()
+
+    def is_held(self) -> bool:
+        """Return whether a process holds the lock, without leaving a file behind."""
+        if not self._paths.lock.exists():
+            return False
+        if (held := _is_flocked(self._paths.lock)) is not None:
+            return held
+        from filelock import Timeout
+
+        try:
+            self._lock.acquire()
+        except Timeout:
+            return True
+        except OSError:
+            return False
+        self._lock.release()
+        return False
+
+    def held_since_ns(self) -> int | None:
+        """Return when the present holder took the lock, in nanoseconds of the disk's clock; None if it is free."""
+        if not self.is_held():
+            return None
+        try:
+            return self._holder.stat().st_mtime_ns
+        except OSError:
+            return 0
+
+    def _read_holder(self) -> dict[str, object]:
+        try:
+            found = json.loads(self._holder.read_text(encoding="utf-8"))
+            return {"pid": int(found["pid"]), "since": str(found["since"])}
+        except (OSError, ValueError, KeyError, TypeError):
+            return {"pid": "?", "since": "?"}
+
+
+def _is_flocked(path: Path) -> bool | None:
+    """Return whether a process holds the lock of a file; None if the system cannot tell.
+
+    Checks the lock of filelock without importing it, which takes longer than listing a thousand sessions.
+    """
+    if sys.platform == "win32":
+        return None
+    import fcntl
+
+    try:
+        descriptor = os.open(path, os.O_RDWR)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return None
+    else:
+        return False
+    finally:
+        os.close(descriptor)
