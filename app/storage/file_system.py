@@ -106,8 +106,8 @@ class FileSystem:
                 for entry in entries:
                     if entry.is_file(follow_symlinks=False):
                         stat = entry.stat(follow_symlinks=False)
-                        # Called for a thousand logs before the list is shown, so every system call counts.
-                        found.append(FileStat(entry.name, stat.st_size, stat.st_mtime_ns))
+                        # Called for a thousand logs before the list is shown, so every call counts.
+                        found.append(FileStat._make((entry.name, stat.st_size, stat.st_mtime_ns)))
         except FileNotFoundError:
             return []
         return found

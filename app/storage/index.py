@@ -15,6 +15,7 @@ from app.storage.replay import read_summary
 
 INDEX_VERSION = 1
 _SUFFIX = ".jsonl"
+_SUFFIX_AT = -len(_SUFFIX)
 
 
 class IndexEntry(NamedTuple):
@@ -31,20 +32,31 @@ def load_index(file_system: FileSystem, paths: DataPaths) -> tuple[dict[str, Ind
     A log that cannot be read is listed as damaged. Raises OSError if the folder cannot be listed.
     """
     cached = read_index(file_system, paths)
+    found = file_system.scan(paths.sessions)
+    if _is_current(cached, found):
+        return cached, False
     entries: dict[str, IndexEntry] = {}
     stale = False
-    for stat in file_system.scan(paths.sessions):
-        name, size, mtime_ns = stat
-        session_id = name[: -len(_SUFFIX)]
+    for stat in found:
+        session_id = stat.name.removesuffix(_SUFFIX)
+        if session_id == stat.name or not is_id(session_id):
+            continue
         entry = cached.get(session_id)
-        if entry is None or entry[1] != size or entry[2] != mtime_ns or not name.endswith(_SUFFIX):
-            if not name.endswith(_SUFFIX) or not is_id(session_id):
-                continue
+        if entry is None or (entry.size, entry.mtime_ns) != (stat.size, stat.mtime_ns):
             stale = True
             entry = _read_entry(file_system, paths, session_id, stat)
         if entry is not None:
             entries[session_id] = entry
     return entries, stale or len(entries) != len(cached)
+
+
+def _is_current(cached: dict[str, IndexEntry], found: list[FileStat]) -> bool:
+    """Return whether there is exactly one file, with the same size and time, for each entry."""
+    for name, size, mtime_ns in found:
+        entry = cached.get(name[:_SUFFIX_AT])
+        if entry is None or entry[1] != size or entry[2] != mtime_ns or name[_SUFFIX_AT:] != _SUFFIX:
+            return False
+    return len(found) == len(cached)
 
 
 def read_index(file_system: FileSystem, paths: DataPaths) -> dict[str, IndexEntry]:
@@ -93,5 +105,7 @@ def _row(entry: IndexEntry) -> list[object]:
 
 
 def _entry(row: list[Any]) -> IndexEntry:
-    session_id, size, mtime_ns, *rest, speakers = row
-    return IndexEntry(SessionSummary._make((session_id, *rest, tuple(speakers))), size, mtime_ns)
+    size, mtime_ns = row[1], row[2]
+    del row[1:3]
+    row[-1] = tuple(row[-1])
+    return IndexEntry._make((SessionSummary._make(row), size, mtime_ns))

@@ -88,8 +88,8 @@ class JsonLogStore:
             except OSError as error:
                 raise storage_error(error, self._paths.sessions) from error
             self._entries = entries
-            for session_id, entry in entries.items():
-                self._summaries.setdefault(session_id, entry.summary)
+            known = {session_id: entry.summary for session_id, entry in entries.items()}
+            self._summaries = known | self._summaries
         if not self._read_only:
             self._writer.call(self._tidy)
 
