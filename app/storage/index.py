@@ -3,7 +3,7 @@
 An entry is valid while the log has the recorded size and time; every other log is read again.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from app.core.ids import is_id
 from app.core.reasons import Reason
@@ -67,10 +67,16 @@ def read_index(file_system: FileSystem, paths: DataPaths) -> dict[str, IndexEntr
         return {}
     if line is None or not line.ops or line.ops[0].get("version") != INDEX_VERSION:
         return {}
+    entries = {}
     try:
-        return {row[0]: _entry(row) for row in line.ops[0]["sessions"]}
+        for row in line.ops[0]["sessions"]:
+            _, size, mtime_ns = row[:3]
+            del row[1:3]
+            row[-1] = tuple(row[-1])
+            entries[row[0]] = IndexEntry._make((SessionSummary._make(row), size, mtime_ns))
     except (KeyError, TypeError, ValueError, IndexError):
         return {}
+    return entries
 
 
 def save_index(file_system: FileSystem, paths: DataPaths, entries: dict[str, IndexEntry]) -> None:
@@ -102,10 +108,3 @@ def _read_entry(
 def _row(entry: IndexEntry) -> list[object]:
     session_id, *rest = entry.summary
     return [session_id, entry.size, entry.mtime_ns, *rest]
-
-
-def _entry(row: list[Any]) -> IndexEntry:
-    size, mtime_ns = row[1], row[2]
-    del row[1:3]
-    row[-1] = tuple(row[-1])
-    return IndexEntry._make((SessionSummary._make(row), size, mtime_ns))

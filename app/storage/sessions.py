@@ -96,11 +96,10 @@ class JsonLogStore:
     def summaries(self) -> list[SessionSummary]:
         """Return all sessions, newest first. Raises StorageError."""
         self.prepare()
-        return sorted(
-            map(self._as_now, self._summaries.values()),
-            key=operator.attrgetter("updated_at", "id"),
-            reverse=True,
-        )
+        found = [
+            self._as_now(one) if one.status == Status.RUNNING else one for one in self._summaries.values()
+        ]
+        return sorted(found, key=operator.attrgetter("updated_at", "id"), reverse=True)
 
     def tail(self, session_id: str, count: int) -> list[Message]:
         """Return the last finished messages, from the end of the file. Raises NotFound, StorageError."""
@@ -322,7 +321,7 @@ class JsonLogStore:
         return entry is not None and entry.mtime_ns < self._other_since_ns
 
     def _as_now(self, summary: SessionSummary) -> SessionSummary:
-        if summary.status == Status.RUNNING and self._is_cut_off(summary.id):
+        if self._is_cut_off(summary.id):
             return summary._replace(status=Status.PAUSED, reason=Reason.APP_RESTART)
         return summary
 
