@@ -31,12 +31,12 @@ class CommandsOfKind:
 
 _DEBATE = CommandsOfKind(debates.resume_debate, debates.reply_to_debate, debates.show_debate)
 _CHAT = CommandsOfKind(chats.resume_chat, chats.reply_to_chat, chats.show_chat)
-_KINDS = {"debate": _DEBATE, "chat": _CHAT, "group": _CHAT, "workflow": _CHAT}
+KINDS = {"debate": _DEBATE, "chat": _CHAT, "group": _CHAT, "workflow": _CHAT}
 
 
 def _kind_of(session: Session) -> CommandsOfKind:
     # A plain Session is of an unknown kind, or parts of it are missing.
-    return _KINDS.get(session.kind, _DEBATE) if type(session) is not Session else _DEBATE
+    return KINDS.get(session.kind, _DEBATE) if type(session) is not Session else _DEBATE
 
 
 async def run_command(moot: Moot, arguments: Arguments, out: Out, interrupted: Interrupt) -> int:
