@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Busy:
-    """What happens to work that arrives while the agent is busy (row W1)."""
+    """What happens to work that arrives while the assistant is busy."""
 
     strategy: str = "queue"
     timeout_s: float | None = None
@@ -15,12 +15,11 @@ class Busy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agent:
-    """Someone who can speak: a name, a model to speak with, and what they may use (rows S1, S8).
+    """An assistant: a name, a model, and what it may use.
 
-    `provider` and `model` are empty together: then a sub-agent speaks with its caller's model, and
-    anybody else with the first that is ready. `description` tells callers what to call the agent
-    for. `tools` are keys of the allow-list, `pages` addresses the agent may read first. `version`
-    grows with every save.
+    `provider` and `model` are empty together: then a sub-agent uses its caller's model, and any other assistant the
+    first that is ready. `description` tells callers what to call the assistant for. `tools` are keys of the
+    allow-list, `pages` addresses the assistant may read first. `version` grows with every save.
     """
 
     id: str
@@ -51,10 +50,10 @@ class Leader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """Assistants that work together under an orchestrator (row G1).
+    """Assistants that work together under an orchestrator.
 
-    `members` are assistants' ids in order. `turns_limit` is how often the orchestrator may speak for one
-    message of the user's. `ask_before_hand_over` lets the user see, change or refuse each hand-over.
+    `members` are assistants' ids in order. `turns_limit` is how often the orchestrator may speak for one message of
+    the user. `ask_before_hand_over` lets the user see, change or refuse each hand-over.
     """
 
     id: str

@@ -25,12 +25,11 @@ class RequestForm(StrEnum):
 class ProviderKind:
     """A provider that can be chosen.
 
-    `route` is LiteLLM's prefix, `base_url` the default address, `variable` the environment
-    variable its users know, `voice` the name its participant gets. `form` says how a debate is put
-    to its models: chat turns, or one transcript with an opener (for a model too small for chat turns).
-    `guided` marks models that cannot choose a tool: Moot offers the one that fits. `images` says that
-    models take pictures. `calls_at_once` is how many answers a server of this computer can write at once, None
-    for any number. At `key_page` one gets a key; it begins with `key_prefix`.
+    `route` is LiteLLM's prefix, `base_url` the default address, `variable` the environment variable its users know,
+    `voice` the name of its participant. `form` says how a debate is put to its models: chat turns, or one transcript
+    with an opener (for a model too small for chat turns). `guided` marks models that cannot choose a tool: Moot offers
+    the one that fits. `images` says that models take pictures. `calls_at_once` is how many answers a server of this
+    computer can write at once, None for any number. `key_page` is where one gets a key; it begins with `key_prefix`.
     """
 
     kind: str

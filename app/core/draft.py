@@ -5,13 +5,13 @@ from dataclasses import dataclass, field, replace
 from app.core.message import Attachment
 from app.core.session import DEFAULT_ROUNDS, DebateMode
 
-# What is written where there is no session yet; what is written in one has the session's id.
+# The places of drafts outside sessions; the draft of a session has the session's id.
 NEW, SETUP, COMMAND = "new", "setup", "command"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rewriting:
-    """A message that is being written anew, as far as that has come."""
+    """The new text of a sent message that is being rewritten."""
 
     message_id: str
     text: str = ""
@@ -20,9 +20,9 @@ class Rewriting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeatDraft:
-    """What was changed of one seat of a debate's set-up; `chosen` is None where it is as it comes.
+    """The changes to one participant of a debate's set-up; `chosen` is None where it was not changed.
 
-    `added` says that the user put the seat there.
+    `added` says that the user added the participant.
     """
 
     id: str

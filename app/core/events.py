@@ -46,12 +46,12 @@ class SessionChanged(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionDeleted(Event):
-    """The session went to the bin."""
+    """The session was moved to the trash."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionRestored(Event):
-    """The session came back, from the bin or a backup, or came from elsewhere."""
+    """The session came back from the trash or a backup, or was imported."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""A message: one bubble, one API message, one record, one id for life (rows G11, G12)."""
+"""A message: one bubble on the screen, one message of a provider's API, one record, one id."""
 
 from dataclasses import dataclass, replace
 from enum import StrEnum

@@ -36,9 +36,9 @@ BEFORE = 0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ballot:
-    """A participant's secret vote after a `round` (0: before the first), -2 against to 2 for the motion.
+    """A participant's secret vote after a `round` (0: before the first), from -2 (against) to 2 (for the motion).
 
-    `stance` is None where there is no vote to be had: the model failed, or is too small to be asked.
+    `stance` is None where there is no vote: the model failed, or is too small to be asked.
     """
 
     participant: str
@@ -112,11 +112,11 @@ MAX_TOPIC_CHARACTERS = 8_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Participant:
-    """A seat at the table: an id of its own, so that one model can sit twice.
+    """A participant of a debate; it has an id of its own, so that one model can take part twice.
 
-    `role` is one of the built-in roles (for, against, neutral, optimist, realist,
-    devils-advocate) or the user's own text; `persona` are the instructions of the assistant that sits
-    here, a part of the generated prompt; `system_prompt` replaces that prompt when the user changed it.
+    `role` is one of the built-in roles (for, against, neutral, optimist, realist, devils-advocate) or the user's own
+    text; `persona` are the instructions of its assistant, a part of the generated prompt; `system_prompt` replaces
+    that prompt when the user changed it.
     """
 
     id: str
@@ -130,7 +130,7 @@ class Participant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextFile:
-    """A text the whole table reads: its name and its content, kept with the session."""
+    """A text that all participants read: its name and its content, kept with the session."""
 
     name: str
     text: str
@@ -174,7 +174,7 @@ class AgentMode(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueuedMessage:
-    """What the user said while the assistant was busy; it is sent when its turn comes (row P6)."""
+    """What the user sent while the assistant was busy; it waits for its turn."""
 
     id: str
     text: str
@@ -183,11 +183,11 @@ class QueuedMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chat:
-    """With whom, and where in the tree of turns the conversation stands.
+    """The assistant of a chat, and where in the tree of turns the conversation stands.
 
-    `head` is the id of the last turn of the version that is shown, "" before the first. `mode` is
-    default or settings (row S8). `always` are the consent keys of tools that need not ask again in
-    this session. `budget_from` is the message the budget of a user message counts from.
+    `head` is the id of the last turn of the version that is shown, "" before the first. `mode` is default or settings.
+    `always` are the consent keys of tools that need not ask again in this session. `budget_from` is the message from
+    which the budget of a user message is counted.
     """
 
     assistant_id: str

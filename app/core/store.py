@@ -86,11 +86,11 @@ class SessionStore(Protocol):
         ...
 
     async def delete(self, session_id: str) -> None:
-        """Move a session to the bin."""
+        """Move a session to the trash."""
         ...
 
     async def restore(self, session_id: str) -> None:
-        """Bring a session back from the bin."""
+        """Bring a session back from the trash."""
         ...
 
     async def bring_in(self, session: Session, messages: Sequence[Message]) -> None:
@@ -179,7 +179,7 @@ class Documents(Protocol):
         ...
 
     async def throw_provider(self, provider_id: str) -> str:
-        """Move a provider to the bin, without its key, and return its file there, for the archive.
+        """Move a provider to the trash, without its key, and return its file there, for the archive.
 
         Raises NotFound, StorageError.
         """
@@ -217,7 +217,7 @@ class Documents(Protocol):
         ...
 
     async def throw_server(self, name: str) -> str:
-        """Move an MCP server to the bin, without its secrets, and return its file there, for the archive.
+        """Move an MCP server to the trash, without its secrets, and return its file there, for the archive.
 
         Raises NotFound, StorageError.
         """
@@ -324,19 +324,18 @@ class Secrets(Protocol):
 
 
 class ArchiveFiles(Protocol):
-    """Keeps backups, the bin, and the files that come from elsewhere and go there.
+    """Keeps backups, the trash, and files that are imported and exported.
 
-    What is awaited works off the loop's thread; what is not belongs in a thread.
-
-    Everything raises BadInput for a file that is not what it should be, and StorageError.
+    What is awaited works off the loop's thread; the rest blocks and belongs in a thread. Everything raises BadInput for
+    an unusable file, and StorageError.
     """
 
     async def back_up(
         self, why: str, target: str = "", progress: Callable[[int, int], None] = lambda _done, _total: None
     ) -> Backup:
-        """Pack everything that is the user's into one file, in the data directory or where `target` says.
+        """Pack all of the user's data into one file, in the data directory or at `target`.
 
-        `progress` is told how many files of how many are packed; cancelled, there is no new file.
+        `progress` is told how many files of how many are packed; if it is cancelled, there is no new file.
         """
         ...
 
@@ -369,18 +368,18 @@ class ArchiveFiles(Protocol):
         ...
 
     async def thrown(self) -> tuple[Thrown, ...]:
-        """Return what is in the bin, the newest first."""
+        """Return what is in the trash, the newest first."""
         ...
 
     async def take_out(self, file: str) -> str:
-        """Take a file of the bin out of it again; return the session's id, "" for a definition.
+        """Restore a file from the trash; return the session's id, "" for a definition.
 
-        Raises NotFound, and BadInput where there is another one in its place.
+        Raises NotFound, and BadInput where another one has taken its place.
         """
         ...
 
     async def remove_thrown(self, files: Collection[str]) -> None:
-        """Delete these files of the bin for good."""
+        """Delete these files of the trash for good."""
         ...
 
     async def sizes(self) -> tuple[PartSize, ...]:

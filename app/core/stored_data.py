@@ -1,4 +1,4 @@
-"""What is kept of what is kept: backups, the bin, and how large each part is; what storage tells the window."""
+"""Types for backups, the trash and disk usage."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -97,9 +97,9 @@ class Restored:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thrown:
-    """Something in the bin: `file` is its name there, `session_id` is "" for what is no session.
+    """A file in the trash: `file` is its name there, `session_id` the session's id or "" for anything else.
 
-    `days_left` is how long it is kept yet.
+    `days_left` says how many days it is kept.
     """
 
     file: str

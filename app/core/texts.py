@@ -1,4 +1,4 @@
-"""The catalogue of everything users read, in one JSON file a language (row A4)."""
+"""The catalogue of everything users read, one JSON file for each language."""
 
 import json
 import locale

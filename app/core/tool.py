@@ -98,7 +98,7 @@ class ToolContext(Protocol):
 
     @property
     def members(self) -> Sequence[Agent]:
-        """The assistants of the session's group, in order; none where it is no group's."""
+        """The assistants of the session's group, in order; empty outside groups."""
         ...
 
     async def ask(self, prompt: Prompt) -> str | None:
@@ -219,7 +219,7 @@ class Tools(Protocol):
         ...
 
     async def restart(self, server: str) -> None:
-        """Connect anew."""
+        """Reconnect."""
         ...
 
     async def close(self) -> None:

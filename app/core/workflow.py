@@ -1,4 +1,4 @@
-"""Workflows: work in steps that depend on each other (rows W3 to W7). Pure data, of `workflows/<id>.json`."""
+"""Workflows: steps that depend on each other, as data; definitions are `workflows/<id>.json`."""
 
 from collections import deque
 from collections.abc import Collection
@@ -122,7 +122,7 @@ def faults(definition: WorkflowDefinition, roles: Collection[str] | None = None)
 
 
 def _circle(definition: WorkflowDefinition) -> list[str]:
-    """Return the steps of a cycle in order, none where there is no cycle; never recurses."""
+    """Return the steps of a cycle in order, empty where there is none; never recurses."""
     missing = {step.id: len(set(step.depends_on)) for step in definition.steps}
     after = dependents(definition)
     free = deque(step_id for step_id, count in missing.items() if not count)

@@ -67,9 +67,9 @@ class Connections:
         return tuple(server for server in found if _place(server.address) not in taken)
 
     def draft(self, kind: str, address: str = "", label: str = "") -> ProviderConfig:
-        """Return a provider as it would be added: the one of this kind or address where there is one.
+        """Return a provider as it would be added: the one of this kind or address where it exists.
 
-        Raises BadInput for an address that is none.
+        Raises BadInput for an invalid address.
         """
         row = provider_kind(kind)
         usual = row.base_url if row else ""
@@ -113,9 +113,9 @@ class Connections:
         return await self._models.try_out(config, check_key(key) if key.strip() else "")
 
     async def add(self, config: ProviderConfig, key: str, result: TestResult) -> bool:
-        """Keep a draft as it was tried out, its key and its models, the one that answered first.
+        """Save a draft as it was tried, with its key and its models, the one that answered first.
 
-        Return False where there is no keyring, so that the key lives for this run only.
+        Return False where there is no keyring, so that the key is kept for this run only.
         """
         await self._save(replace(config, models=_offered(config, result), enabled=True))
         kept = await self._set_key(config.id, key) if key.strip() else True

@@ -223,13 +223,13 @@ class Engine:
         return await self._store.search(text, limit)
 
     async def delete(self, session_id: str) -> None:
-        """Pause a session at once and move it to the bin; `restore` brings it back as it was."""
+        """Pause a session at once and move it to the trash; `restore` brings it back as it was."""
         await self._sessions.forget(session_id)
         await self._store.delete(session_id)
         self.bus.publish(SessionDeleted(session_id=session_id))
 
     async def restore(self, session_id: str) -> None:
-        """Bring a session back from the bin."""
+        """Bring a session back from the trash."""
         await self._store.restore(session_id)
         await self.open(session_id)
         self.bus.publish(SessionRestored(session_id=session_id))
@@ -330,9 +330,9 @@ class Engine:
         await self._secrets.refresh(((key_place(config), config.kind),))
 
     async def remove_provider(self, provider_id: str) -> Callable[[], Awaitable[bool]]:
-        """Move a provider to the bin and forget its key; return what brings both back, as `remove_key` does.
+        """Move a provider to the trash and forget its key; return what brings both back, as `remove_key` does.
 
-        Raises NotFound, StorageError; the provider is still there then.
+        Raises NotFound, StorageError; the provider then remains.
         """
         return_key = await self.remove_key(provider_id)
         try:
@@ -385,7 +385,7 @@ class Engine:
         await self._tools.attach(servers)
 
     async def restart_server(self, server: str) -> None:
-        """Connect to an MCP server anew."""
+        """Reconnect to an MCP server."""
         await self._tools.restart(server)
 
     async def save_servers(self, servers: tuple[McpServer, ...]) -> bool:

@@ -52,10 +52,9 @@ def unreadable_place(documents: Documents, provider_id: str) -> str:
 
 
 def check_readable(documents: Documents, provider_ids: Iterable[str]) -> None:
-    """Raise BadInput where what is written about one of these providers cannot be read.
+    """Raise BadInput where the entry of one of these providers cannot be read.
 
-    Its address may be another than the catalogue's: what is meant for a server of the user's own must not
-    go to a public one.
+    Its address may differ from the catalogue's: what is meant for the user's own server must not go to a public one.
     """
     for provider_id in sorted(provider_ids):
         if place := unreadable_place(documents, provider_id):

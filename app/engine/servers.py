@@ -13,10 +13,10 @@ from app.engine.providers import NOT_REMOVED
 
 
 class Servers:
-    """Saves, replaces and removes servers; each command says whether their secrets outlast this run.
+    """Saves, replaces and removes MCP servers; each command says whether their secrets outlast this run.
 
-    `changed` is called after each; `save_agent` keeps an assistant that has a server under its new name;
-    `take_out` brings back what is in the bin.
+    `changed` is called after each; `save_agent` saves an assistant whose server has another name; `take_out`
+    restores from the trash.
     """
 
     def __init__(
@@ -52,9 +52,9 @@ class Servers:
                 await self._save(servers, {one.name: one for one in servers}, open_ones)
 
     async def allow(self, shown: ServerStatus) -> None:
-        """Let a server run as it was shown, switched on where it was off, and connect.
+        """Allow a server to run as it was shown, switch it on, and connect.
 
-        Raises NotFound, and BadInput where it is no longer as it was shown.
+        Raises NotFound, and BadInput where it has changed since it was shown.
         """
         name = shown.server.name
         server = self._find(name)
@@ -100,10 +100,10 @@ class Servers:
         return kept
 
     async def remove(self, name: str) -> Callable[[], Awaitable[bool]]:
-        """Move a server to the bin and forget its secrets; return what brings both back, and answers as `save` does.
+        """Move a server to the trash and forget its secrets; return what brings both back, and answers as `save` does.
 
-        Until that is let go of, the secrets are in memory and nowhere else. Raises NotFound, and StorageError
-        where the keyring does not let go of them; the server is still there then.
+        As long as that function is held, the secrets are in memory and nowhere else. Raises NotFound, and StorageError
+        where the keyring cannot remove them; the server then remains.
         """
         server = self._find(name)
         values = self._values(name, server)
@@ -122,7 +122,7 @@ class Servers:
             await self._take_out(file)
             kept = await self._keep_all(name, values)
             if self._find(name) != server:
-                # A secret stood in the file, and in the bin stands in none.
+                # A secret was in the file; the file in the trash holds none.
                 servers = tuple(server if one.name == name else one for one in self._documents.mcp_servers())
                 await self._documents.save_mcp_servers(servers)
                 self._changed()
@@ -217,7 +217,7 @@ class Servers:
             await self._documents.save_consents(wanted)
 
     async def _renew(self, changed: Mapping[str, str | None], before: tuple[McpServer, ...]) -> None:
-        """Connect anew to servers that are as they were, but for a secret."""
+        """Reconnect to servers of which only a secret has changed."""
         for status in self._tools.servers():
             renewed = any(place in changed for place in _places((status.server,)))
             if (

@@ -1,4 +1,4 @@
-"""The commands of what is kept: backups, import and export of all, the bin; `engine.archive` for the faces."""
+"""The commands for stored data: backups, import and export, the trash; `engine.archive` for the faces."""
 
 import asyncio
 import contextlib
@@ -178,14 +178,14 @@ class Archive:
             log.exception("the session %s could not be exported", live.id)
             return {}
 
-    # The bin
+    # The trash
 
     async def thrown(self) -> tuple[Thrown, ...]:
-        """Return what is in the bin, the newest first."""
+        """Return what is in the trash, the newest first."""
         return await self._files.thrown()
 
     async def take_out(self, file: str) -> None:
-        """Take a file of the bin out of it again."""
+        """Restore a file from the trash."""
         session_id = await self._files.take_out(file)
         if session_id:
             self._announce(session_id)
@@ -194,7 +194,7 @@ class Archive:
             self._announce_documents()
 
     async def remove_thrown(self, files: Collection[str]) -> None:
-        """Delete these files of the bin for good."""
+        """Delete these files of the trash for good."""
         await self._files.remove_thrown(files)
 
     async def sizes(self) -> tuple[PartSize, ...]:

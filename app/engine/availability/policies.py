@@ -1,7 +1,7 @@
-"""Who is free (rows W1, W2): a pure core, asked by every run through `slots`; no clock, no waiting here.
+"""Which assistants are free: a pure core, which every run asks through `slots`; it has no clock and never waits.
 
-Each assistant takes so many tasks at once; what comes beyond waits, queues or is refused, as its policy
-says. A provider may hold fewer still, and may have to pause. Every operation returns what follows of it.
+Each assistant takes a number of tasks at once; further tasks wait, queue or are refused, as its policy says. A
+provider may allow fewer, and may have to pause. Every operation returns its effects.
 """
 
 import heapq
@@ -43,7 +43,7 @@ MADE_FOR: Final = "role-"
 
 ANYBODY = Busy(strategy=Strategy.PARALLEL, limit=8, depth=100)
 
-# The seed's defaults; a role matches exactly or by an alias, never by a part of its name.
+# The default policies of roles; a role matches exactly or by an alias, never by a part of its name.
 _ROLES: dict[str, tuple[Busy, tuple[str, ...]]] = {
     "po": (Busy(strategy=Strategy.QUEUE, depth=3), ("product owner", "기획자")),
     "pm": (Busy(strategy=Strategy.QUEUE, depth=5), ("project manager", "product manager")),

@@ -1,4 +1,4 @@
-"""What each assistant does and what waits for it (rows W1, W2); `engine.queues` for the faces."""
+"""What each assistant does and what waits for it; `engine.queues` for the faces."""
 
 from collections.abc import Sequence
 from dataclasses import replace

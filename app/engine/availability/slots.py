@@ -1,7 +1,7 @@
 """Waiting for a free assistant: the asyncio shell over the pure core of availability.
 
-Every run takes its slots here (hard case 7): a turn at the root of a tree, and a sub-agent that is not
-on the stack already. Of two trees that would wait for each other the later is refused.
+Every run takes its slots here: a turn at the root of a tree, and a sub-agent that is not on the stack already.
+Of two trees that would wait for each other the later is refused.
 """
 
 import asyncio

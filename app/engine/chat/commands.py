@@ -62,9 +62,9 @@ class Chats:
         return live.id
 
     async def send(self, session_id: str, text: str, attachments: tuple[Attachment, ...] = ()) -> None:
-        """Say something; it answers the question that waits, queues while the assistant is busy (P6).
+        """Send a text: it answers the question that waits, or is queued while the assistant is busy.
 
-        It queues too behind a message that is sent only once the user has edited it.
+        It is also queued behind a message that the user is still editing.
         """
         live = await self._sessions.open_chat(session_id)
         text = checked_text(text, attachments)

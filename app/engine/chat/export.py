@@ -28,7 +28,7 @@ MOST_OF_TOOL = 2_000
 
 
 class _Part(NamedTuple):
-    """What one message or call has to say, how deep a sub-agent said it, and what was given along."""
+    """What one message or call shows in an export, the depth of the sub-agent that wrote it, and its attachments."""
 
     depth: int
     heading: str

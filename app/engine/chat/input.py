@@ -35,7 +35,7 @@ def checked_text(text: str, attachments: tuple[Attachment, ...]) -> str:
 
 
 def checked_mode(mode: str) -> str:
-    """Return an agent mode. Raises BadInput for one that is none."""
+    """Return a mode of assistants. Raises BadInput for an unknown one."""
     if mode not in MODES:
         raise BadInput("unknown_mode", mode=mode[:MAX_TITLE], modes=", ".join(MODES))
     return mode

@@ -1,7 +1,7 @@
-"""What a turn of an assistant sends to its model: the conversation as this assistant sees it; pure.
+"""What an assistant's turn sends to its model: the conversation as this assistant sees it; pure.
 
-Legal for every provider whatever was cut, stopped or lost: each call has one result right after it,
-the first message is the user's, neighbours of one role are merged (hard case 5, reliability G11).
+The request is valid for every provider even where messages were cut or lost: each call has one result right
+after it, the first message is the user's, and neighbours of one role are merged.
 """
 
 from collections.abc import Mapping, Sequence
@@ -54,7 +54,7 @@ class AgentTurn:
 
     @property
     def author(self) -> Author:
-        """The agent as the author of its messages (row S4)."""
+        """The agent as the author of its messages."""
         return Author(
             id=self.agent.id,
             name=self.agent.name,

@@ -99,7 +99,7 @@ class ChatRun(Run):
             **fields,  # type: ignore[arg-type]
         )
         self._tree = TurnTree(self._tree_context(members))
-        # Somebody else may answer where nothing has been said, and where it is no group's choice.
+        # Another assistant may answer while nothing has been said, unless a group chose this one.
         may_move = not spoken.turn_id and self._live.session.group is None
         speaker = self._speaker(turn.author, may_move=may_move)
         try:
@@ -226,7 +226,7 @@ def tree_turns(live: LiveSession, turn_id: str) -> list[str]:
 
 
 def _spent_by(live: LiveSession) -> Iterator[Message]:
-    """Yield the messages that the budget of the user's last message has paid for."""
+    """Yield the messages that count towards the budget of the user's last message."""
     chat = live.chat_session.chat
     for root in back_from(live, chat.head):
         messages = live.turn(root)

@@ -71,7 +71,7 @@ class DebateDocument:
         yield PAGE_END
 
     def _files(self) -> list[Attachment]:
-        """Return what the whole table read: it belongs to what was asked."""
+        """Return the context files, which belong to the question."""
         return [Attachment(name=file.name, text=file.text) for file in self._debate.context]
 
     def _facts(self) -> list[tuple[str, str]]:

@@ -71,9 +71,9 @@ def form_of(kind: str) -> str:
 
 
 def with_sides(participants: Sequence[Participant], kinds: Sequence[str]) -> tuple[Participant, ...]:
-    """Give sides in turn to the voices of a small model that have no role.
+    """Give sides in turn to the participants of a small model that have no role.
 
-    Such a model agrees with whatever it read last; a side is what makes its voices differ.
+    Such a model agrees with whatever it read last; a side makes its participants differ.
     """
     sides = cycle(SIDES)
     return tuple(

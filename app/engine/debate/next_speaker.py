@@ -130,7 +130,7 @@ def _most_eager(
         named -= set(speakers[-2:])
 
     def eagerness(one: Participant) -> tuple[int, int, int]:
-        # By the seat: the participants' ids are others in every debate.
+        # By place: the participants' ids differ in every debate.
         draw = _draw(debate.seed, len(speakers), seats[one.id])
         score = 2 * (one.id in named) + min(waits[one.id], span) - 3 * max(0, recent.count(one.id) - 2)
         return score + draw % _DRAWS, waits[one.id], draw

@@ -1,4 +1,4 @@
-"""What a debate is set up with, the checks it must pass, and the seats the set-up offers."""
+"""The set-up of a debate, its checks, and the participants that can be chosen for it."""
 
 import re
 from collections.abc import Sequence
@@ -56,9 +56,9 @@ class DebateSetup:
 
 @dataclass(slots=True)
 class Seat:
-    """Somebody the set-up offers: an assistant, or (`plain`) nobody but a provider's model.
+    """A participant that can be chosen: an assistant, or (`plain`) a provider's model.
 
-    `note` is a code of `provider.<code>`, "" where nothing is to be said.
+    `note` is a code of `provider.<code>`, "" where there is nothing to say.
     """
 
     participant: Participant
@@ -140,7 +140,7 @@ def forked(session: DebateSession, messages: Sequence[Message]) -> DebateSession
 
 
 def set_up_again(debate: Debate, offered: Sequence[Participant]) -> Draft:
-    """Return the set-up of a debate, to be shown and started once more, with the seats that are offered now."""
+    """Return the set-up of a debate to start it once more, with the participants that can be chosen now."""
     models = {(one.provider, one.model) for one in offered}
     by_id = {one.id: one for one in offered}
     seats = {
@@ -281,10 +281,9 @@ def _distinct(name: str, taken: set[str]) -> str:
 
 
 def seats_of(agents: Sequence[tuple[Agent, Voice]], statuses: Sequence[ProviderStatus]) -> list[Seat]:
-    """Return who may sit down: the assistants, each provider's model, the voices of the embedded one.
+    """Return who can be chosen: the assistants, each provider's model, and the two participants of the built-in model.
 
-    Each assistant comes with what it speaks with. Two are chosen from the start: of the providers that
-    have a key, else Ada and Ben.
+    Each assistant comes with its model. Two are chosen from the start: of providers that have a key, else Ada and Ben.
     """
     by_id = {status.config.id: status for status in statuses}
     seats = [
@@ -307,7 +306,7 @@ def seats_of(agents: Sequence[tuple[Agent, Voice]], statuses: Sequence[ProviderS
         for place, voice in enumerate(EMBEDDED_VOICES):
             chosen = not with_key and place < MIN_PARTICIPANTS and status.ready
             seats.append(_seat(voice.lower(), voice, status, EMBEDDED_MODEL, chosen=chosen))
-    # An assistant's id is made of its name, which may be a provider's or a voice's: it keeps the id.
+    # An assistant's id comes from its name, which may be that of a provider's participant: the assistant keeps the id.
     assistants = {agent.id for agent, _ in agents}
     for seat in seats:
         if seat.plain and seat.participant.id in assistants:

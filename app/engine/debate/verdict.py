@@ -1,6 +1,6 @@
 """Ballots and the verdict of a debate: what models are asked, and what of their answers counts.
 
-A point must cite messages that exist: numbers that no message has are dropped, and so is what is no sentence.
+A point must cite messages that exist: unknown numbers are dropped, and so are texts that are not sentences.
 """
 
 import asyncio

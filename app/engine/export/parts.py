@@ -50,7 +50,7 @@ def page_head(title: str, language: str, facts: Sequence[tuple[str, str]]) -> st
 
 
 def moment(iso: str) -> str:
-    """Return a moment as people write it; one that is none as it is."""
+    """Return a moment as people write it; a text that is not a moment unchanged."""
     try:
         return f"{datetime.fromisoformat(iso).astimezone(UTC):%Y-%m-%d %H:%M} UTC"
     except ValueError:
@@ -67,7 +67,7 @@ def is_day(text: str) -> bool:
 
 
 def files_as_markdown(attachments: Sequence[Attachment]) -> list[str]:
-    """Return the lines of what was given along: its name, and of a text all of it."""
+    """Return the lines of attachments: their names, and the content of texts."""
     lines = []
     for one in attachments:
         lines += ["", f"*{escape_markdown(f'[{one.name}]')}*"]
@@ -76,7 +76,7 @@ def files_as_markdown(attachments: Sequence[Attachment]) -> list[str]:
 
 
 def files_as_html(attachments: Sequence[Attachment]) -> str:
-    """Return what was given along as HTML: its name, and all of a text, or the picture."""
+    """Return attachments as HTML: their names, and the content of texts and pictures."""
     parts = []
     for one in attachments:
         parts.append(f'<div class="meta">{escape(f"[{one.name}]")}</div>')

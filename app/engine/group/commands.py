@@ -69,9 +69,7 @@ class Groups(Definitions[Group]):
         return {file.stem: self.read_shared(file.read_text(encoding="utf-8")) for file in files}
 
     async def bring_in(self, shared: Shared[Group]) -> Group:
-        """Save a group that was read from a file, and its members; those who are there already are not made
-        anew where they are the same.
-        """
+        """Save a group that was read from a file, and its members; a member that exists already is used as it is."""
         ids = []
         for one in shared.members:
             twin = next((agent for agent in self._assistants.all() if _same(agent, one.definition)), None)
@@ -87,7 +85,7 @@ class Groups(Definitions[Group]):
         attachments: tuple[Attachment, ...] = (),
         mode: str = AgentMode.DEFAULT,
     ) -> str:
-        """Start a conversation with a group (row G1) and return its id."""
+        """Start a session with a group and return its id."""
         group = self.find(group_id)
         state = GroupState(
             id=group.id,
@@ -129,7 +127,7 @@ class Groups(Definitions[Group]):
         live.change(group=replace(live.group_session.group, ask_before_hand_over=on))
 
     async def go_on_without(self, session_id: str) -> None:
-        """Take the answer of a group's member that hangs as lost, and let the orchestrator go on."""
+        """Give up waiting for a member that does not answer, and let the orchestrator go on."""
         live = await self._sessions.open_chat(session_id)
         session = live.group_session
         members = self._cast.members(session.group)
@@ -137,7 +135,7 @@ class Groups(Definitions[Group]):
         if hangs is None or session.status != Status.RUNNING:
             raise BadInput("nobody_hangs")
         await self._sessions.stop(live)
-        # One that hangs before its first word has no message yet.
+        # A member that has not begun to answer has no message yet.
         turn_id = hangs.turn_id or new_id()
         name = next((one.name for one in members if one.id == hangs.speaker), hangs.speaker)
         lost = Message(

@@ -1,6 +1,6 @@
-"""The group's director (rows G4, G8, G9): the orchestrator, a member it handed over to, or the user; pure.
+"""The group's director: whether the orchestrator, a member it handed over to, or the user is next; pure.
 
-The orchestrator speaks whenever the last word is neither a call nor its own. Asked by the group's run.
+The orchestrator speaks whenever the last message is neither a call nor its own. Asked by the group's run.
 """
 
 import json

@@ -90,7 +90,7 @@ class Answer:
         return "".join(self._text).strip()
 
     async def ask(self, place: Place, request: ModelRequest) -> ProviderError | None:
-        """Ask once; return why there is no whole answer, None when there is one."""
+        """Ask once; return why the answer is not complete, None when it is."""
         self._begun, self._request = self._clock(), request
         self._held_back = ""
         self._opening = request.opener.partition(":")[2].strip()
@@ -199,7 +199,7 @@ class Answer:
         return self._result(message)
 
     def failed(self, error: ProviderError) -> CallResult:
-        """Return the failure as a message; a blocked answer is shown as such and is no failure."""
+        """Return the failure as a message; a blocked answer is shown as such and does not count as a failure."""
         if error.kind == FailureKind.CONTENT_FILTER:
             return self._result(replace(self._ended(MessageState.DONE), note=FailureKind.CONTENT_FILTER))
         failure = Failure(kind=error.kind, detail=error.detail)

@@ -54,10 +54,10 @@ class Offer:
 def guided_call(
     turn: AgentTurn, messages: Sequence[Message], helpers: Sequence[Agent], tools: Sequence[str]
 ) -> Offer | None:
-    """Return the tool that fits where the turn stands, None when the answer is due.
+    """Return the tool that fits the state of the turn, None when the answer is due.
 
-    First the helpers, all at once, then one question to the user, then the answer. An assistant that
-    only happens to speak with such a model, because there is no other, answers at once.
+    First all sub-agents at once, then one question to the user, then the answer. An assistant that has no model of
+    its own and got such a model answers at once.
     """
     if not turn.agent.provider and not turn.parent_turn_id:
         return None

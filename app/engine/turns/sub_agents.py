@@ -1,4 +1,4 @@
-"""`subAgent`, the one way to delegate (rows S2, S3): who may be called, and what the caller is told; pure."""
+"""The tool `subAgent`, the only way to delegate: who may be called, and what the caller is told; pure."""
 
 import json
 from collections.abc import Mapping, Sequence

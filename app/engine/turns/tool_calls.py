@@ -301,7 +301,7 @@ class ToolCalls:
         self._live.finish_messages((message, *said), *extra, **fields)
 
     def _page_prompt(self, turn: AgentTurn, call: ToolCall, content: str) -> Prompt:
-        """Return the question that somebody's page is: the text that came with it, never its HTML (row P3)."""
+        """Return a page's question to the user: the text that came with the page, never its HTML."""
         tool = self._services.cast.tools(turn.agent, turn.mode, turn.given).get(call.name)
         return Prompt(
             question=content[:MAX_QUESTION] or call.name,

@@ -1,7 +1,7 @@
-"""A workflow that runs: every ready step at once, each a turn of the assistant of its role (row W4).
+"""A workflow that runs: every ready step at once, each a turn of the assistant of its role.
 
-The workflow itself is a turn whose calls are the steps' attempts; a step is the turn below that answers
-its call. So a restart, a question three deep and stopping one step are what they are in any chat.
+The workflow itself is a turn whose calls are the steps' attempts; a step is the turn below that answers its
+call. So restarts, questions of sub-agents and stopping one step work as in any chat.
 """
 
 import asyncio

@@ -1,8 +1,8 @@
-"""`[STEP_COMPLETE]`: how an assistant says that its step is done, and what it made (row W5); pure.
+"""`[STEP_COMPLETE]`: how an assistant says that its step is done, and what it made; pure.
 
-Read from a step's own final text only: a line of its own, outside code and quotations. Its body goes up
-to the next line that opens with a marker in capitals, so links, lists and check boxes are part of it.
-The tool `step_complete` says the same.
+The marker is read from a step's own final text only, on a line of its own outside code and quotations. Its body
+goes up to the next line that opens with a marker in capitals, so it may hold links, lists and check boxes. The
+tool `step_complete` says the same.
 """
 
 import re
