@@ -11,7 +11,7 @@ from app.core.errors import StorageError
 from app.core.events import EventBus, Notice, ServersChanged
 from app.core.server_secrets import parted, texts_to_hide
 from app.core.workflow import WorkflowDefinition
-from app.engine.engine import Engine
+from app.engine.engine import Engine, Plugs, Resources
 from app.engine.library.definitions import read_built_in
 from app.engine.prompts import Prompts
 from app.engine.providers import key_place, provider_of, unreadable_place
@@ -139,7 +139,7 @@ async def _open(paths: DataPaths, lock: WriterLock | None, language: str) -> Moo
         on_change=lambda: bus.publish(ServersChanged(session_id="")),
     )
     tools = Toolbox(host, servers, documents.settings, show_link)
-    engine = Engine(
+    plugs = Plugs(
         store=store,
         documents=documents,
         secrets=secrets,
@@ -147,16 +147,17 @@ async def _open(paths: DataPaths, lock: WriterLock | None, language: str) -> Moo
         ledger=UsageFile(paths, store.in_turn, read_only=lock is None),
         archive=FileArchive(paths, store, documents),
         drafts=DraftFolder(paths),
-        bus=bus,
-        prompts=Prompts(resources_dir() / "prompts"),
         tools=tools,
-        built_in=read_built_in(resources_dir() / "agents", Agent),
-        workflows=read_built_in(resources_dir() / "workflows", WorkflowDefinition),
         as_html=as_html,
         embedded_problem=models.embedded_problem,
-        ready_groups=resources_dir() / "groups",
-        language=language,
     )
+    resources = Resources(
+        prompts=Prompts(resources_dir() / "prompts"),
+        assistants=read_built_in(resources_dir() / "agents", Agent),
+        workflows=read_built_in(resources_dir() / "workflows", WorkflowDefinition),
+        groups=resources_dir() / "groups",
+    )
+    engine = Engine(plugs, resources, bus, language=language)
     # After the engine, so that a call's usage is on disk before its message.
     if lock is not None:
         autosave(bus, store)

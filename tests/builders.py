@@ -18,7 +18,7 @@ from app.core.store import ArchiveFiles, SessionStore, UsageLedger
 from app.core.tool import Tool, Tools
 from app.core.usage import Price
 from app.engine.debate.run import author_of
-from app.engine.engine import DebateSetup, Engine
+from app.engine.engine import DebateSetup, Engine, Plugs, Resources
 from app.engine.prompts import Prompts
 from app.markdown_page import as_html
 from app.storage.paths import DataPaths
@@ -240,7 +240,7 @@ def a_bench(
     bus.subscribe(events.extend)
     autosave(bus, store)  # type: ignore[arg-type]
     documents = MemoryDocuments(remotes() if providers is None else providers, agents)
-    engine = Engine(
+    plugs = Plugs(
         store=store,
         documents=documents,
         secrets=secrets or MemorySecrets(),
@@ -248,15 +248,11 @@ def a_bench(
         ledger=ledger or MemoryLedger(),
         archive=archive or MemoryArchive(),
         drafts=MemoryDrafts(),
-        bus=bus,
-        prompts=PROMPTS,
         tools=toolbox or MemoryTools(*tools),
-        built_in={},
         as_html=as_html,
         embedded_problem=lambda: embedded_problem,
-        sleep=time.sleep,
-        clock=time.clock,
     )
+    engine = Engine(plugs, Resources(prompts=PROMPTS), bus, sleep=time.sleep, clock=time.clock)
     return Bench(engine, models, documents, store, time, events)
 
 

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from app.core.agent import Agent, Busy
@@ -84,52 +85,71 @@ async def _no_links(_: str) -> bool:
     return False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plugs:
+    """What the engine is connected to: the disk, the keyring, the models, the tools, and a Markdown renderer.
+
+    `embedded_problem` says why the built-in model cannot be asked, "" where it can.
+    """
+
+    store: SessionStore
+    documents: Documents
+    secrets: Secrets
+    models: Models
+    ledger: UsageLedger
+    archive: ArchiveFiles
+    drafts: DraftFiles
+    tools: Tools
+    as_html: Callable[[str], str]
+    embedded_problem: Callable[[], str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resources:
+    """What comes with the program: prompts, assistants and workflows by language, and the folder of groups."""
+
+    prompts: Prompts
+    assistants: Mapping[str, Sequence[Agent]] = field(default_factory=dict)
+    workflows: Mapping[str, Sequence[WorkflowDefinition]] = field(default_factory=dict)
+    groups: Path | None = None
+
+
 class Engine:
-    """Runs sessions and answers for everything that is kept.
+    """Runs sessions and answers for all stored data.
 
     `links` shows an address in the system's browser, once the user has allowed it; a face sets it.
     """
 
     def __init__(
         self,
-        *,
-        store: SessionStore,
-        documents: Documents,
-        secrets: Secrets,
-        models: Models,
-        ledger: UsageLedger,
-        archive: ArchiveFiles,
-        drafts: DraftFiles,
+        plugs: Plugs,
+        resources: Resources,
         bus: EventBus,
-        prompts: Prompts,
-        tools: Tools,
-        built_in: Mapping[str, Sequence[Agent]],
-        workflows: Mapping[str, Sequence[WorkflowDefinition]] | None = None,
-        as_html: Callable[[str], str],
-        embedded_problem: Callable[[], str],
-        ready_groups: Path | None = None,
+        *,
         language: str = "",
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        store, documents, models, tools = plugs.store, plugs.documents, plugs.models, plugs.tools
+        prompts = resources.prompts
         self.bus = bus
-        self.drafts = Drafts(drafts, bus)
-        self.usage = UsageBook(ledger, models, documents.settings, bus)
-        self._calls = Slots(Availability(lambda _: ANY_NUMBER, self._calls_at_once), clock=clock, sleep=sleep)
-        metered = MeteredModels(models, self.usage, self._calls)
         self.links: Callable[[str], Awaitable[bool]] = _no_links
         self._store = store
         self._documents = documents
-        self._secrets = secrets
+        self._secrets = plugs.secrets
         self._models = models
+        self._tools = tools
         self._prompts = prompts
-        self._as_html = as_html
-        self._embedded_problem = embedded_problem
+        self._as_html = plugs.as_html
+        self._embedded_problem = plugs.embedded_problem
         self._silent: frozenset[str] = frozenset()
         self._spoken = language
+        self.drafts = Drafts(plugs.drafts, bus)
+        self.usage = UsageBook(plugs.ledger, models, documents.settings, bus)
+        self._calls = Slots(Availability(lambda _: ANY_NUMBER, self._calls_at_once), clock=clock, sleep=sleep)
+        metered = MeteredModels(models, self.usage, self._calls)
         self._sessions = Sessions(store, bus, self._run_of, self._check_readable)
-        self._tools = tools
-        self.assistants = Assistants(documents, tools, bus, self._language, built_in)
+        self.assistants = Assistants(documents, tools, bus, self._language, resources.assistants)
         self._cast = Cast(documents, tools, self.providers, self.assistants)
         self._slots = Slots(
             Availability(self._policy, held=lambda agent_id: agent_id in self.settings().held_back),
@@ -148,10 +168,10 @@ class Engine:
         )
         bus.subscribe(self._on_events)
         self.queues = Queues(self._slots, self._cast, documents, bus)
-        self.keys = Keys(documents, secrets, bus, self.providers)
+        self.keys = Keys(documents, plugs.secrets, bus, self.providers)
         self.connections = Connections(documents, models, self.providers, self.save_provider, self.set_key)
         self.archive = Archive(
-            archive,
+            plugs.archive,
             store,
             bus,
             prompts,
@@ -167,7 +187,7 @@ class Engine:
         self.chats = Chats(self._sessions, self._cast, prompts, self._language, self.drafts)
         self.mcp = Servers(
             documents,
-            secrets,
+            plugs.secrets,
             tools,
             changed=lambda: bus.publish(ServersChanged(session_id="")),
             save_agent=self.assistants.save,
@@ -181,11 +201,10 @@ class Engine:
             prompts,
             bus,
             self._language,
-            ready_groups,
+            resources.groups,
         )
-
         self.workflows = Workflows(
-            documents, self._sessions, self._cast, metered, bus, workflows or {}, self._language
+            documents, self._sessions, self._cast, metered, bus, resources.workflows, self._language
         )
 
     # Sessions
@@ -357,7 +376,8 @@ class Engine:
 
     async def test_provider(self, provider_id: str) -> TestResult:
         """Try a provider with its key."""
-        self._provider(provider_id)
+        if provider_of(self._documents, provider_id) is None:
+            raise NotFound("provider_not_found", provider=provider_id)
         return await self._models.test(provider_id)
 
     def settings(self) -> Settings:
@@ -423,12 +443,6 @@ class Engine:
 
     def _check_readable(self, session: Session) -> None:
         check_readable(self._documents, kind_of(session).providers(session, self._cast))
-
-    def _provider(self, provider_id: str) -> ProviderConfig:
-        config = provider_of(self._documents, provider_id)
-        if config is None:
-            raise NotFound("provider_not_found", provider=provider_id)
-        return config
 
     def _run_of(self, live: LiveSession) -> Run:
         return kind_of(live.session).run(live, self._services, self._debate_providers)

@@ -17,7 +17,7 @@ from app.core.message import Role
 from app.core.provider import ProviderConfig
 from app.core.tool import Tool, ToolContext, ToolResult
 from app.engine.chat.request import AgentTurn, build_request
-from app.engine.engine import Engine
+from app.engine.engine import Engine, Plugs, Resources
 from app.engine.library.agents import Voice
 from app.engine.live_session import LiveSession
 from app.engine.turns.answer import Attempt
@@ -101,7 +101,7 @@ async def _compare(server: WireServer, folder: Path, rounds: int) -> Result:
         tools=tuple(tool.key for tool in tools),
         max_steps=CALLS,
     )
-    engine = Engine(
+    plugs = Plugs(
         store=store,
         documents=MemoryDocuments((config,), (agent,)),
         secrets=MemorySecrets(),
@@ -109,13 +109,11 @@ async def _compare(server: WireServer, folder: Path, rounds: int) -> Result:
         ledger=MemoryLedger(),
         archive=MemoryArchive(),
         drafts=MemoryDrafts(),
-        bus=bus,
-        prompts=PROMPTS,
         tools=MemoryTools(*tools),
-        built_in={},
         as_html=as_html,
         embedded_problem=lambda: "not_installed",
     )
+    engine = Engine(plugs, Resources(prompts=PROMPTS), bus)
 
     async def ten_calls() -> None:
         session_id = await engine.chats.start("a", "What is new about the sea?")

@@ -23,7 +23,7 @@ from app.core.provider import ProviderConfig
 from app.core.session import Plan, PlanItem, Status
 from app.core.settings import Settings
 from app.engine.chat.branches import shown, versions
-from app.engine.engine import Engine
+from app.engine.engine import Engine, Plugs, Resources
 from app.engine.live_session import LiveSession
 from app.markdown_page import as_html
 from app.providers.remote import RemoteModels
@@ -176,7 +176,7 @@ class ChatPlay:
         store = JsonLogStore(DataPaths(self.folder))
         self.run(asyncio.to_thread(store.prepare))
         autosave(bus, store)
-        self.engine = Engine(
+        plugs = Plugs(
             store=store,
             documents=self.documents,
             secrets=MemorySecrets(**{kind: self.servers[kind].key for kind in KINDS}),
@@ -184,14 +184,11 @@ class ChatPlay:
             ledger=MemoryLedger(),
             archive=MemoryArchive(),
             drafts=MemoryDrafts(),
-            bus=bus,
-            prompts=PROMPTS,
             tools=MemoryTools(*TOOLS),
-            built_in={},
             as_html=as_html,
             embedded_problem=lambda: "not_installed",
-            sleep=lambda _: asyncio.sleep(0),
         )
+        self.engine = Engine(plugs, Resources(prompts=PROMPTS), bus, sleep=lambda _: asyncio.sleep(0))
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Do something on the one loop of all examples."""
