@@ -11,7 +11,6 @@ from app.core.texts import Texts
 from app.core.workflow import StepStatus
 
 MOST_DIGITS = 9
-TURNS_LIMIT, STEPS, REPEATED = "turns_limit", "steps", "repeated"
 
 
 class Reason(StrEnum):

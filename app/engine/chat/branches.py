@@ -4,9 +4,9 @@ A turn without a parent follows another one ("" the first); turns that follow th
 with the same role are versions of each other. Used by the request, the chat's commands and the window.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from app.core.message import Message, MessageState, Role
+from app.core.message import Message, MessageState, Role, ToolCall
 from app.core.tool import Control
 from app.engine.live_session import LiveSession
 
@@ -73,6 +73,12 @@ def latest_leaf(live: LiveSession, turn_id: str) -> str:
     while turn_id in following:
         turn_id = following[turn_id]
     return turn_id
+
+
+def unanswered(answer: Message | None, messages: Iterable[Message]) -> list[ToolCall]:
+    """Return the calls of an answer that have no result yet; none where there is no answer."""
+    finished = {one.tool_call_id for one in messages if one.role == Role.TOOL and one.ended}
+    return [call for call in answer.tool_calls if call.id not in finished] if answer else []
 
 
 def last_answer(messages: list[Message]) -> Message | None:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from app.core.agent import Agent
+from app.core.ids import new_id
 from app.core.message import Author, Message, MessageState, PromptReason, PromptType, Role
 from app.core.provider import ModelRequest
 from app.core.session import AgentMode
@@ -62,6 +63,19 @@ class AgentTurn:
             path=self.stack,
             depth=len(self.stack) - 1,
         )
+
+    def message(self, role: str = Role.ASSISTANT, **fields: object) -> Message:
+        """Return a new message of the turn."""
+        message = Message(
+            id=new_id(),
+            turn_id=self.turn_id,
+            role=role,
+            author=self.author,
+            parent_turn_id=self.parent_turn_id,
+            parent_call_id=self.parent_call_id,
+            follows=self.follows,
+        )
+        return replace(message, **fields)  # type: ignore[arg-type]
 
 
 def build_request(

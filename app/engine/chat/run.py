@@ -11,7 +11,7 @@ from app.core.message import Attachment, Author, Failure, Message, MessageState,
 from app.core.reasons import Reason
 from app.core.session import Chat, Status
 from app.engine.availability.slots import NotFree, SentTo
-from app.engine.chat.branches import back_from, last_answer
+from app.engine.chat.branches import back_from, last_answer, unanswered
 from app.engine.chat.director import decide
 from app.engine.chat.request import AgentTurn
 from app.engine.director import Ask, Decision, Send, Speak
@@ -184,9 +184,8 @@ def close_turns(live: LiveSession, top: str, only_call: str | None = None) -> No
         messages = live.turn(turn_id)
         written += [one.dismissed() for one in messages if one.asks and only_call in (None, one.tool_call_id)]
         answer = last_answer(messages)
-        finished = {one.tool_call_id for one in messages if one.role == Role.TOOL and one.ended}
-        for call in answer.tool_calls if answer else ():
-            if call.id not in finished and answer is not None and only_call in (None, call.id):
+        for call in unanswered(answer, messages):
+            if answer is not None and only_call in (None, call.id):
                 written.append(
                     replace(
                         answer,

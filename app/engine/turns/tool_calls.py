@@ -20,6 +20,7 @@ from app.core.session import Plan, Status
 from app.core.text import clean_text
 from app.core.tool import Control, Tool, ToolError, ToolResult
 from app.engine.availability.slots import NotFree
+from app.engine.chat.branches import unanswered
 from app.engine.chat.request import AgentTurn, in_mode
 from app.engine.turns.call_arguments import read_arguments
 from app.engine.turns.context import Outcome, ToolRun, TreeContext, TurnState
@@ -67,7 +68,7 @@ class ToolCalls:
     async def answer_all(self, turn: AgentTurn, answer: Message, *, refuse: bool) -> Outcome | None:
         """See to it that every call has its result; return why the turn cannot go on, None when it can."""
         self._skip_after_end(turn, answer)
-        open_calls = _without_result(answer, self._live.turn(turn.turn_id))
+        open_calls = unanswered(answer, self._live.turn(turn.turn_id))
         if refuse:
             for call in open_calls:
                 self._write(turn, call, ToolResult(content="No tool calls are left for this turn.", ok=False))
@@ -79,7 +80,7 @@ class ToolCalls:
         """Give the calls behind one that ends the turn a result that says so."""
         tools = self._services.cast.tools(turn.agent, turn.mode, turn.given)
         ended_by = ""
-        missing = {call.id for call in _without_result(answer, self._live.turn(turn.turn_id))}
+        missing = {call.id for call in unanswered(answer, self._live.turn(turn.turn_id))}
         for call in answer.tool_calls:
             if ended_by and call.id in missing:
                 text = f"Skipped: {ended_by} came before it and ends the turn."
@@ -209,7 +210,7 @@ class ToolCalls:
         self._put_question(turn, call, prompt)
 
     def _put_question(self, turn: AgentTurn, call: ToolCall, prompt: Prompt) -> Message:
-        question = self._message(turn, call, role=Role.SYSTEM, prompt=prompt)
+        question = turn.message(Role.SYSTEM, tool_call_id=call.id, prompt=prompt, created_at=utc_now())
         asked = PromptAsked(session_id=self._live.id, message_id=question.id, prompt=prompt)
         self._live.finish_message(question, asked)
         return question
@@ -253,7 +254,7 @@ class ToolCalls:
                 and message.state == MessageState.STREAMING
             ):
                 return message
-        return self._message(turn, call, role=Role.TOOL)
+        return turn.message(Role.TOOL, tool_call_id=call.id, created_at=utc_now())
 
     def _forget_questions(self, turn: AgentTurn, call: ToolCall) -> None:
         """Dismiss what a run that was cut had asked: nobody waits for the answer any more."""
@@ -293,9 +294,7 @@ class ToolCalls:
             extra.append(PromptAsked(session_id=self._live.id, message_id=message.id, prompt=prompt))
         said = []
         if result.say:
-            said = [
-                replace(self._message(turn, call, role=Role.ASSISTANT), content=result.say, tool_call_id=None)
-            ]
+            said = [turn.message(content=result.say, created_at=utc_now())]
         extra += [PlanChanged(session_id=self._live.id, plan=one) for one in plan]
         fields: dict[str, object] = {"plan": plan[0]} if plan else {}
         self._live.finish_messages((message, *said), *extra, **fields)
@@ -418,28 +417,6 @@ class ToolCalls:
             name=call.name,
             arguments=call.arguments,
         )
-
-    def _message(
-        self, turn: AgentTurn, call: ToolCall, *, role: str, prompt: Prompt | None = None
-    ) -> Message:
-        return Message(
-            id=new_id(),
-            turn_id=turn.turn_id,
-            role=role,
-            author=turn.author,
-            parent_turn_id=turn.parent_turn_id,
-            parent_call_id=turn.parent_call_id,
-            follows=turn.follows,
-            tool_call_id=call.id,
-            prompt=prompt,
-            created_at=utc_now(),
-        )
-
-
-def _without_result(answer: Message, messages: Sequence[Message]) -> list[ToolCall]:
-    """Return the calls of an answer that have no result yet."""
-    finished = {one.tool_call_id for one in messages if one.role == Role.TOOL and one.ended}
-    return [call for call in answer.tool_calls if call.id not in finished]
 
 
 def _is_ui(resource: Mapping[str, object]) -> bool:

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from app.core.events import TurnFinished
-from app.core.ids import new_id
-from app.core.message import Failure, Message, MessageState, Role
+from app.core.message import Failure, Message, MessageState
 from app.core.provider import ModelRequest
 from app.core.reasons import Reason, counted
 from app.engine.chat.branches import last_answer
@@ -47,7 +46,7 @@ class TurnTree:
 
     async def take(self, turn: AgentTurn, speaker: SpeakerTurn) -> Outcome:
         """Go on with a turn until it is done, waits, is held or has failed."""
-        self._live.start_turn(self._message(turn))
+        self._live.start_turn(turn.message())
         try:
             outcome = await self._take(turn, speaker)
         except asyncio.CancelledError:
@@ -82,7 +81,7 @@ class TurnTree:
             repeats = answer is not None and insists(self._live, turn, answer)
             if spent or repeats:
                 failure = Failure(kind=Reason.REPEATED if repeats else Reason.STEPS)
-                message = replace(self._message(turn), state=MessageState.FAILED, error=failure)
+                message = turn.message(state=MessageState.FAILED, error=failure)
                 self._live.finish_message(message)
                 limit = Reason.REPEATED if repeats else counted(Reason.STEPS, turn.agent.max_steps)
                 return Outcome(TurnState.BROKEN, limit, message)
@@ -108,7 +107,7 @@ class TurnTree:
             )
 
         plan = CallPlan(
-            message=replace(self._message(turn), why=GUIDED if offer else ""),
+            message=turn.message(why=GUIDED if offer else ""),
             provider=turn.voice.provider,
             request=request,
             cleaner=lambda: ReplyCleaner.for_name(turn.agent.name),
@@ -130,14 +129,3 @@ class TurnTree:
         if turn.kind == ORCHESTRATOR:
             return lead_offer(turn, self._live, self._context.members, tools)
         return guided_call(turn, messages, self._services.cast.helpers(turn.agent, turn.stack), tools)
-
-    def _message(self, turn: AgentTurn) -> Message:
-        return Message(
-            id=new_id(),
-            turn_id=turn.turn_id,
-            role=Role.ASSISTANT,
-            author=turn.author,
-            parent_turn_id=turn.parent_turn_id,
-            parent_call_id=turn.parent_call_id,
-            follows=turn.follows,
-        )

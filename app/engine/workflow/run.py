@@ -308,17 +308,8 @@ class WorkflowRun(ChatRun):
 
     def _ask_again(self, turn: AgentTurn, step_id: str) -> None:
         language = self._live.chat_session.chat.language
-        message = Message(
-            id=new_id(),
-            turn_id=turn.turn_id,
-            role=Role.USER,
-            author=self._author(),
-            content=self._services.prompts.line(language, "assistant", "step_again"),
-            parent_turn_id=turn.parent_turn_id,
-            parent_call_id=turn.parent_call_id,
-            follows=turn.follows,
-            created_at=utc_now(),
-        )
+        text = self._services.prompts.line(language, "assistant", "step_again")
+        message = turn.message(Role.USER, author=self._author(), content=text, created_at=utc_now())
         self._change_steps(replace(self._state(step_id), asked_again=True), messages=(message,))
 
     def _begin_attempt(self, root: str, step: WorkflowStep, agent: Agent) -> StepState:

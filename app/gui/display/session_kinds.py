@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from app.core.message import Message
-from app.core.reasons import main_code
+from app.core.reasons import Reason, main_code
 from app.core.session import (
     AgentMode,
     Chat,
@@ -24,8 +24,6 @@ from app.core.usage import UsageEntry
 from app.gui.display.i18n import Language
 
 TONES = {"running": "accent", "paused": "warn", "completed": "ok", "error": "error", "waiting": "warn"}
-TOO_FEW = "too_few"
-BUSY = "busy"
 
 
 class SessionKind:
@@ -185,12 +183,14 @@ def kind_text(kind: str, words: Language) -> str:
 
 def failed(status: str, reason: str) -> bool:
     """Say whether a session failed: also a debate that ended because too few participants could answer."""
-    return status == "error" or (status == Status.COMPLETED and main_code(reason) == TOO_FEW)
+    return status == "error" or (status == Status.COMPLETED and main_code(reason) == Reason.TOO_FEW)
 
 
 def waits_its_turn(session: Session | SessionSummary) -> bool:
     """Say whether a session that runs waits for a busy assistant."""
-    return session.status == Status.RUNNING and session.reason == BUSY and kind_of(session).waits_as_whole
+    return (
+        session.status == Status.RUNNING and session.reason == Reason.BUSY and kind_of(session).waits_as_whole
+    )
 
 
 def modes_of(language: Language, *, group: bool, settings: bool) -> str:

@@ -8,10 +8,9 @@ from datetime import UTC, datetime
 
 from app.core.events import ToolFinished, ToolStarted, TurnFinished
 from app.core.message import Message, MessageState, Role, ToolCall
+from app.engine.turns.context import TurnState
 from app.gui.transcript import card_row
 from app.gui.transcript.call_words import SUB_AGENT
-
-WAITING = "waiting"
 
 _CALL_STATES: dict[str, str] = {MessageState.DONE: card_row.DONE, MessageState.FAILED: card_row.FAILED}
 
@@ -116,7 +115,7 @@ class TurnBook:
 
     def turn_finished(self, event: TurnFinished) -> None:
         """Take note that a turn ended, unless it waits for the user."""
-        if event.outcome == WAITING:
+        if event.outcome == TurnState.WAITING:
             self._over.discard(event.turn_id)
         else:
             self._over.add(event.turn_id)

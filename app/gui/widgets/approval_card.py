@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QPlainTextEdit
 
-from app.core.message import Consent, Message
+from app.core.message import Consent, Message, PromptReason
 from app.core.text import exact, visible
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
@@ -21,7 +21,6 @@ from app.gui.widgets.label import plain_label
 from app.gui.widgets.prompt_card import PromptCard
 
 DEAD_MS = 500
-MAY_HAVE_RUN = "may_have_run"
 MOST_LINES = 12
 
 
@@ -43,7 +42,7 @@ class ApprovalCard(PromptCard):
     def __init__(self, language: Language, look: Look, message: Message) -> None:
         assert message.prompt is not None
         prompt = message.prompt
-        again = prompt.reason == MAY_HAVE_RUN
+        again = prompt.reason == PromptReason.MAY_HAVE_RUN
         super().__init__(language, look, message, "shield-question-mark", "")
         why = prompt.tool if again else prompt.question
         if why and (again or why != prompt.tool):
@@ -87,7 +86,7 @@ class ApprovalCard(PromptCard):
     def _retranslate(self) -> None:
         words, prompt = self._language, self.message.prompt
         assert prompt is not None
-        again = prompt.reason == MAY_HAVE_RUN
+        again = prompt.reason == PromptReason.MAY_HAVE_RUN
         key = "approval.may_have_run" if again else "approval.question"
         self.ask(words(key, tool=exact(prompt.tool)))
         self._arguments.setAccessibleName(words("approval.arguments"))

@@ -23,7 +23,6 @@ from app.gui.widgets.controls import Button, Segmented, button
 from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, plain_tip
 from app.gui.widgets.wording import say
 
-EXHAUSTED = "exhausted"
 SPACE = 6
 DISCUSSION, VERDICT = "discussion", "verdict"
 
@@ -249,7 +248,7 @@ class DebateControls(QFrame):
             return "warn", words.paused(session.reason)
         if session.status == Status.COMPLETED and Reason.FAILED_TURNS in session.reason:
             return "warn", reason
-        if session.status == Status.COMPLETED and session.reason == EXHAUSTED:
+        if session.status == Status.COMPLETED and session.reason == Reason.EXHAUSTED:
             return "accent", reason
         if session.status == Status.PAUSED:
             return "warn", words("discussion.paused_plain")

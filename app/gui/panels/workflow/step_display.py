@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from app.core.agent import Agent
+from app.core.reasons import Reason
 from app.core.session import ENDED, Status, WorkflowSession
 from app.core.workflow import StepState, StepStatus, WorkflowDefinition, WorkflowStep, dependents
 from app.gui.display.i18n import Language
@@ -12,7 +13,7 @@ from app.gui.markdown.blocks import parse
 from app.gui.markdown.excerpt import plain_of
 
 ACCEPT, RETRY, SKIP, STOP, ANSWER = "accept", "retry", "skip", "stop", "answer"
-BLOCKED, BUSY, CUT = "blocked", "busy", "cut"
+CUT = "cut"
 TONES: dict[str, str] = {
     StepStatus.DONE: "ok",
     StepStatus.RUNNING: "accent",
@@ -113,7 +114,10 @@ def looks_of(
         if state.state == StepStatus.RUNNING and not any_runs(session):
             # It was interrupted, by a pause or by the end of the program, and continues with the rest.
             state = replace(state, state=StepStatus.WAITING, reason=CUT)
-        elif (state.state, state.reason) == (StepStatus.WAITING, BUSY) and session.status != Status.RUNNING:
+        elif (state.state, state.reason) == (
+            StepStatus.WAITING,
+            Reason.BUSY,
+        ) and session.status != Status.RUNNING:
             # It no longer waits for anybody.
             state = replace(state, state=StepStatus.READY, reason="")
         agent = agents.get(state.assistant_id)
@@ -205,7 +209,8 @@ def _actions(state: StepState, *, open_: bool) -> tuple[str, tuple[str, ...]]:
 def done_count(session: WorkflowSession) -> int:
     """Return how many steps are done or were skipped by the user; a blocked step is neither."""
     return sum(
-        state.state == StepStatus.DONE or (state.state == StepStatus.SKIPPED and state.reason != BLOCKED)
+        state.state == StepStatus.DONE
+        or (state.state == StepStatus.SKIPPED and state.reason != Reason.BLOCKED)
         for state in session.workflow.steps
     )
 
