@@ -1,6 +1,6 @@
 """Removes the approvals from a session that comes from a file, such as an import or a backup.
 
-What somebody allowed elsewhere is not allowed here. Used by the engine's import and by storage's restore.
+Approvals hold only where they were given. Used by the engine's import and by storage's restore.
 """
 
 from collections.abc import Sequence

@@ -231,7 +231,7 @@ class EventBus:
         self._listeners: list[Listener] = []
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
-        """Add a listener; call what is returned to remove it."""
+        """Add a listener; the returned function removes it."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 

@@ -32,7 +32,7 @@ def new_id() -> str:
 
 
 def derived_id(*parts: str) -> str:
-    """Return the identifier of what came from elsewhere: the same for the same texts, and nobody's choice."""
+    """Return the id of an imported record: the same for the same texts, and not predictable by choice."""
     digest = hashlib.sha256("\0".join(parts).encode(errors="backslashreplace")).digest()
     return _in_base_32(int.from_bytes(digest[:16], "big"))
 

@@ -114,7 +114,7 @@ class Attachment:
 class Usage:
     """What a turn cost: tokens, and US dollars (None when the price is unknown, 0 when it is free).
 
-    `estimated` says that the provider named no tokens: it does not do so, or the answer was cut.
+    `estimated` says that the provider reported no tokens, or the answer was cut.
     """
 
     provider: str = ""
@@ -204,7 +204,7 @@ class Message:
         return self.prompt is not None and self.prompt.open
 
     def dismissed(self) -> "Message":
-        """Return the question as one whose answer nobody waits for."""
+        """Return the question as one that needs no answer."""
         assert self.prompt is not None
         return replace(self, prompt=replace(self.prompt, dismissed=True))
 

@@ -146,8 +146,8 @@ class CallPiece:
 class Finished:
     """The end of the stream: why it ended, and what it cost (tokens; dollars or None).
 
-    `estimated` says that the provider named no tokens and somebody else has counted. `state` is what the
-    provider must be sent back as it came, with the answer, while tools run.
+    `estimated` says that the provider reported no tokens and they were counted by Moot. `state` must be sent back to
+    the provider unchanged, with the answer, while tools run.
     """
 
     reason: str = FinishReason.STOP
@@ -162,7 +162,7 @@ Delta = Text | CallPiece | Finished
 
 
 class Models(Protocol):
-    """Whoever knows the providers and can ask their models."""
+    """The plug that knows the providers and calls their models."""
 
     def stream(self, request: ModelRequest) -> AsyncIterator[Delta]:
         """Ask; yield Text and CallPiece pieces, then exactly one Finished. Closing the iterator or
@@ -173,7 +173,7 @@ class Models(Protocol):
         ...
 
     async def warm(self) -> None:
-        """Return when whoever asks is ready for the first request; start it where it does not run."""
+        """Wait until the plug is ready for the first request; start it where it does not run."""
         ...
 
     async def test(self, provider: str) -> TestResult:
@@ -201,7 +201,7 @@ class Models(Protocol):
         ...
 
     async def remove_embedded(self) -> None:
-        """Delete the embedded model's file. Raises BadInput where it is none that Moot fetched, StorageError."""
+        """Delete the built-in model's file. Raises BadInput where Moot did not fetch it, StorageError."""
         ...
 
     async def fetch_embedded(self, progress: Callable[[int, int], None]) -> None:
@@ -220,5 +220,5 @@ class Models(Protocol):
         ...
 
     async def price(self, provider: str, model: str) -> Price | None:
-        """Return what a model costs, None where nobody knows; asks no provider."""
+        """Return a model's price, None where it is unknown; asks no provider."""
         ...

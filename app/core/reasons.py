@@ -14,7 +14,7 @@ MOST_DIGITS = 9
 
 
 class Reason(StrEnum):
-    """Why a session stands as it does; each has a text `reason.<code>`. A FailureKind is a reason as well."""
+    """Why a session has its status; each has a text `reason.<code>`. A FailureKind is a reason as well."""
 
     BY_USER = "by_user"
     APP_CLOSED = "app_closed"
@@ -85,7 +85,7 @@ def reason_code(reason: str) -> str:
 
 
 def code_of_session(session: Session) -> str:
-    """Return the code for scripts of why a session stands as it does; of a workflow, of its first failed step."""
+    """Return the code for scripts of why a session has its status; of a workflow, of its first failed step."""
     if session.workflow is not None and session.reason == Reason.STEP_FAILED:
         failed = (one.reason for one in session.workflow.steps if one.state == StepStatus.FAILED)
         return reason_code(next(failed, ""))

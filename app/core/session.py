@@ -57,10 +57,10 @@ class Point:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What somebody who read it all makes of a debate.
+    """The verdict on a debate, by a model that read all of it.
 
-    `judge` is the name of who judged and `model` its "provider/model". Both are empty where no model could:
-    then `open` has each one's last words, and `failure` says why (`failure.<code>`, or "too_small").
+    `judge` is the name of the judge and `model` its "provider/model". Both are empty where no model could judge: then
+    `open` has each participant's last words, and `failure` says why (`failure.<code>`, or "too_small").
     """
 
     judge: str = ""
@@ -81,7 +81,7 @@ class ExportFormat(StrEnum):
 
 
 class Status(StrEnum):
-    """How a session stands."""
+    """The status of a session."""
 
     IDLE = "idle"
     RUNNING = "running"
@@ -138,13 +138,12 @@ class ContextFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Debate:
-    """What was set up and how far it is.
+    """The set-up of a debate, and how far it is.
 
-    The cursor is `(round, turn)`: `round` counts from 1, `turn` from 0 within the round, and
-    both name the turn that comes next. `failures` counts failed turns in a row; `due` are the ids of
-    failed messages whose turns are taken again before the cursor's, in order; `left` are the ids of
-    participants whom the user has the debate go on without. With `polls` everybody
-    votes in secret before the first round and after each, and a verdict is made at the end.
+    The cursor is `(round, turn)`: `round` counts from 1, `turn` from 0 within the round, and both name the next turn.
+    `failures` counts failed turns in a row; `due` are the ids of failed messages whose turns are taken again before the
+    cursor's, in order; `left` are the ids of participants whom the user left out. With `polls` all participants vote in
+    secret before the first round and after each, and a verdict is made at the end.
     """
 
     topic: str
@@ -202,7 +201,7 @@ class Chat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupState:
-    """A group at work; `members` are assistants' ids as they were when the session began."""
+    """The group of a session; `members` are assistants' ids as they were when the session began."""
 
     id: str
     name: str
@@ -213,7 +212,7 @@ class GroupState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkflowState:
-    """A workflow at work: its definition as it was when it began, the user's command, and every step."""
+    """The workflow of a session: its definition as it was when it began, the user's command, and every step."""
 
     definition: WorkflowDefinition
     command: str

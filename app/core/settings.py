@@ -62,5 +62,5 @@ class Settings:
 
 
 def rules() -> dict[str, Rule]:
-    """Return the rule of every setting by name; what has none of its own may be anything of its kind."""
+    """Return the rule of every setting by name; a setting without one may have any value of its type."""
     return {one.name: one.metadata.get("rule", Rule()) for one in fields(Settings)}

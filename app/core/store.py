@@ -1,4 +1,4 @@
-"""The plug for the disk: what the engine asks of whoever keeps sessions and small documents."""
+"""The plugs for the disk and the keyring: what the engine asks of storage."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -94,7 +94,7 @@ class SessionStore(Protocol):
         ...
 
     async def bring_in(self, session: Session, messages: Sequence[Message]) -> None:
-        """Keep a session that came from elsewhere, whole or not at all; its id is not taken."""
+        """Save an imported session, whole or not at all; its id is not taken."""
         ...
 
     async def search(self, text: str, limit: int) -> list[Hit]:
@@ -102,7 +102,7 @@ class SessionStore(Protocol):
         ...
 
     async def close(self) -> None:
-        """Write what is left and let go of every file."""
+        """Write what is left and close all files."""
         ...
 
 
@@ -128,7 +128,7 @@ class UsageLedger(Protocol):
         ...
 
     async def close(self) -> None:
-        """Write what is left and let go of the file."""
+        """Write what is left and close the file."""
         ...
 
 
@@ -167,7 +167,7 @@ class Documents(Protocol):
         ...
 
     def providers(self) -> tuple[ProviderConfig, ...]:
-        """Return what `providers.json` holds; the catalogue's defaults where there is none."""
+        """Return the entries of `providers.json`; the catalogue's defaults where there is no file."""
         ...
 
     def provider_problem(self, provider_id: str) -> Problem | None:
@@ -253,7 +253,7 @@ class DraftFiles(Protocol):
 
 
 class KeyNews(StrEnum):
-    """What becomes known of keys while nobody waits for it."""
+    """What becomes known of keys later, outside any command."""
 
     LOOKED_UP = "looked_up"
     KEPT = "kept"
@@ -398,5 +398,5 @@ class ArchiveFiles(Protocol):
         ...
 
     async def write_zip(self, path: str, entries: Iterator[tuple[str, bytes]]) -> None:
-        """Write a zip of these (name, bytes), whole or not at all; they are made one by one, elsewhere."""
+        """Write a zip of these (name, bytes), whole or not at all; the entries are made one by one in another thread."""
         ...

@@ -22,7 +22,7 @@ class Control(StrEnum):
 
 
 class ServerState(StrEnum):
-    """How an MCP server stands."""
+    """The state of an MCP server."""
 
     CONNECTED = "connected"
     CONNECTING = "connecting"
@@ -50,11 +50,10 @@ REFERENCE: Final = re.compile(r"\$\{secret:([^{}]{1,200})\}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolResult:
-    """What a tool gives back: text for the model, and what the loop does next.
+    """The result of a tool: text for the model, and what the loop does next.
 
-    `control` is continue, wait (for the answer to `prompt`) or end (the turn). `resources` are
-    MCP-UI resources in the form of the protocol, kept with the message. `say` is what the agent says to
-    the user with it, as its last word.
+    `control` is continue, wait (for the answer to `prompt`) or end (the turn). `resources` are MCP-UI resources in the
+    form of the protocol, kept with the message. `say` is what the assistant says to the user with it, as its last text.
     """
 
     content: str
@@ -192,7 +191,7 @@ class ServerStatus:
 
 
 class Tools(Protocol):
-    """Whoever holds the allow-list and the MCP servers."""
+    """The plug that holds the allow-list and the MCP servers."""
 
     def allowed(self) -> tuple[Tool, ...]:
         """Return the allow-list."""
@@ -215,7 +214,7 @@ class Tools(Protocol):
         ...
 
     async def withdraw(self, server: str) -> None:
-        """Forget that the user allowed a server, and let go of it."""
+        """Withdraw the consent to a server, and close its connection."""
         ...
 
     async def restart(self, server: str) -> None:
@@ -223,5 +222,5 @@ class Tools(Protocol):
         ...
 
     async def close(self) -> None:
-        """Let go of every server and process."""
+        """Close all servers and processes."""
         ...

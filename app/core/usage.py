@@ -8,7 +8,7 @@ from app.core.message import Author, Usage
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Price:
-    """What a model costs in US dollars: a token it reads, a token it writes; both 0 where it is free."""
+    """The price of a model in US dollars: for a token it reads and a token it writes; both 0 where it is free."""
 
     input_usd: float = 0.0
     output_usd: float = 0.0
@@ -21,10 +21,10 @@ class Price:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UsageEntry:
-    """One call of a model: the message it made, whose it was, and what it used.
+    """One call of a model: the message it made, its author, and what it used.
 
-    `at` is ISO 8601 in UTC. `cost_usd` is None where the price is not known, 0 where it is free. A call
-    that made no message has an id of its own as `message_id`. `estimated` is as in a message's usage.
+    `at` is ISO 8601 in UTC. `cost_usd` is None where the price is unknown, 0 where it is free. A call that made no
+    message has an id of its own as `message_id`. `estimated` is as in a message's usage.
     """
 
     message_id: str = ""
@@ -66,8 +66,8 @@ class UsageEntry:
 
 @dataclass(slots=True)
 class Total:
-    """The sum of some calls; `unpriced` counts those whose price is not known, which `cost_usd` lacks, and
-    `estimated` those whose tokens, and so whose cost, nobody but Moot has counted.
+    """The sum of some calls; `unpriced` counts those without a known price, which `cost_usd` lacks, and `estimated` those
+    whose tokens were counted by Moot alone.
     """
 
     calls: int = 0

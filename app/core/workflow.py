@@ -8,7 +8,7 @@ from typing import Final
 
 
 class StepStatus(StrEnum):
-    """How a step of a workflow stands."""
+    """The state of a step of a workflow."""
 
     PENDING = "pending"
     READY = "ready"

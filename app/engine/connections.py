@@ -101,7 +101,7 @@ class Connections:
         return (self._models.embedded_model(),)
 
     async def remove_embedded(self) -> None:
-        """Delete the embedded model's file. Raises BadInput where it is none that Moot fetched, StorageError."""
+        """Delete the built-in model's file. Raises BadInput where Moot did not fetch it, StorageError."""
         await self._models.remove_embedded()
 
     async def fetch_embedded(self, progress: Callable[[int, int], None]) -> None:
@@ -149,7 +149,7 @@ class Connections:
             await self._offer(provider_id, (name, *others) if first else (*others, name))
 
     async def withdraw_model(self, provider_id: str, model: str) -> Callable[[], Awaitable[bool]]:
-        """No longer offer a model; return what offers it again, where it was. Raises BadInput for a provider's last one."""
+        """Stop offering a model; return what offers it again in its old place. Raises BadInput for a provider's last model."""
         async with self._changing:
             before = self._offered_now(provider_id)
             rest = tuple(one for one in before if one != model)

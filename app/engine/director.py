@@ -12,9 +12,9 @@ from app.core.session import QueuedMessage
 class Speak:
     """It is the turn of a speaker, by id.
 
-    In a chat or group the turn begins behind `follows` or, with a `turn_id`, goes on; `last` tells an orchestrator
-    that it must come to an end. In a debate it is the turn `(round, turn)`, chosen by the rule `why`; `retakes` is
-    the id of the failed message whose turn it is, "" where it is a turn of its own.
+    In a chat or group the turn begins behind `follows` or, with a `turn_id`, goes on; `last` tells an orchestrator to
+    come to an end. In a debate it is the turn `(round, turn)`, chosen by the rule `why`; `retakes` is the id of the
+    failed message whose turn is taken again, "" for a new turn.
     """
 
     speaker: str

@@ -30,7 +30,7 @@ class Drafts:
         self._closed = False
 
     async def load(self) -> None:
-        """Read what is kept; what was written since stays."""
+        """Load the stored drafts; those written since then stay."""
         found = await self._files.load()
         kept = {name: self._drafts[name] for name in self._changed if name in self._drafts}
         self._drafts = {name: one for name, one in found.items() if name not in self._changed} | kept

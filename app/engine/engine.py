@@ -298,11 +298,11 @@ class Engine:
         await self._sessions.stop(await self.open(session_id))
 
     async def wait(self, session_id: str) -> Session:
-        """Return the session once it no longer runs."""
+        """Wait until the session no longer runs, and return it."""
         return await self._sessions.wait(session_id)
 
     async def shutdown(self) -> None:
-        """Pause what runs, write what is left, let go of the disk."""
+        """Pause all sessions, write what is left, and close the files."""
         await self.drafts.close()
         await self._sessions.close()
         await self._slots.close()

@@ -112,9 +112,9 @@ def status_of(
 
 
 def key_place(config: ProviderConfig) -> str:
-    """Return what a provider's key is kept under: its id, with the server where that is a foreign one.
+    """Return the place of a provider's key: its id, and its server's address where that is not the usual one.
 
-    A key is for one server. Whoever changes the address to another computer's is asked for the key of that.
+    A key is for one server: after a change of the address to another computer the user is asked for its key.
     """
     kind = provider_kind(config.kind)
     server = _server(config.base_url)
@@ -226,8 +226,8 @@ class Keys:
     async def remove(self, provider_id: str) -> Callable[[], Awaitable[bool]]:
         """Forget a key; return what brings it back, and answers as `set` does.
 
-        Until that is let go of the key is in memory, and nowhere else. Raises NotFound, and StorageError where the
-        keyring has not let go of the key.
+        As long as that function is held, the key is in memory and nowhere else. Raises NotFound, and StorageError where
+        the keyring could not remove the key.
         """
         config = self._provider(provider_id)
         place = key_place(config)

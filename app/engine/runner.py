@@ -22,7 +22,7 @@ STOP_SECONDS = 1.0
 
 
 class Run(ABC):
-    """A session that runs, in a task of its own."""
+    """A running session, in a task of its own."""
 
     stopped_status = Status.STOPPED
 
@@ -33,7 +33,7 @@ class Run(ABC):
         self._waiting = 0
         self._unsaved = False
         self._task: asyncio.Task[None] | None = None
-        # Clear while a cut writes down how the session stands: only then is the run over.
+        # Clear while a cut writes the session's status: only then is the run over.
         self._settled = asyncio.Event()
         self._settled.set()
 
@@ -49,7 +49,7 @@ class Run(ABC):
 
     @property
     def only_waits(self) -> bool:
-        """Whether nothing is in flight: it waits to retry, or for somebody who is busy."""
+        """Whether nothing is in flight: it waits to retry, or for an assistant that is busy."""
         return self._only_waits()
 
     def start(self) -> None:
@@ -88,7 +88,7 @@ class Run(ABC):
             await self._save()
 
     async def close(self, reason: str = Reason.APP_CLOSED) -> None:
-        """Pause at once: the program ends, or the session is put away and may come back."""
+        """Pause at once: the program ends, or the session is closed and may come back."""
         await self._cut(Status.PAUSED, reason)
 
     @abstractmethod
@@ -100,7 +100,7 @@ class Run(ABC):
         """Do what comes next, and change the status where that was the end."""
 
     def _only_waits(self) -> bool:
-        """Say whether nothing is in flight: it waits to retry, or for somebody who is busy."""
+        """Return whether nothing is in flight: it waits to retry, or for an assistant that is busy."""
         return self._waiting > 0
 
     def _settle(self, status: str) -> None:

@@ -44,7 +44,7 @@ class Servers:
         return await self._save(servers, {one.name: one for one in self._documents.mcp_servers()})
 
     async def secure(self) -> None:
-        """Move what stands in `mcp.json` for everyone to read to the keyring; what it does not take stays there."""
+        """Move the plain secrets of `mcp.json` to the keyring; those it does not take stay in the file."""
         servers = self._documents.mcp_servers()
         open_ones = [one.name for one in servers if parted(one)[1]]
         if open_ones:
@@ -69,17 +69,17 @@ class Servers:
             await self._tools.attach((name,))
 
     async def deny(self, name: str) -> None:
-        """Withdraw the consent to a server, which then no longer runs. Raises NotFound, StorageError."""
+        """Withdraw the consent to a server and stop it. Raises NotFound, StorageError."""
         self._find(name)
         await self._tools.withdraw(name)
 
     async def replace(self, name: str, server: McpServer) -> bool:
-        """Put a server in place of the one of this name, also under another one; what is kept for it goes along.
+        """Replace the server of this name, also by one with another name; its secrets are kept.
 
         Answers as `save` does. Raises NotFound, BadInput, StorageError.
         """
         before, servers = self._find(name), self._documents.mcp_servers()
-        # Consent goes on only where it was given: what stands in the file may be from somebody else.
+        # Consent is kept only where it was given: somebody else may have edited the file.
         typed = server.name if before.fingerprint in self._documents.consents() else ""
         if server.name == name:
             known = {one.name: one for one in servers}
@@ -182,7 +182,7 @@ class Servers:
             if old != value:
                 changed[place] = old
             if not await self._secrets.keep(place, value):
-                # What somebody wrote into the file stays there while no keyring takes it: it would be lost.
+                # A secret in the file stays there while no keyring takes it: otherwise it would be lost.
                 if by_hand.get(field) == value:
                     left.add(field)
                 else:
@@ -193,10 +193,10 @@ class Servers:
     async def _carry_consents(
         self, given: tuple[McpServer, ...], saved: list[McpServer], changed: Collection[str], typed: str
     ) -> None:
-        """Let a consent hold for a server whose secrets only stand elsewhere now.
+        """Keep the consent to servers of which only the places of their secrets have changed.
 
-        Where the values at the places `changed` were not allowed, nor typed into the form, consent to the
-        entry without them counts no more: it was given with other values.
+        Where the values at the places `changed` were neither allowed nor typed into the form, the consent is withdrawn:
+        it was given with other values.
         """
         consents = self._documents.consents()
         moved = {old.fingerprint: new.fingerprint for old, new in zip(given, saved, strict=True)}
@@ -228,12 +228,12 @@ class Servers:
                 await self._tools.restart(status.server.name)
 
     def _values(self, name: str, server: McpServer) -> dict[str, str]:
-        """Return what is kept for the references of a server, under the name given."""
+        """Return the stored values for the references of a server, under the name given."""
         places = {field: secret_place(name, field) for field in secret_fields(server)}
         values = {
             field: self._secrets.get(place, "")
             for field, place in places.items()
-            # What stands in the environment is not Moot's to keep.
+            # Moot does not store values that are in the environment.
             if self._secrets.source(place, "") != "environment"
         }
         return {field: value for field, value in values.items() if value is not None}
@@ -244,7 +244,7 @@ class Servers:
         )
 
     async def _forget(self, places: set[str]) -> str:
-        """Remove what is kept in these places; return why the keyring has not let go of one, "" where it has."""
+        """Remove the values at these places; return why the keyring kept one, "" where it removed all."""
         problem = ""
         for place in sorted(places):
             if not await self._secrets.remove(place):

@@ -17,10 +17,9 @@ KEPT = 32
 
 
 class Sessions:
-    """Opens sessions and keeps what runs; `run_of` makes the run of a session's kind.
+    """Opens sessions and holds their runs; `run_of` makes the run of a session's kind.
 
-    Of the sessions that rest only the latest stay open, and those that somebody else holds on to: a day
-    of work must not end with all of it in memory.
+    Of the sessions that do not run, only the latest and those that others refer to stay in memory.
     """
 
     def __init__(
@@ -100,7 +99,7 @@ class Sessions:
         await (self.running(live.id) or self._run_of(live)).stop()
 
     async def wait(self, session_id: str) -> Session:
-        """Return the session once it no longer runs."""
+        """Wait until the session no longer runs, and return it."""
         live = await self.open(session_id)
         while (run := self.running(session_id)) is not None:
             await run.wait()

@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 
 
 class Archive:
-    """What a face may do with what is kept; everything raises BadInput, NotFound or StorageError in words."""
+    """The commands for stored data; all raise BadInput, NotFound or StorageError in words."""
 
     def __init__(
         self,
@@ -103,7 +103,7 @@ class Archive:
             self._announce_documents()
         return restored
 
-    # What comes from elsewhere, and goes there
+    # Import and export
 
     async def look_at(self, path: str) -> Arrivals:
         """Say which sessions a file would bring: an export of ChatGPT, Claude, Open WebUI, LobeChat or Moot.

@@ -29,7 +29,7 @@ class Strategy(StrEnum):
 
 
 class Refusal(StrEnum):
-    """Why an assistant does not take work, or no longer waits for it."""
+    """Why an assistant does not take a task, or a task stopped waiting."""
 
     QUEUE_FULL = "queue_full"
     BUSY = "busy"
@@ -38,7 +38,7 @@ class Refusal(StrEnum):
     DEQUEUED = "dequeued"
 
 
-# The id of somebody made for a role that no assistant has begins so.
+# The start of the id of a temporary assistant, made for a role that no assistant has.
 MADE_FOR: Final = "role-"
 
 ANYBODY = Busy(strategy=Strategy.PARALLEL, limit=8, depth=100)
@@ -57,13 +57,13 @@ _ALIASES = {name: role for role, (_, names) in _ROLES.items() for name in (role,
 
 
 def role_of(text: str) -> str:
-    """Return the role a text names, exactly or by an alias; the text itself, folded, where it is none."""
+    """Return the role a text names, exactly or by an alias; otherwise the text itself in lower case."""
     folded = " ".join(text.casefold().split())
     return _ALIASES.get(folded, folded)
 
 
 def known_roles() -> frozenset[str]:
-    """Return the roles that somebody can be made for where no assistant has them."""
+    """Return the roles for which a temporary assistant can be made where no assistant has them."""
     return frozenset(_ROLES)
 
 
@@ -173,7 +173,7 @@ class Availability:
         self._desks: dict[str, _Desk] = {}
         self._gates: dict[str, _Gate] = {}
         self._tasks: dict[str, Task] = {}
-        # When each task gives up; what no longer waits stays in it until its moment comes.
+        # The deadlines of tasks; a task that has stopped waiting stays in it until its deadline.
         self._deadlines: list[tuple[float, str]] = []
         self._seen = 0.0
 

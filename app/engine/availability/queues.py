@@ -33,7 +33,7 @@ class Queues:
         return self._slots.counts(agent_id)
 
     def takers(self, job_id: str) -> list[Agent]:
-        """Return who could do a task that waits instead, those of its role first; nobody where it may not move."""
+        """Return the assistants that could take a waiting task instead, those of its role first; none where it may not move."""
         job = next((one for one in self._slots.jobs() if one.id == job_id), None)
         if job is None or not job.work.may_move:
             return []
@@ -87,7 +87,7 @@ class Queues:
         return [one for one in self._documents.settings().held_back if self._is_somebody(one)]
 
     def tell(self, agent_id: str) -> None:
-        """Publish how an assistant stands; whoever is none, such as a debate's speaker, is nobody's news."""
+        """Publish how busy an assistant is; other ids, such as those of participants, are ignored."""
         if not self._is_somebody(agent_id):
             return
         running, queued, waiting = self._slots.counts(agent_id)

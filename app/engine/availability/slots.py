@@ -38,7 +38,7 @@ class SentTo(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """What a slot is wanted for: in which session, `about` what in words, and whether somebody else may do it."""
+    """What a slot is for: the session, `about` the task in words, and whether another assistant may take it."""
 
     session_id: str = ""
     about: str = ""
@@ -47,10 +47,10 @@ class Work:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """A task of an assistant as people see it: what it is, and since how many seconds it runs or waits.
+    """A task of an assistant as people see it, and for how many seconds it has run or waited.
 
-    `place` counts what waits from 0 and is None for what runs. `left` are the seconds until it gives up,
-    `expected` those until it may begin, by how long tasks of this assistant took; None where nobody knows.
+    `place` counts waiting tasks from 0 and is None for running ones. `left` are the seconds until it gives up,
+    `expected` those until it may begin, estimated from earlier tasks of this assistant; None where that is unknown.
     """
 
     id: str
@@ -104,8 +104,8 @@ class Slots:
     ) -> AsyncIterator[None]:
         """Hold a slot of an assistant while the block runs. Raises NotFree, and SentTo where it may move.
 
-        What runs inside the block, in tasks of its own too, counts as below it. `waits` is told when it
-        has to wait, with its place.
+        All that runs inside the block, also in tasks of its own, counts as below it. `waits` is called when the task has
+        to wait, with its place.
         """
         task = Task(id=new_id(), agent_id=agent_id, provider=provider)
         above = _ABOVE.get()
@@ -199,7 +199,7 @@ class Slots:
         return self._core.paused_for(provider, self._clock())
 
     async def close(self) -> None:
-        """Let go of the timer."""
+        """Stop the timer."""
         if self._timer is not None:
             self._timer.cancel()
             await asyncio.gather(self._timer, return_exceptions=True)

@@ -100,7 +100,7 @@ class Chats:
             self._sessions.run(live)
 
     async def remove_queued(self, session_id: str, queued_id: str) -> None:
-        """Take a message that waits away."""
+        """Remove a message from the queue."""
         live = await self._sessions.open_chat(session_id)
         queued = _queued(live, queued_id)
         self._change(live, queue=tuple(one for one in live.chat_session.chat.queue if one is not queued))
@@ -138,7 +138,7 @@ class Chats:
         self._answer(live, question, answer)
 
     async def dismiss(self, session_id: str, message_id: str) -> None:
-        """Skip a question: whoever asked goes on without an answer."""
+        """Skip a question: the assistant that asked goes on without an answer."""
         live = await self._sessions.open_chat(session_id)
         question = _question(live, message_id)
         dismissed = question.dismissed()

@@ -9,7 +9,7 @@ from app.engine.director import Ask, Decision, Send, Speak
 
 
 def decide(chat: Chat, head: Sequence[Message]) -> Decision:
-    """Say what comes next; `head` are the messages of the turn the conversation stands at."""
+    """Return what comes next; `head` are the messages of the last turn of the shown version."""
     if head and head[0].role == Role.USER:
         return Speak(chat.assistant_id, follows=head[0].turn_id)
     if head and not is_over(list(head)):

@@ -38,7 +38,7 @@ class _Part(NamedTuple):
 
 
 class ChatDocument:
-    """A chat with the words that stand around its messages, in the chat's language."""
+    """A chat as a document, in the chat's language."""
 
     def __init__(self, live: LiveSession, prompts: Prompts) -> None:
         self._session = live.chat_session
@@ -68,7 +68,7 @@ class ChatDocument:
         for depth, heading, body, notes, files in self._parts():
             part = ["", f"**{escape_markdown(heading)}**", ""]
             part += closed(body).split("\n") if body else []
-            # What has no text of its own begins where that would.
+            # A message without text begins where its text would be.
             part += files_as_markdown(files)[0 if body else 1 :]
             part += [""] if files and notes else []
             part += [f"*{escape_markdown(note)}*" for note in notes]

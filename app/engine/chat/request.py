@@ -172,9 +172,9 @@ def _turn_items(
     *,
     past: bool = False,
 ) -> list[Item]:
-    """Return an agent's own turn: its answers, each with its calls' results and the user's answers behind.
+    """Return an assistant's own turn: its answers, each followed by its calls' results and the user's answers.
 
-    What failed is nobody's words. What was cut counts only in turns that are past.
+    Failed messages are left out. Cut messages count in past turns only.
     """
     results: dict[str, Message] = {}
     answers: dict[str, list[Message]] = {}

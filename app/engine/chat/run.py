@@ -27,7 +27,7 @@ STOPPED_RESULT = "The user stopped this."
 
 
 class ChatRun(Run):
-    """A chat that runs, in a task of its own."""
+    """A running chat, in a task of its own."""
 
     stopped_status = Status.IDLE
 
@@ -161,7 +161,7 @@ class ChatRun(Run):
 
 
 def user_message(text: str, attachments: tuple[Attachment, ...], follows: str, **fields: object) -> Message:
-    """Return what the user said as a message and turn of its own."""
+    """Return a message of the user's as a turn of its own."""
     message = Message(
         id=new_id(),
         turn_id=new_id(),

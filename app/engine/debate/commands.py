@@ -89,17 +89,17 @@ class Debates:
         )
         await self._store.flush(session_id)
 
-    # What comes of a debate
+    # Results
 
     def judges(self, session_id: str) -> list[Judge]:
-        """Return who could judge an open debate, the default first; nobody where all models are too small."""
+        """Return who could judge an open debate, the default first; empty where all models are too small."""
         live = self._sessions.live(session_id)
         return self._providers.judges(live.debate_session) if live is not None else []
 
     async def judge(self, session_id: str, judge: Judge | None = None) -> Verdict:
-        """Ask for a verdict on a debate, of `judge` or else of the first who gives one, and keep it.
+        """Ask `judge`, or else the first model that answers, for a verdict on a debate, and keep it.
 
-        Raises BadInput where nobody gives one and there is one already: it stays.
+        Raises BadInput where no model gives one and the debate has one already, which then stays.
         """
         live = await self._sessions.open(session_id)
         session = live.debate_session

@@ -22,7 +22,7 @@ PASSED = "passed"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
-    """What the director may know besides the debate: whose provider is gone, and whom the user left out, by id."""
+    """What the director knows besides the debate: the ids of participants whose provider is gone or whom the user left out."""
 
     absent: frozenset[str] = frozenset()
 
@@ -84,7 +84,7 @@ def last_turns(messages: Sequence[Message], count: int) -> list[Message]:
 
 
 def participant_of(debate: Debate, participant_id: str) -> Participant:
-    """Return a participant by id; raises StopIteration for somebody else's."""
+    """Return a participant by id; raises StopIteration for an unknown one."""
     return next(one for one in debate.participants if one.id == participant_id)
 
 
@@ -132,7 +132,7 @@ def _in_order(debate: Debate, world: World) -> Decision:
 
 
 def _all_passed(messages: Sequence[Message], present: tuple[Participant, ...]) -> bool:
-    """Whether everybody, one after the other, had nothing new to say and nobody spoke since."""
+    """Whether all present participants passed one after the other, and nothing was said since."""
     waiting = {participant.id for participant in present}
     for message in reversed(messages):
         if message.author.kind == "user" or (message.state == MessageState.DONE and message.note != PASSED):

@@ -1,4 +1,4 @@
-"""Commands for a turn of a debate that waits, is held up or has failed; `engine.debates.held`."""
+"""The commands for a turn of a debate that waits, cannot be taken or has failed; `engine.debates.held`."""
 
 from collections.abc import Callable
 from dataclasses import replace

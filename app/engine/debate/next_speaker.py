@@ -1,7 +1,7 @@
-"""Who speaks next in a free discussion; a pure function of what was said.
+"""Who speaks next in a free discussion: a pure function of what was said.
 
-The last speaker chooses the next by addressing them, else whoever has waited longest or was named
-is likelier; nobody waits longer than `bound(n)` turns, and two cannot keep the floor for themselves.
+The last speaker chooses the next by addressing them; otherwise whoever has waited longest or was named is
+likelier. No participant waits longer than `bound(n)` turns, and two cannot keep the floor to themselves.
 """
 
 from collections.abc import Sequence
@@ -59,7 +59,7 @@ def next_speaker(
 
 
 def _asked_by_user(heard: list[Message], present: tuple[Participant, ...]) -> Participant | None:
-    """Return whom the user spoke to since the last turn, the latest first."""
+    """Return the participants the user addressed since the last turn, the latest first."""
     for message in reversed(heard):
         if message.author.kind != "user":
             return None

@@ -146,11 +146,11 @@ def visible(
     *,
     window: int = WINDOW,
 ) -> list[Message]:
-    """Return the messages the speaker may see, at most `window`, in order.
+    """Return the messages a participant may see, at most `window`, in order.
 
-    Failed, cut and empty messages are nobody's words. With an independent opening nobody reads
-    another's first statement before having made their own. Always kept, however old: the speaker's
-    own last message, the user's latest, and the latest that spoke to the speaker.
+    Failed, cut and empty messages are left out. With an independent opening no participant reads another's first
+    statement before having made their own. Always kept, however old: the participant's own last message, the user's
+    latest, and the latest that addressed the participant.
     """
     seen = [message for message in messages if message.state == MessageState.DONE and message.content.strip()]
     if debate.independent_opening and round_number == 1:
@@ -187,7 +187,7 @@ def known_names(debate: Debate) -> tuple[str, ...]:
 
 
 def defuse(text: str, names: tuple[str, ...]) -> str:
-    """Return the text without lines that look like somebody's label, so that nobody can be forged."""
+    """Return the text without lines that look like a participant's label, so that no message can be forged."""
     return _forged(names).sub(r"\1[\2] -", text)
 
 

@@ -51,7 +51,7 @@ class DebateProviders:
         return form_of(config.kind if config else "") != RequestForm.TRANSCRIPT
 
     def world(self, session: DebateSession) -> World:
-        """Say whose provider is gone or switched off, and whom the user goes on without."""
+        """Return which participants are absent: their provider is gone or switched off, or the user left them out."""
         usable = {
             one.config.id
             for one in self.statuses()

@@ -31,7 +31,7 @@ from app.engine.turns.reply import ReplyCleaner
 
 
 class DebateRun(Run):
-    """A debate that runs, in a task of its own."""
+    """A running debate, in a task of its own."""
 
     def __init__(self, live: LiveSession, services: Services, providers: DebateProviders) -> None:
         super().__init__(live, services)
@@ -81,7 +81,7 @@ class DebateRun(Run):
         return decide(session, self._live.messages, self._providers.world(session))
 
     async def _finish(self, session: DebateSession, reason: str) -> None:
-        """End the debate: with a verdict where that is wanted, as failed where nobody could answer."""
+        """End the debate: with a verdict where that is wanted, as failed where no participant could answer."""
         messages = self._live.messages
         failed = failed_turns(messages)
         if failed and not answered(messages):
@@ -130,7 +130,7 @@ class DebateRun(Run):
             self._live.change(status=Status.PAUSED, reason=result.held)
 
     def _tell_absent(self, session: DebateSession, world: World) -> None:
-        """Say once of everybody whose provider is switched off or gone that they no longer speak."""
+        """Announce once that a participant is absent because their provider is switched off or gone."""
         for participant in session.debate.participants:
             if participant.id in world.absent - self._absent - set(session.debate.left):
                 details = {"name": participant.name}

@@ -241,7 +241,7 @@ def _seated(setup: DebateSetup, statuses: dict[str, ProviderStatus]) -> tuple[Pa
 
 
 def _check_ready(seated: Sequence[Participant], statuses: dict[str, ProviderStatus]) -> None:
-    """Refuse a debate in which nobody could say a word; a local server may yet be started."""
+    """Raise BadInput where no participant could answer; a local server may still be started."""
     problems = [(one.name, statuses[one.provider].problem) for one in seated]
     if all(problem not in ("", ProviderProblem.NO_SERVER) for _, problem in problems):
         raise BadInput("nobody_ready", participants=tuple(problems))
@@ -262,7 +262,7 @@ def _check_model(name: str, model: str, status: ProviderStatus) -> None:
 
 
 def _clean_name(name: str) -> str:
-    """Return a name that can stand in a label: one line, no brackets or colons, not too long."""
+    """Return a name that fits in a label: one line, no brackets or colons, not too long."""
     name = "".join(c if c.isprintable() else " " for c in normal(clean_text(name)))
     name = " ".join(re.sub(r"[\[\]［］:：@]", " ", name).split())[:MAX_NAME].strip()
     if not name:
@@ -271,7 +271,7 @@ def _clean_name(name: str) -> str:
 
 
 def _distinct(name: str, taken: set[str]) -> str:
-    """Return the name, with a number where somebody has it already."""
+    """Return the name, with a number where another participant has it already."""
     chosen, number = name, 1
     while chosen.casefold() in taken:
         number += 1

@@ -140,7 +140,7 @@ def read_verdict(answer: str, messages: Sequence[Message], judge: Judge) -> Verd
 
 
 def last_words(session: DebateSession, messages: Sequence[Message], failure: str) -> Verdict:
-    """Return what is left where nobody can judge: each participant's last words."""
+    """Return the verdict where no model can judge: each participant's last words."""
     found = []
     for participant in session.debate.participants:
         own = [one for one in statements(messages) if one.author.id == participant.id]
@@ -171,9 +171,9 @@ async def poll(
     models: MeteredModels,
     prompts: Prompts,
 ) -> tuple[Ballot, ...]:
-    """Let everybody vote at once, and return their ballots; a vote that cannot be had is an empty one.
+    """Ask all participants for their votes at once, and return the ballots; one that cannot be had is empty.
 
-    Raises ProviderError where the month's limit forbids to ask: then nobody has voted.
+    Raises ProviderError where the month's limit forbids the calls: then no vote counts.
     """
     debate, messages = live.debate_session.debate, list(live.messages)
     used: dict[str, UsageEntry] = {}

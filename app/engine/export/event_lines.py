@@ -111,7 +111,7 @@ def plan_object(plan: Plan | None) -> dict[str, object] | None:
 
 
 def workflow_object(work: WorkflowState) -> dict[str, object]:
-    """Return a workflow at work: its definition's id, and every step with what it depends on."""
+    """Return a session's workflow: its definition's id, and every step with its dependencies."""
     states = {state.id: state for state in work.steps}
     steps = []
     for step in work.definition.steps:

@@ -24,7 +24,7 @@ _STYLE = (
     "img{max-width:100%}"
 )
 PAGE_END = "</body></html>\n"
-# Inside of a word an underscore is none of Markdown's marks, nor is an & that begins no entity.
+# Markdown ignores an underscore inside a word, and an & that begins no entity.
 _MARKS = re.compile(r"[\\`*\[\]<>|~$]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)")
 _LINE_BEGINS = re.compile(r"^(\d*)([#+=.)-])")
 _PICTURES = {
@@ -104,7 +104,7 @@ def named(lines: Mapping[str, str], prefix: str, code: str) -> str:
 
 
 def marks(message: Message, lines: Mapping[str, str]) -> list[str]:
-    """Return what is to be said below a message that was cut, failed, or carries a warning."""
+    """Return the remarks below a message that was cut, failed, or carries a warning."""
     found = []
     if message.state == MessageState.STOPPED:
         found.append(lines["stopped"])
@@ -124,7 +124,7 @@ def marks(message: Message, lines: Mapping[str, str]) -> list[str]:
 
 
 def as_markdown(message: Message) -> str:
-    """Return a message's text as Markdown of its own: what the user wrote reads there as it was written."""
+    """Return a message's text as Markdown that cannot affect its surroundings; the user's text reads as it was written."""
     return literal_markdown(message.content) if message.by_user else closed(message.content)
 
 

@@ -122,7 +122,7 @@ class Groups(Definitions[Group]):
         live.change_plan(plan)
 
     async def ask_before_hand_over(self, session_id: str, on: bool) -> None:
-        """Let the user see each hand-over of a group's session before it happens, or no longer."""
+        """Switch whether the user approves each hand-over in a group's session."""
         live = await self._sessions.open_chat(session_id)
         live.change(group=replace(live.group_session.group, ask_before_hand_over=on))
 

@@ -15,7 +15,7 @@ REPORT_RESULT = "reportResult"
 
 
 class GroupRun(ChatRun):
-    """A group that runs, in a task of its own."""
+    """A running group, in a task of its own."""
 
     async def _step(self) -> None:
         session = self._live.group_session

@@ -1,1 +1,1 @@
-"""Reads what other programs export, each format in a file of its own; pure."""
+"""Reads the exports of other programs, one format in each file; pure."""

@@ -14,13 +14,13 @@ from app.core.text import clean_text
 
 Kind = TypeVar("Kind")
 
-# Milliseconds and not seconds since 1970, as far as anybody alive is concerned.
+# Larger values are milliseconds since 1970, not seconds.
 _MILLISECONDS = 100_000_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForeignMessage:
-    """Something said: by the user, or by `name`. `at` is ISO 8601 in UTC, "" where nobody knows."""
+    """A message by the user, or by `name`. `at` is ISO 8601 in UTC, "" where it is unknown."""
 
     by_user: bool
     text: str

@@ -1,4 +1,4 @@
-"""Makes sessions of what a file from elsewhere holds: other programs' conversations and Moot's own exports."""
+"""Makes sessions of imported files: other programs' conversations and Moot's own exports."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -45,7 +45,7 @@ class Arrival:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arrivals:
-    """What is in a file from elsewhere; `faults` say what in it could not be read, and where."""
+    """The contents of an imported file; `faults` say what could not be read, and where."""
 
     name: str
     sessions: tuple[Arrival, ...]
@@ -59,7 +59,7 @@ class Arrivals:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
-    """What sessions are made with: the words of the language, whom to talk to, and which ids are taken."""
+    """What sessions are made with: the texts of the language, the assistant to use, and the ids that are taken."""
 
     words: Mapping[str, str]
     language: str
@@ -69,9 +69,9 @@ class Surroundings:
 
 
 def arrivals(name: str, values: Iterable[Any], around: Surroundings) -> Arrivals:
-    """Return the sessions of a file's values, each once. Raises BadInput where there is none at all.
+    """Return the sessions of a file's values, each once. Raises BadInput where there is none.
 
-    Each value is let go of before the next one is read: a year of talk need not be in memory twice.
+    Each value is released before the next one is read, so that a large file is not in memory twice.
     """
     found: dict[str, Arrival] = {}
     faults: list[BadInput] = []
@@ -94,7 +94,7 @@ def arrivals(name: str, values: Iterable[Any], around: Surroundings) -> Arrivals
 
 
 def _of_value(value: Any, around: Surroundings) -> list[Arrival] | None:
-    """Return the sessions a value would bring; None for one of nobody's."""
+    """Return the sessions in a value; None for an unknown format."""
     if isinstance(value, dict) and value.get("format") == MOOT_SESSION:
         return [_of_moot(value, around)]
     for app in APPS:

@@ -51,9 +51,8 @@ class CallPlan:
 class CallResult:
     """How a call ended.
 
-    `message` is whole or failed and yet to be written; None when the call was held up and has to be
-    made again: then `held` is the reason to pause, "" where there is none because the provider may not
-    be asked any more. `usage` goes into the message's batch.
+    `message` is whole or failed and yet to be written; None when the call has to be made again: then `held` is the
+    reason to pause, "" where the provider may no longer be asked. `usage` goes into the message's batch.
     """
 
     message: Message | None = None

@@ -170,7 +170,7 @@ _STEP = re.compile(r"(?:^|\n)\s*(?:\d+[.)]|[-*])\s*")
 
 
 def lead_offer(turn: AgentTurn, live: LiveSession, members: Sequence[Agent], tools: Sequence[str]) -> Offer:
-    """Return the tool that fits where a group's work stands."""
+    """Return the tool that fits the state of a group's work."""
     task, notes, answered, handed = _so_far(turn, live)
     plan = live.session.plan
     own = {call.name for message in live.turn(turn.turn_id) for call in message.tool_calls}

@@ -48,7 +48,7 @@ class MeteredModels:
     ) -> AsyncIterator["Place"]:
         """Hold one of a provider's places while the block runs; calls are made from there.
 
-        Where it has to wait for one, it does so inside `waits(seconds)`; 0 where nobody knows how long.
+        Where it has to wait for one, it does so inside `waits(seconds)`; 0 where the time is unknown.
         """
         with ExitStack() as waiting:
 
@@ -137,7 +137,7 @@ class MeteredCall:
 
     @property
     def usage(self) -> Usage | None:
-        """What the call used so far; None where nobody was asked, or nothing came of it but a refusal."""
+        """What the call used so far; None where the model was not asked, or refused the request."""
         if not self._asked:
             return None
         finished = self._finished or Finished()

@@ -22,10 +22,10 @@ _SENTENCE_END = re.compile(r"[.!?…。！？][\"'”’)\]]*(?=\s|$)")
 
 @dataclass(slots=True)
 class ReplyCleaner:
-    """Takes a reply piece by piece and gives back what may be shown.
+    """Takes a reply piece by piece and returns what may be shown.
 
-    `text` is all that was given back; `cut` turns true when the reply began to speak for somebody
-    else: what follows is not this participant's answer.
+    `text` is all that was returned; `cut` turns true when the reply began to speak for another participant: what
+    follows is not this participant's answer.
     """
 
     own: re.Pattern[str]
@@ -59,7 +59,7 @@ class ReplyCleaner:
 
     @classmethod
     def for_name(cls, name: str) -> "ReplyCleaner":
-        """Return a cleaner for somebody who speaks alone: thinking apart, their own `[Name]:` off."""
+        """Return a cleaner for an assistant that speaks alone: it separates thinking and removes its own `[Name]:`."""
         own = re.compile(rf"[\[［]{re.escape(name)}[\]］][:：][ \t]*", re.IGNORECASE)
         return cls(own=own, others=_NOBODY, labels=(name.casefold(),))
 
@@ -197,6 +197,6 @@ def is_pass(text: str) -> bool:
 
 
 def whole_sentences(text: str) -> str:
-    """Return the text up to its last full stop; all of it where there is none."""
+    """Return the text up to its last full stop; all of it where it has none."""
     ends = [match.end() for match in _SENTENCE_END.finditer(text)]
     return text[: ends[-1]] if ends else text

@@ -38,7 +38,7 @@ class Delegation:
 
 
 def description(callable_agents: Sequence[Agent]) -> str:
-    """Return what a model is told of the tool: whom it may call, and for what."""
+    """Return the description of the tool for a model: whom it may call, and for what."""
     lines = [f"- {one.id}: {one.description or one.role or one.name}" for one in callable_agents]
     return "Give a task to another assistant and get its summary. Available:\n" + "\n".join(lines)
 
@@ -88,7 +88,7 @@ def delegation(
 
 
 def callable_by(caller: Agent, stack: Sequence[str], agents: Sequence[Agent]) -> tuple[Agent, ...]:
-    """Return whom an agent may call from where it stands, in the order of its list."""
+    """Return whom an assistant may call from its place in the stack, in the order of its list."""
     by_id = {one.id: one for one in agents}
     found = [by_id[agent_id] for agent_id in caller.sub_agents if agent_id in by_id]
     above = _above(stack, agents)
@@ -116,12 +116,12 @@ def failed(error: str, text: str = "") -> str:
 
 
 def _depth(stack: Sequence[str]) -> int:
-    """Return how deep whom the last of a stack calls would be; a workflow above its steps is nobody."""
+    """Return the depth of a sub-agent called by the last of a stack; a workflow above its steps does not count."""
     return len(stack) - (stack[0] == WORKFLOW)
 
 
 def _above(stack: Sequence[str], agents: Sequence[Agent]) -> list[Agent]:
-    """Return the agents of a stack; whoever is in it limits how deep all below may go."""
+    """Return the assistants of a stack; each limits how deep all below it may go."""
     return [one for one in agents if one.id in stack]
 
 

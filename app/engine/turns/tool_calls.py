@@ -48,7 +48,7 @@ class ToolCalls:
         self._news = asyncio.Event()
         self._running: dict[str, asyncio.Task[Outcome | None]] = {}
         self._stopped: set[str] = set()
-        # The sub-agents that wait for somebody who is busy.
+        # The turns of sub-agents that wait for a slot.
         self._waiting: set[str] = set()
 
     def answered(self) -> None:
@@ -244,9 +244,7 @@ class ToolCalls:
         self._write(turn, call, result, plan)
 
     def _started(self, turn: AgentTurn, call: ToolCall) -> Message:
-        """Return the call's message that is being written, a new one where there is none: a run that was cut
-        keeps its own.
-        """
+        """Return the call's message that is being written; a run that was cut reuses its own, otherwise it is a new one."""
         for message in self._live.turn(turn.turn_id):
             if (
                 message.role == Role.TOOL
@@ -257,7 +255,7 @@ class ToolCalls:
         return turn.message(Role.TOOL, tool_call_id=call.id, created_at=utc_now())
 
     def _forget_questions(self, turn: AgentTurn, call: ToolCall) -> None:
-        """Dismiss what a run that was cut had asked: nobody waits for the answer any more."""
+        """Dismiss the questions of a run that was cut, because nothing waits for their answers."""
         for message in self._live.turn(turn.turn_id):
             if message.tool_call_id == call.id and message.role == Role.SYSTEM and message.asks:
                 self._live.finish_message(message.dismissed())
@@ -323,7 +321,7 @@ class ToolCalls:
                     return asked.answer if asked and asked.answered_by else None
                 await self._news.wait()
         except asyncio.CancelledError:
-            # The tool went on or ended without it: an answer would reach nobody.
+            # The tool went on or ended without it: an answer would have no effect.
             left = self._live.message(question.id)
             if left.asks:
                 self._live.finish_message(left.dismissed())
@@ -390,7 +388,7 @@ class ToolCalls:
         return None
 
     def _show_busy(self, turn_id: str, busy: bool) -> None:
-        """Say in the session's reason whether any sub-agent waits for somebody who is busy."""
+        """Say in the session's reason whether any sub-agent waits for a slot."""
         before = bool(self._waiting)
         (self._waiting.add if busy else self._waiting.discard)(turn_id)
         if before != bool(self._waiting) and self._live.session.status == Status.RUNNING:

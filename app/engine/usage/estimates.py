@@ -44,7 +44,7 @@ _OTHER = 1.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Speaker:
-    """Whoever takes turns: its provider and model, and the tokens of all it is sent but what was said.
+    """A speaker: its provider and model, and the tokens of all it is sent except what others say.
 
     `said` and `written` are the tokens of a short and of a long answer; others read what is `said`.
     """
@@ -59,8 +59,8 @@ class Speaker:
 class Estimate:
     """What turns will use, at least and at most.
 
-    `usd` is None where not one price is known, `partly` says that one is not, and `free` that nothing
-    costs anything. `unasked` are the models whose price nobody has asked for yet.
+    `usd` is None where no price is known, `partly` says that one is not, and `free` that nothing costs anything.
+    `unasked` are the models whose price has not been looked up yet.
     """
 
     turns: int
@@ -115,9 +115,9 @@ def estimate(
 
 
 def estimate_steps(steps: Sequence[tuple[Speaker, int]], prices: Mapping[Pair, Price | None]) -> Estimate:
-    """Return what steps will use, each by whoever takes it, with the results of so many steps before it.
+    """Return what steps will use, each by its assistant, with the results of so many steps before it.
 
-    At the most each goes on after tools, and reads again what it was sent and all that came since.
+    At most each goes on after tools, and reads again what it was sent and all that came since.
     """
 
     def calls_of(length: int) -> list[Call]:
@@ -204,7 +204,7 @@ class Estimates:
             self._prices[pair] = price
 
     def debate(self, setup: DebateSetup, context_tokens: int) -> Estimate:
-        """Return what a debate of these participants will use; asks nobody, reads no file."""
+        """Return what a debate of these participants will use; makes no call and reads no file."""
         statuses = {status.config.id: status for status in self._providers()}
         debate = draft_of(setup, list(statuses.values()))
         topic = tokens_of(setup.topic)

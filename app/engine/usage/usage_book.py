@@ -91,9 +91,9 @@ class UsageBook:
     async def check(self, request: ModelRequest) -> None:
         """Raise ProviderError (budget_month) where the month's limit forbids a call.
 
-        What the call itself will cost is not in it: the one that reaches the limit is made to its end,
-        and so are others that have begun by then. A model of this computer or its network, which is free,
-        is never held back; one whose price is not known is, though nothing it costs is counted.
+        The cost of the call itself is not counted: the call that reaches the limit is made to its end, and so are others
+        that have begun. A model of this computer or its network, which is free, is never refused; one without a known
+        price is, though its cost is not counted.
         """
         limit = self._settings().max_month_usd
         if not limit or self._models.is_free(request.provider):
@@ -144,7 +144,7 @@ class UsageBook:
 
 
 def _cell(value: object) -> object:
-    """Return what stands in a cell: no name is a formula, and a price that is not known is not 0."""
+    """Return the text of a cell: names cannot be formulas, and an unknown price is not 0."""
     if isinstance(value, str) and value.startswith(("=", "+", "-", "@")):
         return f"'{value}"
     return "n/a" if value is None else value

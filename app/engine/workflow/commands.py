@@ -248,7 +248,7 @@ class Workflows(Definitions[WorkflowDefinition]):
             # Its attempt is over, whatever it came to: the next one is another.
             by_id[closed.id] = replace(by_id[closed.id], fresh=True)
         for state in self._work(live).steps:
-            # What a step has asked that waits no more, nobody needs to answer.
+            # Questions of a step that no longer waits need no answer.
             turn_id = live.child_turn(work_turn(live), call_id(state)) if state.id in by_id else None
             if turn_id and state.state == StepStatus.WAITING:
                 close_turns(live, turn_id)

@@ -33,7 +33,7 @@ def begun(definition: WorkflowDefinition) -> tuple[StepState, ...]:
 
 
 def settled(definition: WorkflowDefinition, states: Sequence[StepState]) -> tuple[StepState, ...]:
-    """Return the steps with what follows from how they stand: what can begin is ready, what never can is
+    """Return the steps with the consequences of their states: those that can begin are ready, those that never can are
     skipped with the reason `blocked`.
     """
     by_id = {state.id: state for state in states}

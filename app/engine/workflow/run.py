@@ -32,7 +32,7 @@ MAX_RESULT = 6_000
 
 
 class WorkflowRun(ChatRun):
-    """A workflow that runs, in a task of its own."""
+    """A running workflow, in a task of its own."""
 
     stopped_status = Status.STOPPED
 
@@ -43,7 +43,7 @@ class WorkflowRun(ChatRun):
         self._left_out: set[str] = set()
 
     async def pause(self) -> None:
-        """Pause after the steps in flight; one that waits for somebody busy does not begin."""
+        """Pause after the steps in flight; a step that waits for a slot does not begin."""
         for state in self._work.steps:
             if state.state == StepStatus.WAITING and state.reason == Reason.BUSY:
                 self.leave_out(state.id)
@@ -59,7 +59,7 @@ class WorkflowRun(ChatRun):
         self._news.set()
 
     def stop_turn(self, turn_id: str) -> bool:
-        """Stop one step, or somebody it has called."""
+        """Stop one step, or a sub-agent of one."""
         for step_id in self._at_work:
             if self._live.child_turn(self._root(), call_id(self._state(step_id))) == turn_id:
                 return self.stop_step(step_id)
@@ -76,7 +76,7 @@ class WorkflowRun(ChatRun):
         return True
 
     def leave_out(self, step_id: str) -> None:
-        """Let a step wait no more for somebody who is free; its state is the caller's to write."""
+        """Let a step stop waiting for a slot; the caller writes its state."""
         if self._state(step_id).state == StepStatus.WAITING and self._cancel_step(step_id):
             self._left_out.add(step_id)
 
@@ -189,7 +189,7 @@ class WorkflowRun(ChatRun):
     # One step
 
     async def _take_step(self, tree: TurnTree, root: str, step_id: str, held: list[str]) -> None:
-        """Let a step be done: by whoever has least to do, or whom the user gives it to while it waits."""
+        """Take a step with the assistant that has least to do, or with the one the user gives it to while it waits."""
         step = next(one for one in self._work.definition.steps if one.id == step_id)
         agent = self._agent_for(step)
         # It may have been left out since it was found ready.
@@ -398,7 +398,7 @@ class WorkflowRun(ChatRun):
         )
 
     def _agent_for(self, step: WorkflowStep) -> Agent:
-        """Return the assistant of a step's role that has least to do; somebody made for it where none has."""
+        """Return the assistant of a step's role that has least to do; a temporary one where there is none."""
         slots, cast = self._services.slots, self._services.cast
         role = role_of(step.role)
         had = self._state(step.id)
