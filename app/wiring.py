@@ -53,7 +53,7 @@ class Moot:
         await self.engine.keys.look_up()
         # A linked file belongs to another program too. A keyring that would ask for a password is left alone.
         if self.lock is not None and self.secrets.takes_unasked and not self.paths.mcp.is_symlink():
-            await self.engine.mcp.secure()
+            await self.engine.servers.secure()
 
     async def close(self) -> None:
         """Pause what runs, write what is unsaved, end the child processes, and release the directory."""

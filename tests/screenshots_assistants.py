@@ -47,7 +47,7 @@ async def keep_assistants(engine: Engine) -> None:
     await engine.assistants.reorder([agent.id for agent in AGENTS])
     for group in GROUPS:
         await engine.groups.save(group)
-    await engine.save_servers(SERVERS)
+    await engine.servers.save(SERVERS)
 
 
 async def take_assistants(

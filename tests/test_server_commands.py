@@ -45,8 +45,8 @@ async def state(moot: Moot) -> str:
 
 async def entry(moot: Moot, **fields: object) -> McpServer:
     server = proper(**fields)
-    await moot.engine.save_servers((server,))
-    return moot.engine.servers()[0].server
+    await moot.engine.servers.save((server,))
+    return moot.engine.servers.all()[0].server
 
 
 @pytest.mark.threat("T12")
@@ -55,8 +55,8 @@ async def test_a_server_is_allowed_after_it_was_shown_to_the_letter(moot: Moot) 
     script = str(PROGRAMS / "proper.py")
     env = {"HOME": "/x", "API_TOKEN": "canary-7Qx0Zl9pT3m"}
     server = McpServer(name="proper", command=sys.executable, args=(script, odd), cwd="/", env=env)
-    await moot.engine.save_servers((server,))
-    [server] = [one.server for one in moot.engine.servers()]
+    await moot.engine.servers.save((server,))
+    [server] = [one.server for one in moot.engine.servers.all()]
     status, out = await run(moot, ALLOW_IT, "n")
     assert (status, out.questions, moot.documents.consents()) == (
         4,
@@ -141,12 +141,12 @@ async def test_a_server_that_is_switched_off_is_switched_on_and_one_denied_ends(
 
 async def test_a_server_denied_while_it_connects_stays_denied(moot: Moot) -> None:
     await entry(moot)
-    allowing = asyncio.create_task(moot.engine.mcp.allow(moot.engine.servers()[0]))
-    await until(lambda: moot.engine.servers()[0].state == "connecting", 20)
-    await moot.engine.mcp.deny("proper")
+    allowing = asyncio.create_task(moot.engine.servers.allow(moot.engine.servers.all()[0]))
+    await until(lambda: moot.engine.servers.all()[0].state == "connecting", 20)
+    await moot.engine.servers.deny("proper")
     await allowing
     assert moot.documents.consents() == frozenset()
-    assert moot.engine.servers()[0].state == ServerState.ASKING
+    assert moot.engine.servers.all()[0].state == ServerState.ASKING
 
 
 async def test_a_server_that_is_not_there_is_named(moot: Moot) -> None:
@@ -179,7 +179,7 @@ async def test_a_window_takes_notice_at_once(qapp, data_dir: Path) -> None:
         await until(lambda: page.allow.isVisible())
         out = Answers("y")
         status = await hand_over(DataPaths(data_dir).control, ALLOW_IT, out, asyncio.Event())
-        assert (status, engine.servers()[0].state) == (0, ServerState.CONNECTED), out.err
+        assert (status, engine.servers.all()[0].state) == (0, ServerState.CONNECTED), out.err
         assert script in out.out and out.questions == [("Allow this server to run? [y/N] ", False)]
         await until(lambda: not page.allow.isVisible())
         assert await hand_over(DataPaths(data_dir).control, DENY_IT, out, asyncio.Event()) == 0

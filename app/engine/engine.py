@@ -35,7 +35,7 @@ from app.core.store import (
     UsageLedger,
 )
 from app.core.texts import choose_language
-from app.core.tool import McpServer, ServerStatus, Tools
+from app.core.tool import Tools
 from app.core.workflow import WorkflowDefinition
 from app.engine.availability.policies import MADE_FOR, Availability, Strategy, policy_of
 from app.engine.availability.queues import Queues
@@ -169,7 +169,7 @@ class Engine:
         bus.subscribe(self._on_events)
         self.queues = Queues(self._slots, self._cast, documents, bus)
         self.keys = Keys(documents, plugs.secrets, bus, self.providers)
-        self.connections = Connections(documents, models, self.providers, self.save_provider, self.set_key)
+        self.connections = Connections(documents, models, self.providers, self.save_provider, self.keys.set)
         self.archive = Archive(
             plugs.archive,
             store,
@@ -185,7 +185,7 @@ class Engine:
         self._debate_providers = DebateProviders(documents, prompts, self.providers)
         self.debates = Debates(self._cast, self._sessions, store, prompts, self._debate_providers, metered)
         self.chats = Chats(self._sessions, self._cast, prompts, self._language, self.drafts)
-        self.mcp = Servers(
+        self.servers = Servers(
             documents,
             plugs.secrets,
             tools,
@@ -349,11 +349,11 @@ class Engine:
         await self._secrets.refresh(((key_place(config), config.kind),))
 
     async def remove_provider(self, provider_id: str) -> Callable[[], Awaitable[bool]]:
-        """Move a provider to the trash and forget its key; return what brings both back, as `remove_key` does.
+        """Move a provider to the trash and forget its key; return what brings both back, as `Keys.remove` does.
 
         Raises NotFound, StorageError; the provider then remains.
         """
-        return_key = await self.remove_key(provider_id)
+        return_key = await self.keys.remove(provider_id)
         try:
             file = await self._documents.throw_provider(provider_id)
         except MootError:
@@ -365,14 +365,6 @@ class Engine:
             return await return_key()
 
         return bring_back
-
-    async def set_key(self, provider_id: str, key: str) -> bool:
-        """Keep a key; see `Keys.set`."""
-        return await self.keys.set(provider_id, key)
-
-    async def remove_key(self, provider_id: str) -> Callable[[], Awaitable[bool]]:
-        """Forget a key; see `Keys.remove`."""
-        return await self.keys.remove(provider_id)
 
     async def test_provider(self, provider_id: str) -> TestResult:
         """Try a provider with its key."""
@@ -395,25 +387,6 @@ class Engine:
         before = self._language()
         self._spoken = language
         self._tell_language(before)
-
-    def servers(self) -> tuple[ServerStatus, ...]:
-        """Return the MCP servers with their state."""
-        return self._tools.servers()
-
-    async def attach(self, servers: Sequence[str]) -> None:
-        """Connect to MCP servers that may run."""
-        await self._tools.attach(servers)
-
-    async def restart_server(self, server: str) -> None:
-        """Reconnect to an MCP server."""
-        await self._tools.restart(server)
-
-    async def save_servers(self, servers: tuple[McpServer, ...]) -> bool:
-        """Write `mcp.json`, its secrets to the keyring; false where one of them lives for this run only.
-
-        Raises BadInput, StorageError.
-        """
-        return await self.mcp.save(servers)
 
     def problems(self) -> tuple[Problem, ...]:
         """Return the files that could not be used."""

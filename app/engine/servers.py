@@ -1,7 +1,7 @@
-"""MCP servers as they are kept: entries in `mcp.json`, their secrets in the keyring; `engine.mcp`."""
+"""MCP servers as they are kept: entries in `mcp.json`, their secrets in the keyring; `engine.servers`."""
 
 import contextlib
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from app.core.agent import Agent
@@ -42,6 +42,18 @@ class Servers:
         False where a secret lives for this run only. Raises BadInput, StorageError.
         """
         return await self._save(servers, {one.name: one for one in self._documents.mcp_servers()})
+
+    def all(self) -> tuple[ServerStatus, ...]:
+        """Return the MCP servers with their state."""
+        return self._tools.servers()
+
+    async def attach(self, names: Sequence[str]) -> None:
+        """Connect to servers that may run."""
+        await self._tools.attach(names)
+
+    async def restart(self, name: str) -> None:
+        """Reconnect to a server."""
+        await self._tools.restart(name)
 
     async def secure(self) -> None:
         """Move the plain secrets of `mcp.json` to the keyring; those it does not take stay in the file."""

@@ -49,7 +49,7 @@ def asking(server: WireServer, *calls: WireCall) -> list[list[object]]:
 async def meet(person: Person) -> None:
     """Have an assistant with the server's tools."""
     engine = person.window.controller.engine
-    await engine.save_servers((ENTRY,))
+    await engine.servers.save((ENTRY,))
     await allow(engine, "pages")
     await engine.assistants.save(architect(model=MODEL, mcp_servers=("pages",)))
 

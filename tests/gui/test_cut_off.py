@@ -151,7 +151,7 @@ async def debate_pages(person: Person) -> AsyncIterator[tuple[str, QWidget]]:
     window, desk = person.window, person.window.controller
     panel, setup = desk.panel, desk.panel.setup
     for provider in ("openai", "anthropic", "gemini"):
-        await desk.engine.set_key(provider, "sk-canary-typed-by-hand")
+        await desk.engine.keys.set(provider, "sk-canary-typed-by-hand")
     window.show_welcome()
     desk.debates.show_setup("원격 근무, 늘려야 할까?")
     yield "welcome", window.main_area

@@ -40,7 +40,7 @@ def page(person: Person):
 
 
 def states(person: Person) -> dict[str, str]:
-    return {status.server.name: status.state for status in person.window.controller.engine.servers()}
+    return {status.server.name: status.state for status in person.window.controller.engine.servers.all()}
 
 
 async def add(person: Person, name: str, line: str) -> None:
@@ -91,7 +91,7 @@ async def test_pasted_json_comes_in_and_a_removed_one_comes_back(person, data_di
     await until(lambda: list(states(person)) == ["web"])
     await person.click("toast_action")
     await until(lambda: set(states(person)) == {"files", "web"})
-    lines = [server_line(one.server) for one in person.window.controller.engine.servers()]
+    lines = [server_line(one.server) for one in person.window.controller.engine.servers.all()]
     assert lines == ["no-such -y", "https://x.test/mcp"]
     await until(lambda: page(person).list.count() == 2)
     page(person).list.setCurrentRow(0)
@@ -119,7 +119,7 @@ async def test_a_server_is_edited_its_secret_stays_and_another_command_asks_agai
     await until(lambda: "No keyring" in page(person).result.text())
     engine = person.window.controller.engine
     assert "canary" not in (data_dir / "mcp.json").read_text("utf-8")
-    await engine.save_servers(tuple(replace(one.server, disabled=False) for one in engine.servers()))
+    await engine.servers.save(tuple(replace(one.server, disabled=False) for one in engine.servers.all()))
     await allow(engine, "proper")
     await until(lambda: states(person) == {"proper": ServerState.CONNECTED}, 60)
 
@@ -133,7 +133,7 @@ async def test_a_server_is_edited_its_secret_stays_and_another_command_asks_agai
     await person.write("server_variables", "TOKEN=\nMODE=off\nMORE=1")
     await person.click("server_add")
     await until(lambda: list(states(person)) == ["renamed"])
-    (status,) = engine.servers()
+    (status,) = engine.servers.all()
     assert status.server.env == {"TOKEN": "${secret:env.TOKEN}", "MODE": "off", "MORE": "1"}
     assert engine._secrets.get("mcp:renamed:env.TOKEN", "") == "canary-7Qx0ZlV9pT3mKw8"
     # Last of all: until then a fault would bring the server back as it was.
@@ -148,7 +148,7 @@ async def test_a_server_is_edited_its_secret_stays_and_another_command_asks_agai
     await person.write("server_line", shlex.join([sys.executable, PROPER, "--more"]))
     await person.click("server_add")
     await until(lambda: states(person) == {"renamed": ServerState.ASKING})
-    assert engine.servers()[0].server.env["TOKEN"] == "${secret:env.TOKEN}"
+    assert engine.servers.all()[0].server.env["TOKEN"] == "${secret:env.TOKEN}"
 
 
 @pytest.mark.threat("T1")
@@ -185,7 +185,7 @@ async def test_what_is_shown_has_no_secret_and_all_that_decides_what_runs(qapp, 
         assert "${secret:args.token}" in dialog.line.text() and "${secret:" in dialog.kept.text()
         await person.click("server_add")
         await until(lambda: not person.sees("server_dialog"))
-        (status,) = person.window.controller.engine.servers()
+        (status,) = person.window.controller.engine.servers.all()
         assert (status.server.env, list(status.server.args)) == (entry["env"], entry["args"])
         person.find("settings_dialog").show_page("privacy")
         assert "canary" not in repr(page_facts(person))
@@ -227,7 +227,7 @@ async def test_one_that_was_written_by_hand_asks_before_it_runs(qapp, data_dir):
 async def test_one_that_asks_is_told_in_a_toast_that_leads_to_the_question(qapp, data_dir):
     async with at_window(data_dir) as person:
         engine = person.window.controller.engine
-        await engine.save_servers((McpServer(name="late", command="no-such-program"),))
+        await engine.servers.save((McpServer(name="late", command="no-such-program"),))
         await person.click("toast_action")
         await until(lambda: person.sees("consent_dialog"))
         assert person.find("consent_line", QPlainTextEdit).toPlainText() == "no-such-program"

@@ -234,8 +234,8 @@ async def test_privacy_says_what_is_sent_where_and_only_of_what_can_be_used(pers
     assert "Nothing you write leaves this computer" in said
     assert "openai" not in said
     dialog.accept()
-    await engine.set_key("openai", "sk-canary-000111222333444555")
-    await engine.save_servers((McpServer(name="files", command="files-server"),))
+    await engine.keys.set("openai", "sk-canary-000111222333444555")
+    await engine.servers.save((McpServer(name="files", command="files-server"),))
     dialog = await opened(person, "privacy")
     said = " ".join(dialog.page("privacy").facts())
     assert "Nothing you write" not in said

@@ -78,7 +78,7 @@ async def test_the_programs_own_and_those_on_the_default_model_are_offered(perso
     assert ids(person)[:2] == ["ada", "ben"], "who takes part from the start comes first"
     card = card_of(person, "checker")
     assert (card.seat.participant.provider, card.chosen) == ("embedded", False)
-    await desk.engine.set_key("gemini", "sk-canary-typed-by-hand")
+    await desk.engine.keys.set("gemini", "sk-canary-typed-by-hand")
     desk._refresh_providers()
     assert card_of(person, "checker") is card
     assert card.participant().provider == "gemini"
@@ -123,7 +123,7 @@ async def test_what_was_set_up_at_a_seat_outlives_every_change(person):
     desk = person.window.controller
     setup = desk.panel.setup
     for provider in ("openai", "anthropic"):
-        await desk.engine.set_key(provider, "sk-canary-typed-by-hand")
+        await desk.engine.keys.set(provider, "sk-canary-typed-by-hand")
     setup.refresh_seats()
     await person.write("debate_topic", "Tabs or spaces?")
     await person.click("segment_roles")
@@ -144,7 +144,7 @@ async def test_what_was_set_up_at_a_seat_outlives_every_change(person):
     before = setup.setup()
     assert [one.role for one in before.participants] == ["A tired parser", "for", "realist", "optimist"]
     await desk.engine.assistants.save(Agent(id="", name="Auditor"))
-    await desk.engine.set_key("gemini", "sk-canary-typed-by-hand")
+    await desk.engine.keys.set("gemini", "sk-canary-typed-by-hand")
     desk._refresh_providers()
     after = {one.id: one for one in setup.setup().participants}
     assert "gemini" in after, "whoever has a key now is ticked as before"
@@ -156,17 +156,17 @@ async def test_what_was_set_up_at_a_seat_outlives_every_change(person):
 async def test_a_tick_comes_back_with_the_provider(person):
     desk = person.window.controller
     card = card_of(person, "checker")
-    await desk.engine.set_key("openai", "sk-canary-typed-by-hand")
+    await desk.engine.keys.set("openai", "sk-canary-typed-by-hand")
     desk._refresh_providers()
     gpt = card_of(person, "openai")
     gpt.tick.setChecked(False)
     card.tick.setChecked(True)
-    await desk.engine.remove_key("openai")
+    await desk.engine.keys.remove("openai")
     desk._refresh_providers()
     assert not gpt.tick.isEnabled()
     assert person.sees("set_up_openai")
     assert card.chosen, "it speaks with the model on this computer now"
-    await desk.engine.set_key("openai", "sk-canary-typed-by-hand")
+    await desk.engine.keys.set("openai", "sk-canary-typed-by-hand")
     desk._refresh_providers()
     assert gpt.tick.isEnabled() and not gpt.chosen
 
@@ -174,7 +174,7 @@ async def test_a_tick_comes_back_with_the_provider(person):
 async def test_the_generated_prompt_can_be_had_back(person):
     desk = person.window.controller
     await desk.engine.assistants.save(Agent(id="", name="Auditor", instructions=TOLD))
-    await desk.engine.set_key("openai", "sk-canary-typed-by-hand")
+    await desk.engine.keys.set("openai", "sk-canary-typed-by-hand")
     desk._refresh_providers()
     await person.write("debate_topic", "Tabs or spaces?")
     card = card_of(person, "auditor")

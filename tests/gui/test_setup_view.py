@@ -48,7 +48,7 @@ async def test_start_says_what_is_missing(person):
 async def test_the_first_keys_take_the_ticks_of_the_small_model_but_not_of_whom_the_user_chose(person):
     card_of(person, "cleo").tick.setChecked(True)
     for provider in ("openai", "anthropic"):
-        await person.window.controller.engine.set_key(provider, "sk-canary-typed-by-hand")
+        await person.window.controller.engine.keys.set(provider, "sk-canary-typed-by-hand")
     person.window.controller.panel.setup.refresh_seats()
     chosen = {card.seat.participant.id for card in cards(person) if card.chosen}
     assert chosen == {"openai", "anthropic", "cleo"}
@@ -101,7 +101,7 @@ async def test_roles_are_offered_in_role_assignment_only(person):
 async def test_a_prompt_of_ones_own_needs_no_role(person):
     setup = person.window.controller.panel.setup
     await person.write("debate_topic", "Tabs or spaces?")
-    await person.window.controller.engine.set_key("anthropic", "sk-canary-typed-by-hand")
+    await person.window.controller.engine.keys.set("anthropic", "sk-canary-typed-by-hand")
     setup.refresh_seats()
     await person.click("segment_roles")
     await person.choose("role_anthropic", "Custom…")
@@ -120,7 +120,7 @@ async def test_a_local_server_that_does_not_run_is_not_offered(person):
 async def test_the_generated_prompt_is_seen_and_replaced(person):
     setup = person.window.controller.panel.setup
     await person.write("debate_topic", "Tabs or spaces?")
-    await person.window.controller.engine.set_key("anthropic", "sk-canary-typed-by-hand")
+    await person.window.controller.engine.keys.set("anthropic", "sk-canary-typed-by-hand")
     setup.refresh_seats()
     await person.settle()
     assert not person.sees("prompt_ada"), "the built-in model gets no system prompt"
@@ -299,7 +299,7 @@ async def test_what_it_will_cost_is_estimated_before_start_and_follows_what_is_s
     await person.write("debate_topic", "Tabs or spaces?")
     await until(lambda: setup._estimate.text() == "About 6 turns · free on this computer")
     for provider in ("openai", "anthropic"):
-        await engine.set_key(provider, "sk-canary-typed-by-hand")
+        await engine.keys.set(provider, "sk-canary-typed-by-hand")
     setup.refresh_seats()
     assert setup._estimate.text().startswith("6 turns · ")
     await until(lambda: setup._estimate.text().endswith(" + n/a"))
@@ -321,7 +321,7 @@ async def test_ballots_are_offered_where_somebody_can_vote_and_counted_in_the_es
     assert not setup.polls.isEnabled()
     assert "too small" in setup.polls.toolTip()
     for provider in ("openai", "anthropic"):
-        await engine.set_key(provider, "sk-canary-typed-by-hand")
+        await engine.keys.set(provider, "sk-canary-typed-by-hand")
     setup.refresh_seats()
     assert setup.polls.isEnabled()
     assert not setup.polls.isChecked(), "off until it is asked for"

@@ -49,15 +49,15 @@ async def test_a_server_is_allowed_used_asked_about_and_survives_the_death_of_it
     app: Moot, wire_home: dict[str, WireServer]
 ) -> None:
     engine = app.engine
-    await engine.save_servers((proper(),))
+    await engine.servers.save((proper(),))
     agent = Agent(
         id="greeter", name="Greeter", provider="openai", model="openai-wire", mcp_servers=("proper",)
     )
     await engine.assistants.save(agent)
-    await engine.attach(["proper"])
-    assert engine.servers()[0].state == ServerState.ASKING
+    await engine.servers.attach(["proper"])
+    assert engine.servers.all()[0].state == ServerState.ASKING
     await allow(engine, "proper")
-    assert engine.servers()[0].state == ServerState.CONNECTED
+    assert engine.servers.all()[0].state == ServerState.CONNECTED
 
     session_id = await engine.chats.start("greeter", "Greet me.")
     for _ in range(2):

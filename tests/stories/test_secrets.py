@@ -138,11 +138,11 @@ async def test_a_key_stays_with_the_server_it_was_given_for(data_dir: Path) -> N
 
     with WireServer("openai", key=canary("other")) as server:
         other = replace(usual, base_url=server.address.replace("127.0.0.1", FOREIGN), models=server.models)
-        await moot.engine.set_key("openai", canary("usual"))
+        await moot.engine.keys.set("openai", canary("usual"))
         await moot.engine.save_provider(other)
         assert source() == ""
         assert not (await moot.engine.test_provider("openai")).ok
-        await moot.engine.set_key("openai", canary("other"))
+        await moot.engine.keys.set("openai", canary("other"))
         assert (await moot.engine.test_provider("openai")).ok
         sent = json.dumps([one.headers for one in server.requests])
         assert canary("other") in sent and canary("usual") not in sent
@@ -151,7 +151,7 @@ async def test_a_key_stays_with_the_server_it_was_given_for(data_dir: Path) -> N
         assert source() == ""
         await moot.engine.save_provider(replace(usual, base_url="https://API.openai.com"))
         assert source() == "session"
-        await moot.engine.remove_key("openai")
+        await moot.engine.keys.remove("openai")
         assert source() == ""
     await moot.close()
 

@@ -90,7 +90,7 @@ def by_hand(data_dir: Path, server: McpServer) -> None:
 
 
 def states(moot: Moot) -> dict[str, str]:
-    return {one.server.name: one.state for one in moot.engine.servers()}
+    return {one.server.name: one.state for one in moot.engine.servers.all()}
 
 
 async def told(moot: Moot, server: str, tool: str) -> str:
@@ -147,7 +147,7 @@ async def test_a_secret_reaches_its_server_and_nothing_else(
     async with running(*python("telling.py"), "--port", str(port), port=port):
         async with opened(data_dir) as moot:
             engine = moot.engine
-            assert await engine.save_servers((a_process(), an_address(port)))
+            assert await engine.servers.save((a_process(), an_address(port)))
             for name in ("process", "address"):
                 await allow(engine, name)
             assert states(moot) == {"process": ServerState.CONNECTED, "address": ServerState.CONNECTED}
@@ -176,10 +176,10 @@ async def test_a_secret_reaches_its_server_and_nothing_else(
             said += [await engine.export(session_id, form) for form in ("md", "html", "json")]
             said.append(await told(moot, "process", "end"))
             refused = replace(an_address(port, "refuse"), name="refused")
-            await engine.save_servers((a_process(), an_address(port), refused))
+            await engine.servers.save((a_process(), an_address(port), refused))
             await allow(engine, "refused")
             assert states(moot)["refused"] == ServerState.DOWN
-            said += [repr(moot.engine.servers()), repr(engine.problems())]
+            said += [repr(moot.engine.servers.all()), repr(engine.problems())]
             await engine.archive.back_up()
             said += [await doctor(data_dir), await doctor(data_dir, as_json=True)]
         everything = [*said, *(text for _, text in written(data_dir))]
@@ -193,7 +193,7 @@ async def test_a_secret_reaches_its_server_and_nothing_else(
 
         # The next run has them from the keyring.
         async with opened(data_dir) as moot:
-            await moot.engine.attach(["process", "address"])
+            await moot.engine.servers.attach(["process", "address"])
             assert states(moot) | {"refused": ""} == {
                 "process": ServerState.CONNECTED,
                 "address": ServerState.CONNECTED,
@@ -210,46 +210,46 @@ async def test_what_is_removed_renamed_or_replaced_leaves_nothing_behind(
 
     async with opened(data_dir) as moot:
         engine = moot.engine
-        await engine.save_servers(
+        await engine.servers.save(
             (replace(a_process(), env={"NOTES": CANARIES["variable"], "MODE": "quiet"}),)
         )
         await allow(engine, "process")
         assert kept() == {"mcp:process:env.NOTES", "mcp:process:args.token"}
 
-        undo = await engine.mcp.remove("process")
+        undo = await engine.servers.remove("process")
         assert (kept(), states(moot)) == (set(), {})
         assert await undo()
         assert kept() == {"mcp:process:env.NOTES", "mcp:process:args.token"}
-        await engine.attach(["process"])
+        await engine.servers.attach(["process"])
         assert states(moot) == {"process": ServerState.CONNECTED}, "it was allowed, and is the same"
         assert (await given(moot, "process"))["NOTES"] == digest(CANARIES["variable"])
 
         agent = Agent(id="ann", name="Ann", mcp_servers=("process",))
         await engine.assistants.save(agent)
-        (status,) = engine.servers()
-        assert await engine.mcp.replace("process", replace(status.server, name="renamed"))
+        (status,) = engine.servers.all()
+        assert await engine.servers.replace("process", replace(status.server, name="renamed"))
         assert kept() == {"mcp:renamed:env.NOTES", "mcp:renamed:args.token"}
-        await engine.attach(["renamed"])
+        await engine.servers.attach(["renamed"])
         assert (await given(moot, "renamed"))["NOTES"] == digest(CANARIES["variable"])
         assert {one.id: one for one in engine.assistants.all()}["ann"].mcp_servers == ("renamed",)
 
         # Another value of the same secret counts at once, and asks nothing.
-        (status,) = engine.servers()
+        (status,) = engine.servers.all()
         other = replace(status.server, env={**status.server.env, "NOTES": "another-canary-12345"})
-        assert await engine.mcp.replace("renamed", other)
+        assert await engine.servers.replace("renamed", other)
         assert states(moot) == {"renamed": ServerState.CONNECTED}
         assert (await given(moot, "renamed"))["NOTES"] == digest("another-canary-12345")
 
-        await engine.save_servers(
+        await engine.servers.save(
             (McpServer(name="renamed", command="other"), McpServer(name="more", command="x"))
         )
         assert kept() == set()
         with pytest.raises(BadInput, match="server_name_taken"):
-            await engine.mcp.replace("more", McpServer(name="renamed", command="x"))
+            await engine.servers.replace("more", McpServer(name="renamed", command="x"))
         with pytest.raises(NotFound, match="mcp_server_not_found"):
-            await engine.mcp.remove("gone")
+            await engine.servers.remove("gone")
         with pytest.raises(BadInput, match="server_address_user"):
-            await engine.save_servers((McpServer(name="more", url="https://me:canary@h/mcp"),))
+            await engine.servers.save((McpServer(name="more", url="https://me:canary@h/mcp"),))
         assert kept() == set()
 
 
@@ -266,8 +266,8 @@ async def test_what_was_written_by_hand_works_and_goes_to_the_keyring_on_the_nex
         said = [await told(moot, "process", tool) for tool in ("tell", "page", "fail", "end")]
         found = await doctor(data_dir)
         assert "env.NOTES, args.token" in found or "args.token, env.NOTES" in found
-        await engine.save_servers(
-            (*(one.server for one in engine.servers()), McpServer(name="b", command="c"))
+        await engine.servers.save(
+            (*(one.server for one in engine.servers.all()), McpServer(name="b", command="c"))
         )
         backup = await engine.archive.back_up()
         contents = await engine.archive.contents(backup.path)
@@ -277,12 +277,12 @@ async def test_what_was_written_by_hand_works_and_goes_to_the_keyring_on_the_nex
         assert [text for text in said if leaks(text)] == []
         assert leaks((data_dir / "mcp.json").read_text("utf-8")), "another server was saved, not this one"
 
-        (status, _) = engine.servers()
-        assert await engine.mcp.replace("process", status.server)
+        (status, _) = engine.servers.all()
+        assert await engine.servers.replace("process", status.server)
         assert [name for name, text in written(data_dir) if leaks(text)] == []
         entry = json.loads((data_dir / "mcp.json").read_text("utf-8"))["mcpServers"]["process"]
         assert entry["autoApprove"] == [] and entry["args"][-1] == "${secret:args.token}"
-        await engine.attach(["process"])
+        await engine.servers.attach(["process"])
         assert states(moot)["process"] == ServerState.CONNECTED, "the same server does not ask again"
         assert (await given(moot, "process"))["argument 2"] == digest(CANARIES["argument"])
         assert "args.token" not in await doctor(data_dir)
@@ -295,25 +295,25 @@ async def test_without_a_keyring_a_secret_is_for_this_run_and_what_stood_in_the_
     before = (data_dir / "mcp.json").read_text("utf-8")
     async with opened(data_dir) as moot:
         engine = moot.engine
-        (status,) = engine.servers()
-        assert await engine.save_servers((replace(status.server, disabled=True),))
+        (status,) = engine.servers.all()
+        assert await engine.servers.save((replace(status.server, disabled=True),))
         assert leaks((data_dir / "mcp.json").read_text("utf-8")) == leaks(before), "nothing of it is lost"
-        (status,) = engine.servers()
-        assert not await engine.save_servers((status.server, a_process()))
+        (status,) = engine.servers.all()
+        assert not await engine.servers.save((status.server, a_process()))
         await allow(engine, "process")
         assert (await given(moot, "process"))["NOTES"] == digest(CANARIES["variable"])
-        fields = secret_fields(engine.servers()[1].server)
+        fields = secret_fields(engine.servers.all()[1].server)
         assert set(fields) == {"env.NOTES", "args.token"}
     async with opened(data_dir) as moot:
-        await moot.engine.attach(["process"])
-        status = moot.engine.servers()[1]
+        await moot.engine.servers.attach(["process"])
+        status = moot.engine.servers.all()[1]
         assert (status.state, status.problem) == (ServerState.DOWN, ServerProblem.NO_VALUE)
         assert "env.NOTES" in status.detail and "args.token" in status.detail
         assert "env.NOTES" in await doctor(data_dir)
     monkeypatch.setenv("MOOT_KEY_MCP_PROCESS_ENV_NOTES", CANARIES["variable"])
     monkeypatch.setenv("MOOT_KEY_MCP_PROCESS_ARGS_TOKEN", CANARIES["argument"])
     async with opened(data_dir) as moot:
-        await moot.engine.attach(["process"])
+        await moot.engine.servers.attach(["process"])
         assert (await given(moot, "process"))["NOTES"] == digest(CANARIES["variable"])
         assert not leaks(await told(moot, "process", "tell"))
 
@@ -322,12 +322,12 @@ async def test_a_reference_written_by_hand_asks_again_where_it_changes_what_runs
     keyring: Backend, data_dir: Path
 ) -> None:
     async with opened(data_dir) as moot:
-        await moot.engine.save_servers((a_process(),))
+        await moot.engine.servers.save((a_process(),))
         await allow(moot.engine, "process")
     file = data_dir / "mcp.json"
     file.write_text(file.read_text("utf-8").replace("--token", "--other"), "utf-8")
     async with opened(data_dir) as moot:
-        await moot.engine.attach(["process"])
+        await moot.engine.servers.attach(["process"])
         assert states(moot) == {"process": ServerState.ASKING}
 
 
@@ -338,16 +338,16 @@ from app.core.tool import McpServer
 async def main(folder):
     server = McpServer(name="나의 notes", command="x", env={"TOKEN": "canary-real\\nkeyring 값"})
     moot = await open_moot(folder)
-    assert await moot.engine.save_servers((server,)), moot.secrets.keyring_problem
+    assert await moot.engine.servers.save((server,)), moot.secrets.keyring_problem
     await moot.close()
     moot = await open_moot(folder)
     get = moot.secrets.get
     assert get("mcp:나의 notes:env.TOKEN", "") == server.env["TOKEN"]
-    undo = await moot.engine.mcp.remove("나의 notes")
+    undo = await moot.engine.servers.remove("나의 notes")
     await moot.secrets.refresh((("mcp:나의 notes:env.TOKEN", ""),))
     assert get("mcp:나의 notes:env.TOKEN", "") is None
     assert await undo() and get("mcp:나의 notes:env.TOKEN", "") == server.env["TOKEN"]
-    await moot.engine.mcp.remove("나의 notes")
+    await moot.engine.servers.remove("나의 notes")
     await moot.close()
     assert not any(b"canary" in one.read_bytes() for one in folder.rglob("*") if one.is_file())
     print("kept and removed")
@@ -381,7 +381,7 @@ async def test_a_value_that_was_changed_in_the_file_asks_again(
     """Also a value that goes to the keyring at the next start: it was not allowed before it went there."""
     entry = {"GIT_EDITOR": "vim", "HOME": "/home/me"}
     async with opened(data_dir) as moot:
-        await moot.engine.save_servers((replace(a_process(), env=entry),))
+        await moot.engine.servers.save((replace(a_process(), env=entry),))
         await allow(moot.engine, "process")
         assert states(moot) == {"process": ServerState.CONNECTED}
     async with opened(data_dir) as moot:

@@ -53,7 +53,7 @@ async def test_what_stood_in_the_file_goes_to_the_keyring_at_the_next_start(
             ("Moot", "mcp:process:args.token"): CANARIES["argument"],
         }
         assert [name for name, text in written(data_dir) if leaks(text)] == []
-        await moot.engine.attach(["process"])
+        await moot.engine.servers.attach(["process"])
         assert states(moot) == {"process": ServerState.CONNECTED}, "the same server does not ask again"
         assert (await given(moot, "process"))["NOTES"] == digest(CANARIES["variable"])
     after = file.stat().st_mtime_ns
@@ -76,9 +76,9 @@ async def test_a_file_that_is_linked_to_belongs_to_another_program_as_well(
 async def test_a_server_comes_back_from_the_bin_without_its_secrets(keyring: Backend, data_dir: Path) -> None:
     async with opened(data_dir) as moot:
         engine = moot.engine
-        await engine.save_servers((a_process(), McpServer(name="other", command="x")))
+        await engine.servers.save((a_process(), McpServer(name="other", command="x")))
         await allow(engine, "process")
-        await engine.mcp.remove("process")
+        await engine.servers.remove("process")
         assert (list(states(moot)), keyring.kept) == (["other"], {})
     async with opened(data_dir) as moot:
         engine = moot.engine
@@ -86,12 +86,12 @@ async def test_a_server_comes_back_from_the_bin_without_its_secrets(keyring: Bac
         assert (thrown.kind, thrown.title) == ("server", "process")
         await engine.archive.take_out(thrown.file)
         assert list(states(moot)) == ["process", "other"], "where it was"
-        await engine.attach(["process"])
-        status = engine.servers()[0]
+        await engine.servers.attach(["process"])
+        status = engine.servers.all()[0]
         assert (status.state, status.problem) == (ServerState.DOWN, ServerProblem.NO_VALUE)
         assert "env.NOTES" in status.detail and "args.token" in status.detail
-        assert await engine.mcp.replace("process", a_process())
-        await engine.attach(["process"])
+        assert await engine.servers.replace("process", a_process())
+        await engine.servers.attach(["process"])
         assert states(moot)["process"] == ServerState.CONNECTED, "it was allowed, and is the same"
         assert [name for name, text in written(data_dir) if leaks(text)] == []
 
@@ -100,7 +100,7 @@ async def test_what_stood_in_the_file_comes_back_by_undo_and_is_not_in_the_bin(d
     by_hand(data_dir, a_process())
     before = json.loads((data_dir / "mcp.json").read_text("utf-8"))
     async with opened(data_dir) as moot:
-        undo = await moot.engine.mcp.remove("process")
+        undo = await moot.engine.servers.remove("process")
         assert [name for name, text in written(data_dir) if leaks(text)] == []
         assert await undo()
         assert json.loads((data_dir / "mcp.json").read_text("utf-8")) == before

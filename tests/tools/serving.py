@@ -108,8 +108,8 @@ async def bench(folder: Path, limits: ServerLimits | None = None) -> AsyncIterat
 
 async def allow(engine: Engine, name: str) -> None:
     """Allow a server as its user does: as it is shown now."""
-    [shown] = [status for status in engine.servers() if status.server.name == name]
-    await engine.mcp.allow(shown)
+    [shown] = [status for status in engine.servers.all() if status.server.name == name]
+    await engine.servers.allow(shown)
 
 
 async def until(true: Callable[[], bool], seconds: float = 10.0) -> None:

@@ -251,7 +251,7 @@ def _assistants(moot: Moot, texts: Texts) -> Iterator[Finding]:
     agents = moot.engine.assistants.all()
     tools = {key for tool in moot.engine.assistants.tools() for key in (tool.key, tool.group)}
     others = {agent.id for agent in agents}
-    servers = {status.server.name for status in moot.engine.servers()}
+    servers = {status.server.name for status in moot.engine.servers.all()}
     providers = {one.config.id for one in moot.engine.providers()} | {""}
     for agent in agents:
         named = ((agent.tools, tools), (agent.sub_agents, others), (agent.mcp_servers, servers))
@@ -299,7 +299,7 @@ def _workflows(moot: Moot, texts: Texts) -> Iterator[Finding]:
 
 def _servers(moot: Moot, texts: Texts) -> Iterator[Finding]:
     """Report the state of each MCP server, without starting any."""
-    for status in moot.engine.servers():
+    for status in moot.engine.servers.all():
         server = status.server
         found = f"{server.name}: {texts(f'server.state.{status.state}')}, {shown_line(server)}"
         ok, remedies = status.state != ServerState.DOWN, []

@@ -12,7 +12,7 @@ from app.core.tool import ServerState, ServerStatus
 
 async def list_servers(run: CommandRun) -> int:
     """Print every MCP server with its state, without starting any."""
-    statuses = run.moot.engine.servers()
+    statuses = run.moot.engine.servers.all()
     lines = [
         one_line(f"{exact(one.server.name)}  {_state_text(one, run.texts)}  {exact(shown_line(one.server))}")
         for one in statuses
@@ -25,13 +25,13 @@ async def allow_server(run: CommandRun) -> int:
     """Show exactly what would run, and allow it if the user agrees."""
     engine, name = run.moot.engine, run.arguments.name
     # A server that was allowed before may have changed its tools, which is seen once it is connected.
-    await engine.attach((_status(run).server.name,))
+    await engine.servers.attach((_status(run).server.name,))
     shown = _status(run)
     if not run.arguments.json:
         await run.out.write(_description(shown, run.texts))
     if not await run.confirm(run.texts("cli.servers.allow")):
         return PAUSED_OR_STOPPED
-    await engine.mcp.allow(shown)
+    await engine.servers.allow(shown)
     allowed = _status(run)
     if run.arguments.json:
         await run.out.write(json_line(_fields(run, allowed)))
@@ -47,14 +47,14 @@ async def allow_server(run: CommandRun) -> int:
 
 async def deny_server(run: CommandRun) -> int:
     """Withdraw the consent to a server, which ends it if it runs."""
-    await run.moot.engine.mcp.deny(_status(run).server.name)
+    await run.moot.engine.servers.deny(_status(run).server.name)
     denied = run.texts("cli.servers.denied", name=one_line(run.arguments.name))
     return await run.answer(_fields(run, _status(run)), f"{denied}\n")
 
 
 def _status(run: CommandRun) -> ServerStatus:
     """Return the server that was named. Raises NotFound."""
-    for status in run.moot.engine.servers():
+    for status in run.moot.engine.servers.all():
         if status.server.name == run.arguments.name:
             return status
     raise NotFound("mcp_server_not_found", name=run.arguments.name)

@@ -69,7 +69,7 @@ class AssistantCommands(DefinitionCommands[Agent]):
             providers=tuple(self._engine.providers()),
             tools=self._engine.assistants.tools(),
             agents=self.definitions.all(),
-            servers=self._engine.servers(),
+            servers=self._engine.servers.all(),
         )
 
     def _wire(self, bridge: Bridge) -> None:

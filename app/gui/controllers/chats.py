@@ -90,7 +90,7 @@ class ChatController(Controller):
         if shown != self._shown_assistant:
             self._shown_assistant = shown
             if servers:
-                self._tasks.replace("attach servers", self._engine.attach(servers))
+                self._tasks.replace("attach servers", self._engine.servers.attach(servers))
         self.refreshed.emit()
 
     def dress_for_new(self, composer: ChatComposer) -> None:
@@ -134,7 +134,7 @@ class ChatController(Controller):
         listed = set(chosen.tools) if chosen else set()
         composer.show_tools(
             [tool.key for tool in self._engine.assistants.tools() if listed & {tool.key, tool.group}],
-            [status for status in self._engine.servers() if status.server.name in servers],
+            [status for status in self._engine.servers.all() if status.server.name in servers],
         )
 
     def _group(self) -> tuple[str, list[str]]:

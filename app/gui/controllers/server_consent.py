@@ -21,10 +21,10 @@ class ServerConsent(Controller):
         self._show_count()
 
     def _asking_now(self) -> dict[str, ServerStatus]:
-        return {one.server.name: one for one in self._engine.servers() if one.state == ServerState.ASKING}
+        return {one.server.name: one for one in self._engine.servers.all() if one.state == ServerState.ASKING}
 
     def _show_count(self) -> None:
-        servers = [status for status in self._engine.servers() if not status.server.disabled]
+        servers = [status for status in self._engine.servers.all() if not status.server.disabled]
         self._window.side_bar.show_servers(len(servers))
 
     def _on_servers_changed(self) -> None:
@@ -42,7 +42,7 @@ class ServerConsent(Controller):
         def ask() -> None:
             dialog = ConsentDialog(self._language, status, self._window)
             name = status.server.name
-            allow = self._engine.mcp.allow
+            allow = self._engine.servers.allow
             dialog.accepted.connect(lambda: self._tasks.start(f"allow {name}", allow(status)))
             dialog.open()
 

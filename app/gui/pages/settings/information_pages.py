@@ -69,7 +69,7 @@ class PrivacyPage(QWidget):
         search = engine.settings().search_engine
         name = search if search.startswith("http") else words(f"limits.engine.{search}")
         self._add("globe", words("privacy.web"), name, words("privacy.web.text"))
-        for server in engine.servers():
+        for server in engine.servers.all():
             self._add_server(server)
         self._add("eye-off", words("privacy.moot"), "", words("privacy.moot.text"))
 

@@ -223,7 +223,7 @@ class ProviderPage(QWidget):
         key = self.key.text().strip()
         if not key:
             return
-        kept = await self._engine.set_key(self.provider_id, key)
+        kept = await self._engine.keys.set(self.provider_id, key)
         self.key.clear()
         if kept:
             self._say("ok", self._language("provider.saved"))
@@ -240,7 +240,7 @@ class ProviderPage(QWidget):
 
     async def _forget_key(self) -> None:
         try:
-            undo = await self._engine.remove_key(self.provider_id)
+            undo = await self._engine.keys.remove(self.provider_id)
         except StorageError:
             self._pending = self._engine.keys.problem in PENDING
             raise

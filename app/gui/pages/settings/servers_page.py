@@ -79,7 +79,7 @@ class ServersPage(QWidget):
         """Read the servers and their states again."""
         if self._gone:
             return
-        statuses, words = self._engine.servers(), self._language
+        statuses, words = self._engine.servers.all(), self._language
         names = [(one.server.name, exact(one.server.name), server_state(one, words)[0]) for one in statuses]
         self.list.show_rows(names)
         self.list.setVisible(bool(statuses))
@@ -126,7 +126,7 @@ class ServersPage(QWidget):
     def _show(self) -> None:
         """Show the chosen server."""
         words, name = self._language, self.list.chosen()
-        statuses = [one for one in self._engine.servers() if one.server.name == name]
+        statuses = [one for one in self._engine.servers.all() if one.server.name == name]
         self._status = status = statuses[0] if statuses else None
         self._shown.setVisible(status is not None)
         if status is None:
@@ -151,7 +151,7 @@ class ServersPage(QWidget):
     def _on_restart(self) -> None:
         if self._status is not None:
             server = self._status.server.name
-            self._tasks.start(f"restart server {server}", self._do(self._engine.restart_server(server)))
+            self._tasks.start(f"restart server {server}", self._do(self._engine.servers.restart(server)))
 
     async def _do(self, work: Awaitable[object]) -> bool:
         """Await a change, show an error if it fails, and read the servers again; return whether it succeeded."""
@@ -174,8 +174,8 @@ class ServersPage(QWidget):
     async def _keep(self, *servers: McpServer) -> bool:
         """Save servers, replacing those with the same names."""
         fresh = {server.name: server for server in servers}
-        kept = [fresh.pop(status.server.name, status.server) for status in self._engine.servers()]
-        return await self._engine.save_servers((*kept, *fresh.values()))
+        kept = [fresh.pop(status.server.name, status.server) for status in self._engine.servers.all()]
+        return await self._engine.servers.save((*kept, *fresh.values()))
 
     def _on_events(self, events: tuple[Event, ...]) -> None:
         if any(isinstance(event, ServersChanged) for event in events):
@@ -206,7 +206,7 @@ class ServersPage(QWidget):
             dialog.open()
 
     async def _change(self, name: str, server: McpServer) -> None:
-        if await self._do(self._engine.mcp.replace(name, server)):
+        if await self._do(self._engine.servers.replace(name, server)):
             self._go_to(server.name)
 
     def _on_enabled(self) -> None:
@@ -218,7 +218,7 @@ class ServersPage(QWidget):
         kept = await self._keep(server)
         if not server.disabled:
             # Connect a server that was allowed before, so that its state is shown.
-            await self._engine.attach((server.name,))
+            await self._engine.servers.attach((server.name,))
         return kept
 
     def _on_allow(self) -> None:
@@ -226,7 +226,7 @@ class ServersPage(QWidget):
             status = self._status
             dialog = ConsentDialog(self._language, status, self)
             name = f"allow server {status.server.name}"
-            dialog.accepted.connect(lambda: self._tasks.start(name, self._do(self._engine.mcp.allow(status))))
+            dialog.accepted.connect(lambda: self._tasks.start(name, self._do(self._engine.servers.allow(status))))
             dialog.open()
 
     def _on_remove(self) -> None:
@@ -235,7 +235,7 @@ class ServersPage(QWidget):
 
     async def _forget(self, server: McpServer) -> None:
         try:
-            undo = await self._engine.mcp.remove(server.name)
+            undo = await self._engine.servers.remove(server.name)
         except MootError as error:
             self._answer(self._language.problem(error.code, **error.details))
         else:
