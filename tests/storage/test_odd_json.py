@@ -10,9 +10,8 @@ import pytest
 
 from app.core.agent import Agent
 from app.core.errors import BadInput, MootError
-from app.core.tool import ToolError
+from app.core.tool import ToolError, read_arguments
 from app.engine.library.definitions import read_document
-from app.engine.turns.call_arguments import read_arguments
 from app.storage.documents import JsonDocuments
 from app.storage.foreign_file import read_foreign
 from app.storage.log import encode_line

@@ -16,6 +16,7 @@ from app.core.session import (
     Status,
 )
 from app.core.text import clean_text
+from app.core.tool import is_object
 from app.engine.chat.branches import latest_leaf, root_of
 from app.engine.chat.input import MAX_TITLE, begun_with, checked_mode, checked_text, fitting_answer
 from app.engine.chat.run import ChatRun, close_turns, open_questions, user_message
@@ -24,7 +25,6 @@ from app.engine.library.agents import Cast
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.sessions import Sessions
-from app.engine.turns.call_arguments import is_object
 from app.engine.workflow.director import work_turn
 
 

@@ -12,6 +12,7 @@ from app.core.ids import new_id
 from app.core.message import Author, Message, MessageState, PromptReason, PromptType, Role
 from app.core.provider import ModelRequest
 from app.core.session import AgentMode
+from app.core.tool import is_object
 from app.engine.chat.branches import back_from
 from app.engine.debate.perspective import SHORT_WINDOW
 from app.engine.group.director import ORCHESTRATOR, SWITCH_ASSISTANT, instruction_of
@@ -19,7 +20,6 @@ from app.engine.library.agents import Voice
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.turns.answer import Attempt
-from app.engine.turns.call_arguments import is_object
 
 MAX_OLD_RESULT = 4_000
 SHORT_RESULT = 1_000

@@ -8,12 +8,11 @@ from collections.abc import Callable, Sequence
 from app.core.message import Message, MessageState, Role, ToolCall
 from app.core.reasons import Reason
 from app.core.settings import Settings
-from app.core.tool import ToolError
+from app.core.tool import ToolError, canonical
 from app.engine.chat.branches import back_from
 from app.engine.chat.request import AgentTurn
 from app.engine.group.director import SWITCH_ASSISTANT
 from app.engine.live_session import LiveSession
-from app.engine.turns.call_arguments import canonical
 
 
 class Budget:

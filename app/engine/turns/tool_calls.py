@@ -18,11 +18,10 @@ from app.core.message import Consent, Message, MessageState, Prompt, PromptReaso
 from app.core.reasons import Reason
 from app.core.session import Plan, Status
 from app.core.text import clean_text
-from app.core.tool import Control, Tool, ToolError, ToolResult
+from app.core.tool import Control, Tool, ToolError, ToolResult, read_arguments
 from app.engine.availability.slots import NotFree
 from app.engine.chat.branches import unanswered
 from app.engine.chat.request import AgentTurn, in_mode
-from app.engine.turns.call_arguments import read_arguments
 from app.engine.turns.context import Outcome, ToolRun, TreeContext, TurnState
 from app.engine.turns.limits import check_not_repeated
 from app.engine.turns.speaker_turn import SpeakerTurn

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from app.core.message import Message, MessageState, Role
-from app.engine.turns.call_arguments import read_arguments
+from app.core.tool import read_arguments
 
 MARKER = "[STEP_COMPLETE]"
 STEP_TOOLS: Final = "step"
