@@ -226,7 +226,9 @@ class ServersPage(QWidget):
             status = self._status
             dialog = ConsentDialog(self._language, status, self)
             name = f"allow server {status.server.name}"
-            dialog.accepted.connect(lambda: self._tasks.start(name, self._do(self._engine.servers.allow(status))))
+            dialog.accepted.connect(
+                lambda: self._tasks.start(name, self._do(self._engine.servers.allow(status)))
+            )
             dialog.open()
 
     def _on_remove(self) -> None:
