@@ -19,7 +19,7 @@ class Rewriting:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SeatDraft:
+class ParticipantDraft:
     """The changes to one participant of a debate's set-up; `chosen` is None where it was not changed.
 
     `added` says that the user added the participant.
@@ -44,7 +44,7 @@ class SetupDraft:
     independent_opening: bool = False
     polls: bool = False
     context: bool = False
-    seats: tuple[SeatDraft, ...] = ()
+    seats: tuple[ParticipantDraft, ...] = ()
     seed: int | None = None
 
 

@@ -44,7 +44,7 @@ from app.engine.chat.commands import Chats
 from app.engine.connections import Connections
 from app.engine.debate.commands import Debates
 from app.engine.debate.providers import DebateProviders
-from app.engine.debate.setup import DebateSetup, Seat
+from app.engine.debate.setup import Candidate, DebateSetup
 from app.engine.drafts import Drafts
 from app.engine.export.documents import export_in_turns, session_document
 from app.engine.group.commands import Groups
@@ -74,7 +74,7 @@ from app.engine.usage.estimates import Estimates
 from app.engine.usage.usage_book import UsageBook
 from app.engine.workflow.commands import Workflows
 
-__all__ = ["DebateSetup", "Engine", "Seat"]
+__all__ = ["Candidate", "DebateSetup", "Engine"]
 
 DEBATE = "debate"
 # A provider is held back by its own limit and its pauses alone.

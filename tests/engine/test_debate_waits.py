@@ -33,8 +33,8 @@ async def hold(tmp_path: Path, busy: Busy = ONE) -> tuple[Bench, asyncio.Event, 
     bench.models.stream = stream  # type: ignore[assignment, method-assign]
     await bench.engine.chats.start("reviewer", "Are you there?")
     await until(lambda: bench.engine.queues.jobs("reviewer") != [])
-    seat = next(one for one in bench.engine.debates.seats() if one.participant.id == "reviewer")
-    return bench, gate, a_setup(2, participants=(seat.participant, a_setup(2).participants[1]), rounds=1)
+    candidate = next(one for one in bench.engine.debates.candidates() if one.participant.id == "reviewer")
+    return bench, gate, a_setup(2, participants=(candidate.participant, a_setup(2).participants[1]), rounds=1)
 
 
 async def waits(bench: Bench, session_id: str) -> None:

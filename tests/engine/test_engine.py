@@ -214,16 +214,20 @@ async def test_turns_say_who_speaks_and_why_before_the_first_word(bench: Bench) 
 
 async def test_seats_offer_the_keyed_providers_else_the_voices(data_dir: Path) -> None:
     bench = a_bench(a_log_store(data_dir))
-    assert [seat.participant.name for seat in bench.engine.debates.seats() if seat.chosen] == ["Ada", "Ben"]
+    assert [
+        candidate.participant.name for candidate in bench.engine.debates.candidates() if candidate.chosen
+    ] == ["Ada", "Ben"]
     from app.core.provider import ProviderConfig
 
     keyed = [ProviderConfig(id="openai", kind="openai"), ProviderConfig(id="anthropic", kind="anthropic")]
     one = a_bench(a_log_store(data_dir), providers=keyed, secrets=MemorySecrets(openai="k"))
-    assert [(s.participant.name, s.participant.model) for s in one.engine.debates.seats() if s.chosen] == [
+    assert [(s.participant.name, s.participant.model) for s in one.engine.debates.candidates() if s.chosen] == [
         ("GPT", "gpt-5.2"), ("GPT 2", "gpt-5-mini"),
     ]  # fmt: skip
     two = a_bench(a_log_store(data_dir), providers=keyed, secrets=MemorySecrets(openai="k", anthropic="k"))
-    assert [seat.participant.name for seat in two.engine.debates.seats() if seat.chosen] == ["GPT", "Claude"]
+    assert [
+        candidate.participant.name for candidate in two.engine.debates.candidates() if candidate.chosen
+    ] == ["GPT", "Claude"]
 
 
 async def test_the_shown_prompt_is_the_one_that_is_sent(bench: Bench) -> None:

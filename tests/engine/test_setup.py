@@ -17,12 +17,12 @@ from tests.memory import MemorySecrets
 STATUSES = [status_of(config, MemorySecrets(), "") for config in remotes()]  # type: ignore[arg-type]
 
 
-def seat(**fields: str) -> Participant:
+def candidate(**fields: str) -> Participant:
     return Participant(**{"id": "x", "name": "X", "provider": "remote0", "model": "model-0", **fields})
 
 
 def with_seat(**fields: str) -> DebateSetup:
-    return a_setup(participants=(people(1)[0], seat(**fields)))
+    return a_setup(participants=(people(1)[0], candidate(**fields)))
 
 
 BAD = [
@@ -36,7 +36,7 @@ BAD = [
     (a_setup(mode="melee"), "unknown_mode"),
     (a_setup(participants=()), "too_few_participants"),
     (a_setup(participants=people(1)), "too_few_participants"),
-    (a_setup(participants=tuple(seat(id=str(place)) for place in range(13))), "too_many_participants"),
+    (a_setup(participants=tuple(candidate(id=str(place)) for place in range(13))), "too_many_participants"),
     (with_seat(provider="nobody"), "unknown_provider"),
     (with_seat(model="model-9"), "unknown_model"),
     (with_seat(provider="embedded", model="gpt-5"), "unknown_model"),
@@ -57,31 +57,32 @@ def test_what_cannot_start_is_refused_by_name(setup: DebateSetup, code: str) -> 
 
 def test_names_are_made_distinct_and_fit_a_label() -> None:
     names = ("GPT", "gpt", "User", "A [b]: c\nd", "제미나이")
-    participants = tuple(seat(id=str(place), name=name) for place, name in enumerate(names))
+    participants = tuple(candidate(id=str(place), name=name) for place, name in enumerate(names))
     debate = session_of(a_setup(participants=participants), STATUSES).debate
     assert [one.name for one in debate.participants] == ["GPT", "gpt 2", "User 2", "A b c d", "제미나이"]
 
 
 def test_ids_are_made_distinct_and_one_model_can_sit_twice() -> None:
-    debate = session_of(a_setup(participants=(seat(), seat())), STATUSES).debate
+    debate = session_of(a_setup(participants=(candidate(), candidate())), STATUSES).debate
     first, second = debate.participants
     assert first.id != second.id and first.model == second.model
 
 
 def test_voices_of_the_small_model_take_sides_in_turn() -> None:
     voices = tuple(
-        seat(id=name, name=name, provider="embedded", model="smollm2-135m") for name in ("Ada", "Ben", "Cleo")
+        candidate(id=name, name=name, provider="embedded", model="smollm2-135m")
+        for name in ("Ada", "Ben", "Cleo")
     )
-    debate = session_of(a_setup(participants=(*voices, seat(role="neutral"))), STATUSES).debate
+    debate = session_of(a_setup(participants=(*voices, candidate(role="neutral"))), STATUSES).debate
     assert [one.role for one in debate.participants] == ["for", "against", "for", "neutral"]
 
 
 def test_a_switched_off_or_missing_model_is_refused() -> None:
     off = [status_of(ProviderConfig(id="remote0", kind="ollama", enabled=False), MemorySecrets(), "")]  # type: ignore[arg-type]
     with pytest.raises(BadInput, match="provider_disabled"):
-        session_of(a_setup(participants=(seat(), seat())), off)
+        session_of(a_setup(participants=(candidate(), candidate())), off)
     gone = [status_of(ProviderConfig(id="embedded", kind="embedded"), MemorySecrets(), "not_installed")]  # type: ignore[arg-type]
-    voices = (seat(provider="embedded", model="smollm2-135m"),) * 2
+    voices = (candidate(provider="embedded", model="smollm2-135m"),) * 2
     with pytest.raises(BadInput, match="embedded_missing"):
         session_of(a_setup(participants=voices), gone)
 

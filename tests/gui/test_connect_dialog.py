@@ -82,8 +82,8 @@ async def test_a_key_is_pasted_tested_and_the_provider_ready(kind, person, monke
         assert status(person, kind).default_model == server.model
         await person.click("connect_go")
         await until(lambda: not person.sees("connect_dialog"))
-        seats = {card.seat.participant.id: card for card in person.window.controller.panel.setup._cards}
-        assert seats[kind].seat.status.ready
+        seats = {card.candidate.participant.id: card for card in person.window.controller.panel.setup._cards}
+        assert seats[kind].candidate.status.ready
         assert took < 30
         assert not [one.refused for one in server.requests if one.refused]
         assert len(server.requests) == 1, "one model was asked, once"

@@ -157,10 +157,10 @@ async def debate_pages(person: Person) -> AsyncIterator[tuple[str, QWidget]]:
     yield "welcome", window.main_area
     yield "setup", panel
     setup.mode.set_value(DebateMode.ROLES)
-    ready = [card for card in setup._cards if card.seat.status.ready]
+    ready = [card for card in setup._cards if card.candidate.status.ready]
     for card in ready:
         card.tick.setChecked(True)
-    setup.add_participant(ready[0].seat)
+    setup.add_participant(ready[0].candidate)
     await person.choose("role_added-1", window.language("role.own"))
     setup._on_files_chosen(["/zyx/wvu.md", f"/zyx/{'wvu-' * 20}.md"])
     yield "setup with roles", panel

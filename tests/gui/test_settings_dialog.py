@@ -32,8 +32,8 @@ async def test_a_key_is_write_only_and_opens_the_seat(person, data_dir):
     await until(lambda: "session" in page(person)._key_source.text())
     assert field.text() == ""
     assert "forgotten" in page(person).result.text()
-    cards = {card.seat.participant.id: card for card in person.window.controller.panel.setup._cards}
-    assert cards["openai"].seat.status.ready
+    cards = {card.candidate.participant.id: card for card in person.window.controller.panel.setup._cards}
+    assert cards["openai"].candidate.status.ready
     for file in data_dir.rglob("*"):
         if file.is_file():
             assert KEY.encode() not in file.read_bytes(), file
@@ -66,7 +66,8 @@ async def test_switching_off_takes_the_seat_away(person):
     page(person).enabled.setChecked(False)
     await until(
         lambda: (
-            "openai" not in {card.seat.participant.id for card in person.window.controller.panel.setup._cards}
+            "openai"
+            not in {card.candidate.participant.id for card in person.window.controller.panel.setup._cards}
         )
     )
 

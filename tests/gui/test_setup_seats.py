@@ -26,13 +26,15 @@ async def person(qapp, data_dir):
 
 
 def card_of(person: Person, seat: str) -> ParticipantCard:
-    cards = [one for one in person.window.controller.panel.setup._cards if one.seat.participant.id == seat]
+    cards = [
+        one for one in person.window.controller.panel.setup._cards if one.candidate.participant.id == seat
+    ]
     assert len(cards) <= 1
     return cards[0] if cards else None
 
 
 def ids(person: Person) -> list[str]:
-    return [one.seat.participant.id for one in person.window.controller.panel.setup._cards]
+    return [one.candidate.participant.id for one in person.window.controller.panel.setup._cards]
 
 
 @pytest.mark.timeout(180)
@@ -49,7 +51,7 @@ async def test_an_assistant_knows_its_role_the_mode_and_its_own_instructions(
         desk.debates.show_setup()
         await person.write("debate_topic", "Should we rewrite the parser?")
         for card in desk.panel.setup._cards:
-            card.tick.setChecked(card.seat.participant.id in ("auditor", "openai"))
+            card.tick.setChecked(card.candidate.participant.id in ("auditor", "openai"))
         await person.click("segment_roles")
         await person.choose("role_openai", "For")
         await person.choose("role_auditor", "Devil’s advocate")
@@ -77,7 +79,7 @@ async def test_the_programs_own_and_those_on_the_default_model_are_offered(perso
     assert {"assistant", "browser", "checker"} <= set(ids(person))
     assert ids(person)[:2] == ["ada", "ben"], "who takes part from the start comes first"
     card = card_of(person, "checker")
-    assert (card.seat.participant.provider, card.chosen) == ("embedded", False)
+    assert (card.candidate.participant.provider, card.chosen) == ("embedded", False)
     await desk.engine.keys.set("gemini", "sk-canary-typed-by-hand")
     desk._refresh_providers()
     assert card_of(person, "checker") is card
@@ -86,7 +88,7 @@ async def test_the_programs_own_and_those_on_the_default_model_are_offered(perso
     saved = await desk.engine.assistants.save(Agent(id="", name="Ada", instructions=TOLD))
     assert saved.id == "ada"
     assert card_of(person, "ada").participant().persona == TOLD
-    assert card_of(person, "seat-ada").seat.plain
+    assert card_of(person, "seat-ada").candidate.plain
 
 
 async def test_a_model_is_added_as_itself_and_not_as_an_assistant_that_has_it(person):
@@ -135,7 +137,7 @@ async def test_what_was_set_up_at_a_seat_outlives_every_change(person):
     await person.choose("role_checker", "Realist")
     claude._name.setText("지민")
     claude.set_system_prompt("You are terse.")
-    setup.add_participant(gpt.seat)
+    setup.add_participant(gpt.candidate)
     added = setup._cards[-1]
     added._name.setText("Third")
     added.set_system_prompt("You are loud.")

@@ -30,7 +30,7 @@ def cards(person) -> list[ParticipantCard]:
 
 
 def card_of(person, seat: str) -> ParticipantCard:
-    return next(card for card in cards(person) if card.seat.participant.id == seat)
+    return next(card for card in cards(person) if card.candidate.participant.id == seat)
 
 
 async def test_start_says_what_is_missing(person):
@@ -50,7 +50,7 @@ async def test_the_first_keys_take_the_ticks_of_the_small_model_but_not_of_whom_
     for provider in ("openai", "anthropic"):
         await person.window.controller.engine.keys.set(provider, "sk-canary-typed-by-hand")
     person.window.controller.panel.setup.refresh_seats()
-    chosen = {card.seat.participant.id for card in cards(person) if card.chosen}
+    chosen = {card.candidate.participant.id for card in cards(person) if card.chosen}
     assert chosen == {"openai", "anthropic", "cleo"}
 
 
@@ -144,8 +144,8 @@ async def test_the_generated_prompt_is_seen_and_replaced(person):
 async def test_the_same_model_sits_twice_under_another_name(person):
     setup = person.window.controller.panel.setup
     await person.write("debate_topic", "Tabs or spaces?")
-    setup.add_participant(card_of(person, "ada").seat)
-    setup.add_participant(card_of(person, "ada").seat)
+    setup.add_participant(card_of(person, "ada").candidate)
+    setup.add_participant(card_of(person, "ada").candidate)
     names = [one.name for one in setup.setup().participants]
     assert names == ["Ada", "Ben", "Ada 2", "Ada 3"]
     cards(person)[-1]._remove.click()
@@ -154,7 +154,7 @@ async def test_the_same_model_sits_twice_under_another_name(person):
 
 
 async def test_who_can_sit_down_at_once_comes_first(person):
-    ready = [card.seat.status.ready for card in cards(person)]
+    ready = [card.candidate.status.ready for card in cards(person)]
     assert ready == sorted(ready, reverse=True)
     assert not ready[-1]
 
@@ -228,7 +228,7 @@ async def test_context_files_are_kept_and_counted(person, tmp_path, data_dir):
 
 async def test_a_voice_and_a_context_file_that_were_removed_come_back_where_they_were(person, tmp_path):
     setup, desk = person.window.controller.panel.setup, person.window.controller
-    ready = next(card.seat for card in cards(person) if card.seat.status.ready)
+    ready = next(card.candidate for card in cards(person) if card.candidate.status.ready)
     for _voice in range(2):
         setup.add_participant(ready)
     first, last = cards(person)[-2:]
@@ -305,9 +305,9 @@ async def test_what_it_will_cost_is_estimated_before_start_and_follows_what_is_s
     await until(lambda: setup._estimate.text().endswith(" + n/a"))
     card_of(person, "anthropic").tick.setChecked(False)
     for card in cards(person):
-        if card.seat.participant.provider == "openai":
+        if card.candidate.participant.provider == "openai":
             card.tick.setChecked(True)
-    setup.add_participant(card_of(person, "openai").seat)
+    setup.add_participant(card_of(person, "openai").candidate)
     await until(lambda: "$" in setup._estimate.text() and "n/a" not in setup._estimate.text())
     before = setup._estimate.text()
     setup.rounds.setValue(10)

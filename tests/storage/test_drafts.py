@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.draft import NEW, SETUP, Draft, Rewriting, SeatDraft, SetupDraft
+from app.core.draft import NEW, SETUP, Draft, ParticipantDraft, Rewriting, SetupDraft
 from app.core.errors import StorageError
 from app.core.ids import new_id
 from app.core.message import Attachment
@@ -33,7 +33,7 @@ SET_UP = Draft(
         mode="roles",
         rounds=7,
         polls=True,
-        seats=(SeatDraft(id="added-1", provider="openai", model="gpt-5.2", chosen=True, added=True),),
+        seats=(ParticipantDraft(id="added-1", provider="openai", model="gpt-5.2", chosen=True, added=True),),
     ),
 )
 

@@ -14,7 +14,7 @@ from app.engine.debate.director import PARTICIPANT
 from app.engine.debate.held_turns import HeldTurns
 from app.engine.debate.modes import system_prompt
 from app.engine.debate.providers import DebateProviders
-from app.engine.debate.setup import DebateSetup, Seat, draft_of, forked, seats_of, session_of
+from app.engine.debate.setup import Candidate, DebateSetup, candidates_of, draft_of, forked, session_of
 from app.engine.debate.verdict import Judge, judged
 from app.engine.library.agents import Cast
 from app.engine.prompts import Prompts
@@ -44,10 +44,12 @@ class Debates:
         self._models = models
         self.held = HeldTurns(sessions, models, providers.world)
 
-    def seats(self) -> list[Seat]:
+    def candidates(self) -> list[Candidate]:
         """Return who may take part."""
         cast, first = self._cast, self._cast.first_voice()
-        return seats_of([(one, cast.voice(one, first)) for one in cast.agents()], self._providers.statuses())
+        return candidates_of(
+            [(one, cast.voice(one, first)) for one in cast.agents()], self._providers.statuses()
+        )
 
     def check(self, setup: DebateSetup) -> None:
         """Raise BadInput when a debate cannot be started so."""
@@ -56,8 +58,8 @@ class Debates:
     def system_prompt(self, setup: DebateSetup, participant: Participant) -> str:
         """Return what would tell a participant who they are; the set-up need not be complete."""
         debate = draft_of(setup, self._providers.statuses())
-        seated = next((one for one in debate.participants if one.id == participant.id), participant)
-        speaker = replace(seated, system_prompt=participant.system_prompt)
+        completed = next((one for one in debate.participants if one.id == participant.id), participant)
+        speaker = replace(completed, system_prompt=participant.system_prompt)
         return system_prompt(debate, speaker, self._prompts)
 
     async def start(self, setup: DebateSetup) -> str:

@@ -124,14 +124,14 @@ def _most_eager(
     """Choose by being named, by silence, by having spoken little, and by a draw that is always the same."""
     span = 2 * len(present)
     recent = speakers[-span:]
-    seats = {one.id: place for place, one in enumerate(debate.participants)}
+    places = {one.id: place for place, one in enumerate(debate.participants)}
     named = mentioned(last.content, eligible) if last else set()
     if _ping_pong(speakers, len(present)):
         named -= set(speakers[-2:])
 
     def eagerness(one: Participant) -> tuple[int, int, int]:
         # By place: the participants' ids differ in every debate.
-        draw = _draw(debate.seed, len(speakers), seats[one.id])
+        draw = _draw(debate.seed, len(speakers), places[one.id])
         score = 2 * (one.id in named) + min(waits[one.id], span) - 3 * max(0, recent.count(one.id) - 2)
         return score + draw % _DRAWS, waits[one.id], draw
 
@@ -139,9 +139,9 @@ def _most_eager(
     return chosen, Why.MENTIONED if chosen.id in named else Why.OPEN_FLOOR
 
 
-def _draw(seed: int, turn: int, seat: int) -> int:
+def _draw(seed: int, turn: int, place: int) -> int:
     """Return a number that looks random and is the same on every machine and run."""
-    digest = blake2b(f"{seed}|{turn}|{seat}".encode(), digest_size=8).digest()
+    digest = blake2b(f"{seed}|{turn}|{place}".encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big")
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from app.core.agent import Agent
 from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, EMBEDDED_VOICES, provider_kind
-from app.core.draft import Draft, SeatDraft, SetupDraft
+from app.core.draft import Draft, ParticipantDraft, SetupDraft
 from app.core.errors import BadInput, FailureKind
 from app.core.events import utc_now
 from app.core.ids import new_id
@@ -55,7 +55,7 @@ class DebateSetup:
 
 
 @dataclass(slots=True)
-class Seat:
+class Candidate:
     """A participant that can be chosen: an assistant, or (`plain`) a provider's model.
 
     `note` is a code of `provider.<code>`, "" where there is nothing to say.
@@ -81,7 +81,7 @@ def session_of(setup: DebateSetup, statuses: Sequence[ProviderStatus]) -> Debate
         raise BadInput("rounds_out_of_range", rounds=setup.rounds, least=MIN_ROUNDS, most=MAX_ROUNDS)
     if sum(len(file.text) for file in setup.context) > MAX_CONTEXT:
         raise BadInput("context_too_much", most=MAX_CONTEXT)
-    participants = _seated(setup, {status.config.id: status for status in statuses})
+    participants = _completed(setup, {status.config.id: status for status in statuses})
     session_id, now = new_id(), utc_now()
     debate = Debate(
         topic=topic,
@@ -143,14 +143,15 @@ def set_up_again(debate: Debate, offered: Sequence[Participant]) -> Draft:
     """Return the set-up of a debate to start it once more, with the participants that can be chosen now."""
     models = {(one.provider, one.model) for one in offered}
     by_id = {one.id: one for one in offered}
-    seats = {
-        one.id: SeatDraft(id=one.id, provider=one.provider, model=one.model, chosen=False) for one in offered
+    candidates = {
+        one.id: ParticipantDraft(id=one.id, provider=one.provider, model=one.model, chosen=False)
+        for one in offered
     }
     for one in debate.participants:
         there = by_id.get(one.id)
         model = (one.provider, one.model)
         added = there is None or (model != (there.provider, there.model) and model in models)
-        seats[f"added {one.id}" if added else one.id] = SeatDraft(
+        candidates[f"added {one.id}" if added else one.id] = ParticipantDraft(
             id=one.id,
             provider=one.provider,
             model=one.model,
@@ -166,7 +167,7 @@ def set_up_again(debate: Debate, offered: Sequence[Participant]) -> Draft:
         independent_opening=debate.independent_opening,
         polls=debate.polls,
         context=bool(debate.context),
-        seats=tuple(seats.values()),
+        seats=tuple(candidates.values()),
         seed=debate.seed,
     )
     return Draft(text=debate.topic, setup=setup)
@@ -191,13 +192,13 @@ def title_of(topic: str) -> str:
     return line if len(line) <= TITLE_LENGTH else line[: TITLE_LENGTH - 1].rstrip() + "…"
 
 
-def _seated(setup: DebateSetup, statuses: dict[str, ProviderStatus]) -> tuple[Participant, ...]:
+def _completed(setup: DebateSetup, statuses: dict[str, ProviderStatus]) -> tuple[Participant, ...]:
     """Check the participants; return them with distinct ids and names, and with the sides they lack."""
     if len(setup.participants) < MIN_PARTICIPANTS:
         raise BadInput("too_few_participants", count=len(setup.participants), least=MIN_PARTICIPANTS)
     if len(setup.participants) > MAX_PARTICIPANTS:
         raise BadInput("too_many_participants", count=len(setup.participants), most=MAX_PARTICIPANTS)
-    seated: list[Participant] = []
+    completed: list[Participant] = []
     kinds: list[str] = []
     taken = {name.casefold() for name in USER_NAMES}
     ids: set[str] = set()
@@ -220,7 +221,7 @@ def _seated(setup: DebateSetup, statuses: dict[str, ProviderStatus]) -> tuple[Pa
             raise BadInput("role_too_long", name=name, most=MAX_ROLE)
         participant_id = participant.id if participant.id and participant.id not in ids else new_id()
         ids.add(participant_id)
-        seated.append(
+        completed.append(
             replace(
                 participant,
                 id=participant_id,
@@ -232,17 +233,17 @@ def _seated(setup: DebateSetup, statuses: dict[str, ProviderStatus]) -> tuple[Pa
             )
         )
         kinds.append(status.config.kind)
-    _check_ready(seated, statuses)
-    sided = with_sides(seated, kinds)
+    _check_ready(completed, statuses)
+    sided = with_sides(completed, kinds)
     for participant in sided:
         if setup.mode == DebateMode.ROLES and not participant.role and not participant.system_prompt.strip():
             raise BadInput("role_missing", name=participant.name)
     return sided
 
 
-def _check_ready(seated: Sequence[Participant], statuses: dict[str, ProviderStatus]) -> None:
+def _check_ready(completed: Sequence[Participant], statuses: dict[str, ProviderStatus]) -> None:
     """Raise BadInput where no participant could answer; a local server may still be started."""
-    problems = [(one.name, statuses[one.provider].problem) for one in seated]
+    problems = [(one.name, statuses[one.provider].problem) for one in completed]
     if all(problem not in ("", ProviderProblem.NO_SERVER) for _, problem in problems):
         raise BadInput("nobody_ready", participants=tuple(problems))
 
@@ -280,14 +281,16 @@ def _distinct(name: str, taken: set[str]) -> str:
     return chosen
 
 
-def seats_of(agents: Sequence[tuple[Agent, Voice]], statuses: Sequence[ProviderStatus]) -> list[Seat]:
+def candidates_of(
+    agents: Sequence[tuple[Agent, Voice]], statuses: Sequence[ProviderStatus]
+) -> list[Candidate]:
     """Return who can be chosen: the assistants, each provider's model, and the two participants of the built-in model.
 
     Each assistant comes with its model. Two are chosen from the start: of providers that have a key, else Ada and Ben.
     """
     by_id = {status.config.id: status for status in statuses}
-    seats = [
-        _seat(agent.id, agent.name, by_id[voice.provider], voice.model, agent=agent)
+    candidates = [
+        _candidate(agent.id, agent.name, by_id[voice.provider], voice.model, agent=agent)
         for agent, voice in agents
         if agent.enabled and voice.provider in by_id
     ]
@@ -298,32 +301,34 @@ def seats_of(agents: Sequence[tuple[Agent, Voice]], statuses: Sequence[ProviderS
         kind = provider_kind(status.config.kind)
         voice = status.config.label or (kind.voice if kind else status.config.id)
         chosen = status in with_key
-        seats.append(_seat(status.config.id, voice, status, status.default_model, chosen=chosen))
+        candidates.append(_candidate(status.config.id, voice, status, status.default_model, chosen=chosen))
         if with_key == [status]:
             second = status.models[1] if len(status.models) > 1 else status.default_model
-            seats.append(_seat(f"{status.config.id}-2", f"{voice} 2", status, second, chosen=True))
+            candidates.append(_candidate(f"{status.config.id}-2", f"{voice} 2", status, second, chosen=True))
     for status in embedded:
         for place, voice in enumerate(EMBEDDED_VOICES):
             chosen = not with_key and place < MIN_PARTICIPANTS and status.ready
-            seats.append(_seat(voice.lower(), voice, status, EMBEDDED_MODEL, chosen=chosen))
+            candidates.append(_candidate(voice.lower(), voice, status, EMBEDDED_MODEL, chosen=chosen))
     # An assistant's id comes from its name, which may be that of a provider's participant: the assistant keeps the id.
     assistants = {agent.id for agent, _ in agents}
-    for seat in seats:
-        if seat.plain and seat.participant.id in assistants:
-            seat.participant = replace(seat.participant, id=f"seat-{seat.participant.id}")
-    return seats
+    for candidate in candidates:
+        if candidate.plain and candidate.participant.id in assistants:
+            candidate.participant = replace(candidate.participant, id=f"seat-{candidate.participant.id}")
+    return candidates
 
 
-def _seat(
-    seat_id: str,
+def _candidate(
+    candidate_id: str,
     name: str,
     status: ProviderStatus,
     model: str,
     *,
     agent: Agent | None = None,
     chosen: bool = False,
-) -> Seat:
+) -> Candidate:
     persona = agent.instructions if agent else ""
-    participant = Participant(id=seat_id, name=name, provider=status.config.id, model=model, persona=persona)
+    participant = Participant(
+        id=candidate_id, name=name, provider=status.config.id, model=model, persona=persona
+    )
     note = status.problem or ("on_this_computer" if status.config.kind == EMBEDDED else "")
-    return Seat(participant, status, chosen, note, plain=agent is None)
+    return Candidate(participant, status, chosen, note, plain=agent is None)

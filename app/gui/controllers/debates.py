@@ -199,8 +199,8 @@ class DebateController(Controller):
         if view.session is None:
             return
         setup = self._panel.setup
-        seats = [seat.participant for seat in self._engine.debates.seats()]
-        shown = {one.id: one for one in (*seats, *setup.setup().participants)}
+        candidates = [candidate.participant for candidate in self._engine.debates.candidates()]
+        shown = {one.id: one for one in (*candidates, *setup.setup().participants)}
         setup.show_draft(set_up_again(view.session.debate, tuple(shown.values())))
         self.show_setup()
 

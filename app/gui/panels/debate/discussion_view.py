@@ -197,11 +197,11 @@ class DiscussionView(ConversationView):
 
     def _provider_of(self, author_id: str) -> str:
         participants = self._session.debate.participants if self._session else ()
-        return next((seat.provider for seat in participants if seat.id == author_id), "")
+        return next((one.provider for one in participants if one.id == author_id), "")
 
     def _role_of(self, author_id: str) -> str:
         participants = self._session.debate.participants if self._session else ()
-        role = next((seat.role for seat in participants if seat.id == author_id), "")
+        role = next((one.role for one in participants if one.id == author_id), "")
         return self._language.role(role) if role else ""
 
     def _show_composer(self) -> None:

@@ -6,9 +6,9 @@ from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLineEdit, QWidget
 
 from app.core.catalog import EMBEDDED
-from app.core.draft import SeatDraft
+from app.core.draft import ParticipantDraft
 from app.core.session import Participant
-from app.engine.engine import Seat
+from app.engine.engine import Candidate
 from app.gui.display.i18n import BUILT_IN_ROLES, Language
 from app.gui.display.style import Look
 from app.gui.widgets.badge import Avatar
@@ -31,13 +31,19 @@ class ParticipantCard(QFrame):
     remove_requested = Signal()
 
     def __init__(
-        self, language: Language, look: Look, seat: Seat, *, removable: bool, parent: QWidget | None = None
+        self,
+        language: Language,
+        look: Look,
+        candidate: Candidate,
+        *,
+        removable: bool,
+        parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self.setProperty("kind", "card")
         self._language = language
-        self.seat = seat
-        self._participant = seat.participant
+        self.candidate = candidate
+        self._participant = candidate.participant
         self._roles_shown = False
         self._one_line = True
         self._role_below = False
@@ -46,20 +52,20 @@ class ParticipantCard(QFrame):
         self._role_default = BUILT_IN_ROLES[0]
         self._role_chosen = False
         self.tick = TickBox(look)
-        self.tick.setObjectName(f"seat_{seat.participant.id}")
+        self.tick.setObjectName(f"seat_{candidate.participant.id}")
         self._avatar = Avatar(look)
         self._name = QLineEdit()
         self._name.setProperty("kind", "name")
         self._name.setMaxLength(60)
-        self._name.setText(seat.participant.name)
+        self._name.setText(candidate.participant.name)
         self._offered_name = self._name.text()
         self._model = ElidedLabel("meta")
         self._role = Choice(look)
-        self._role.setObjectName(f"role_{seat.participant.id}")
-        self._prompt = button("link", f"prompt_{seat.participant.id}", self.prompt_requested)
+        self._role.setObjectName(f"role_{candidate.participant.id}")
+        self._prompt = button("link", f"prompt_{candidate.participant.id}", self.prompt_requested)
         self._prompt_icon = icon_button(look, "pencil", "", self.prompt_requested)
         self._prompt_icon.setFixedSize(26, 26)
-        self._set_up = button("link", "", lambda: self.set_up_requested.emit(self.seat.status.config.id))
+        self._set_up = button("link", "", lambda: self.set_up_requested.emit(self.candidate.status.config.id))
         self._remove = icon_button(look, "x", "", self.remove_requested)
         self._remove.setFixedSize(24, 24)
         self._own = QLineEdit()
@@ -111,12 +117,12 @@ class ParticipantCard(QFrame):
         """Whether the participant takes part."""
         return self.tick.isChecked()
 
-    def show_seat(self, seat: Seat) -> None:
+    def show_candidate(self, candidate: Candidate) -> None:
         """Show what is offered now, and keep the user's changes."""
-        self.seat = seat
-        self._participant = replace(seat.participant, system_prompt=self._participant.system_prompt)
-        if self._name.text() == self._offered_name != seat.participant.name:
-            self._name.setText(seat.participant.name)
+        self.candidate = candidate
+        self._participant = replace(candidate.participant, system_prompt=self._participant.system_prompt)
+        if self._name.text() == self._offered_name != candidate.participant.name:
+            self._name.setText(candidate.participant.name)
             self._offered_name = self._name.text()
         self._show_state()
         self.retranslate()
@@ -128,10 +134,10 @@ class ParticipantCard(QFrame):
         return replace(self._participant, name=self._name.text().strip(), role=role)
 
     @property
-    def draft(self) -> SeatDraft | None:
+    def draft(self) -> ParticipantDraft | None:
         """The user's changes, None if there are none."""
-        seat, name = self.seat.participant, self._name.text().strip()
-        offered = SeatDraft(id=seat.id, provider=seat.provider, model=seat.model)
+        candidate, name = self.candidate.participant, self._name.text().strip()
+        offered = ParticipantDraft(id=candidate.id, provider=candidate.provider, model=candidate.model)
         draft = replace(
             offered,
             name=name if self._removable or name != self._offered_name else "",
@@ -142,7 +148,7 @@ class ParticipantCard(QFrame):
         )
         return draft if draft != offered else None
 
-    def show_draft(self, draft: SeatDraft) -> None:
+    def show_draft(self, draft: ParticipantDraft) -> None:
         """Show the user's earlier changes."""
         if draft.name:
             self._name.setText(draft.name)
@@ -178,7 +184,7 @@ class ParticipantCard(QFrame):
     def retranslate(self) -> None:
         """Show every text in the language in use."""
         words, name = self._language, self._name.text()
-        note = words.problem(self.seat.note) if self.seat.note else self._participant.model
+        note = words.problem(self.candidate.note) if self.candidate.note else self._participant.model
         self._model.setText(note)
         self.tick.setAccessibleName(words("setup.takes_part", name=name))
         self._name.setAccessibleName(words("setup.name", name=name))
@@ -244,12 +250,12 @@ class ParticipantCard(QFrame):
 
     @property
     def _has_role(self) -> bool:
-        return self.seat.status.ready and self._roles_shown
+        return self.candidate.status.ready and self._roles_shown
 
     @property
     def _has_prompt(self) -> bool:
         # The built-in model is too small for a system prompt: it gets a transcript and an opening sentence.
-        return self.seat.status.ready and self.chosen and self.seat.status.config.kind != EMBEDDED
+        return self.candidate.status.ready and self.chosen and self.candidate.status.config.kind != EMBEDDED
 
     def _name_width(self) -> int:
         words = self._name.fontMetrics().horizontalAdvance(self._name.text())
@@ -261,12 +267,12 @@ class ParticipantCard(QFrame):
 
     def _show_state(self) -> None:
         """Show whether the participant can take part, and does."""
-        ready = self.seat.status.ready
+        ready = self.candidate.status.ready
         with QSignalBlocker(self.tick):
-            self.tick.setChecked(ready and (self.seat.chosen if self._wanted is None else self._wanted))
+            self.tick.setChecked(ready and (self.candidate.chosen if self._wanted is None else self._wanted))
         for part in (self.tick, self._avatar, self._name, self._model):
             part.setEnabled(ready)
-        self._set_up.setObjectName(f"set_up_{self.seat.status.config.id}")
+        self._set_up.setObjectName(f"set_up_{self.candidate.status.config.id}")
         self._set_up.setVisible(not ready)
 
     def _show_parts(self) -> None:

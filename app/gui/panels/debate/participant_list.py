@@ -7,8 +7,8 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QMenu, QWidget
 
-from app.core.draft import SeatDraft
-from app.engine.engine import Engine, Seat
+from app.core.draft import ParticipantDraft
+from app.engine.engine import Candidate, Engine
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.panels.debate.participant_card import ParticipantCard
@@ -38,13 +38,13 @@ class ParticipantList(QWidget):
         self._column = vbox(inside=self, spacing=7)
 
     @property
-    def drafts(self) -> tuple[SeatDraft, ...]:
+    def drafts(self) -> tuple[ParticipantDraft, ...]:
         """The user's changes to the participants."""
-        return tuple(seat for card in self.cards if (seat := card.draft) is not None)
+        return tuple(candidate for card in self.cards if (candidate := card.draft) is not None)
 
-    def show_drafts(self, drafts: Iterable[SeatDraft]) -> None:
+    def show_drafts(self, drafts: Iterable[ParticipantDraft]) -> None:
         """Show what was set up before, without participants whose provider is gone."""
-        cards = {card.seat.participant.id: card for card in self.cards}
+        cards = {card.candidate.participant.id: card for card in self.cards}
         for draft in drafts:
             card = self._add_from_draft(draft) if draft.added else cards.get(draft.id)
             if card is not None:
@@ -54,38 +54,40 @@ class ParticipantList(QWidget):
     def refresh(self) -> None:
         """Offer the participants the engine has now; keep the cards, and their changes, of those that stay."""
         before = tuple(self.cards)
-        known = {card.seat.participant.id: card for card in before}
+        known = {card.candidate.participant.id: card for card in before}
         statuses = {status.config.id: status for status in self._engine.providers()}
         # First those that take part by default, last those that have to be set up.
-        seats = sorted(self._engine.debates.seats(), key=lambda one: (not one.status.ready, not one.chosen))
+        candidates = sorted(
+            self._engine.debates.candidates(), key=lambda one: (not one.status.ready, not one.chosen)
+        )
         self.cards.clear()
-        for seat in seats:
-            card = known.pop(seat.participant.id, None)
+        for candidate in candidates:
+            card = known.pop(candidate.participant.id, None)
             if card is None:
-                self._new_card(seat, removable=False)
+                self._new_card(candidate, removable=False)
             else:
-                card.show_seat(seat)
+                card.show_candidate(candidate)
                 self._put(card)
         for card in before:
-            status = statuses.get(card.seat.status.config.id)
-            if card.seat.participant.id.startswith("added-"):
+            status = statuses.get(card.candidate.status.config.id)
+            if card.candidate.participant.id.startswith("added-"):
                 if status is not None:
-                    card.show_seat(replace(card.seat, status=status, note=status.problem))
+                    card.show_candidate(replace(card.candidate, status=status, note=status.problem))
                 self._put(card)
             elif card not in self.cards:
                 self._drop(card)
         self.rearranged.emit()
 
-    def add_participant(self, seat: Seat) -> None:
+    def add_participant(self, candidate: Candidate) -> None:
         """Add another participant with the same model, under a name nobody has."""
         names = {card.participant().name for card in self.cards}
-        base, number = seat.participant.name, 2
+        base, number = candidate.participant.name, 2
         while f"{base} {number}" in names:
             number += 1
-        self._add_copy(replace(seat, note=""), f"{base} {number}")
+        self._add_copy(replace(candidate, note=""), f"{base} {number}")
         self.rearranged.emit()
 
-    def put_back(self, draft: SeatDraft, place: int) -> None:
+    def put_back(self, draft: ParticipantDraft, place: int) -> None:
         """Add a removed participant again, at its position."""
         if (card := self._add_from_draft(draft)) is not None:
             self.cards.remove(card)
@@ -110,20 +112,20 @@ class ParticipantList(QWidget):
         for card in self.cards:
             card.arrange(width, one_line=one_line)
 
-    def _add_from_draft(self, draft: SeatDraft) -> ParticipantCard | None:
+    def _add_from_draft(self, draft: ParticipantDraft) -> ParticipantCard | None:
         """Add a participant from its draft; return None if its model is no longer offered."""
         model = (draft.provider, draft.model)
-        seats = sorted((card.seat for card in self.cards), key=lambda one: not one.plain)
-        offered = [one for one in seats if (one.participant.provider, one.participant.model) == model]
+        candidates = sorted((card.candidate for card in self.cards), key=lambda one: not one.plain)
+        offered = [one for one in candidates if (one.participant.provider, one.participant.model) == model]
         return self._add_copy(offered[0], draft.name) if offered else None
 
-    def _add_copy(self, seat: Seat, name: str) -> ParticipantCard:
+    def _add_copy(self, candidate: Candidate, name: str) -> ParticipantCard:
         self._added += 1
-        participant = replace(seat.participant, id=f"added-{self._added}", name=name, system_prompt="")
-        return self._new_card(replace(seat, participant=participant, chosen=True), removable=True)
+        participant = replace(candidate.participant, id=f"added-{self._added}", name=name, system_prompt="")
+        return self._new_card(replace(candidate, participant=participant, chosen=True), removable=True)
 
-    def _new_card(self, seat: Seat, *, removable: bool) -> ParticipantCard:
-        card = ParticipantCard(self._language, self._look, seat, removable=removable)
+    def _new_card(self, candidate: Candidate, *, removable: bool) -> ParticipantCard:
+        card = ParticipantCard(self._language, self._look, candidate, removable=removable)
         card.changed.connect(self.changed)
         card.prompt_requested.connect(lambda: self.prompt_requested.emit(card))
         card.set_up_requested.connect(self.set_up_requested)
@@ -154,17 +156,17 @@ class ParticipantMenu(QMenu):
 
     chosen = Signal(object)
 
-    def __init__(self, language: Language, seats: Sequence[Seat], parent: QWidget) -> None:
+    def __init__(self, language: Language, candidates: Sequence[Candidate], parent: QWidget) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        models: dict[tuple[str, str], Seat] = {}
+        models: dict[tuple[str, str], Candidate] = {}
         # Offer a model itself rather than an assistant that uses it.
-        for seat in sorted(seats, key=lambda one: not one.plain):
-            models.setdefault((seat.participant.provider, seat.participant.model), seat)
-        for seat in models.values():
-            text = f"{language.provider(seat.status)} · {seat.participant.model}"
+        for candidate in sorted(candidates, key=lambda one: not one.plain):
+            models.setdefault((candidate.participant.provider, candidate.participant.model), candidate)
+        for candidate in models.values():
+            text = f"{language.provider(candidate.status)} · {candidate.participant.model}"
             self.addAction(text).triggered.connect(
-                lambda _checked=False, chosen=seat: self.chosen.emit(chosen)
+                lambda _checked=False, chosen=candidate: self.chosen.emit(chosen)
             )
         if self.isEmpty():
             self.addAction(language("setup.add_voice.none")).setEnabled(False)

@@ -21,7 +21,7 @@ from app.core.session import (
 )
 from app.core.texts import has_hangul
 from app.core.usage import tokens_text
-from app.engine.engine import DebateSetup, Engine, Seat
+from app.engine.engine import Candidate, DebateSetup, Engine
 from app.gui.dialogs.ask_dialogs import PromptDialog
 from app.gui.display.amounts import estimate_text
 from app.gui.display.i18n import BUILT_IN_ROLES, Language
@@ -325,7 +325,7 @@ class SetupView(QWidget):
             place += card.chosen
         self.draft_changed.emit(self.draft)
         chosen = [card for card in self._cards if card.chosen]
-        embedded = [card for card in chosen if card.seat.status.config.kind == EMBEDDED]
+        embedded = [card for card in chosen if card.candidate.status.config.kind == EMBEDDED]
         self._honesty.setVisible(bool(embedded))
         votes = len(embedded) < len(chosen) or not chosen
         self.polls.setEnabled(votes)
@@ -381,14 +381,14 @@ class SetupView(QWidget):
         dialog.open()
 
     def _on_add(self) -> None:
-        ready = [card.seat for card in self._cards if card.seat.status.ready]
+        ready = [card.candidate for card in self._cards if card.candidate.status.ready]
         menu = ParticipantMenu(self._language, ready, self)
         menu.chosen.connect(self.add_participant)
         menu.popup(self._add.mapToGlobal(self._add.rect().bottomLeft()))
 
-    def add_participant(self, seat: Seat) -> None:
+    def add_participant(self, candidate: Candidate) -> None:
         """Add another participant with the same model, under a name nobody has."""
-        self.seats.add_participant(seat)
+        self.seats.add_participant(candidate)
 
     def _on_rearranged(self) -> None:
         self._order_stops()

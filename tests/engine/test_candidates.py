@@ -10,7 +10,7 @@ from app.core.provider import ProviderConfig
 from app.core.session import ContextFile, Participant
 from app.engine.debate.modes import role_text, system_prompt
 from app.engine.debate.perspective import TRANSCRIPT_PERSONA, transcript_request
-from app.engine.debate.setup import Seat
+from app.engine.debate.setup import Candidate
 from tests.builders import PROMPTS, Bench, a_bench, a_debate, a_log_store, a_setup
 from tests.memory import MemorySecrets
 
@@ -22,17 +22,20 @@ def bench_of(tmp_path: Path, *agents: Agent, **fields: object) -> Bench:
     return a_bench(a_log_store(tmp_path / "data"), agents=agents, **fields)  # type: ignore[arg-type]
 
 
-def seat_of(bench: Bench, seat_id: str) -> Seat:
-    return next(one for one in bench.engine.debates.seats() if one.participant.id == seat_id)
+def seat_of(bench: Bench, candidate_id: str) -> Candidate:
+    return next(one for one in bench.engine.debates.candidates() if one.participant.id == candidate_id)
 
 
 async def test_an_assistant_on_the_default_model_sits_with_the_first_that_is_ready(tmp_path: Path) -> None:
     keyed = [ProviderConfig(id="openai", kind="openai"), ProviderConfig(id="gemini", kind="gemini")]
     bench = bench_of(tmp_path, REVIEWER, providers=keyed, secrets=MemorySecrets(gemini="k"))
-    seat = seat_of(bench, "reviewer")
-    assert (seat.participant.provider, seat.participant.model) == ("gemini", seat.status.default_model)
-    assert seat.status.ready and not seat.chosen and not seat.plain
-    assert (seat.participant.persona, seat.participant.system_prompt) == (TOLD, "")
+    candidate = seat_of(bench, "reviewer")
+    assert (candidate.participant.provider, candidate.participant.model) == (
+        "gemini",
+        candidate.status.default_model,
+    )
+    assert candidate.status.ready and not candidate.chosen and not candidate.plain
+    assert (candidate.participant.persona, candidate.participant.system_prompt) == (TOLD, "")
     without = bench_of(tmp_path / "b", REVIEWER, providers=keyed)
     assert seat_of(without, "reviewer").participant.provider == "embedded"
 
@@ -49,9 +52,9 @@ async def test_assistants_keep_their_model_and_the_users_order_and_those_switche
     bench = bench_of(tmp_path, *agents)
     settings = replace(bench.engine.settings(), assistant_order=("own", "reviewer"))
     await bench.engine.save_settings(settings)
-    seats = [one for one in bench.engine.debates.seats() if not one.plain]
-    assert [one.participant.id for one in seats] == ["own", "reviewer"]
-    assert (seats[0].participant.provider, seats[0].participant.model) == ("remote1", "model-1")
+    candidates = [one for one in bench.engine.debates.candidates() if not one.plain]
+    assert [one.participant.id for one in candidates] == ["own", "reviewer"]
+    assert (candidates[0].participant.provider, candidates[0].participant.model) == ("remote1", "model-1")
     assert seat_of(bench, "remote0").plain
 
 
@@ -59,7 +62,7 @@ async def test_an_assistant_that_bears_the_name_of_a_voice_has_a_seat_beside_it(
     bench = bench_of(
         tmp_path, Agent(id="ada", name="Ada"), Agent(id="remote0", name="Remote0", enabled=False)
     )
-    ids = [one.participant.id for one in bench.engine.debates.seats()]
+    ids = [one.participant.id for one in bench.engine.debates.candidates()]
     assert len(ids) == len(set(ids))
     assert not seat_of(bench, "ada").plain
     assert seat_of(bench, "seat-ada").plain and seat_of(bench, "seat-remote0").plain
