@@ -1,5 +1,6 @@
-"""The nouns: plain data and the protocols that connect the layers.
+"""Plain data, and the protocols that connect the layers.
 
-Imports nothing of Moot and nothing outside the standard library, so that the window can be
-painted before anything heavy is loaded.
+message and session are the conversation, agent and workflow the definitions, events what changes. provider, tool and
+store are the plugs; errors, reasons and texts what users are told. Imports nothing of Moot and nothing outside the
+standard library, so that the window can be painted before anything heavy is loaded.
 """

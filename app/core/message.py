@@ -212,8 +212,3 @@ class Message:
     def by_user(self) -> bool:
         """Whether the user wrote it: what a workflow asks a step once more has the user's role alone."""
         return self.role == Role.USER and self.author.kind != "orchestrator"
-
-    @property
-    def is_tool_call(self) -> bool:
-        """Whether the message asks for tools."""
-        return bool(self.tool_calls)

@@ -1,1 +1,5 @@
-"""The verbs: what sessions do. Knows the nouns of `core` and nothing of screens, disks or wires."""
+"""What sessions do; knows the types of `core`, and neither screens nor disks nor networks.
+
+engine is the facade for the faces, runner the loop of a session that runs, director the decisions a session's director
+can make, session_kinds what differs between the kinds. The loop of one turn is in turns, its waiting in availability.
+"""

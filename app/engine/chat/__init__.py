@@ -1,1 +1,4 @@
-"""Chats with one assistant: what comes next, the run, the request to the model."""
+"""Chats with one assistant: director says what comes next, run does it, request is what the model gets.
+
+branches has the versions of turns, input the checks of what users type, commands what a face may do.
+"""

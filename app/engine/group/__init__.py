@@ -1,1 +1,1 @@
-"""Groups of assistants under an orchestrator."""
+"""Groups of assistants under an orchestrator: director says whose turn it is, run takes it; commands."""

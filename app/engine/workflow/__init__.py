@@ -1,1 +1,1 @@
-"""Workflows: steps that depend on each other."""
+"""Workflows: director says which steps are ready, run takes them, step_protocol reads how a step ends; commands."""
