@@ -237,14 +237,14 @@ class Documents(Protocol):
 
 
 class DraftFiles(Protocol):
-    """Keeps what was written and not sent yet, under a name each: a session's id, or that of a place."""
+    """Keeps drafts by name: a session's id, or the name of a place."""
 
     async def load(self) -> dict[str, Draft]:
-        """Return all that is kept; what cannot be read is set aside and is among the `problems`."""
+        """Return all drafts; those that cannot be read are set aside and are among the `problems`."""
         ...
 
     async def save(self, name: str, draft: Draft) -> None:
-        """Write a draft, an empty one by removing its file. Raises StorageError."""
+        """Write a draft; an empty one removes its file. Raises StorageError."""
         ...
 
     def problems(self) -> tuple[Problem, ...]:
@@ -304,11 +304,11 @@ class Secrets(Protocol):
         ...
 
     async def keep(self, place: str, value: str) -> bool:
-        """Store any text, to the letter; false where it lives for this run only, or is stored later."""
+        """Store any text unchanged; false where it is kept for this run only, or is stored later."""
         ...
 
     def hide(self, texts: Iterable[str]) -> None:
-        """Take these texts out of every other from now on; they are not kept here."""
+        """Remove these texts from every other text from now on; they are not stored here."""
         ...
 
     async def remove(self, provider: str) -> bool:
@@ -348,7 +348,7 @@ class ArchiveFiles(Protocol):
         ...
 
     async def contents(self, path: str) -> BackupContents:
-        """Say what is in a backup, compared with what is here; nothing is changed."""
+        """Return what is in a backup, compared with what is here; changes nothing."""
         ...
 
     async def restore(
@@ -360,10 +360,9 @@ class ArchiveFiles(Protocol):
         replace: bool,
         progress: Callable[[int], None] = lambda _: None,
     ) -> Restored:
-        """Bring these sessions back, and with `documents` what else is missing; nothing here is lost.
+        """Restore these sessions, and with `documents` what else is missing; nothing here is lost.
 
-        With `replace` a document that is another one here is replaced as well. `progress` is told how
-        many sessions are done.
+        With `replace` a document that differs here is replaced as well. `progress` is told how many sessions are done.
         """
         ...
 
@@ -383,7 +382,7 @@ class ArchiveFiles(Protocol):
         ...
 
     async def sizes(self) -> tuple[PartSize, ...]:
-        """Say how much room each part of the data directory takes, the largest first."""
+        """Return the size of each part of the data directory, the largest first."""
         ...
 
     def read_foreign(self, path: str) -> Iterator[Any]:

@@ -38,8 +38,8 @@ class Backup:
 class PackedSession:
     """A session in a backup; `state` compares it with now.
 
-    missing: it is not here. same: all of it is here, perhaps with more. changed: both have something
-    the other lacks. unreadable: the backup's log is damaged.
+    missing: it is not here. same: all of it is here, perhaps with more. changed: each has something the other lacks.
+    unreadable: the backup's log is damaged.
     """
 
     id: str
@@ -59,7 +59,7 @@ class PackedDocument:
 
     @property
     def part(self) -> str:
-        """What it is of: assistants, groups, workflows, drafts, settings, providers or mcp."""
+        """Its type: assistants, groups, workflows, drafts, settings, providers or mcp."""
         return self.name.partition("/")[0].partition(".")[0]
 
 
@@ -90,7 +90,7 @@ class Restored:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many came back of each kind, by its name; without those of which none did."""
+        """How many documents of each type were restored; types without any are left out."""
         found = {"sessions": self.sessions, "copies": self.copies, "documents": self.documents}
         return {name: len(some) for name, some in found.items() if some}
 
@@ -113,7 +113,7 @@ class Thrown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartSize:
-    """How much room a part of the data directory takes: its name, bytes and number of files."""
+    """The size of a part of the data directory: its name, bytes and number of files."""
 
     name: str
     size: int

@@ -142,7 +142,7 @@ class ToolChoice:
 
 
 class ToolError(Exception):
-    """A tool could not do it; the text says what, where and what to do, for the model to read."""
+    """A tool failed; the text tells the model what, where and what to do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,7 +211,7 @@ class Tools(Protocol):
         ...
 
     async def consent(self, server: str) -> None:
-        """Take note that the user allows a server as it is now, and connect."""
+        """Store the user's consent to a server as it is now, and connect."""
         ...
 
     async def withdraw(self, server: str) -> None:
@@ -231,7 +231,7 @@ MAX_ARGUMENTS = 200_000
 
 
 def read_arguments(text: str) -> dict[str, Any]:
-    """Return a call's arguments; none are an empty object. Raises ToolError that says what is wrong."""
+    """Return a call's arguments; an empty text is an empty object. Raises ToolError that says what is wrong."""
     if len(text) > MAX_ARGUMENTS:
         raise ToolError(f"The arguments have {len(text)} characters; at most {MAX_ARGUMENTS} are allowed.")
     if not text.strip():

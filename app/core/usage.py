@@ -110,7 +110,7 @@ class Total:
 
     @property
     def cost_usd(self) -> float | None:
-        """The dollars that are known of, None where not one of the calls has a price."""
+        """The known dollars, None where none of the calls has a price."""
         return None if self.calls and self.unpriced == self.calls else self.known_usd
 
 
@@ -130,12 +130,12 @@ def used_text(total: Total, tokens: int | None = None) -> str:
 
 
 def amount_text(usd: float) -> str:
-    """Return dollars as digits: `1.25`, `0.0040`; what costs something never reads as nothing."""
+    """Return dollars as digits: `1.25`, `0.0040`; a cost above 0 never reads as 0."""
     return f"{usd:.2f}" if usd >= 0.01 or not usd else f"{max(usd, 0.0001):.4f}"
 
 
 def money_text(words: Callable[..., str], total: Total, part: str = "cost.least") -> str:
-    """Return what calls cost in words; `part` is the text for a sum of which a part is not known."""
+    """Return what calls cost in words; `part` is the key of the text for a partly unknown sum."""
     known = total.known_usd
     if not total.calls:
         return words("cost.money", amount=amount_text(0))

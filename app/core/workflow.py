@@ -24,7 +24,7 @@ STEP_ENDED = (StepStatus.DONE, StepStatus.FAILED, StepStatus.SKIPPED, StepStatus
 
 MOST_STEPS: Final = 2_000
 
-# The name of the call that a step's attempt is written down as.
+# The name of the call that stands for a step's attempt.
 STEP: Final = "step"
 
 
@@ -37,7 +37,7 @@ class WhenSkipped(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkflowStep:
-    """One step of a definition: who of which role does what, after which others.
+    """One step of a definition: its role, its prompt, and the steps it depends on.
 
     `when_skipped` says what a skip means to the steps that depend on it: satisfies or blocks.
     """
@@ -52,7 +52,7 @@ class WorkflowStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkflowDefinition:
-    """A kind of work; `keywords` are whole words that a command is recognised by, in any language."""
+    """A kind of work; `keywords` are whole words, in any language, by which a command is recognised."""
 
     id: str
     name: str
@@ -63,12 +63,11 @@ class WorkflowDefinition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepState:
-    """How far a step of an instance is.
+    """The progress of a step.
 
-    `fresh` says that the next run is another attempt; `attempt` counts from 1 and is never used twice;
-    `turn_id` is the turn of the attempt, `reason` why it waits, failed or was skipped, `artifacts` what it
-    says it made, `result` its words for those after it. `started_at` is since when it is worked on,
-    `seconds` for how long it was before: neither a queue nor a question counts.
+    `fresh` says that the next run is another attempt; `attempt` counts from 1 and is never used twice; `turn_id` is the turn
+    of the attempt, `reason` why it waits, failed or was skipped, `artifacts` what it says it made, `result` its text for the
+    steps after it. `started_at` is since when it runs, `seconds` for how long it ran before: waiting does not count.
     """
 
     id: str
@@ -88,7 +87,7 @@ class StepState:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What is wrong with a definition: a code (`problem.<code>`), the step's place, and a detail."""
+    """A fault in a definition: a code (`problem.<code>`), the step's place, and a detail."""
 
     code: str
     place: int | None = None
@@ -97,7 +96,7 @@ class Fault:
 
 
 def faults(definition: WorkflowDefinition, roles: Collection[str] | None = None) -> list[Fault]:
-    """Return what keeps a definition from running; `roles` are those some assistant has, if it matters."""
+    """Return what keeps a definition from running; `roles` are those some assistant has, if that matters."""
     if len(definition.steps) > MOST_STEPS:
         return [Fault("too_many_steps", field="steps", detail=f"{len(definition.steps)} > {MOST_STEPS}")]
     found: list[Fault] = []

@@ -1,7 +1,4 @@
-"""Providers as one comes by them: local servers found, a key tried out, lists of models fetched and chosen from.
-
-`engine.connections`, used by the welcome page and the settings.
-"""
+"""Adding providers: local servers that are found, trying a key, lists of models; `engine.connections`."""
 
 import asyncio
 import re
@@ -24,14 +21,14 @@ from app.core.provider import (
 from app.core.store import Documents
 from app.engine.providers import check_base_url, check_key, check_provider, configured, provider_of
 
-# Of a longer list only the model that was tried is offered; the others wait in the settings.
+# Of a longer list only the model that was tried is offered; the user can add others in the settings.
 MOST_OFFERED = 12
 _HERE = ("localhost", "127.0.0.1", "::1")
 _NOT_OF_AN_ID = re.compile(r"[^a-z0-9]+")
 
 
 class Connections:
-    """Commands about providers that are not there yet, and about the models of those that are."""
+    """The commands for adding providers, and for the models of those that are there."""
 
     def __init__(
         self,
@@ -46,7 +43,7 @@ class Connections:
         self._providers = providers
         self._save = save
         self._set_key = set_key
-        # Two ticks in a row are two changes of the same list.
+        # Two quick changes of the same list must not overlap.
         self._changing = asyncio.Lock()
 
     async def warm(self) -> None:
@@ -54,9 +51,9 @@ class Connections:
         await self._models.warm()
 
     async def offers(self) -> tuple[FoundServer, ...]:
-        """Look for servers on this computer; return those that are not among the providers yet.
+        """Look for servers on this computer; return those that are not configured yet.
 
-        A server is among them once its models are, or where the user switched it off.
+        A server counts as configured once its models are chosen, or where the user switched it off.
         """
         found = await self._models.local_servers()
         taken = {
@@ -97,7 +94,7 @@ class Connections:
         return self._models.can_fetch_embedded()
 
     def local_models(self) -> tuple[LocalModel, ...]:
-        """Return the models that can run on this computer without a server of their own, also those not fetched yet."""
+        """Return the models that can run on this computer without a server, including those that were not fetched yet."""
         return (self._models.embedded_model(),)
 
     async def remove_embedded(self) -> None:
@@ -105,11 +102,11 @@ class Connections:
         await self._models.remove_embedded()
 
     async def fetch_embedded(self, progress: Callable[[int, int], None]) -> None:
-        """Fetch the embedded model's file, checked by its hash. Raises MootError; cancelling leaves nothing."""
+        """Fetch the built-in model's file and check its hash. Raises MootError; cancelling leaves nothing."""
         await self._models.fetch_embedded(progress)
 
     async def try_out(self, config: ProviderConfig, key: str) -> TestResult:
-        """Try a draft with a key; neither is kept. Raises BadInput for a key that can be none."""
+        """Try a draft with a key; neither is saved. Raises BadInput for an impossible key."""
         return await self._models.try_out(config, check_key(key) if key.strip() else "")
 
     async def add(self, config: ProviderConfig, key: str, result: TestResult) -> bool:
@@ -128,7 +125,7 @@ class Connections:
         return next((one for one in self._documents.model_lists() if one.provider == provider_id), None)
 
     async def fetch(self, provider_id: str) -> TestResult:
-        """Ask a provider for its list of models and keep it. Raises NotFound, StorageError."""
+        """Fetch a provider's list of models and save it. Raises NotFound, StorageError."""
         self._config(provider_id)
         result = await self._models.list_models(provider_id)
         if result.ok:
@@ -136,9 +133,9 @@ class Connections:
         return result
 
     async def offer_model(self, provider_id: str, model: str, *, first: bool = False) -> None:
-        """Offer a model of a provider wherever one is chosen; the `first` is what it is asked by default.
+        """Offer a model of a provider wherever one is chosen; the `first` is its default.
 
-        Raises BadInput for a name that can be none.
+        Raises BadInput for an impossible name.
         """
         name = model.strip()
         if not name or len(name) > 200 or not name.isprintable():
@@ -194,7 +191,7 @@ class Connections:
 
 
 def _offered(config: ProviderConfig, result: TestResult) -> tuple[str, ...]:
-    """Return the models a provider begins with; what its user chose before stays."""
+    """Return the models that a new provider offers; those that the user chose before stay."""
     row = provider_kind(config.kind)
     known = config.models or (row.models if row else ())
     if result.model in known:

@@ -20,7 +20,7 @@ DEFAULT_TIMEOUT_S = 60.0
 
 
 class Strategy(StrEnum):
-    """What an assistant does with work that comes while it is busy."""
+    """What an assistant does with a task that arrives while it is busy."""
 
     WAIT = "wait"
     QUEUE = "queue"
@@ -68,7 +68,7 @@ def known_roles() -> frozenset[str]:
 
 
 def policy_of(busy: Busy | None, role: str) -> Busy:
-    """Return an assistant's policy: its own, its role's, else several at once, as one who answers people."""
+    """Return an assistant's policy: its own, its role's, or else several tasks at once."""
     if busy is not None:
         return busy
     known = _ROLES.get(role_of(role))
@@ -77,7 +77,7 @@ def policy_of(busy: Busy | None, role: str) -> Busy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """Something an assistant shall do; `provider` is whose model it needs."""
+    """A task of an assistant; `provider` is the provider of the model it needs."""
 
     id: str
     agent_id: str
@@ -106,7 +106,7 @@ class Waits:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The task will not run: `reason` is queue_full, busy or timed_out."""
+    """The task will not run: `reason` is a Refusal."""
 
     task: Task
     reason: str
@@ -117,7 +117,7 @@ Effect = Started | Waits | Refused
 
 @dataclass(slots=True)
 class _Desk:
-    """An assistant's place of work: what runs, what waits (in order, with deadlines), and how many at once."""
+    """The tasks of one assistant: what runs, what waits (in order, with deadlines), and how many run at once."""
 
     policy: Busy
     running: set[str] = field(default_factory=set)
@@ -144,7 +144,7 @@ class _Desk:
 
 @dataclass(slots=True)
 class _Gate:
-    """A provider that holds so many calls at once, or none until a moment."""
+    """A provider's limit of calls at once, and until when it is paused."""
 
     limit: int | None = None
     running: int = 0
@@ -220,17 +220,17 @@ class Availability:
         desk.running.discard(task_id)
         gate = self._gate(task.provider)
         gate.running -= 1
-        # Who has waited for the provider comes before the one that had a place there.
+        # A task that waited for the provider comes before the task that had a place there.
         return (*self._freed(gate, now), *self._go_on(task.agent_id, now))
 
     def set_busy(self, agent_id: str, busy: bool, now: float) -> tuple[Effect, ...]:
-        """Hold an assistant back, or let it go on; a slot that a task holds is not freed."""
+        """Hold an assistant back, or release it; a slot that a task holds is not freed."""
         self._desk(agent_id).held = busy
         return () if busy else tuple(self._go_on(agent_id, now))
 
     def renew(self, now: float) -> tuple[Effect, ...]:
-        """Take up policies that are others now: they rule what comes next. What runs and waits stays so, in
-        its order and with the time it was promised; a larger limit lets the next of it begin.
+        """Apply changed policies to what comes next. Running and waiting tasks keep their order and deadlines; a larger limit
+        lets the next of them begin.
         """
         effects: list[Effect] = []
         for agent_id, desk in list(self._desks.items()):
@@ -245,7 +245,7 @@ class Availability:
         return self._desk(agent_id).held
 
     def pause_provider(self, provider: str, until: float) -> None:
-        """Start nothing more at a provider until a moment, because it asked to wait."""
+        """Start no task at a provider until a moment, because it asked to wait."""
         gate = self._gate(provider)
         gate.paused_until = max(gate.paused_until, until)
 
@@ -260,7 +260,7 @@ class Availability:
         return max(0.0, self._gate(provider).paused_until - now)
 
     def move_to_front(self, task_id: str, now: float) -> tuple[Effect, ...]:
-        """Let a task that waits be the next of its assistant; what it overtakes may have blocked it."""
+        """Make a waiting task the next of its assistant; what it overtakes may have blocked it."""
         task = self._tasks.get(task_id)
         if task is None or task_id not in self._desk(task.agent_id).waiting:
             return ()
@@ -268,7 +268,7 @@ class Availability:
         return tuple(self._go_on(task.agent_id, now))
 
     def tick(self, now: float) -> tuple[Effect, ...]:
-        """Give up what has waited too long, and start what a pause held back."""
+        """Give up tasks that have waited too long, and start those that a pause held back."""
         self._seen = now
         effects: list[Effect] = []
         left: dict[str, None] = {}
@@ -317,7 +317,7 @@ class Availability:
         return task.agent_id if task is not None and task_id in self._desk(task.agent_id).waiting else None
 
     def _go_on(self, agent_id: str, now: float) -> Iterator[Effect]:
-        """Start what waits for an assistant, in order, as far as it and the providers are free."""
+        """Start the waiting tasks of an assistant, in order, as far as it and the providers are free."""
         desk = self._desk(agent_id)
         while desk.waiting and desk.free:
             task = self._tasks[next(iter(desk.waiting))]
@@ -328,7 +328,7 @@ class Availability:
             yield self._start(desk, task)
 
     def _freed(self, gate: _Gate, now: float) -> Iterator[Effect]:
-        """Start what a provider has held back, as far as it is open; only those can have changed."""
+        """Start the tasks that wait for a provider, as far as it has places; only those can have changed."""
         while gate.blocked and gate.is_open(now):
             agent_id, _ = gate.blocked.popitem(last=False)
             yield from self._go_on(agent_id, now)

@@ -13,7 +13,7 @@ from app.engine.library.agents import Cast
 
 
 class Queues:
-    """The assistants' queues, and what the user may do with what waits in them.
+    """The assistants' queues, and what the user may do with waiting tasks.
 
     All raise NotFound for a task that has begun or ended meanwhile.
     """
@@ -47,17 +47,17 @@ class Queues:
         return sorted(free, key=lambda one: role_of(one.role) != role)
 
     def take_out(self, job_id: str) -> None:
-        """Let a task wait no more: its chat, step or caller is told so."""
+        """Remove a waiting task; its chat, step or caller is told."""
         if not self._slots.take_out(job_id):
             raise NotFound("job_gone")
 
     def move_to_front(self, job_id: str) -> None:
-        """Let a task that waits be the next."""
+        """Make a waiting task the next."""
         self._waiting(job_id)
         self._slots.move_to_front(job_id)
 
     def send(self, job_id: str, agent_id: str) -> None:
-        """Give a task that waits to another assistant. Raises BadInput where that one has too much to do."""
+        """Give a waiting task to another assistant. Raises BadInput where that one has too much to do."""
         self._waiting(job_id)
         agent = self._cast.agent(agent_id)
         if agent is None:
@@ -68,9 +68,9 @@ class Queues:
             raise BadInput("job_stays")
 
     async def hold(self, agent_id: str, held: bool) -> None:
-        """Let an assistant begin nothing more, also after a restart, or go on; what it does now goes on.
+        """Let an assistant begin no further task, also after a restart, or release it; running tasks go on.
 
-        Raises StorageError; then all is as before.
+        Raises StorageError; then nothing has changed.
         """
         settings = self._documents.settings()
         others = tuple(one for one in settings.held_back if one != agent_id)

@@ -13,15 +13,15 @@ from dataclasses import dataclass, replace
 from app.core.ids import new_id
 from app.engine.availability.policies import Availability, Effect, Refusal, Refused, Started, Task, Waits
 
-# How much the newest task says of how long the next will take.
+# The weight of the newest task in the estimate of how long the next will take.
 NEWEST = 0.3
 
-# The slots that the running code holds, the outermost first; tasks inherit it.
+# The ids of the slots that the running code holds, the outermost first; asyncio tasks inherit it.
 _ABOVE: ContextVar[tuple[str, ...]] = ContextVar("slots_above", default=())
 
 
 class NotFree(Exception):
-    """An assistant cannot take the work: `reason` is queue_full, busy, timed_out, crossed or dequeued."""
+    """An assistant cannot take the task: `reason` is a Refusal."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -29,7 +29,7 @@ class NotFree(Exception):
 
 
 class SentTo(Exception):
-    """While it waited, the work was given to another assistant."""
+    """While it waited, the task was given to another assistant."""
 
     def __init__(self, agent_id: str) -> None:
         super().__init__(agent_id)
@@ -64,7 +64,7 @@ class Job:
 
 @dataclass(slots=True)
 class _Entry:
-    """A task that runs or waits: `start` is set when it may begin, `above` are the slots it is part of."""
+    """A running or waiting task: `start` is set when it may begin, `above` are the slots it is part of."""
 
     task: Task
     work: Work
@@ -75,7 +75,7 @@ class _Entry:
 
 
 class Slots:
-    """Hands out the assistants' slots; `changed` is called with the id of an assistant whose state is another."""
+    """Hands out the assistants' slots; `changed` is called with the id of an assistant whose state has changed."""
 
     def __init__(
         self,
@@ -136,7 +136,7 @@ class Slots:
         return self._core.counts(agent_id)
 
     def load(self, agent_id: str) -> int:
-        """Return how much an assistant has to do: what runs and what waits."""
+        """Return how many tasks of an assistant run or wait."""
         return len(self._core.running(agent_id)) + len(self._core.waiting(agent_id))
 
     def can_accept(self, agent_id: str) -> bool:
@@ -156,28 +156,28 @@ class Slots:
         ]
 
     def take_out(self, task_id: str) -> bool:
-        """Let a task that waits wait no more: it is refused as `dequeued`. False where it does not wait."""
+        """Refuse a waiting task as `dequeued`. False where it does not wait."""
         return self._give_up(task_id, NotFree(Refusal.DEQUEUED))
 
     def send(self, task_id: str, agent_id: str) -> bool:
-        """Give a task that waits, and may move, to another assistant; false where that cannot be."""
+        """Give a waiting task that may move to another assistant; false where that is impossible."""
         entry = self._entries.get(task_id)
         may = entry is not None and entry.work.may_move and entry.task.agent_id != agent_id
         return may and self._give_up(task_id, SentTo(agent_id))
 
     def move_to_front(self, task_id: str) -> None:
-        """Let a task that waits be the next of its assistant."""
+        """Make a waiting task the next of its assistant."""
         self._apply(self._core.move_to_front(task_id, self._clock()))
         if entry := self._entries.get(task_id):
             self._changed(entry.task.agent_id)
 
     def hold(self, agent_id: str, held: bool) -> None:
-        """Let an assistant begin nothing more, or go on."""
+        """Let an assistant begin no further task, or release it."""
         self._apply(self._core.set_busy(agent_id, held, self._clock()))
         self._changed(agent_id)
 
     def renew(self) -> None:
-        """Take up the assistants' policies as they are now."""
+        """Apply the assistants' policies as they are now."""
         self._apply(self._core.renew(self._clock()))
 
     def is_held(self, agent_id: str) -> bool:
@@ -185,7 +185,7 @@ class Slots:
         return self._core.is_held(agent_id)
 
     def pause_provider(self, provider: str, seconds: float) -> None:
-        """Start nothing more at a provider for some seconds."""
+        """Start no task at a provider for some seconds."""
         self._core.pause_provider(provider, self._clock() + seconds)
         self._set_timer()
 

@@ -26,7 +26,7 @@ def back_from(live: LiveSession, turn_id: str) -> Iterator[str]:
 def root_of(live: LiveSession, turn_id: str) -> str:
     """Return the id of the turn at the top of a sub-agent's turn, the turn itself where it is one."""
     seen: set[str] = set()
-    # A log that was tampered with may hold turns that call each other in a ring.
+    # A damaged log may hold turns that call each other in a circle.
     while (first := live.first(turn_id)) and first.parent_turn_id is not None and turn_id not in seen:
         seen.add(turn_id)
         turn_id = first.parent_turn_id
@@ -82,7 +82,7 @@ def unanswered(answer: Message | None, messages: Iterable[Message]) -> list[Tool
 
 
 def last_answer(messages: list[Message]) -> Message | None:
-    """Return the newest whole answer or failure of a turn; None where it has none yet, or was asked on."""
+    """Return the newest whole answer or failure of a turn; None where it has none yet, or where a question followed."""
     for message in reversed(messages):
         if message.role == Role.USER and message.answers is None:
             return None
@@ -92,9 +92,7 @@ def last_answer(messages: list[Message]) -> Message | None:
 
 
 def is_over(messages: list[Message]) -> bool:
-    """Whether an assistant's turn has said its last word: an answer without calls, a failure, or a tool
-    that ended it.
-    """
+    """Whether an assistant's turn is over: an answer without calls, a failure, or a tool that ended it."""
     answer = last_answer(messages)
     if answer is None:
         return False

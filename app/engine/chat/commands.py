@@ -1,4 +1,4 @@
-"""The commands of chats: say, queue, answer, ask again, branch; `engine.chats` for the faces."""
+"""The commands of chats: send, queue, answer, retry, branch; `engine.chats` for the faces."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -29,7 +29,7 @@ from app.engine.workflow.director import work_turn
 
 
 class Chats:
-    """What a face may do to a chat; everything raises BadInput, NotFound or StorageError in words."""
+    """The commands of chats; all raise BadInput, NotFound or StorageError in words."""
 
     def __init__(
         self, sessions: Sessions, cast: Cast, prompts: Prompts, language: Callable[[], str], drafts: Drafts
@@ -85,7 +85,7 @@ class Chats:
     # The queue
 
     async def edit_queued(self, session_id: str, queued_id: str, text: str) -> None:
-        """Change a message that waits."""
+        """Change a queued message."""
         live = await self._sessions.open_chat(session_id)
         queued = _queued(live, queued_id)
         changed = replace(queued, text=checked_text(text, queued.attachments))
@@ -93,7 +93,7 @@ class Chats:
         self._change(live, queue=tuple(changed if one is queued else one for one in queue))
 
     async def send_queued(self, session_id: str) -> None:
-        """Send what waits in a session in which only the editing of the next message held it back."""
+        """Send a queued message that only waited for the end of its editing."""
         live = await self._sessions.open_chat(session_id)
         idle = live.session.status == Status.IDLE and not live.session.reason
         if idle and live.chat_session.chat.queue and not self._holds_next(live):
@@ -106,7 +106,7 @@ class Chats:
         self._change(live, queue=tuple(one for one in live.chat_session.chat.queue if one is not queued))
 
     async def move_queued(self, session_id: str, queued_id: str, place: int) -> None:
-        """Put a message that waits to another place, counted from 0."""
+        """Move a queued message to another place, counted from 0."""
         live = await self._sessions.open_chat(session_id)
         queued = _queued(live, queued_id)
         rest = [one for one in live.chat_session.chat.queue if one is not queued]
@@ -114,7 +114,7 @@ class Chats:
         self._change(live, queue=(*rest[:place], queued, *rest[place:]))
 
     async def send_now(self, session_id: str, queued_id: str) -> None:
-        """Stop what runs, keep its text, and say a message of the queue at once."""
+        """Stop the running turn, keep its text, and send a queued message at once."""
         live = await self._conversation(session_id)
         _queued(live, queued_id)
         await self._sessions.stop(live)
@@ -129,7 +129,7 @@ class Chats:
     ) -> None:
         """Answer a question; an approval with allow, always or deny. The innermost turn goes on first.
 
-        `arguments` are what an allowed call runs with instead, as the JSON text of an object.
+        `arguments` replace those of an allowed call, as the JSON text of an object.
         """
         live = await self._sessions.open_chat(session_id)
         question = _question(live, message_id)
@@ -157,7 +157,7 @@ class Chats:
     # Versions
 
     async def retry(self, session_id: str, message_id: str) -> None:
-        """Have the turn of a message again, as a new version; behind a user's message, a new answer."""
+        """Take the turn of a message again as a new version; after a user's message, make a new answer."""
         live = await self._conversation(session_id)
         first = live.turn(root_of(live, _message(live, message_id).turn_id))[0]
         await self._sessions.stop(live)
@@ -170,7 +170,7 @@ class Chats:
     async def edit(
         self, session_id: str, message_id: str, text: str, attachments: tuple[Attachment, ...] | None = None
     ) -> None:
-        """Say a message differently, as a new version, and have it answered."""
+        """Send another text in place of a message, as a new version, and have it answered."""
         live = await self._conversation(session_id)
         message = _message(live, message_id)
         if message.role != Role.USER or message.follows is None:
@@ -181,7 +181,7 @@ class Chats:
         await self._say(live, text, kept, follows=message.follows)
 
     async def continue_from(self, session_id: str, message_id: str) -> None:
-        """Let an answer that was cut go on; go on from any other message, leaving what came after."""
+        """Continue an answer that was cut; from any other message, continue without what came after it."""
         live = await self._conversation(session_id)
         message = _message(live, message_id)
         turn_id = root_of(live, message.turn_id)
@@ -200,7 +200,7 @@ class Chats:
         await self._sessions.stop(live)
         self._change(live, head=latest_leaf(live, turn_id))
 
-    # The rest
+    # Assistant, mode, title
 
     async def stop_turn(self, session_id: str, turn_id: str) -> None:
         """Stop one sub-agent; its caller is told and goes on."""
@@ -227,12 +227,12 @@ class Chats:
         await self._cast.attach(agent)
 
     async def choose_mode(self, session_id: str, mode: str) -> None:
-        """Switch a chat of any kind to settings mode, which binds what has begun too, or back to default."""
+        """Switch a chat of any kind to settings mode, which also applies to turns that have begun, or back."""
         live = await self._sessions.open_chat(session_id)
         self._change(live, mode=checked_mode(mode))
 
     async def rename(self, session_id: str, title: str) -> None:
-        """Give a session of any kind another title."""
+        """Rename a session of any kind."""
         live = await self._sessions.open(session_id)
         title = " ".join(clean_text(title).split())[:MAX_TITLE]
         if not title:
@@ -240,7 +240,7 @@ class Chats:
         live.change(title=title)
 
     def resume(self, live: LiveSession) -> None:
-        """Go on with a chat that was paused, with a new budget."""
+        """Resume a paused chat, with a new budget."""
         if live.session.status in (Status.RUNNING, Status.WAITING, Status.IDLE):
             return
         self._change(live, budget_from=new_id())
@@ -253,14 +253,14 @@ class Chats:
         return idle and bool(queue) and self._drafts.holds(live.id, queue[0].id)
 
     async def _conversation(self, session_id: str) -> LiveSession:
-        """Open a chat whose turns are the user's and the assistants'; a workflow's are its steps'."""
+        """Open a chat in which the user may speak at any time. Raises BadInput for a workflow."""
         live = await self._sessions.open_chat(session_id)
         if live.session.workflow is not None:
             raise BadInput("workflow_asks_nothing", title=live.session.title, session_id=live.id)
         return live
 
     def _add_to_work(self, live: LiveSession, text: str, attachments: tuple[Attachment, ...]) -> None:
-        """Say something while a workflow is on: the steps that begin from now on are told."""
+        """Add a message to a running workflow: the steps that begin from now on are told."""
         turn_id = work_turn(live)
         if live.session.status in ENDED or not turn_id:
             raise BadInput("workflow_asks_nothing", title=live.session.title, session_id=live.id)
@@ -294,7 +294,7 @@ class Chats:
         self._sessions.run(live)
 
     def _with_arguments(self, live: LiveSession, question: Message, arguments: str) -> Message:
-        """Change the call an approval is about, as the user did, before it is allowed."""
+        """Replace the arguments of the call that an approval is about, before it is allowed."""
         if question.prompt is None or question.prompt.type != PromptType.APPROVAL or not is_object(arguments):
             raise BadInput("arguments_unfit")
         for message in live.turn(question.turn_id):
@@ -327,9 +327,9 @@ class Chats:
         self._go_on(live)
 
     def _go_on(self, live: LiveSession) -> None:
-        """Wake what waits, or run the session again where nothing does any more.
+        """Tell the run that an answer came, or run the session again where it has ended.
 
-        A run that has just stopped to wait, and still writes that down, goes on by itself.
+        A run that has just stopped to wait, and still saves that, goes on by itself.
         """
         run = self._chat_run(live)
         if run is not None:
@@ -343,8 +343,8 @@ class Chats:
 
 
 def _running(live: LiveSession) -> dict[str, object]:
-    """Return what changes of a session that waits when an answer comes, in the same batch: a crash right
-    after it finds a session to go on with.
+    """Return the change of status of a waiting session when an answer comes. It belongs in the answer's batch: after a crash
+    the session then goes on.
     """
     return {"status": Status.RUNNING, "reason": ""} if live.session.status == Status.WAITING else {}
 

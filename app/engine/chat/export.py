@@ -1,4 +1,4 @@
-"""A chat as a document for people: the chosen version, sub-agents below the call they answer; used by export."""
+"""A chat as a document for people: the chosen version, with sub-agents below the call they answer."""
 
 from collections.abc import Callable, Iterator
 from html import escape
@@ -23,7 +23,7 @@ from app.engine.group.director import SWITCH_ASSISTANT, instruction_of
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 
-# What a tool gave back is whole in the JSON export only.
+# Only the JSON export holds the whole results of tools.
 MOST_OF_TOOL = 2_000
 
 
@@ -54,7 +54,7 @@ class ChatDocument:
         }
 
     def markdown(self) -> Iterator[str]:
-        """Yield it as Markdown, part by part; how deep a sub-agent is shows as quotes in quotes."""
+        """Yield it as Markdown, part by part; sub-agents are nested quotes."""
         lines = [f"# {escape_markdown(self._session.title)}", ""]
         lines += [f"- {label}: {escape_markdown(value)}" for label, value in self._facts()]
         if plan := self._session.plan:
@@ -77,7 +77,7 @@ class ChatDocument:
         yield "\n"
 
     def html(self, as_html: Callable[[str], str]) -> Iterator[str]:
-        """Yield it as one page that loads nothing, part by part; `as_html` sets Markdown."""
+        """Yield it as one page that loads nothing, part by part; `as_html` renders Markdown."""
         yield page_head(self._session.title, self._session.chat.language, self._facts())
         if steps_of_work := self._steps():
             items = "".join(f"<li>{escape(step)}</li>" for step in steps_of_work)
@@ -113,7 +113,7 @@ class ChatDocument:
         ]
 
     def _steps(self) -> list[str]:
-        """Return a line for each step of a workflow: its state, who, why, and what it made."""
+        """Return a line for each step of a workflow: its state, its assistant, the reason, and what it made."""
         if self._session.workflow is None:
             return []
         steps = {step.id: step for step in self._session.workflow.definition.steps}

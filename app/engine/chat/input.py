@@ -1,4 +1,4 @@
-"""What users type, as a chat takes it: texts, titles, answers; used by the commands of chats and groups."""
+"""The checks of what users type: texts, titles, answers; used by the commands of chats, groups and workflows."""
 
 from typing import Any
 

@@ -28,16 +28,16 @@ Item = dict[str, object]
 
 
 def in_mode(turn: "AgentTurn", mode: str) -> "AgentTurn":
-    """Return a turn as it is in a session of this mode: settings mode also binds what has begun already."""
+    """Return a turn in the session's mode: settings mode also applies to turns that have begun."""
     return replace(turn, mode=AgentMode.SETTINGS) if mode == AgentMode.SETTINGS else turn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentTurn:
-    """An agent's turn: who speaks with which model, and where in the tree of turns.
+    """A turn of an assistant: its model, and its place in the tree of turns.
 
-    `stack` are the agents' ids from the root to this one; `task` is what a sub-agent was given; `notes`
-    are what it is told besides its instructions; `given` are the sets of tools it has for what it is.
+    `stack` are the assistants' ids from the root to this one; `task` is what a sub-agent was given; `notes` is added to
+    its instructions; `given` are the sets of tools it has besides its own.
     """
 
     turn_id: str
@@ -132,7 +132,7 @@ def _system(turn: AgentTurn, words: Mapping[str, str], labelled: bool, has_tools
 def _history(
     turn: AgentTurn, live: LiveSession, window: int, words: Mapping[str, str], images: bool
 ) -> tuple[list[Item], bool]:
-    """Return the turns before this one, whole ones only, and whether another assistant speaks in them."""
+    """Return the whole turns before this one, and whether another assistant speaks in them."""
     chosen: list[list[Item]] = []
     size, labelled, cut, asked = 0, False, False, False
     for turn_id in back_from(live, turn.follows or ""):
@@ -140,7 +140,7 @@ def _history(
         if messages[0].role == Role.USER:
             items = [_user_item(messages[0], words, images)]
         elif cut:
-            continue  # What was asked for is told, however long the work on it has become.
+            continue  # The user's request is always sent, however long the work on it has become.
         elif messages[0].author.id == turn.agent.id:
             items = _turn_items(messages, turn, words, MAX_OLD_RESULT, images, past=True)
         else:
@@ -214,8 +214,8 @@ def _turn_items(
             items.append({"role": Role.TOOL, "tool_call_id": call.id, "content": content})
         for call in message.tool_calls:
             items += [_user_item(answer, words, images) for answer in answers.get(call.id, ())]
-    # To a provider a turn runs on until an answer ends it, whatever failed after its last call; while it
-    # runs, its own state is wanted back.
+    # For a provider a turn lasts until an answer ends it, whatever failed after its last call; meanwhile its own state must
+    # be sent back.
     ended = bool(items) and items[-1]["role"] == Role.ASSISTANT
     if not (past and ended):
         for place, state in states.items():
@@ -230,14 +230,14 @@ def _result_text(result: Message | None, words: Mapping[str, str], most: int | N
     text = text if most is None or len(text) <= most else text[:most] + " …"
     if result.prompt is not None and result.prompt.type != PromptType.APPROVAL:
         asked = words["asked"] if result.prompt.answered_by else words["skipped"]
-        # Of a question of Moot's own the model knows the words; what came with a page it does not.
+        # The model knows the words of Moot's own questions, but not those of a page.
         return f"{text}\n\n{asked}" if result.prompt.reason == PromptReason.PAGE else asked
     return text
 
 
 def _foreign(messages: Sequence[Message], turn: AgentTurn, words: Mapping[str, str]) -> list[Item]:
-    """Return another assistant's turn as this one reads it: labelled words, without its tools. That a
-    member gave no answer is told to the orchestrator alone.
+    """Return another assistant's turn as this one reads it: its labelled words, without its tools. Only the orchestrator is
+    told that a member gave no answer.
     """
     texts: list[str] = []
     for message in messages:
@@ -274,9 +274,7 @@ def _user_item(message: Message, words: Mapping[str, str], images: bool) -> Item
 
 
 def _sound(arguments: str) -> str:
-    """Return arguments that every provider takes back: an object; what the model garbled is told in words
-    by the call's result.
-    """
+    """Return arguments that every provider accepts: an object. The call's result tells the model what was wrong with others."""
     return arguments if is_object(arguments) else "{}"
 
 

@@ -1,4 +1,4 @@
-"""A chat that runs: the assistant's turn is taken, what was queued meanwhile is sent, until the user's turn."""
+"""A running chat: takes the assistant's turn, then sends queued messages, until it is the user's turn."""
 
 import asyncio
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ class ChatRun(Run):
         self._news = asyncio.Event()
 
     def answered(self) -> None:
-        """Let what waits for the user look again."""
+        """Let waiting turns look for the user's answer."""
         self._news.set()
         if self._tree is not None:
             self._tree.answered()
@@ -61,7 +61,7 @@ class ChatRun(Run):
                 self._end_or_send(decision)
 
     def _end_or_send(self, decision: Decision) -> None:
-        """Do what comes when no assistant's turn does: pause, send what was queued, or wait for the user."""
+        """Act on a decision that is no assistant's turn: pause, send a queued message, or wait for the user."""
         chat = self._live.chat_session.chat
         match decision:
             case Ask():
@@ -86,7 +86,7 @@ class ChatRun(Run):
     async def _take(
         self, agent: Agent, spoken: Speak, *, members: tuple[Agent, ...] = (), **fields: object
     ) -> None:
-        """Take an agent's root turn, to its end or until the user must act."""
+        """Take an assistant's root turn, to its end or until the user must act."""
         cast, chat = self._services.cast, self._live.chat_session.chat
         await cast.attach(agent)
         turn = AgentTurn(
@@ -140,7 +140,7 @@ class ChatRun(Run):
         )
 
     def _fail(self, author: Author, spoken: Speak, kind: str = Reason.NO_ASSISTANT) -> None:
-        """Say why an assistant does not answer; another one can be chosen, or the same asked again."""
+        """Write why an assistant does not answer; the user can choose another one, or retry."""
         self._live.finish_message(
             Message(
                 id=new_id(),
@@ -176,8 +176,8 @@ def user_message(text: str, attachments: tuple[Attachment, ...], follows: str, *
 
 
 def close_turns(live: LiveSession, top: str, only_call: str | None = None) -> None:
-    """Bring a turn and those below it to an end: dismiss open questions and give a result to each call
-    that has none, so that nothing waits for what will not come. With `only_call`, that call alone.
+    """End a turn and those below it: dismiss open questions and give a result to each call that has none, so that nothing
+    waits for ever. With `only_call`, that call alone.
     """
     written = []
     for turn_id in [top] if only_call else tree_turns(live, top):

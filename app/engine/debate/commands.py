@@ -1,4 +1,4 @@
-"""The commands of debates: who may take part, set up, start, step in; `engine.debates` for the faces."""
+"""The commands of debates: choose participants, set up, start, step in; `engine.debates` for the faces."""
 
 from dataclasses import replace
 
@@ -25,7 +25,7 @@ MAX_SAY = 100_000
 
 
 class Debates:
-    """What a face may do with debates; everything raises BadInput, NotFound or StorageError in words."""
+    """The commands of debates; all raise BadInput, NotFound or StorageError in words."""
 
     def __init__(
         self,
@@ -56,14 +56,14 @@ class Debates:
         session_of(setup, self._providers.statuses())
 
     def system_prompt(self, setup: DebateSetup, participant: Participant) -> str:
-        """Return what would tell a participant who they are; the set-up need not be complete."""
+        """Return the generated system prompt of a participant; the set-up need not be complete."""
         debate = draft_of(setup, self._providers.statuses())
         completed = next((one for one in debate.participants if one.id == participant.id), participant)
         speaker = replace(completed, system_prompt=participant.system_prompt)
         return system_prompt(debate, speaker, self._prompts)
 
     async def start(self, setup: DebateSetup) -> str:
-        """Start a debate and return its session's id. Raises BadInput, StorageError; then nothing started."""
+        """Start a debate and return its session's id. Raises BadInput, StorageError; then nothing was started."""
         live = await self._sessions.begin(session_of(setup, self._providers.statuses()))
         self._sessions.run(live)
         return live.id
@@ -131,14 +131,14 @@ class Debates:
         ]
 
     async def fork(self, session_id: str, message_id: str) -> str:
-        """Begin another debate that is the same up to a turn, paused behind it; return its id."""
+        """Start another debate that is the same up to a turn, paused after it; return its id."""
         live = await self._sessions.open(session_id)
         messages = list(live.whole_messages())
         place = next((n for n, one in enumerate(messages) if one.id == message_id), None)
         if place is None:
             raise NotFound("message_not_found", message=message_id)
         ids = {one.id: new_id() for one in messages[: place + 1]}
-        # What they used was paid for once, where they were said.
+        # Their usage is counted in the debate in which they were said.
         kept = [
             replace(one, id=ids[one.id], turn_id=new_id(), retakes=ids.get(one.retakes, ""), usage=None)
             for one in messages[: place + 1]

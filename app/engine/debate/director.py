@@ -1,6 +1,6 @@
 """The debate's director: whose turn is next, and where the cursor goes after a turn.
 
-Pure: no clock, no randomness, no reading or writing. The runner asks and acts; the tests ask a lot.
+Pure: no clock, no randomness, no reading or writing.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ class World:
 
 
 def decide(session: DebateSession, messages: Sequence[Message], world: World) -> Decision:
-    """Say what comes next in a debate that runs."""
+    """Return what comes next in a running debate."""
     debate = session.debate
     present = tuple(one for one in debate.participants if one.id not in world.absent)
     again = _retake(debate, messages, present)

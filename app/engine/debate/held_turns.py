@@ -28,9 +28,9 @@ SKIPPED = "skipped"
 
 
 class HeldTurns:
-    """Retries such a turn, skips it, or goes on without its participant; raises BadInput, NotFound, StorageError.
+    """Retries such a turn, skips it, or goes on without its participant; all raise BadInput, NotFound, StorageError.
 
-    Each of them lets the debate go on.
+    Each of them resumes the debate.
     """
 
     def __init__(
