@@ -21,12 +21,11 @@ from app.core.reasons import Reason
 from app.core.session import Plan, Session, Status, WorkflowState
 from app.core.text import exact, visible, without_steering
 from app.core.texts import Texts
-from app.core.tool import ToolError
+from app.core.tool import ToolError, read_arguments
 from app.core.workflow import STEP, StepState, StepStatus, WorkflowStep
 from app.engine.export.parts import in_tree
 from app.engine.group.director import SWITCH_ASSISTANT, instruction_of
 from app.engine.group.run import REPORT_RESULT
-from app.engine.turns.call_arguments import read_arguments
 from app.engine.turns.sub_agents import SUB_AGENT
 
 MOST_OF_LINE = 300
