@@ -1,4 +1,4 @@
-"""Agents and groups of them: who can speak. Pure data, of `assistants/<id>.json` and `groups/<id>.json`."""
+"""Assistants and groups of them, as data of `assistants/<id>.json` and `groups/<id>.json`."""
 
 from dataclasses import dataclass
 
@@ -42,7 +42,7 @@ class Agent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leader:
-    """The model a group's orchestrator speaks with; both empty: the first that is ready."""
+    """The model of a group's orchestrator; both empty: the first that is ready."""
 
     provider: str = ""
     model: str = ""

@@ -1,4 +1,4 @@
-"""What was written and not sent yet; kept a file each by the storage, shown by the window."""
+"""Drafts: what was written and not sent. Storage keeps one file for each place, the window shows them."""
 
 from dataclasses import dataclass, field, replace
 
@@ -37,7 +37,7 @@ class ParticipantDraft:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetupDraft:
-    """A debate's set-up as far as it was chosen, without its topic; `seed` is that of the one it repeats."""
+    """A debate's set-up as far as it was chosen, without its topic; `seed` is that of the debate it repeats."""
 
     mode: str = DebateMode.ROUND_ROBIN
     rounds: int = DEFAULT_ROUNDS
@@ -50,11 +50,11 @@ class SetupDraft:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """What is left unsent in one place.
+    """The unsent text of one place.
 
-    While an earlier message is rewritten, `text` and `attachments` are what was being written before.
-    `answers` are half-written answers by the ids of their questions, `queued` the texts of queued messages
-    that are being edited, by theirs: these are not sent until the edit ends.
+    While a sent message is rewritten, `text` and `attachments` are the draft from before. `answers` are unfinished answers
+    by the ids of their questions, `queued` the texts of queued messages that are being edited, by their ids: these are not
+    sent until the edit ends.
     """
 
     text: str = ""

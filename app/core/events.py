@@ -28,7 +28,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionStarted(Event):
-    """A session came to be."""
+    """A session was created."""
 
     session: Session
 
@@ -37,7 +37,7 @@ class SessionStarted(Event):
 class SessionChanged(Event):
     """Title, status, reason or the cursor changed; carries the session as it is now.
 
-    `status_changed` is true where the status or its reason is among what changed.
+    `status_changed` is true where the status or its reason has changed.
     """
 
     session: Session
@@ -56,7 +56,7 @@ class SessionRestored(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnStarted(Event):
-    """An agent is about to speak; `why` is the rule that chose it."""
+    """A turn begins; `why` is the rule that chose its speaker."""
 
     turn_id: str
     author: Author
@@ -67,7 +67,7 @@ class TurnStarted(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageStarted(Event):
-    """A message appeared, still streaming and usually empty."""
+    """A message was added; it streams and is usually empty."""
 
     message: Message
 
@@ -91,7 +91,7 @@ class MessageFinished(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallsStreamed(Event):
-    """A streaming message asks for tools; the last call's arguments may still grow."""
+    """A streaming message calls tools; the last call's arguments may still grow."""
 
     message_id: str
     tool_calls: tuple[ToolCall, ...]
@@ -128,27 +128,27 @@ class PromptAsked(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanChanged(Event):
-    """The session's plan is another one now, None where it was dropped."""
+    """The session's plan has changed; None where it was dropped."""
 
     plan: Plan | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupsChanged(Event):
-    """A group was saved, deleted or brought back; `session_id` is ""."""
+    """A group was saved, deleted or restored; `session_id` is ""."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepChanged(Event):
-    """A step of a workflow is in another state."""
+    """The state of a workflow's step has changed."""
 
     step: StepState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AvailabilityChanged(Event):
-    """An assistant has more or less to do; `running` and `queued` count, `waiting` is how many wait with a
-    time limit. `session_id` is "".
+    """The tasks of an assistant have changed; `running` and `queued` count them, `waiting` those with a time limit.
+    `session_id` is "".
     """
 
     assistant_id: str
@@ -164,7 +164,7 @@ class WorkflowsChanged(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnFinished(Event):
-    """A turn will say nothing more for now; `outcome` is done, waiting, failed or stopped."""
+    """A turn ended or waits; `outcome` is done, waiting, failed or stopped."""
 
     turn_id: str
     outcome: str
@@ -172,12 +172,12 @@ class TurnFinished(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AssistantsChanged(Event):
-    """An assistant was saved, deleted or brought back, or their order changed; `session_id` is ""."""
+    """An assistant was saved, deleted or restored, or their order changed; `session_id` is ""."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServersChanged(Event):
-    """An MCP server came, went, or asks for consent; `session_id` is ""."""
+    """An MCP server was added or removed, or asks for consent; `session_id` is ""."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,7 +187,7 @@ class ModelsChanged(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeysChanged(Event):
-    """The keyring was looked up or has answered late, or a terminal changed a key; `session_id` is ""."""
+    """Keys were looked up, the keyring answered late, or a terminal changed a key; `session_id` is ""."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,7 +200,7 @@ class UsageReported(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetryScheduled(Event):
-    """A turn waits `seconds` before it asks again; `reason` is a provider failure."""
+    """A turn waits `seconds` before its provider is asked again; `reason` is a FailureKind."""
 
     turn_id: str
     author: Author
@@ -236,6 +236,6 @@ class EventBus:
         return lambda: self._listeners.remove(listener)
 
     def publish(self, *events: Event) -> None:
-        """Hand one batch to every listener."""
+        """Pass one batch to every listener."""
         for listener in tuple(self._listeners):
             listener(events)

@@ -5,7 +5,7 @@ from enum import StrEnum
 
 
 class Role(StrEnum):
-    """Whose message it is, in the words of the providers' APIs."""
+    """The role of a message, in the words of the providers' APIs."""
 
     USER = "user"
     ASSISTANT = "assistant"
@@ -14,7 +14,7 @@ class Role(StrEnum):
 
 
 class MessageState(StrEnum):
-    """How far a message is."""
+    """The state of a message."""
 
     STREAMING = "streaming"
     DONE = "done"
@@ -24,7 +24,7 @@ class MessageState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Author:
-    """Who said it: `kind` is user, main, sub, orchestrator or participant; `path` runs from the root."""
+    """The author of a message: `kind` is user, main, sub, orchestrator or participant; `path` runs from the root."""
 
     id: str
     name: str
@@ -35,7 +35,7 @@ class Author:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
-    """A model's wish to run a tool; `arguments` is the JSON text as the model wrote it."""
+    """A call of a tool; `arguments` is the JSON text as the model wrote it."""
 
     id: str
     name: str
@@ -95,14 +95,14 @@ class Prompt:
         return self.answered_by is None and not self.dismissed
 
     def is_about(self, call: ToolCall, tool: str) -> bool:
-        """Whether it is an approval of exactly this call of a tool: what was shown must be what runs."""
+        """Whether it is an approval of exactly this call: what was shown must be what runs."""
         shown = (self.type, self.tool, self.question, self.arguments)
         return shown == (PromptType.APPROVAL, tool, call.name, call.arguments)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attachment:
-    """A text or image the user gave along: `text` of a text, `data` in base 64 of an image."""
+    """An attached text or image: `text` of a text, `data` in base 64 of an image."""
 
     name: str
     media_type: str = "text/plain"
@@ -138,7 +138,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """Why a message failed or was cut: `kind` is a provider failure, `detail` its redacted text."""
+    """Why a message failed or was cut: `kind` is a FailureKind or another code, `detail` its redacted text."""
 
     kind: str
     detail: str = ""
@@ -210,5 +210,5 @@ class Message:
 
     @property
     def by_user(self) -> bool:
-        """Whether the user wrote it: what a workflow asks a step once more has the user's role alone."""
+        """Whether the user wrote it; a workflow's own request to a step has the role user as well."""
         return self.role == Role.USER and self.author.kind != "orchestrator"

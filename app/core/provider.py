@@ -1,4 +1,4 @@
-"""The plug for models: what is asked, what streams back, and what is known about each provider."""
+"""The plug for models: requests, the pieces of answers, and what is known about each provider."""
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
@@ -54,9 +54,8 @@ class ProviderStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestResult:
-    """What the Test button found: `models` the server's own list, `seconds` the first answer took.
-
-    `model` is the one that was asked.
+    """The result of testing a provider: `models` the server's own list, `seconds` the time of the first answer, and the `model`
+    that was asked.
     """
 
     ok: bool
@@ -69,7 +68,7 @@ class TestResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalModel:
-    """A model that runs on this computer: the bytes of its file, and where that is, "" while it is missing."""
+    """A model that runs on this computer: the size of its file in bytes, and its path, "" while it is missing."""
 
     id: str
     size: int
@@ -78,7 +77,7 @@ class LocalModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelList:
-    """The models a provider named when it was last asked for them (`models.json`)."""
+    """The models a provider listed the last time (`models.json`)."""
 
     provider: str
     fetched_at: str
@@ -87,9 +86,9 @@ class ModelList:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundServer:
-    """A server of models that runs on this computer; `models` are those one can chat with.
+    """A server of models on this computer; `models` are those for chats.
 
-    One that does not say what it is has no `name`; one that wants a key names no models before it gets it.
+    A server that does not identify itself has no `name`; one that needs a key lists no models before it gets it.
     """
 
     name: str
@@ -185,7 +184,7 @@ class Models(Protocol):
         ...
 
     async def list_models(self, provider: str) -> TestResult:
-        """Ask a provider for its list of models, and no model for anything."""
+        """Fetch a provider's list of models; makes no call of a model."""
         ...
 
     async def local_servers(self) -> tuple[FoundServer, ...]:

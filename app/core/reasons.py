@@ -45,13 +45,13 @@ class Reason(StrEnum):
     BUDGET_COST = "budget_cost"
 
 
-# Why a debate has paused because of a turn: it can be tried again, skipped, or its participant left out.
+# The reasons of a pause because of a turn: it can be retried or skipped, or its participant left out.
 HELD_UP = (FailureKind.RATE_LIMIT, FailureKind.QUOTA, Reason.TWO_FAILURES)
 
 RESTART = "restart"
 # The codes for scripts of the limits that can end a run.
 LIMITS = ("turn_limit", "step_limit", "repeated_call", "budget")
-# What scripts are told: few codes that stay, whatever else the reasons of sessions become.
+# The stable codes for scripts, whatever else the reasons of sessions become.
 _FOR_SCRIPTS = {
     **dict.fromkeys((*FailureKind, Reason.TWO_FAILURES, "nobody_answered"), "provider_error"),
     **dict.fromkeys(("app_closed", "app_restart"), RESTART),
@@ -93,7 +93,7 @@ def code_of_session(session: Session) -> str:
 
 
 def reason_text(reason: str, texts: Texts) -> str:
-    """Return a reason in words; a code as it is where a file of a newer version brought it."""
+    """Return a reason in words; an unknown code of a newer version's file unchanged."""
     return " ".join(_part_text(part, texts) for part in reason.split("+") if part)
 
 

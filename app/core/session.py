@@ -11,7 +11,7 @@ from app.core.workflow import StepState, WorkflowDefinition
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanItem:
-    """One thing to do."""
+    """One step of a plan."""
 
     text: str
     done: bool = False
@@ -19,7 +19,7 @@ class PlanItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What is wanted, and the steps to it in their order; items are counted from 0."""
+    """The goal of a session, and the steps to it in their order; items are counted from 0."""
 
     goal: str = ""
     items: tuple[PlanItem, ...] = ()
@@ -49,7 +49,7 @@ class Ballot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """A sentence of a verdict, with the ids of the messages it rests on."""
+    """A sentence of a verdict, with the ids of the messages it cites."""
 
     text: str
     cites: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""What was written and not sent yet, kept for the next time; `engine.drafts` for the window."""
+"""The drafts of messages that were not sent; `engine.drafts` for the window."""
 
 import asyncio
 import contextlib
@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 
 
 class Drafts:
-    """Knows every draft, and writes those that were changed once their writer pauses."""
+    """Holds every draft, and writes changed ones once their writer pauses."""
 
     def __init__(self, files: DraftFiles, bus: EventBus) -> None:
         self._files = files
@@ -36,7 +36,7 @@ class Drafts:
         self._drafts = {name: one for name, one in found.items() if name not in self._changed} | kept
 
     def of(self, name: str) -> Draft:
-        """Return what is left unsent in a session, or a place of `core.draft`; an empty draft for nothing."""
+        """Return the draft of a session, or of a place of `core.draft`; an empty one where there is none."""
         return self._drafts.get(name, Draft())
 
     def holds(self, session_id: str, queued_id: str) -> bool:
@@ -44,7 +44,7 @@ class Drafts:
         return queued_id in self.of(session_id).queued
 
     def keep(self, name: str, draft: Draft) -> None:
-        """Keep what is left unsent now, nothing with an empty draft; it is written soon."""
+        """Replace a draft; an empty one removes it. It is written soon."""
         if draft == self.of(name):
             return
         if draft == Draft():
@@ -57,7 +57,7 @@ class Drafts:
             self._saving = asyncio.get_running_loop().create_task(self._save_soon(), name="save drafts")
 
     async def save(self) -> None:
-        """Write what was changed, now. Raises StorageError; then it is tried again the next time."""
+        """Write the changed drafts now. Raises StorageError; they are then written the next time."""
         async with self._one_at_a_time:
             for name in sorted(self._changed):
                 self._changed.discard(name)
@@ -68,10 +68,10 @@ class Drafts:
                     raise
 
     async def close(self) -> None:
-        """Write what is left; what cannot be written now is lost."""
+        """Write the changed drafts; those that cannot be written now are lost."""
         self._closed = True
         if self._saving is not None:
-            # What is being written is written to its end: an older text must not come after the last.
+            # Finish a write that has begun: an older text must not come after the last.
             async with self._one_at_a_time:
                 self._saving.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -86,7 +86,7 @@ class Drafts:
         return self._files.problems()
 
     async def _save_soon(self) -> None:
-        """Write once nothing was changed for a moment; of who goes on and on, every few seconds."""
+        """Write once nothing was changed for a moment; during constant typing every few seconds."""
         told = False
         while self._changed:
             began = now = time.monotonic()

@@ -1,4 +1,4 @@
-"""The engine's front: every command a face may give; made by the wiring, used by window and terminal."""
+"""The facade of the engine: every command a face may give; made by the wiring, used by window and terminal."""
 
 import asyncio
 import contextlib
@@ -77,7 +77,7 @@ from app.engine.workflow.commands import Workflows
 __all__ = ["Candidate", "DebateSetup", "Engine"]
 
 DEBATE = "debate"
-# A provider is held back by its own limit and its pauses alone.
+# A provider is limited by its own number of calls and its pauses alone.
 ANY_NUMBER = Busy(strategy=Strategy.PARALLEL, limit=1_000_000, depth=1_000_000)
 
 
@@ -275,14 +275,14 @@ class Engine:
         await self._sessions.put_away(session_id)
 
     async def resume(self, session_id: str) -> None:
-        """Let a paused session go on. Raises BadInput where it has ended."""
+        """Resume a paused session. Raises BadInput where it has ended."""
         live = await self.open(session_id)
         run = self._sessions.running(session_id)
         if run is not None:
             if live.session.status == Status.RUNNING:
                 run.go_on()
                 return
-            # It has just paused and still writes that down: it would not see a wish to go on.
+            # It has just paused and still saves that: a wish to go on would be lost.
             await run.wait()
         check_open(live)
         self._sessions.check(live.session)
@@ -294,7 +294,7 @@ class Engine:
             self._sessions.run(live)
 
     async def stop(self, session_id: str) -> None:
-        """End what runs; what was said so far is kept. A debate has then ended for good."""
+        """Stop a session; the text so far is kept. A debate then has ended for good."""
         await self._sessions.stop(await self.open(session_id))
 
     async def wait(self, session_id: str) -> Session:
@@ -323,7 +323,7 @@ class Engine:
         ]
 
     async def look_for_servers(self) -> bool:
-        """See which local servers listen; `providers` knows from then on. Return whether that is news."""
+        """Find out which local servers answer, for `providers`. Return whether that has changed."""
         local = [
             status.config.id
             for status in self.providers()
@@ -377,13 +377,13 @@ class Engine:
         return self._documents.settings()
 
     async def save_settings(self, settings: Settings) -> None:
-        """Write the settings; with another language what comes with Moot has other names. Raises StorageError."""
+        """Write the settings; a change of language changes the names of what comes with Moot. Raises StorageError."""
         before = self._language()
         await self._documents.save_settings(settings)
         self._tell_language(before)
 
     def speak(self, language: str) -> None:
-        """Name what comes with Moot in the language its user sees, whatever the settings say."""
+        """Use a language for what comes with Moot, whatever the settings say."""
         before = self._language()
         self._spoken = language
         self._tell_language(before)

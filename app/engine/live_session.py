@@ -105,7 +105,7 @@ class LiveSession:
 
     @property
     def called(self) -> Mapping[str, str]:
-        """The turns that were called by another one, to it, in the order in which they began."""
+        """The turns of sub-agents, each with its caller's turn, in the order in which they began."""
         return self._called
 
     def beginning(self, follows: str | None, role: str) -> Sequence[str]:
@@ -155,7 +155,7 @@ class LiveSession:
         self._publish(*self._changed(fields))
 
     def note_unsaid(self, *calls: UsageEntry) -> None:
-        """Keep what calls used that came to nothing that is shown."""
+        """Keep the usage of calls that led to no message."""
         if calls:
             self.change(unsaid=(*self.session.unsaid, *calls))
 
@@ -165,11 +165,11 @@ class LiveSession:
         self._publish(*changed, PlanChanged(session_id=self.id, plan=plan))
 
     def tell(self, *events: Event) -> None:
-        """Announce what changes nothing that is kept: a retry, a notice."""
+        """Publish events that change nothing that is stored: a retry, a notice."""
         self._publish(*events)
 
     def start_turn(self, first: Message) -> None:
-        """Announce that someone is about to speak; `first` is the turn's message to be."""
+        """Announce a turn; `first` is its first message to be."""
         self._publish(
             TurnStarted(
                 session_id=self.id,
@@ -190,14 +190,14 @@ class LiveSession:
         self._publish(MessageStarted(session_id=self.id, message=message), *self._changed(fields), *extra)
 
     def stream_calls(self, message_id: str, tool_calls: tuple[ToolCall, ...]) -> None:
-        """Let a streaming message ask for tools; kept when it finishes."""
+        """Show the tool calls of a streaming message; they are kept when it finishes."""
         growing = self._growing.get(message_id)
         if growing is not None:
             growing.tool_calls = tool_calls
             self._publish(CallsStreamed(session_id=self.id, message_id=message_id, tool_calls=tool_calls))
 
     def append_text(self, message_id: str, text: str, thinking: str = "") -> None:
-        """Let a streaming message grow; what comes after its end is dropped."""
+        """Append to a streaming message; text after its end is dropped."""
         growing = self._growing.get(message_id)
         if growing is None or not (text or thinking):
             return
@@ -231,7 +231,7 @@ class LiveSession:
         self._publish(*events, *self._changed(fields), *extra)
 
     def settle(self) -> None:
-        """Mark what still streams as stopped, with the text it has; what comes later is dropped."""
+        """Mark streaming messages as stopped, with the text they have; later text is dropped."""
         for message in self.streaming():
             self.finish_message(replace(message, state=MessageState.STOPPED, tool_calls=()))
 
@@ -244,7 +244,7 @@ class LiveSession:
         )
 
     def _put(self, message: Message) -> dict[str, object]:
-        """Keep a message; return what changes of the session: a turn without a parent is the chat's head."""
+        """Keep a message; return the changed fields of the session: a turn without a parent becomes the chat's head."""
         place = self._position.setdefault(message.id, len(self.messages))
         if place < len(self.messages):
             self.messages[place] = message
@@ -259,7 +259,7 @@ class LiveSession:
     def _file(self, message: Message) -> None:
         said = self._turns.setdefault(message.turn_id, [])
         said.append(message.id)
-        # What a turn follows and who began it is said once: a message that is written again keeps both.
+        # What a turn follows and which role began it is set once: a message that is written again keeps both.
         if len(said) == 1:
             self._begins[message.turn_id] = self._position[message.id]
             if message.parent_turn_id is not None:
@@ -270,7 +270,7 @@ class LiveSession:
             self._children[message.parent_turn_id, message.parent_call_id] = message.turn_id
 
     def _changed(self, fields: dict[str, object]) -> tuple[Event, ...]:
-        """Change the session and return the event that says so; none where nothing is to change."""
+        """Change the session and return the event for it; none where nothing changes."""
         if not fields:
             return ()
         self._check_writable()

@@ -30,7 +30,7 @@ class ProviderProblem(StrEnum):
 
 
 def configured(documents: Documents) -> tuple[ProviderConfig, ...]:
-    """Return every provider there is; the embedded one is always among them."""
+    """Return every configured provider; the built-in one is always among them."""
     providers = documents.providers()
     if any(config.kind == EMBEDDED for config in providers):
         return providers
@@ -43,7 +43,7 @@ def provider_of(documents: Documents, provider_id: str) -> ProviderConfig | None
 
 
 def unreadable_place(documents: Documents, provider_id: str) -> str:
-    """Return the file, line and field of what is written about a provider and cannot be read, "" where it can."""
+    """Return the file, line and field of a provider's entry that cannot be read, "" where it can."""
     problem = documents.provider_problem(provider_id)
     if problem is None:
         return ""
@@ -68,10 +68,9 @@ def status_of(
     silent: frozenset[str] = frozenset(),
     place: str = "",
 ) -> ProviderStatus:
-    """Return a provider with its address, models, the place of its key and what it lacks.
+    """Return a provider with its address, models, the source of its key and what it lacks.
 
-    `silent` are the ids of the local servers that did not answer when they were last looked for; `place` is
-    where its entry cannot be read.
+    `silent` are the ids of the local servers that did not answer the last time; `place` is where its entry cannot be read.
     """
     kind = provider_kind(config.kind)
     models = config.models or (kind.models if kind else ())
@@ -148,9 +147,9 @@ def check_provider(config: ProviderConfig) -> ProviderConfig:
 
 
 def check_base_url(address: str) -> None:
-    """Raise BadInput when an address is not one of a server: http(s), a host, nothing secret in it.
+    """Raise BadInput when an address is not that of a server: http(s), a host, no secret in it.
 
-    Its words repeat no secret.
+    The error repeats no secret.
     """
     if has_user(address):
         raise BadInput("base_url_user", address=hidden_address(address))
@@ -175,7 +174,7 @@ def check_key(key: str) -> str:
     return key
 
 
-# Begins the code of an error; the keyring's problem ends it.
+# The start of an error's code; the keyring's problem follows.
 NOT_REMOVED = "key_not_removed_"
 
 
@@ -197,16 +196,16 @@ class Keys:
 
     @property
     def problem(self) -> str:
-        """Return why the keyring did not store or delete what it was asked last: a code of `keyring.<code>`."""
+        """Return why the keyring did not store or delete the last key: a code of `keyring.<code>`."""
         return self._secrets.keyring_problem
 
     @property
     def unread(self) -> str:
-        """Return why a key could not be read when it was looked up last: "locked", "waiting", "stopped"; else ""."""
+        """Return why a key could not be read the last time: "locked", "waiting", "stopped"; else ""."""
         return next(iter(self._secrets.unread.values()), "")
 
     async def look_up(self) -> None:
-        """Have every key and every secret of an MCP server at hand; no keyring is unlocked for that."""
+        """Load every key and every secret of an MCP server; unlocks no keyring."""
         places = [(key_place(config), config.kind) for config in configured(self._documents)]
         for server in self._documents.mcp_servers():
             places += [(secret_place(server.name, field), "") for field in secret_fields(server)]
@@ -217,7 +216,7 @@ class Keys:
         return await self._secrets.unlock()
 
     async def set(self, provider_id: str, key: str) -> bool:
-        """Keep a key; false where it lives for this run only, or is stored later: `problem` says why.
+        """Store a key; false where it is kept for this run only, or stored later: `problem` says why.
 
         Raises NotFound, BadInput.
         """
@@ -231,7 +230,7 @@ class Keys:
         """
         config = self._provider(provider_id)
         place = key_place(config)
-        # One of the environment is not Moot's to forget, nor to keep.
+        # Moot does not remove or store keys of the environment.
         ours = self._secrets.source(place, config.kind) != "environment"
         key = self._secrets.get(place, config.kind) if ours else None
         if not await self._secrets.remove(place):

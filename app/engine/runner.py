@@ -44,7 +44,7 @@ class Run(ABC):
 
     @property
     def looping(self) -> bool:
-        """Whether the loop has not ended; it may have stopped, and still be writing that down."""
+        """Whether the loop has not ended; it may have stopped and still be saving that."""
         return self._task is not None and not self._task.done() and self._settled.is_set()
 
     @property
@@ -53,7 +53,7 @@ class Run(ABC):
         return self._only_waits()
 
     def start(self) -> None:
-        """Begin, or go on after a pause; a loop that still writes down that it stopped goes on by itself."""
+        """Start, or resume after a pause; a loop that still saves its stop goes on by itself."""
         self._unsaved = self._live.session.reason == Reason.SAVE_FAILED
         self._pausing = False
         self._begin()
@@ -61,7 +61,7 @@ class Run(ABC):
             self._task = asyncio.create_task(self._loop(), name=f"session {self._live.id}")
 
     async def wait(self) -> None:
-        """Return when the loop has ended; raises what ended it when that was a fault of the program."""
+        """Wait until the loop has ended; raises what ended it when that was a fault of the program."""
         if self._task is not None:
             await asyncio.wait({self._task})
             await self._settled.wait()
@@ -69,17 +69,17 @@ class Run(ABC):
                 self._task.result()
 
     async def pause(self) -> None:
-        """Pause after the turn in flight; asked twice, or while it only waits, at once."""
+        """Pause after the turn in flight; at once when asked twice, or while it only waits."""
         if self._pausing or self._only_waits():
             await self._cut(Status.PAUSED, Reason.BY_USER)
         self._pausing = True
 
     def go_on(self) -> None:
-        """Forget a pause that has not come yet."""
+        """Withdraw a pause that has not happened yet."""
         self._pausing = False
 
     async def stop(self) -> None:
-        """End it now, also where it only waits; requests are cancelled and the text so far is kept."""
+        """Stop at once, also while it waits; requests are cancelled and the text so far is kept."""
         if not self.over:
             await self._cut(self.stopped_status, Reason.BY_USER)
         elif self._live.session.status not in (*ENDED, self.stopped_status):
@@ -93,7 +93,7 @@ class Run(ABC):
 
     @abstractmethod
     def _begin(self) -> None:
-        """Write down that the session runs."""
+        """Set the session's status to running."""
 
     @abstractmethod
     async def _step(self) -> None:
@@ -104,7 +104,7 @@ class Run(ABC):
         return self._waiting > 0
 
     def _settle(self, status: str) -> None:
-        """Bring what was cut to an orderly end."""
+        """Bring the messages of an interrupted turn to an end."""
         self._live.settle()
 
     async def _cut(self, status: str, reason: str) -> None:
@@ -136,13 +136,13 @@ class Run(ABC):
 
     def _show_busy(self, busy: bool) -> None:
         self._waiting += 1 if busy else -1
-        # A cut writes down why it pauses.
+        # A cut writes its own reason.
         if self._settled.is_set():
             self._live.change(reason=Reason.BUSY if busy else "")
 
     @contextmanager
     def _waits(self) -> Iterator[None]:
-        """Count what only waits as long as the block runs."""
+        """Count as only waiting while the block runs."""
         self._waiting += 1
         try:
             yield
@@ -150,7 +150,7 @@ class Run(ABC):
             self._waiting -= 1
 
     async def _save(self) -> bool:
-        """Wait until all is on the disk; where it cannot be, pause and say so."""
+        """Wait until all is saved; where that fails, pause and publish a notice."""
         try:
             await self._services.store.flush(self._live.id)
         except StorageError as error:

@@ -1,4 +1,4 @@
-"""MCP servers as they are kept: entries in `mcp.json`, their secrets in the keyring; `engine.servers`."""
+"""The MCP servers: entries in `mcp.json`, their secrets in the keyring; `engine.servers`."""
 
 import contextlib
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
@@ -37,9 +37,9 @@ class Servers:
         self._take_out = take_out
 
     async def save(self, servers: tuple[McpServer, ...]) -> bool:
-        """Write `mcp.json`; the secrets of those servers that are new or others now go to the keyring.
+        """Write `mcp.json`; the secrets of new and changed servers go to the keyring.
 
-        False where a secret lives for this run only. Raises BadInput, StorageError.
+        False where a secret is kept for this run only. Raises BadInput, StorageError.
         """
         return await self._save(servers, {one.name: one for one in self._documents.mcp_servers()})
 
@@ -75,7 +75,7 @@ class Servers:
             raise BadInput("server_changed", name=name)
         await self._tools.consent(name)
         if server.disabled:
-            # In this order it never asks again.
+            # In this order the user is never asked again.
             on = replace(server, disabled=False)
             await self.save(tuple(on if one.name == name else one for one in self._documents.mcp_servers()))
             await self._tools.attach((name,))
@@ -149,8 +149,8 @@ class Servers:
         edited: Collection[str] = (),
         typed: str = "",
     ) -> bool:
-        """Write the servers; of those `edited` and of those that are not as they are `known`, the secrets go
-        to the keyring. The values of the server `typed` were given by the user in its form.
+        """Write the servers; the secrets of those `edited` and of those that differ from `known` go to the keyring. The values
+        of the server `typed` were typed by the user into its form.
         """
         before = self._documents.mcp_servers()
         changed: dict[str, str | None] = {}
@@ -179,9 +179,9 @@ class Servers:
     async def _secured(
         self, server: McpServer, before: McpServer | None, changed: dict[str, str | None]
     ) -> tuple[McpServer, bool]:
-        """Return a server without its secrets, which are kept now, and whether they outlast this run.
+        """Return a server without its secrets, which are stored, and whether they outlast this run.
 
-        `changed` takes note of the places that hold another value now, each with the one before.
+        `changed` receives the places whose value is new, each with the value before.
         """
         if has_user(server.url):
             raise BadInput("server_address_user")
@@ -262,7 +262,7 @@ class Servers:
             if not await self._secrets.remove(place):
                 problem = self._secrets.keyring_problem
             if problem == "dismissed":
-                break  # Its user would be asked the same again for the next.
+                break  # The user would be asked the same for the next one.
         return problem
 
     def _find(self, name: str) -> McpServer:

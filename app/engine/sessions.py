@@ -1,4 +1,4 @@
-"""The open sessions and those that run; used by the engine and the chats' commands."""
+"""The open sessions and those that run; used by the engine and the commands of every kind."""
 
 import asyncio
 from collections.abc import Callable, Iterable
@@ -80,10 +80,10 @@ class Sessions:
         return live
 
     def run(self, live: LiveSession) -> None:
-        """Let a session run."""
+        """Start or resume a session's run."""
         run = self._runs.get(live.id)
         if run is None or not run.looping:
-            # Never two at once: one that has just stopped is still there while that is written down.
+            # Never two at once: one that has just stopped still exists while that is saved.
             run = self._run_of(live)
             self._runs = {key: one for key, one in self._runs.items() if not one.over}
             self._runs[live.id] = run
@@ -95,7 +95,7 @@ class Sessions:
         return run if run is not None and not run.over else None
 
     async def stop(self, live: LiveSession) -> None:
-        """End what runs and keep what was said; a debate has then ended for good, a chat is the user's turn."""
+        """Stop a session and keep its text; a debate then has ended for good, in a chat it is the user's turn."""
         await (self.running(live.id) or self._run_of(live)).stop()
 
     async def wait(self, session_id: str) -> Session:
@@ -106,20 +106,20 @@ class Sessions:
         return live.session
 
     async def forget(self, session_id: str) -> None:
-        """Pause a session at once and close it: it goes on where it was if it comes back."""
+        """Pause a session at once and close it; it resumes from there if it comes back."""
         run = self._runs.pop(session_id, None)
         if run is not None:
             await run.close(Reason.BY_USER)
         self._let_go(session_id)
 
     async def put_away(self, session_id: str) -> None:
-        """Pause a session at once where it runs, because Moot ends."""
+        """Pause a running session at once, because the program ends."""
         run = self.running(session_id)
         if run is not None:
             await run.close()
 
     async def close(self) -> None:
-        """Pause what runs."""
+        """Pause all running sessions."""
         await asyncio.gather(*(run.close() for run in self._runs.values()))
         self._runs.clear()
 
@@ -128,7 +128,7 @@ class Sessions:
         self._kept.pop(live.id, None)
         self._kept[live.id] = live
         for session_id, old in list(self._kept.items())[:-KEPT]:
-            # What waits is listed with what needs the user; what was not saved is nowhere else.
+            # Waiting sessions are listed with what needs the user; unsaved ones exist nowhere else.
             if (
                 old.session.status not in (Status.RUNNING, Status.WAITING)
                 and old.session.reason != Reason.SAVE_FAILED
@@ -141,7 +141,7 @@ class Sessions:
 
 
 def check_open(live: LiveSession) -> None:
-    """Raise BadInput where nothing may be added to a session: it has ended, or is a newer Moot's."""
+    """Raise BadInput where nothing may be added to a session: it has ended, or a newer version wrote it."""
     if live.read_only:
         raise BadInput("session_read_only", title=live.session.title)
     if live.session.status in ENDED:

@@ -60,9 +60,9 @@ class Archive:
     async def back_up(
         self, target: str = "", progress: Callable[[int, int], None] = lambda _done, _total: None
     ) -> Backup:
-        """Pack everything that is the user's into one file, where `target` says or among the backups.
+        """Pack all of the user's data into one file, at `target` or among the backups.
 
-        `progress` is told how many files of how many are packed. Cancelled, it leaves what was there.
+        `progress` is told how many files of how many are packed. If it is cancelled, the existing files stay.
         """
         return await self._files.back_up(BackupReason.BY_HAND, target, progress)
 
@@ -75,7 +75,7 @@ class Archive:
         return await self._files.backups()
 
     async def contents(self, path: str) -> BackupContents:
-        """Say what is in a backup, compared with what is here; nothing is changed."""
+        """Return what is in a backup, compared with what is here; changes nothing."""
         return await self._files.contents(path)
 
     async def restore(
@@ -87,11 +87,10 @@ class Archive:
         replace: bool = False,
         progress: Callable[[int], None] = lambda _: None,
     ) -> Restored:
-        """Bring these sessions of a backup back, and with `documents` what else is missing.
+        """Restore these sessions of a backup, and with `documents` what else is missing.
 
-        The present state is backed up first. A session that is here and differs comes back as a copy
-        beside it; with `replace` the other documents are replaced where they differ. `progress` is told
-        how many sessions are done.
+        The present state is backed up first. A session that exists and differs is restored as a copy beside it; with `replace`
+        documents that differ are replaced. `progress` is told how many sessions are done.
         """
         restored = await self._files.restore(
             path, sessions, documents=documents, replace=replace, progress=progress
@@ -106,9 +105,9 @@ class Archive:
     # Import and export
 
     async def look_at(self, path: str) -> Arrivals:
-        """Say which sessions a file would bring: an export of ChatGPT, Claude, Open WebUI, LobeChat or Moot.
+        """Return the sessions in an export of ChatGPT, Claude, Open WebUI, LobeChat or Moot, without saving them.
 
-        Nothing is kept yet; what the file is shows by what is in it. Raises BadInput.
+        The format is recognised by the content. Raises BadInput.
         """
         around = Surroundings(
             words=self._prompts.lines(self._language(), "import"),
@@ -122,7 +121,7 @@ class Archive:
     async def bring_in(
         self, sessions: Sequence[Arrival], progress: Callable[[int], None] = lambda _: None
     ) -> tuple[str, ...]:
-        """Keep these sessions, one after the other; return their ids. `progress` is told how many are kept."""
+        """Save these sessions, one after the other; return their ids. `progress` is told how many are saved."""
         kept: list[str] = []
         try:
             for arrival in sessions:
@@ -148,11 +147,11 @@ class Archive:
         def entries() -> Iterator[tuple[str, bytes]]:
             lines = []
             for count, summary in enumerate(summaries, 1):
-                # A title and a date may hold anything; what a file is called is ours.
+                # File names are made by Moot: a title may hold anything.
                 day = summary.created_at[:10]
                 name = f"{day if is_day(day) else 'session'}-{summary.id}"
                 documents: dict[str, str] = {}
-                # One session that cannot be exported does not keep the others from it.
+                # One failed export does not prevent the others.
                 with contextlib.suppress(MootError):
                     stored = asyncio.run_coroutine_threadsafe(self._store.load(summary.id), loop).result()
                     documents = self._documents_of(stored)
@@ -198,7 +197,7 @@ class Archive:
         await self._files.remove_thrown(files)
 
     async def sizes(self) -> tuple[PartSize, ...]:
-        """Say how much room each part of the data directory takes, the largest first."""
+        """Return the size of each part of the data directory, the largest first."""
         return await self._files.sizes()
 
     def _announce_documents(self) -> None:

@@ -41,7 +41,7 @@ class HeldTurns:
         self._world = world
 
     async def retry(self, session_id: str) -> None:
-        """Take the turn now, however long its provider asked to wait; or the failed ones that led to a pause."""
+        """Take the turn now, however long its provider asked to wait; or retry the failed turns that led to a pause."""
         live = await self._at_rest(session_id)
         spoken = self._next(live)
         if spoken is not None:
@@ -50,7 +50,7 @@ class HeldTurns:
         self._sessions.run(live)
 
     async def skip(self, session_id: str) -> None:
-        """Go on behind the turn; the failed ones that led to a pause stay as they are."""
+        """Skip the turn; failed turns that led to a pause stay as they are."""
         live = await self._at_rest(session_id)
         debate = live.debate_session.debate
         spoken = self._next(live)
@@ -65,7 +65,7 @@ class HeldTurns:
         self._sessions.run(live)
 
     async def go_on_without(self, session_id: str, participant_id: str) -> None:
-        """Let a participant speak no more in this debate."""
+        """Leave a participant out of the rest of the debate."""
         live = await self._open(session_id)
         session = live.debate_session
         left = [one for one in self._present(session) if one.id != participant_id]
@@ -77,7 +77,7 @@ class HeldTurns:
         await self._go_on(live, lambda debate: replace(debate, left=(*debate.left, participant_id)))
 
     async def retake(self, session_id: str, message_id: str) -> None:
-        """Have a failed turn again, before the debate goes on."""
+        """Take a failed turn again before the debate goes on."""
         live = await self._open(session_id)
         failed = next((one for one in live.messages if one.id == message_id), None)
         if failed is None:
@@ -119,7 +119,7 @@ class HeldTurns:
         return live
 
     async def _go_on(self, live: LiveSession, change: Callable[[Debate], Debate]) -> None:
-        """Change a debate and let it go on; a turn in flight comes to its end first."""
+        """Change a debate and resume it; a turn in flight is finished first."""
         run = self._sessions.running(live.id)
         at_work = run is not None and live.session.status == Status.RUNNING and not run.only_waits
         if not at_work:

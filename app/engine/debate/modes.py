@@ -83,7 +83,7 @@ def with_sides(participants: Sequence[Participant], kinds: Sequence[str]) -> tup
 
 
 def system_prompt(debate: Debate, speaker: Participant, prompts: Prompts) -> str:
-    """Return what tells the speaker who they are; the user's own text replaces it whole."""
+    """Return a participant's system prompt; the user's own text replaces the generated one."""
     if speaker.system_prompt.strip():
         return speaker.system_prompt
     language = debate.language
@@ -109,7 +109,7 @@ def role_text(role: str, language: str, prompts: Prompts) -> str:
 
 
 def role_name(role: str, language: str, prompts: Prompts) -> str:
-    """Return a role as one reads it: the label of a built-in one, else the user's words."""
+    """Return the name of a role: the label of a built-in one, else the user's words."""
     return prompts.line(language, "roles", f"{role}.name") if role in ROLES else " ".join(role.split())
 
 

@@ -47,7 +47,7 @@ class Found:
 
 
 def aliases_of(participants: Sequence[Participant]) -> dict[str, tuple[str, ...]]:
-    """Return what each participant may be called, by id; what two could be called names neither."""
+    """Return the names each participant may be called by, by id; a name that fits two belongs to neither."""
     return _aliases(tuple(participants))
 
 
@@ -98,7 +98,7 @@ def _pattern(participants: tuple[Participant, ...]) -> tuple[re.Pattern[str] | N
 
 
 def without_quotes(text: str) -> str:
-    """Return the text without code fences and quoted lines: who is named there is not spoken to."""
+    """Return the text without code fences and quoted lines: names in them are not addressed."""
     return _QUOTED_LINE.sub("", _FENCE.sub("", normal(text)))
 
 

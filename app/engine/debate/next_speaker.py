@@ -78,7 +78,7 @@ def _wait(participant_id: str, speakers: list[str]) -> int:
 
 
 def _starving(eligible: list[Participant], waits: dict[str, int], limit: int) -> Participant | None:
-    """Earliest deadline first: return the longest silent if, in turn, one of the silent would be late."""
+    """Earliest deadline first: return the longest silent participant if one of the silent would otherwise be late."""
     silent = sorted(eligible, key=lambda one: -waits[one.id])
     late = any(waits[one.id] + place > limit for place, one in enumerate(silent, start=1))
     return silent[0] if late else None
@@ -121,7 +121,7 @@ def _most_eager(
     speakers: list[str],
     waits: dict[str, int],
 ) -> tuple[Participant, str]:
-    """Choose by being named, by silence, by having spoken little, and by a draw that is always the same."""
+    """Choose by mentions, by silence, by little speech, and by a draw that depends on the seed alone."""
     span = 2 * len(present)
     recent = speakers[-span:]
     places = {one.id: place for place, one in enumerate(debate.participants)}

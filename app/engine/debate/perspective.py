@@ -123,7 +123,7 @@ def transcript_request(
 
 
 def opener(speaker: Participant, round_number: int, rounds: int, prompts: Prompts) -> str:
-    """Return the fixed words a small model's statement begins with; they keep it on its side."""
+    """Return the fixed words that open a small model's statement; they keep it on its side."""
     lines = prompts.lines("en", "transcript")
     role = speaker.role
     if role and role not in ROLES:

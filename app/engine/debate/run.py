@@ -1,4 +1,4 @@
-"""A debate that runs: the director says whose turn it is, the turn is taken and written with the cursor."""
+"""A running debate: the director says whose turn it is, and the turn is written together with the cursor."""
 
 from dataclasses import replace
 
@@ -45,7 +45,7 @@ class DebateRun(Run):
             self._live.change(status=Status.RUNNING, reason="", debate=debate)
             decision = self._decision()
             if session.reason == FailureKind.RATE_LIMIT and isinstance(decision, Speak):
-                # The user wants it asked now, however long the provider asked to wait.
+                # The user wants an answer now, however long the provider asked to wait.
                 speaker = participant_of(debate, decision.speaker)
                 self._services.models.end_pause(speaker.provider)
 
@@ -53,7 +53,7 @@ class DebateRun(Run):
         try:
             await self._go_on()
         except ProviderError as held:
-            # The month's limit came before a vote or the verdict: both are asked for when it goes on.
+            # The month's limit was reached before a vote or the verdict: both are asked for after resuming.
             details = {"kind": held.kind, "detail": held.detail}
             self._live.change(status=Status.PAUSED, reason=held.kind)
             self._live.tell(
@@ -94,7 +94,7 @@ class DebateRun(Run):
         self._live.change(status=Status.COMPLETED, reason=reason, debate=session.debate)
 
     async def _poll(self) -> None:
-        """Let everybody vote in secret, where that is due and the user does not want a pause."""
+        """Let all participants vote in secret, where a vote is due and no pause is wanted."""
         session = self._live.debate_session
         due = round_to_poll(session.debate)
         if due is None or self._pausing:
@@ -113,7 +113,7 @@ class DebateRun(Run):
         return replace(session.debate, verdict=verdict)
 
     async def _take(self, session: DebateSession, spoken: Speak, world: World) -> None:
-        """Let a participant answer once they have time; message and cursor are one batch: no turn is lost or doubled."""
+        """Let a participant answer. Message and cursor are one batch, so that no turn is lost or doubled."""
         plan = self._plan(session, spoken)
         self._live.start_turn(plan.message)
         speaker = self._speaker(plan.message.author)

@@ -41,7 +41,7 @@ TITLE_LENGTH = 120
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DebateSetup:
-    """What the user chose before the start; a `seed` of None is drawn from the session's id."""
+    """What the user chose before the start; a `seed` of None is derived from the session's id."""
 
     topic: str
     participants: tuple[Participant, ...]
@@ -107,7 +107,7 @@ def session_of(setup: DebateSetup, statuses: Sequence[ProviderStatus]) -> Debate
 
 
 def forked(session: DebateSession, messages: Sequence[Message]) -> DebateSession:
-    """Return a new debate that has come as far as these messages of another, and waits there."""
+    """Return a new debate that continues another one after these messages, paused."""
     debate = session.debate
     turns = [one for one in messages if one.author.kind == "participant"]
     round_number = turns[-1].round if turns else 1
@@ -174,7 +174,7 @@ def set_up_again(debate: Debate, offered: Sequence[Participant]) -> Draft:
 
 
 def draft_of(setup: DebateSetup, statuses: Sequence[ProviderStatus]) -> Debate:
-    """Return the debate of a set-up that may still lack things, to show what would be sent."""
+    """Return the debate of an incomplete set-up, to show what would be sent."""
     kinds = {status.config.id: status.config.kind for status in statuses}
     participants = with_sides(setup.participants, [kinds.get(one.provider, "") for one in setup.participants])
     return Debate(
@@ -187,13 +187,13 @@ def draft_of(setup: DebateSetup, statuses: Sequence[ProviderStatus]) -> Debate:
 
 
 def title_of(topic: str) -> str:
-    """Return a topic as a title: one line, not too long, nothing that turns the direction of text."""
+    """Return a topic as a title: one line, not too long, without characters that change the direction of text."""
     line = " ".join("".join(c for c in topic if c.isprintable() or c.isspace()).split())
     return line if len(line) <= TITLE_LENGTH else line[: TITLE_LENGTH - 1].rstrip() + "…"
 
 
 def _completed(setup: DebateSetup, statuses: dict[str, ProviderStatus]) -> tuple[Participant, ...]:
-    """Check the participants; return them with distinct ids and names, and with the sides they lack."""
+    """Check the participants; return them with distinct ids and names, and with sides where they lack them."""
     if len(setup.participants) < MIN_PARTICIPANTS:
         raise BadInput("too_few_participants", count=len(setup.participants), least=MIN_PARTICIPANTS)
     if len(setup.participants) > MAX_PARTICIPANTS:
@@ -249,7 +249,7 @@ def _check_ready(completed: Sequence[Participant], statuses: dict[str, ProviderS
 
 
 def _check_model(name: str, model: str, status: ProviderStatus) -> None:
-    """Refuse a model that is known not to be there: not the embedded one, not on the user's own list."""
+    """Raise BadInput for a model that is known to be missing: not the built-in one, not on the user's list."""
     if not model:
         raise BadInput("model_missing", name=name, provider=status.label)
     kind = provider_kind(status.config.kind)

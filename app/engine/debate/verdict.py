@@ -52,7 +52,7 @@ _STANCE = re.compile(r"(?<![\d.])-?[012](?!\d|\.\d)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judge:
-    """Who can judge a debate: a name, and the model it speaks with."""
+    """A model that can judge a debate, and its name."""
 
     name: str
     provider: str
@@ -60,7 +60,7 @@ class Judge:
 
 
 def round_to_poll(debate: Debate) -> int | None:
-    """Return the round after which everybody is to vote now (0: before the first), None for none."""
+    """Return the round after which a vote is due now (0: before the first), None for none."""
     done = debate.round - 1
     if (
         not debate.polls
@@ -104,7 +104,7 @@ def verdict_request(
         text = defuse(message.content.strip(), names)[:MOST_STATEMENT]
         lines.append(f"({number}) {who}, {message.round}: {text}")
     while len(lines) > 1 and sum(map(len, lines)) > MOST_STATEMENTS:
-        # What was said in the middle goes first: openings and last words say most.
+        # The middle is left out first: openings and last statements matter most.
         del lines[len(lines) // 2]
     text = prompts.text(
         debate.language, "verdict", topic=defuse(debate.topic.strip(), names), statements="\n\n".join(lines)
@@ -118,7 +118,7 @@ def verdict_request(
 
 
 def statements(messages: Sequence[Message]) -> list[Message]:
-    """Return what a verdict can cite: everything that was said to its end."""
+    """Return what a verdict can cite: every statement that was finished."""
     return [one for one in messages if one.state == MessageState.DONE and one.content.strip()]
 
 
@@ -216,9 +216,9 @@ async def judged(
     models: MeteredModels,
     prompts: Prompts,
 ) -> Verdict:
-    """Return the verdict of the first judge that gives one; where none does, everybody's last words.
+    """Return the verdict of the first judge that gives one; otherwise all participants' last words.
 
-    Raises ProviderError where the month's limit forbids to ask.
+    Raises ProviderError where the month's limit forbids the call.
     """
     session, failure = live.debate_session, TOO_SMALL
     for judge in judges:

@@ -29,7 +29,7 @@ def export(
 async def export_in_turns(
     live: LiveSession, file_format: str, prompts: Prompts, as_html: Callable[[str], str] = escape
 ) -> str:
-    """Return what `export` does, letting others have a turn every few milliseconds; can be cancelled there."""
+    """Return what `export` does, yielding to the event loop every few milliseconds; it can be cancelled there."""
     pieces = []
     until = perf_counter() + TURN_S
     for piece in _pieces(live, file_format, prompts, as_html):
@@ -53,16 +53,16 @@ def _pieces(
 
 
 def _json(live: LiveSession) -> Iterator[str]:
-    """Yield what `moot show --json` says, and beside it the session whole, so that it can come back."""
+    """Yield the output of `moot show --json`, and beside it the whole session, for a later import."""
     session = live.session
     if session.chat is not None:
-        # What was allowed here is allowed here only.
+        # Approvals hold on this computer only.
         session = replace(session, chat=replace(session.chat, always=()))
-    # As they are now: others have a turn before the last of them is written.
+    # Copied now: other tasks run before the last of them is written.
     messages = list(live.whole_messages())
     frame = {"format": MOOT_SESSION, **session_object(live), "session": asdict(session)}
     text = json.dumps(frame, ensure_ascii=False, indent=2)
-    # No text of a session holds the end of a line: in JSON it is written otherwise.
+    # JSON escapes line ends, so no text of a session holds one.
     before, place, after = text.partition('\n  "messages": [')
     yield before + place
     for number, message in enumerate(messages):

@@ -30,9 +30,9 @@ from app.core.workflow import StepState
 
 
 def event_line(event: Event, text: str = "") -> dict[str, object] | None:
-    """Return what a `--json` line says about an event; None for one that scripts are not told.
+    """Return the `--json` line of an event; None for an event that scripts are not told.
 
-    `text` is what a notice, or a turn that waits, says in the user's language.
+    `text` is what a notice, or a waiting turn, says in the user's language.
     """
     named = _named(event, text)
     if named is None:

@@ -37,7 +37,7 @@ _PICTURES = {
 
 
 def page_head(title: str, language: str, facts: Sequence[tuple[str, str]]) -> str:
-    """Return how a page begins that loads nothing; HTML follows, and PAGE_END."""
+    """Return the start of a page that loads nothing; HTML follows, and PAGE_END."""
     heading = escape(title)
     lines = "".join(f"<div>{escape(label)}: {escape(value)}</div>" for label, value in facts)
     return (
@@ -87,7 +87,7 @@ def files_as_html(attachments: Sequence[Attachment]) -> str:
 
 
 def _picture(attachment: Attachment) -> str:
-    """Return a picture as a data: address; nothing where it is not what it says it is."""
+    """Return a picture as a data: address; "" where its content is not of its type."""
     starts = _PICTURES.get(attachment.media_type, ())
     try:
         data = base64.b64decode(attachment.data, validate=True)
@@ -99,7 +99,7 @@ def _picture(attachment: Attachment) -> str:
 
 
 def named(lines: Mapping[str, str], prefix: str, code: str) -> str:
-    """Return the line `<prefix>.<code>`; "unknown" for a code that only a file can have brought."""
+    """Return the text `<prefix>.<code>`; "unknown" for a code that only a file can have brought."""
     return lines.get(f"{prefix}.{code}", lines["unknown"])
 
 
@@ -134,7 +134,7 @@ def literal_markdown(text: str) -> str:
     parts: list[str] = []
     for number, line in enumerate(lines):
         if line:
-            # A single empty line parts two paragraphs; more of them are lines of their own.
+            # One empty line separates paragraphs; further ones are kept as lines.
             follows = bool(parts) and bool(lines[number - 1])
             parts.append(("\\\n" if follows else "\n\n" if parts else "") + line)
         elif number and not lines[number - 1]:
@@ -150,7 +150,7 @@ def _literal_line(line: str) -> str:
 
 
 def closed(text: str) -> str:
-    """Return a body of Markdown with a fence that was left open closed, so that it ends where it ends."""
+    """Return Markdown with its open code fence closed, so that nothing after it becomes code."""
     fence = ""
     for line in text.splitlines():
         mark = line.strip()
@@ -172,7 +172,7 @@ Item = Message | tuple[Message, ToolCall]
 
 
 def in_tree(messages: Iterable[Message]) -> Iterator[Item]:
-    """Yield messages so that all about a call follows its (message, call): the sub-agent's turn, the result."""
+    """Yield messages so that a sub-agent's turn and the result follow their (message, call)."""
     found = list(messages)
     about: dict[tuple[str | None, str | None], list[Message]] = {}
     for message in found:

@@ -1,4 +1,4 @@
-"""The commands of groups: their definitions, and work with them; `engine.groups` for window and command line."""
+"""The commands of groups: their definitions, and sessions with them; `engine.groups` for window and command line."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -62,9 +62,7 @@ class Groups(Definitions[Group]):
         self._ready_made = ready_made
 
     def ready_made(self) -> dict[str, Shared[Group]]:
-        """Return the groups that come with the program in the language that is chosen now, by the names of
-        their files; none is saved yet.
-        """
+        """Return the groups that come with the program in the current language, by the names of their files; none is saved yet."""
         files = sorted((self._ready_made / self._language()).glob("*.json")) if self._ready_made else []
         return {file.stem: self.read_shared(file.read_text(encoding="utf-8")) for file in files}
 

@@ -19,7 +19,7 @@ SWITCH_ASSISTANT = "switchAssistant"
 
 
 def decide(live: LiveSession, session: GroupSession, members: Sequence[Agent]) -> Decision:
-    """Say what comes next."""
+    """Return what comes next in a group."""
     chat = session.chat
     head = live.turn(chat.head)
     first = head[0] if head else None
@@ -47,7 +47,7 @@ def members_turn(live: LiveSession, session: GroupSession, members: Sequence[Age
 
 
 def turns_used(live: LiveSession) -> int:
-    """Return how often the orchestrator has spoken since the user's last message or wish to go on."""
+    """Return how often the orchestrator has spoken since the user's last message or the last resuming."""
     session = live.group_session
     used = 0
     for turn_id in back_from(live, session.chat.head):
@@ -59,7 +59,7 @@ def turns_used(live: LiveSession) -> int:
 
 
 def handed_over(turn: Sequence[Message]) -> ToolCall | None:
-    """Return the call by which an orchestrator's turn handed over, None where it did not."""
+    """Return the call by which an orchestrator's turn handed over, None where there is none."""
     ended = {
         message.tool_call_id
         for message in turn

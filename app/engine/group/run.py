@@ -1,4 +1,4 @@
-"""A group that runs: the orchestrator's turns and its members', each a root turn of the conversation."""
+"""A running group: the orchestrator's turns and its members', each a root turn of the conversation."""
 
 from app.core.agent import Agent, Leader
 from app.core.events import Notice
@@ -82,7 +82,7 @@ class GroupRun(ChatRun):
 
 
 def _plan_text(plan: Plan | None) -> str:
-    """Return the plan as the orchestrator is reminded of it: the user may have changed it."""
+    """Return the plan as text for the orchestrator: the user may have changed it."""
     if plan is None or not plan.items:
         return "There is no plan yet."
     lines = [f"{number}. [{'x' if item.done else ' '}] {item.text}" for number, item in enumerate(plan.items)]

@@ -24,7 +24,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """What a request has to mind: at most `window` messages, and that the answer before was empty."""
+    """The constraints of a request: at most `window` messages, and whether the answer before was empty."""
 
     window: int = WINDOW
     after_empty: bool = False
@@ -32,10 +32,10 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallPlan:
-    """Who speaks, as the message to be, whose model it is, and how to ask.
+    """A call to be made: its message to be, its provider, and how to ask.
 
-    `request` makes the request of an attempt; `may_ask`, asked before each, says whether `provider` may
-    still be asked. `taken` are the ids of tool calls that the turn has used already.
+    `request` makes the request of an attempt; `may_ask`, called before each, says whether `provider` may still be asked.
+    `taken` are the ids of tool calls that the turn has used already.
     """
 
     message: Message
@@ -139,7 +139,7 @@ class Answer:
         self._thinking += [thinking] if thinking else []
 
     def _time_thought(self, *, spoken: bool) -> None:
-        """Note when the thought began, and how long it took once something else comes."""
+        """Record when thinking began, and how long it took once something else comes."""
         if self._thought_at is None:
             self._thought_at = None if spoken else self._clock()
         elif spoken and self._thought_for is None:
@@ -156,8 +156,8 @@ class Answer:
             self._live.stream_calls(message.id, self._tool_calls())
 
     def _free_id(self, wanted: str) -> str:
-        """Return a call's own id, changed at its front where the turn has one like it: each call has one
-        result. The end stays: Gemini signs there.
+        """Return a call's own id, with a changed start where the turn has used it: each call has one result. The end stays,
+        because Gemini puts a signature there.
         """
         taken = self._plan.taken | {call.id for call in self._calls.values()}
         wanted = free = clean_text(wanted) or f"call_{new_id()}"
@@ -205,7 +205,7 @@ class Answer:
         return self._result(replace(self._ended(MessageState.FAILED), error=failure))
 
     def _result(self, message: Message) -> CallResult:
-        """Return a message with what it used, which a provider charges for an answer that was cut as well."""
+        """Return a message with its usage; providers charge for answers that were cut as well."""
         return CallResult(message, usage=self._report(message))
 
     def _report(self, message: Message) -> UsageReported | None:
@@ -214,7 +214,7 @@ class Answer:
         return UsageReported(session_id=self._live.id, turn_id=message.turn_id, usage=message.usage)
 
     def stopped(self) -> None:
-        """Keep what was said so far, marked as cut, and what it used."""
+        """Keep the text so far, marked as cut, and its usage."""
         if self._message is not None:
             message = self._ended(MessageState.STOPPED)
             report = self._report(message)
@@ -255,7 +255,7 @@ class _GrowingCall:
         self._length = 0
 
     def add(self, piece: CallPiece) -> bool:
-        """Take a piece; say whether one line that shows the call reads differently now."""
+        """Add a piece; return whether a line that shows the call looks different now."""
         self._name = self._name or clean_text(piece.name)
         self._arguments.append(clean_text(piece.arguments))
         before, self._length = self._length, self._length + len(piece.arguments)

@@ -1,4 +1,4 @@
-"""What runs and turns get from outside, how far a turn came, and what a running tool may know and do."""
+"""What runs and turns share, how far a turn came, and the view of a session that a running tool has."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractContextManager
@@ -21,7 +21,7 @@ from app.engine.turns.metered_models import MeteredModels
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Services:
-    """What sessions that run share: models, free slots, assistants, prompts, the disk and a clock in seconds."""
+    """What running sessions share: models, slots, assistants, prompts, the disk and a clock in seconds."""
 
     models: MeteredModels
     slots: Slots

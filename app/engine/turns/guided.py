@@ -39,9 +39,9 @@ _OPTIONS: Mapping[str, object] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
-    """A tool whose turn it is: the prompt that asks for its words, and the calls they make.
+    """A tool to be called: the prompt that asks for its words, and the calls made from them.
 
-    `most` are the tokens the words may take; they end with the line unless `lines` is true.
+    `most` is the limit of tokens for the words; they end with the line unless `lines` is true.
     """
 
     key: str
@@ -93,7 +93,7 @@ def guided_request(
         model=turn.voice.model,
         messages=tuple(messages),
         max_tokens=most,
-        # An empty answer is not had again by asking in the very same way.
+        # The same request would give an empty answer again.
         temperature=0.8 if attempt.after_empty else 0.4,
         stop=("\n",) if offer and not offer.lines else (),
         opener=opener,
@@ -120,7 +120,7 @@ def _request_of(turn: AgentTurn, live: LiveSession) -> str:
 
 
 def _history(turn: AgentTurn, live: LiveSession) -> list[dict[str, object]]:
-    """Return what was said before the request, shortened: the model reads little."""
+    """Return the messages before the request, shortened for a small model."""
     found: list[dict[str, object]] = []
     before = live.turn(turn.follows or "")
     for turn_id in back_from(live, (before[0].follows or "") if before else ""):
@@ -216,7 +216,7 @@ def _plan(words: str, task: str) -> ToolCall:
     steps = [one_line(part)[:200] for part in _STEP.split("1. " + text)]
     steps = [step for step in steps if step]
     if len(steps) == 1:
-        # One long step took all the tokens there were: its sentences are steps as well.
+        # One long step took all the tokens: its sentences become steps.
         steps = _SENTENCE.split(steps[0])
     steps = steps[:MOST_STEPS] or [task[:200]]
     return _call("setPlan", {"items": steps})
@@ -228,7 +228,7 @@ def _next(plan: Plan | None) -> int:
 
 
 def _so_far(turn: AgentTurn, live: LiveSession) -> tuple[str, list[str], bool, int]:
-    """Return the request, what members found, whether one has just answered, and how often it was handed over."""
+    """Return the request, what members found, whether one has just answered, and the number of hand-overs."""
     notes: list[str] = []
     task, handed, answered = "", 0, False
     for place, turn_id in enumerate(back_from(live, turn.follows or "")):

@@ -16,7 +16,7 @@ from app.engine.live_session import LiveSession
 
 
 class Budget:
-    """The limits of one user message and what is spent of them; a limit of 0 means none."""
+    """The limits of one user message and what is used of them; a limit of 0 means none."""
 
     def __init__(self, settings: Settings, spent_by: Sequence[Message], clock: Callable[[], float]) -> None:
         self._settings = settings
@@ -50,7 +50,7 @@ class Budget:
         return ""
 
     def take_model_call(self) -> bool:
-        """Count a call of a model that is about to be made; false where it may not be."""
+        """Count a call that is about to be made; false where it may not be."""
         if self.reached():
             return False
         self._model_calls += 1
@@ -104,7 +104,7 @@ def _alike(live: LiveSession, turn: AgentTurn, call: ToolCall, *, before: str = 
 
 
 def _said_before(live: LiveSession, turn: AgentTurn, call: ToolCall) -> list[Message]:
-    """Return where a call may be repeated: its turn, and for a hand-over the turns since the user spoke."""
+    """Return the messages in which a call counts as repeated: its turn; for a hand-over the turns since the user's message."""
     messages = live.turn(turn.turn_id)
     for turn_id in back_from(live, turn.follows or "") if call.name == SWITCH_ASSISTANT else ():
         before = live.turn(turn_id)

@@ -1,7 +1,7 @@
 """Makes all calls of models: each passes the provider's gate and the month's limit.
 
-The gate lets no more calls through at once than the provider can answer, and none while it has asked to
-wait: what one session is refused, all sessions wait for.
+The gate admits no more calls at once than the provider can answer, and none while it has asked to wait: a rate limit
+that one session meets holds for all sessions.
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
@@ -60,13 +60,13 @@ class MeteredModels:
                 yield Place(self._models, self._usage, self._gate)
 
     def end_pause(self, provider: str) -> None:
-        """Let a provider that asked to wait be asked again at once."""
+        """End a provider's pause, so that it can be asked again at once."""
         self._gate.end_pause(provider)
 
     def note(
         self, call: "MeteredCall", session_id: str = "", author: Author | None = None
     ) -> UsageEntry | None:
-        """Count what a call used that becomes no message; return it, None where it used nothing."""
+        """Count the usage of a call that becomes no message; return it, None where it used nothing."""
         usage = call.usage
         if usage is None:
             return None
@@ -89,7 +89,7 @@ class Place:
 
 
 class MeteredCall:
-    """One call of a model and what it used: by the provider's word, else by an estimate."""
+    """One call of a model and its usage: as the provider reports it, else estimated."""
 
     def __init__(self, models: Models, book: UsageBook, gate: Slots, request: ModelRequest) -> None:
         self._models = models
@@ -104,7 +104,7 @@ class MeteredCall:
     async def stream(self) -> AsyncGenerator[Delta, None]:
         """Ask the model. Raises ProviderError, of the kind budget_month where the limit forbids it."""
         await self._book.check(self._request)
-        # Now, because one that is cut has no time to ask.
+        # Look the price up first: a call that is cut has no time for it.
         with suppress(ProviderError):
             self._price = await self._models.price(self._request.provider, self._request.model)
         stream = cast(AsyncGenerator[Delta, None], self._models.stream(self._request))
@@ -122,13 +122,13 @@ class MeteredCall:
         except Exception as error:
             if isinstance(error, ProviderError) and (seconds := seconds_to_wait(error)):
                 self._gate.pause_provider(self._request.provider, seconds)
-            # Who refuses a request charges nothing for it.
+            # A refused request costs nothing.
             empty = isinstance(error, ProviderError) and error.kind == FailureKind.EMPTY
             self._asked = bool(self._said) or empty
             raise
 
     async def text(self) -> str:
-        """Ask the model and return its answer's text, whole. Raises ProviderError as `stream` does."""
+        """Ask the model and return the whole text of its answer. Raises ProviderError as `stream` does."""
         pieces = []
         async with aclosing(self.stream()) as stream:
             async for delta in stream:

@@ -1,6 +1,6 @@
-"""Cleaning a reply while it streams: its own label, words put into others' mouths, thinking tags.
+"""Cleans a reply while it streams: its own label, words attributed to others, thinking tags.
 
-Used by the turn. What may still become a label or a tag is held back until it is clear.
+Text that may still become a label or a tag is kept back until that is clear.
 """
 
 import re
@@ -64,11 +64,11 @@ class ReplyCleaner:
         return cls(own=own, others=_NOBODY, labels=(name.casefold(),))
 
     def feed(self, piece: str) -> tuple[str, str]:
-        """Take a piece; return the text and the thinking that may be shown now."""
+        """Add a piece; return the text and the thinking that may be shown now."""
         return self._take(piece, last=False)
 
     def finish(self) -> tuple[str, str]:
-        """Return what was held back, now that nothing follows; `text` is then whole."""
+        """Return the text that was kept back; `text` is then complete."""
         shown = self._take("", last=True)
         self.text = "".join(self._shown)
         return shown
@@ -107,7 +107,7 @@ class ReplyCleaner:
 
     def _step_line_start(self, last: bool) -> bool:
         if self._first_line or self._after_thinking:
-            # The blanks may come in a later piece than what they follow.
+            # White space may come in a later piece than what it follows.
             self._pending = self._pending.lstrip()
         if not self._pending:
             return False
@@ -129,7 +129,7 @@ class ReplyCleaner:
                 self.cut = True
                 self._pending = ""
                 return False
-        # Of this line only: an empty line before a fence must not count it twice.
+        # Strip this line only: an empty line before a fence must not count it twice.
         if self._pending.lstrip(" \t").startswith(("```", "~~~")):
             self._in_fence = not self._in_fence
         self._at_line_start = self._first_line = self._after_thinking = False

@@ -1,4 +1,4 @@
-"""The turn of a speaker, whatever the kind of session: a free slot, the provider's gate, the call, its failure.
+"""The turn of a speaker in any kind of session: a free slot, the provider's gate, the call, its failure.
 
 Used by debates, chats, groups, sub-agents and the steps of workflows.
 """

@@ -30,7 +30,7 @@ PARAMETERS: Mapping[str, object] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delegation:
-    """What a caller asks a sub-agent: checked and ready."""
+    """A checked task for a sub-agent."""
 
     agent: Agent
     task: str

@@ -1,7 +1,7 @@
-"""The calls of one answer: run side by side, each with exactly one result; used by the turn.
+"""The calls of one answer: they run side by side, and each gets exactly one result.
 
-A call may wait for the user (an approval, a question, a sub-agent that waits). What waits looks again
-whenever an answer comes, while its siblings go on.
+A call may wait for the user (an approval, a question, a sub-agent that waits). Waiting calls check again whenever an
+answer comes, while the others go on.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ _log = logging.getLogger(__name__)
 
 
 class ToolCalls:
-    """Answers the calls of a tree's turns; `take` goes on with a sub-agent's turn."""
+    """Answers the calls of a tree's turns; `take` continues a sub-agent's turn."""
 
     def __init__(
         self, context: TreeContext, take: Callable[[AgentTurn, SpeakerTurn], Awaitable[Outcome]]
@@ -51,12 +51,12 @@ class ToolCalls:
         self._waiting: set[str] = set()
 
     def answered(self) -> None:
-        """Let what waits look again."""
+        """Let waiting calls check again."""
         news, self._news = self._news, asyncio.Event()
         news.set()
 
     def stop_turn(self, turn_id: str) -> bool:
-        """Stop a sub-agent that runs; false where it does not."""
+        """Stop a running sub-agent; false where it does not run."""
         task = self._running.get(turn_id)
         if task is None:
             return False
@@ -65,7 +65,7 @@ class ToolCalls:
         return True
 
     async def answer_all(self, turn: AgentTurn, answer: Message, *, refuse: bool) -> Outcome | None:
-        """See to it that every call has its result; return why the turn cannot go on, None when it can."""
+        """Give every call its result; return why the turn cannot go on, None when it can."""
         self._skip_after_end(turn, answer)
         open_calls = unanswered(answer, self._live.turn(turn.turn_id))
         if refuse:
@@ -76,7 +76,7 @@ class ToolCalls:
         return self._after_results(turn, answer)
 
     def _skip_after_end(self, turn: AgentTurn, answer: Message) -> None:
-        """Give the calls behind one that ends the turn a result that says so."""
+        """Give the calls after one that ends the turn a result that says so."""
         tools = self._services.cast.tools(turn.agent, turn.mode, turn.given)
         ended_by = ""
         missing = {call.id for call in unanswered(answer, self._live.turn(turn.turn_id))}
@@ -154,7 +154,7 @@ class ToolCalls:
     # Approval
 
     def _may_run(self, turn: AgentTurn, call: ToolCall, tool: Tool) -> bool:
-        """Whether a call may run now; false while the user has yet to say. Raises ToolError for a no."""
+        """Return whether a call may run now; false while the user has not answered. Raises ToolError where they deny it."""
         reason = ""
         if not tool.repeatable and self._was_cut(turn, call):
             reason = PromptReason.MAY_HAVE_RUN
@@ -192,7 +192,7 @@ class ToolCalls:
             if message.tool_call_id != call.id:
                 continue
             if reason == PromptReason.MAY_HAVE_RUN and message.state == MessageState.STOPPED:
-                # What was allowed before the last run does not count for the next one.
+                # An approval of an earlier run does not count for the next one.
                 return None
             if prompt and prompt.reason == reason:
                 return message
@@ -226,7 +226,7 @@ class ToolCalls:
         plan: tuple[Plan | None, ...] = ()
         try:
             if not tool.repeatable:
-                # From here on it may have run, and the disk must know before it does.
+                # From here on the tool may have run, and that must be on the disk before it does.
                 await self._services.store.flush(self._live.id)
             result = await tool.run(arguments, run)
             plan = run.new_plan

@@ -32,7 +32,7 @@ _HANGUL = re.compile("[\uac00-\ud7a3]")
 
 
 def by_keyword(command: str, definitions: Sequence[WorkflowDefinition]) -> WorkflowDefinition | None:
-    """Return the one definition whose keywords a command holds most of; None for none, or for a tie."""
+    """Return the definition with most keywords in a command; None for none, or for a tie."""
     text = normal(command)
     counts = {one.id: sum(_holds(text, word) for word in one.keywords) for one in definitions}
     most = max(counts.values(), default=0)
@@ -52,7 +52,7 @@ def question(command: str, definitions: Sequence[WorkflowDefinition]) -> tuple[s
 
 
 def choice_of(answer: str, definitions: Sequence[WorkflowDefinition]) -> WorkflowDefinition | None:
-    """Return the definition an answer names, and only that one; None for anything else."""
+    """Return the only definition that an answer names; None for any other answer."""
     words = set(re.findall(r"[\w-]+(?:\.[\w-]+)*", answer.casefold(), re.ASCII))
     named = [one for one in definitions if one.id.casefold() in words]
     return named[0] if len(named) == 1 and NONE not in words - {named[0].id.casefold()} else None
@@ -76,7 +76,7 @@ _KIND = LibraryKind(
 
 
 class Workflows(Definitions[WorkflowDefinition]):
-    """What a user may do with workflows; everything raises BadInput, NotFound or StorageError in words."""
+    """The commands of workflows; all raise BadInput, NotFound or StorageError in words."""
 
     def __init__(
         self,
@@ -92,7 +92,7 @@ class Workflows(Definitions[WorkflowDefinition]):
         self._sessions = sessions
         self._cast = cast
         self._models = models
-        # What choosing a workflow for a command used, until work with it begins.
+        # The usage of choosing a workflow for a command, until its session starts.
         self._asked: dict[str, UsageEntry] = {}
 
     def faults(self, definition: WorkflowDefinition) -> list[Fault]:
@@ -107,13 +107,13 @@ class Workflows(Definitions[WorkflowDefinition]):
         ]
 
     async def duplicate(self, definition_id: str, name: str) -> WorkflowDefinition:
-        """Save a copy under another name, without keywords: of two with the same neither would be recognised."""
+        """Save a copy under another name, without keywords: two definitions with the same keywords would not be recognised."""
         return await self.save(replace(self.find(definition_id), id="", name=name, keywords=(), version=1))
 
     # Work
 
     async def classify(self, command: str) -> WorkflowDefinition | None:
-        """Return the workflow a command calls for: by keyword, else by a model; None where the user must say."""
+        """Return the workflow for a command: by keyword, else by a model; None where the user must choose."""
         found = by_keyword(command, self.all())
         if found is not None:
             return found
@@ -159,14 +159,14 @@ class Workflows(Definitions[WorkflowDefinition]):
         return live.id
 
     async def accept(self, session_id: str, step_id: str) -> None:
-        """Take a step that did not say it was done as done."""
+        """Accept a step that did not say it was done."""
         live, state = await self._at(session_id, step_id)
         if state.state != StepStatus.WAITING or state.reason == Reason.BUSY:
             raise BadInput("step_not_waiting", step=step_id)
         self._put(live, replace(state, state=StepStatus.DONE, reason="", ended_at=utc_now()))
 
     async def retry(self, session_id: str, step_id: str) -> None:
-        """Try a step again, and what waited for it; what is done stays."""
+        """Retry a step and the steps that it blocked; finished steps stay."""
         live, state = await self._at(session_id, step_id)
         if state.state not in (
             StepStatus.FAILED,
@@ -178,7 +178,7 @@ class Workflows(Definitions[WorkflowDefinition]):
             raise BadInput("step_not_ended", step=step_id)
         work = self._work(live)
         again = tuple(
-            # Those that one stop of the whole has cancelled go on with it; a step stopped by itself stays so.
+            # Steps that were cancelled with the whole workflow go on with it; a step stopped by itself stays stopped.
             replace(one, state=StepStatus.PENDING)
             if one.state == StepStatus.CANCELLED and not one.reason
             else one
@@ -190,7 +190,7 @@ class Workflows(Definitions[WorkflowDefinition]):
         )
 
     def reopen(self, live: LiveSession) -> None:
-        """Let every step that failed or was stopped be tried again: it cannot go on without them."""
+        """Make every failed or stopped step ready again: the workflow cannot go on without them."""
         work = self._work(live)
         steps = work.steps
         for state in work.steps:
@@ -204,14 +204,14 @@ class Workflows(Definitions[WorkflowDefinition]):
         live.finish_messages((), *events, workflow=replace(work, steps=steps))
 
     async def stop_step(self, session_id: str, step_id: str) -> None:
-        """Stop one step; what does not depend on it goes on. It can be retried or skipped."""
+        """Stop one step; steps that do not depend on it go on. It can be retried or skipped."""
         live, _ = await self._at(session_id, step_id)
         run = self._sessions.running(live.id)
         if not (isinstance(run, WorkflowRun) and run.stop_step(step_id)):
             raise BadInput("step_not_running", step=step_id)
 
     async def skip(self, session_id: str, step_id: str) -> None:
-        """Leave a step out; what depends on it goes on or is blocked, as the definition says."""
+        """Skip a step; steps that depend on it go on or are blocked, as the definition says."""
         live, state = await self._at(session_id, step_id)
         run = self._sessions.running(live.id)
         if state.state in (StepStatus.DONE, StepStatus.SKIPPED) or (
@@ -242,10 +242,10 @@ class Workflows(Definitions[WorkflowDefinition]):
     def _change(
         self, live: LiveSession, changed: tuple[StepState, ...], closed: StepState | None = None
     ) -> None:
-        """Write steps and let the workflow go on with them."""
+        """Write steps and resume the workflow with them."""
         by_id = {state.id: state for state in changed}
         if closed is not None and closed.id in by_id:
-            # Its attempt is over, whatever it came to: the next one is another.
+            # Its attempt is over, whatever its result: the next one is another.
             by_id[closed.id] = replace(by_id[closed.id], fresh=True)
         for state in self._work(live).steps:
             # Questions of a step that no longer waits need no answer.

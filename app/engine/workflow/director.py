@@ -1,4 +1,4 @@
-"""A workflow's director: which steps are ready, and what an end of one means to the rest; pure.
+"""A workflow's director: which steps are ready, and what the end of one means to the others; pure.
 
 Asked by the workflow's run and its commands.
 """
@@ -16,7 +16,7 @@ WORKFLOW = "workflow"
 
 
 def work_turn(live: LiveSession) -> str:
-    """Return the workflow's own turn, below which its steps are; "" while no step has begun."""
+    """Return the workflow's own turn, the parent of its steps; "" while no step has begun."""
     return next(
         (one.turn_id for one in live.messages if one.author.id == WORKFLOW and one.parent_turn_id is None), ""
     )
@@ -39,14 +39,14 @@ def settled(definition: WorkflowDefinition, states: Sequence[StepState]) -> tupl
     by_id = {state.id: state for state in states}
     after = dependents(definition)
     steps = {step.id: step for step in definition.steps}
-    # A step is looked at once when all before it have ended, so a chain of any length is one pass.
+    # A step is visited once all before it have ended, so a chain of any length takes one pass.
     open_before = {
         step.id: sum(by_id[one].state not in STEP_ENDED for one in dict.fromkeys(step.depends_on))
         for step in definition.steps
     }
     for step in definition.steps:
         if open_before[step.id] and by_id[step.id].state == StepStatus.READY:
-            # What it had waited for is tried again.
+            # A step it depends on is retried.
             by_id[step.id] = replace(by_id[step.id], state=StepStatus.PENDING, reason="")
     due = deque(step.id for step in definition.steps if not open_before[step.id])
     while due:
@@ -77,7 +77,7 @@ def _blocks(when_skipped: str, state: StepState) -> bool:
 
 
 def decide(states: Sequence[StepState], at_work: Collection[str]) -> Decision:
-    """Say what comes next in a workflow whose steps are settled; `at_work` are the ids of steps that run now."""
+    """Return what comes next in a workflow whose steps are settled; `at_work` are the ids of running steps."""
     ready = tuple(one.id for one in states if one.state == StepStatus.READY and one.id not in at_work)
     if ready:
         return Call(ready)
@@ -91,7 +91,7 @@ def decide(states: Sequence[StepState], at_work: Collection[str]) -> Decision:
 def with_step(
     definition: WorkflowDefinition, states: Sequence[StepState], state: StepState
 ) -> tuple[StepState, ...]:
-    """Return the steps with one in another state; what it had blocked is looked at again."""
+    """Return the steps with one in another state; the steps it had blocked are settled again."""
     again = reopened(definition, states, state.id)
     return settled(definition, tuple(state if one.id == state.id else one for one in again))
 
@@ -99,9 +99,7 @@ def with_step(
 def reopened(
     definition: WorkflowDefinition, states: Sequence[StepState], step_id: str
 ) -> tuple[StepState, ...]:
-    """Return the steps with one to be tried again, and those it had blocked waiting for it; all that is
-    done stays.
-    """
+    """Return the steps with one to be retried, and those it had blocked pending; finished steps stay."""
     after = dependents(definition)
     again = {step_id}
     due = deque([step_id])

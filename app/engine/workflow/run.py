@@ -54,7 +54,7 @@ class WorkflowRun(ChatRun):
         return self._waiting >= sum(state.state == StepStatus.RUNNING for state in self._work.steps)
 
     def go_on(self) -> None:
-        """Forget a pause that has not come yet."""
+        """Withdraw a pause that has not happened yet."""
         super().go_on()
         self._news.set()
 
@@ -157,7 +157,7 @@ class WorkflowRun(ChatRun):
             self._live.change(status=Status.PAUSED, reason=decision.reason)
 
     def _wake(self, root: str) -> None:
-        """Let the steps go on whose questions have been answered."""
+        """Make the steps ready whose questions have been answered."""
         for state in self._work.steps:
             if state.state == StepStatus.WAITING and state.reason == Reason.QUESTION:
                 turn_id = self._live.child_turn(root, call_id(state))
@@ -192,7 +192,7 @@ class WorkflowRun(ChatRun):
         """Take a step with the assistant that has least to do, or with the one the user gives it to while it waits."""
         step = next(one for one in self._work.definition.steps if one.id == step_id)
         agent = self._agent_for(step)
-        # It may have been left out since it was found ready.
+        # It may have stopped waiting since it was found ready.
         while self._state(step_id).state == StepStatus.READY:
             self._begin_attempt(root, step, agent)
             try:
@@ -297,8 +297,8 @@ class WorkflowRun(ChatRun):
             )
 
     def _completion(self, turn: AgentTurn, outcome: Outcome) -> StepComplete | None:
-        """Return what a step says of its end, by the tool or in its own final text; a model too small to say
-        it is taken at its word.
+        """Return how a step says it ended, by the tool or in its own final text; the answer of a model too small to say it
+        counts as its end.
         """
         if outcome.state != TurnState.FINISHED or outcome.message is None:
             return None
@@ -313,7 +313,7 @@ class WorkflowRun(ChatRun):
         self._change_steps(replace(self._state(step_id), asked_again=True), messages=(message,))
 
     def _begin_attempt(self, root: str, step: WorkflowStep, agent: Agent) -> StepState:
-        """Write down that a step begins; one that was cut goes on with the attempt it had."""
+        """Write the start of a step's attempt; a step that was interrupted continues its attempt."""
         state = self._state(step.id)
         if state.attempt and not state.fresh and not self._answered(root, call_id(state)):
             return state
@@ -345,7 +345,7 @@ class WorkflowRun(ChatRun):
     def _finish(
         self, root: str, before: StepState, state: str, reason: str, text: str = "", artifacts: str = ""
     ) -> None:
-        """End a step's attempt: its result and its state are one batch. One that is ready begins another."""
+        """End a step's attempt: its result and its state are one batch. A step that is ready begins another."""
         after = replace(
             before,
             state=state,

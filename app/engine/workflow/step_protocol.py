@@ -25,7 +25,7 @@ _ARTIFACTS = ("산출물", "artifacts", "artifact")
 
 @dataclass(frozen=True, slots=True)
 class StepComplete:
-    """What stood behind the marker; `before` is the text above it."""
+    """The fields after the marker; `before` is the text above it."""
 
     artifacts: str = ""
     status: str = ""
@@ -47,7 +47,7 @@ def step_complete(text: str) -> StepComplete | None:
 def read_by_people(text: str, *, ended: bool) -> tuple[str, str]:
     """Return a step's text without the lines that say it is done, and what it made.
 
-    Of one that is still being written, from where these lines may have begun nothing is shown.
+    While the text streams, nothing from the possible start of these lines is shown.
     """
     if ended:
         complete = step_complete(text) if MARKER in text else None
@@ -59,7 +59,7 @@ def read_by_people(text: str, *, ended: bool) -> tuple[str, str]:
 
 
 def from_call(messages: Sequence[Message]) -> StepComplete | None:
-    """Return what the tool was told in a step's turn, None where it was not called with success."""
+    """Return the arguments of the tool in a step's turn, None where it was not called with success."""
     ended = {one.tool_call_id for one in messages if one.role == Role.TOOL and one.state == MessageState.DONE}
     for message in reversed(messages):
         for call in message.tool_calls:
