@@ -100,17 +100,17 @@ class FileSystem:
 
     def scan(self, folder: Path) -> list[FileStat]:
         """List the plain files of a folder; none if the folder does not exist."""
-        # Called for a thousand logs before the list is shown, so every call counts.
+        found = []
         try:
             with os.scandir(folder) as entries:
-                stats = [
-                    (one.name, one.stat(follow_symlinks=False))
-                    for one in entries
-                    if one.is_file(follow_symlinks=False)
-                ]
+                for entry in entries:
+                    if entry.is_file(follow_symlinks=False):
+                        stat = entry.stat(follow_symlinks=False)
+                        # Called for a thousand logs before the list is shown, so every call counts.
+                        found.append(FileStat(entry.name, stat.st_size, stat.st_mtime_ns))
         except FileNotFoundError:
             return []
-        return [FileStat(name, stat.st_size, stat.st_mtime_ns) for name, stat in stats]
+        return found
 
     def read(self, path: Path, start: int = 0, end: int | None = None) -> bytes:
         """Return a file's bytes from `start` to before `end`."""
