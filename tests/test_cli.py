@@ -16,7 +16,7 @@ from app.cli.parser import (
     DIVIDED,
     WRITING,
     Arguments,
-    Command,
+    CommandName,
     Spec,
     parse_arguments,
     parse_spec,
@@ -48,12 +48,12 @@ TEXTS = load_texts("en")
     [
         *WRITING,
         *DIVIDED,
-        Command.SESSIONS,
-        Command.SHOW,
-        Command.EXPORT,
-        Command.PROVIDERS,
-        Command.DOCTOR,
-        Command.USAGE,
+        CommandName.SESSIONS,
+        CommandName.SHOW,
+        CommandName.EXPORT,
+        CommandName.PROVIDERS,
+        CommandName.DOCTOR,
+        CommandName.USAGE,
     ],
 )
 def test_the_help_of_a_command_says_what_each_of_its_words_is(

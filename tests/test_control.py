@@ -21,7 +21,7 @@ from app.cli.control import (
     owner_pid,
     raise_other,
 )
-from app.cli.parser import Arguments, Command
+from app.cli.parser import Arguments, CommandName
 from app.cli.terminal import Out
 from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore
@@ -62,7 +62,9 @@ class Commands:
         return self._status
 
 
-REPLY_ARGUMENTS = Arguments(command=Command.REPLY, session="01abc", text="한국어 \u2028 \x1b[31m", json=True)
+REPLY_ARGUMENTS = Arguments(
+    command=CommandName.REPLY, session="01abc", text="한국어 \u2028 \x1b[31m", json=True
+)
 
 
 async def test_a_command_runs_in_the_other_process_and_streams_back(tmp_path: Path) -> None:
@@ -98,12 +100,12 @@ async def test_only_the_owner_may_read_where_it_listens(tmp_path: Path) -> None:
     [
         {"token": "0" * 64},
         {"token": None},
-        {"verb": Command.SHOW},
+        {"verb": CommandName.SHOW},
         {"verb": "eval"},
-        {"verb": Command.PAUSE},
-        {"arguments": {"command": Command.REPLY, "rounds": "3"}},
-        {"arguments": {"command": Command.REPLY, "participants": [1]}},
-        {"arguments": {"command": Command.REPLY, "unheard_of": ""}},
+        {"verb": CommandName.PAUSE},
+        {"arguments": {"command": CommandName.REPLY, "rounds": "3"}},
+        {"arguments": {"command": CommandName.REPLY, "participants": [1]}},
+        {"arguments": {"command": CommandName.REPLY, "unheard_of": ""}},
         {"arguments": []},
     ],
     ids=str,
@@ -115,7 +117,7 @@ async def test_what_is_not_allowed_is_closed_without_an_answer(
     server = ControlServer(tmp_path / "control.json", commands)
     await server.start()
     place = json.loads((tmp_path / "control.json").read_text())
-    request = {"token": place["token"], "verb": Command.REPLY, "arguments": REPLY_ARGUMENTS.to_json()}
+    request = {"token": place["token"], "verb": CommandName.REPLY, "arguments": REPLY_ARGUMENTS.to_json()}
     answer = await asked(place["port"], json.dumps(request | change).encode() + b"\n")
     right = await asked(place["port"], json.dumps(request).encode() + b"\n")
     await server.close()
@@ -170,7 +172,7 @@ async def test_a_command_whose_asker_is_gone_is_interrupted(tmp_path: Path) -> N
     server = ControlServer(tmp_path / "control.json", commands)
     await server.start()
     place = json.loads((tmp_path / "control.json").read_text())
-    request = {"token": place["token"], "verb": Command.REPLY, "arguments": REPLY_ARGUMENTS.to_json()}
+    request = {"token": place["token"], "verb": CommandName.REPLY, "arguments": REPLY_ARGUMENTS.to_json()}
     reader, writer = await asyncio.open_connection("127.0.0.1", place["port"])
     writer.write(json.dumps(request).encode() + b"\n")
     assert await reader.readline() == b'{"accepted": true}\n'
@@ -225,7 +227,7 @@ async def test_a_text_that_does_not_fit_is_refused_here(tmp_path: Path) -> None:
     commands = Commands()
     server = ControlServer(tmp_path / "control.json", commands)
     await server.start()
-    long = Arguments(command=Command.REPLY, session="01abc", text="x" * MAX_LINE)
+    long = Arguments(command=CommandName.REPLY, session="01abc", text="x" * MAX_LINE)
     with pytest.raises(TooLongError):
         await hand_over(tmp_path / "control.json", long, Lines(), asyncio.Event())
     await server.close()

@@ -12,7 +12,7 @@ import pytest
 from keyring.errors import KeyringLocked
 
 from app.cli.commands.doctor import examine
-from app.cli.parser import Arguments, Command
+from app.cli.parser import Arguments, CommandName
 from app.cli.printing.lines import load_texts
 from app.storage.paths import DataPaths
 from tests.storage.samples import log_bytes, log_file
@@ -35,7 +35,7 @@ class Lines:
 
 async def _rows(data_dir: Path, language: str = "en") -> list[dict[str, object]]:
     lines = Lines()
-    arguments = Arguments(command=Command.DOCTOR, json=True)
+    arguments = Arguments(command=CommandName.DOCTOR, json=True)
     assert await examine(DataPaths(data_dir), arguments, lines, load_texts(language)) == 0
     return json.loads(lines.out)
 

@@ -16,7 +16,7 @@ from keyring.errors import KeyringLocked
 
 from app.cli.commands.sessions import run_command
 from app.cli.control import ControlServer, hand_over
-from app.cli.parser import Action, Arguments, Command, parse_arguments
+from app.cli.parser import Action, Arguments, CommandName, parse_arguments
 from app.cli.printing.lines import error_line, load_texts
 from app.cli.terminal import Out, TerminalOut
 from app.core.errors import BadInput
@@ -30,8 +30,8 @@ from tests.stories.processes import PROJECT, moot
 
 KEY = "sk-canary-typed-7Qx0ZlV9pT3mKw8R"
 TEXTS = load_texts("en")
-SET_IT = Arguments(command=Command.KEYS, action=Action.SET, name="openai")
-REMOVE_IT = Arguments(command=Command.KEYS, action=Action.REMOVE, name="openai")
+SET_IT = Arguments(command=CommandName.KEYS, action=Action.SET, name="openai")
+REMOVE_IT = Arguments(command=CommandName.KEYS, action=Action.REMOVE, name="openai")
 
 
 @pytest.fixture

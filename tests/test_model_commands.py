@@ -10,7 +10,7 @@ import pytest
 
 from app.cli.commands.sessions import run_command
 from app.cli.control import hand_over
-from app.cli.parser import Action, Arguments, Command, parse_arguments
+from app.cli.parser import Action, Arguments, CommandName, parse_arguments
 from app.cli.printing.lines import load_texts
 from app.core.errors import BadInput, NotFound
 from app.providers import model_file
@@ -23,8 +23,8 @@ from tests.providers.test_model_file import downloader, small
 __all__ = ["small"]
 
 ID = "smollm2-135m"
-GET_IT = Arguments(command=Command.MODELS, action=Action.GET, name=ID)
-REMOVE_IT = Arguments(command=Command.MODELS, action=Action.REMOVE, name=ID)
+GET_IT = Arguments(command=CommandName.MODELS, action=Action.GET, name=ID)
+REMOVE_IT = Arguments(command=CommandName.MODELS, action=Action.REMOVE, name=ID)
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ async def run(moot: Moot, arguments: Arguments, *answers: str | None) -> tuple[i
 
 
 async def listed(moot: Moot) -> dict[str, object]:
-    _, out = await run(moot, Arguments(command=Command.MODELS, json=True))
+    _, out = await run(moot, Arguments(command=CommandName.MODELS, json=True))
     [row] = json.loads(out.out)
     return row
 
@@ -63,7 +63,7 @@ async def test_a_model_is_fetched_and_removed(
     with pytest.raises(BadInput, match="needs_yes"):
         await run(moot, REMOVE_IT, None)
     status, out = await run(
-        moot, Arguments(command=Command.MODELS, action=Action.REMOVE, name=ID, yes=True, json=True)
+        moot, Arguments(command=CommandName.MODELS, action=Action.REMOVE, name=ID, yes=True, json=True)
     )
     assert (status, json.loads(out.out)["state"], file.exists()) == (0, "missing", False)
     with pytest.raises(BadInput, match="model_not_here"):
@@ -80,7 +80,7 @@ async def test_how_far_it_is_is_said(moot: Moot, monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(moot.models, "fetch_embedded", fetch)
     out = Answers()
-    get = Arguments(command=Command.MODELS, action=Action.GET, name=ID, yes=True)
+    get = Arguments(command=CommandName.MODELS, action=Action.GET, name=ID, yes=True)
     getting = asyncio.create_task(run_command(moot, get, out, asyncio.Event()))
     await until(lambda: "100%" in out.out, 5)
     going.set()
@@ -128,13 +128,13 @@ async def test_a_file_that_moot_did_not_fetch_is_left_alone(
 
 async def test_a_model_that_nobody_knows_is_named(moot: Moot) -> None:
     with pytest.raises(NotFound, match="model_not_found"):
-        await run(moot, Arguments(command=Command.MODELS, action=Action.GET, name="gpt-9"))
+        await run(moot, Arguments(command=CommandName.MODELS, action=Action.GET, name="gpt-9"))
 
 
 def test_what_is_typed_is_read() -> None:
     texts = load_texts("en")
     assert parse_arguments(["models", "get", ID, "--yes"], texts) == Arguments(
-        command=Command.MODELS, action=Action.GET, name=ID, yes=True
+        command=CommandName.MODELS, action=Action.GET, name=ID, yes=True
     )
     assert not parse_arguments(["models", "list", "--json"], texts).writes
     assert REMOVE_IT.writes

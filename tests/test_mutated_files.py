@@ -10,7 +10,7 @@ import pytest
 
 from app.cli.commands.session_list import list_sessions
 from app.cli.commands.sessions import run_command
-from app.cli.parser import Arguments, Command
+from app.cli.parser import Arguments, CommandName
 from app.cli.printing.lines import error_line, load_texts
 from app.core.errors import MootError
 from app.core.events import EventBus
@@ -71,14 +71,14 @@ class Tries:
     async def bring_in(self, path: Path, language: str) -> None:
         """Import a file, then show and export in every way what it brought."""
         before = {one.id for one in self.moot.engine.sessions()}
-        done = await self.run(Command.IMPORT, language, files=(str(path),))
+        done = await self.run(CommandName.IMPORT, language, files=(str(path),))
         await self._look_at_new(before, language, done is not None)
 
     async def restore(self, path: Path, language: str) -> None:
         """Look at a backup, restore it, then show and export in every way what came back."""
         before = {one.id for one in self.moot.engine.sessions()}
-        await self.run(Command.RESTORE, language, files=(str(path),))
-        done = await self.run(Command.RESTORE, language, files=(str(path),), yes=True)
+        await self.run(CommandName.RESTORE, language, files=(str(path),))
+        done = await self.run(CommandName.RESTORE, language, files=(str(path),), yes=True)
         await self._look_at_new(before, language, done is not None)
 
     async def _look_at_new(self, before: set[str], language: str, done: bool) -> None:
@@ -87,11 +87,11 @@ class Tries:
         self.refused += not done
         for session_id in fresh:
             for fields in ({}, {"json": True}):
-                assert await self.run(Command.SHOW, language, session=session_id, **fields)
+                assert await self.run(CommandName.SHOW, language, session=session_id, **fields)
             for name in ExportFormat:
-                await self.run(Command.EXPORT, language, session=session_id, format=name)
+                await self.run(CommandName.EXPORT, language, session=session_id, format=name)
         out = Lines()
-        await list_sessions(self.moot.paths, Arguments(command=Command.SESSIONS, language=language), out)
+        await list_sessions(self.moot.paths, Arguments(command=CommandName.SESSIONS, language=language), out)
         assert out.out
         for session_id in fresh:
             await self.moot.engine.delete(session_id)

@@ -10,7 +10,7 @@ import pytest
 
 from app.cli.commands.sessions import run_command
 from app.cli.control import hand_over
-from app.cli.parser import Action, Arguments, Command, parse_arguments
+from app.cli.parser import Action, Arguments, CommandName, parse_arguments
 from app.cli.printing.lines import load_texts
 from app.core.errors import BadInput, NotFound
 from app.core.tool import McpServer, ServerState
@@ -21,9 +21,9 @@ from tests.asked import Answers
 from tests.tools.serving import SERVERS as PROGRAMS
 from tests.tools.serving import proper
 
-ALLOW_IT = Arguments(command=Command.SERVERS, action=Action.ALLOW, name="proper")
-DENY_IT = Arguments(command=Command.SERVERS, action=Action.DENY, name="proper")
-LIST_THEM = Arguments(command=Command.SERVERS, json=True)
+ALLOW_IT = Arguments(command=CommandName.SERVERS, action=Action.ALLOW, name="proper")
+DENY_IT = Arguments(command=CommandName.SERVERS, action=Action.DENY, name="proper")
+LIST_THEM = Arguments(command=CommandName.SERVERS, json=True)
 
 
 @pytest.fixture
@@ -91,12 +91,12 @@ async def test_where_nobody_can_be_asked_it_takes_a_yes_on_the_command_line(
     moot: Moot, json_wanted: bool
 ) -> None:
     server = await entry(moot)
-    arguments = Arguments(command=Command.SERVERS, action=Action.ALLOW, name="proper", json=json_wanted)
+    arguments = Arguments(command=CommandName.SERVERS, action=Action.ALLOW, name="proper", json=json_wanted)
     with pytest.raises(BadInput, match="needs_yes"):
         await run(moot, arguments, None)
     assert moot.documents.consents() == frozenset()
     status, out = await run(
-        moot, Arguments(command=Command.SERVERS, action=Action.ALLOW, name="proper", yes=True)
+        moot, Arguments(command=CommandName.SERVERS, action=Action.ALLOW, name="proper", yes=True)
     )
     assert (status, out.questions) == (0, [])
     assert str(PROGRAMS / "proper.py") in out.out
@@ -130,7 +130,7 @@ async def test_a_server_that_is_switched_off_is_switched_on_and_one_denied_ends(
     await entry(moot, disabled=True)
     assert await state(moot) == ServerState.OFF
     assert (
-        await run(moot, Arguments(command=Command.SERVERS, action=Action.ALLOW, name="proper", yes=True))
+        await run(moot, Arguments(command=CommandName.SERVERS, action=Action.ALLOW, name="proper", yes=True))
     )[0] == 0
     assert await state(moot) == ServerState.CONNECTED
     status, out = await run(moot, DENY_IT)
@@ -158,7 +158,7 @@ async def test_a_server_that_is_not_there_is_named(moot: Moot) -> None:
 def test_what_is_typed_is_read() -> None:
     texts = load_texts("en")
     assert parse_arguments(["servers", "allow", "나의 서버", "--yes"], texts) == Arguments(
-        command=Command.SERVERS, action=Action.ALLOW, name="나의 서버", yes=True
+        command=CommandName.SERVERS, action=Action.ALLOW, name="나의 서버", yes=True
     )
     assert not parse_arguments(["servers", "list"], texts).writes
     assert not parse_arguments(["servers", "--json"], texts).writes

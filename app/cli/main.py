@@ -6,7 +6,7 @@ import signal
 from collections.abc import Iterator
 
 from app.cli.exit_status import BAD_INPUT, FAULT, PAUSED_OR_STOPPED, Interrupt
-from app.cli.parser import Arguments, Command
+from app.cli.parser import Arguments, CommandName
 from app.cli.printing.lines import error_line, load_texts, whereabouts
 from app.cli.terminal import Out, TerminalOut, forget_output
 from app.core.errors import MootError
@@ -34,11 +34,11 @@ async def _run(arguments: Arguments, out: Out) -> int:
 
 
 async def _run_in(paths: DataPaths, arguments: Arguments, out: Out, interrupted: Interrupt) -> int:
-    if arguments.command == Command.DOCTOR:
+    if arguments.command == CommandName.DOCTOR:
         from app.cli.commands.doctor import examine
 
         return await examine(paths, arguments, out, load_texts(arguments.language))
-    if arguments.command == Command.SESSIONS:
+    if arguments.command == CommandName.SESSIONS:
         from app.cli.commands.session_list import list_sessions
 
         return await list_sessions(paths, arguments, out)

@@ -34,7 +34,7 @@ _COMPLAINTS = tuple(
 )  # fmt: skip
 
 
-class Command(StrEnum):
+class CommandName(StrEnum):
     """The commands; without one the window opens."""
 
     ASK = "ask"
@@ -75,19 +75,19 @@ class Action(StrEnum):
 
 
 # These have actions; without one, and with `list`, they change nothing.
-DIVIDED = (Command.SERVERS, Command.KEYS, Command.MODELS)
+DIVIDED = (CommandName.SERVERS, CommandName.KEYS, CommandName.MODELS)
 _READING = frozenset(
     (
         *DIVIDED,
-        Command.SESSIONS,
-        Command.SHOW,
-        Command.EXPORT,
-        Command.PROVIDERS,
-        Command.DOCTOR,
-        Command.USAGE,
+        CommandName.SESSIONS,
+        CommandName.SHOW,
+        CommandName.EXPORT,
+        CommandName.PROVIDERS,
+        CommandName.DOCTOR,
+        CommandName.USAGE,
     )
 )
-WRITING = tuple(one for one in Command if one not in _READING)
+WRITING = tuple(one for one in CommandName if one not in _READING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,7 +190,7 @@ def parse_arguments(arguments: Sequence[str], texts: Texts) -> Arguments:
     parser = _parser(texts)
     parsed, unknown = parser.parse_known_args(arguments)
     values = vars(parsed)
-    if unknown and values["command"] == Command.KEYS:
+    if unknown and values["command"] == CommandName.KEYS:
         # It may be a key, so it is not repeated.
         raise BadInput("key_as_argument")
     if unknown:
@@ -269,10 +269,10 @@ def _parser(texts: Texts) -> _Parser:
     add(parser, "--json", text="json", action="store_true")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
 
-    def command(name: Command, *, json: bool = True) -> _Parser:
+    def command(name: CommandName, *, json: bool = True) -> _Parser:
         return add_command(commands, name.value, name, json=json)
 
-    debate = command(Command.DEBATE)
+    debate = command(CommandName.DEBATE)
     add(debate, "text", text="topic", metavar="TOPIC")
     add(
         debate,
@@ -288,30 +288,33 @@ def _parser(texts: Texts) -> _Parser:
     add(debate, "--seed", text="seed", type=int, metavar="N")
     add(debate, "--verdict", text="verdict", action="store_true")
     add(debate, "--context", text="context", action="append", metavar="FILE")
-    ask = command(Command.ASK)
+    ask = command(CommandName.ASK)
     add(ask, "assistant", text="who", metavar="WHO")
     add(ask, "text", text="text", metavar="TEXT")
     add(ask, "--session", text="session", metavar="ID")
     add(ask, "--mode", text="ask_mode", choices=[one.value for one in AgentMode])
-    workflow = command(Command.WORKFLOW)
+    workflow = command(CommandName.WORKFLOW)
     add(workflow, "text", text="work", metavar="COMMAND")
     add(workflow, "--definition", text="definition", metavar="ID")
     of_a_session = {
-        name: command(name, json=name not in (Command.PAUSE, Command.STOP, Command.DELETE, Command.EXPORT))
+        name: command(
+            name,
+            json=name not in (CommandName.PAUSE, CommandName.STOP, CommandName.DELETE, CommandName.EXPORT),
+        )
         for name in (
-            Command.STEP,
-            Command.REPLY,
-            Command.RESUME,
-            Command.PAUSE,
-            Command.STOP,
-            Command.SHOW,
-            Command.DELETE,
-            Command.EXPORT,
+            CommandName.STEP,
+            CommandName.REPLY,
+            CommandName.RESUME,
+            CommandName.PAUSE,
+            CommandName.STOP,
+            CommandName.SHOW,
+            CommandName.DELETE,
+            CommandName.EXPORT,
         )
     }
     for made in of_a_session.values():
         add(made, "session", text="session_id", metavar="SESSION")
-    step, export = of_a_session[Command.STEP], of_a_session[Command.EXPORT]
+    step, export = of_a_session[CommandName.STEP], of_a_session[CommandName.EXPORT]
     add(step, "step", text="step_id", metavar="STEP")
     add(
         step,
@@ -319,21 +322,21 @@ def _parser(texts: Texts) -> _Parser:
         text="action",
         choices=[one.value for one in (Action.RETRY, Action.SKIP, Action.ACCEPT)],
     )
-    add(of_a_session[Command.REPLY], "text", text="text", metavar="TEXT")
-    ways = of_a_session[Command.RESUME].add_mutually_exclusive_group()
+    add(of_a_session[CommandName.REPLY], "text", text="text", metavar="TEXT")
+    ways = of_a_session[CommandName.RESUME].add_mutually_exclusive_group()
     add(ways, "--skip-turn", text="skip_turn", action="store_true")
     add(ways, "--without", text="without", metavar="NAME")
     add(export, "--format", text="format", choices=[one.value for one in ExportFormat], required=True)
     add(export, "-o", "--output", text="output", metavar="FILE")
-    add(command(Command.IMPORT), "files", text="import_file", nargs="+", metavar="FILE")
-    add(command(Command.BACKUP, json=False), "output", text="backup_file", nargs="?", metavar="FILE")
-    restore = command(Command.RESTORE)
+    add(command(CommandName.IMPORT), "files", text="import_file", nargs="+", metavar="FILE")
+    add(command(CommandName.BACKUP, json=False), "output", text="backup_file", nargs="?", metavar="FILE")
+    restore = command(CommandName.RESTORE)
     add(restore, "files", text="restore_file", nargs=1, metavar="FILE")
     add(restore, "--yes", text="yes", action="store_true")
-    for name in (Command.SESSIONS, Command.PROVIDERS, Command.USAGE, Command.DOCTOR):
+    for name in (CommandName.SESSIONS, CommandName.PROVIDERS, CommandName.USAGE, CommandName.DOCTOR):
         command(name)
 
-    def divided(name: Command, *actions: tuple[Action, str]) -> dict[Action, _Parser]:
+    def divided(name: CommandName, *actions: tuple[Action, str]) -> dict[Action, _Parser]:
         """Add a command whose second word is `list` or one of the actions, each with the name of its argument."""
         parts = command(name).add_subparsers(
             dest="action", metavar="ACTION", parser_class=_Parser, help=texts("cli.help.what")
@@ -345,9 +348,9 @@ def _parser(texts: Texts) -> _Parser:
                 add(added[action], "name", text=f"{name}.name", metavar=argument)
         return added
 
-    servers = divided(Command.SERVERS, (Action.ALLOW, "NAME"), (Action.DENY, "NAME"))
-    divided(Command.KEYS, (Action.SET, "PROVIDER"), (Action.REMOVE, "PROVIDER"))
-    models = divided(Command.MODELS, (Action.GET, "ID"), (Action.REMOVE, "ID"))
+    servers = divided(CommandName.SERVERS, (Action.ALLOW, "NAME"), (Action.DENY, "NAME"))
+    divided(CommandName.KEYS, (Action.SET, "PROVIDER"), (Action.REMOVE, "PROVIDER"))
+    models = divided(CommandName.MODELS, (Action.GET, "ID"), (Action.REMOVE, "ID"))
     for part in (servers[Action.ALLOW], models[Action.GET], models[Action.REMOVE]):
         add(part, "--yes", text="agree", action="store_true")
     return parser

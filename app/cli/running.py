@@ -7,7 +7,7 @@ import functools
 from app.cli.commands.sessions import run_command
 from app.cli.control import ControlServer, TooLongError, UnansweredError, hand_over
 from app.cli.exit_status import BAD_INPUT, FAULT, OK, PAUSED_OR_STOPPED, WAITS, Interrupt
-from app.cli.parser import Arguments, Command
+from app.cli.parser import Arguments, CommandName
 from app.cli.printing.lines import error_line, load_texts, say_problems, whereabouts
 from app.cli.terminal import Out
 from app.core.errors import BadInput, Busy, MootError, StorageError
@@ -21,7 +21,7 @@ _HAND_OVER_AGAIN_S = 0.1
 
 async def read(paths: DataPaths, arguments: Arguments, out: Out, interrupted: Interrupt) -> int:
     """Run a command that changes nothing, also while another process writes."""
-    look_up_keys = arguments.command in (Command.PROVIDERS, Command.KEYS)
+    look_up_keys = arguments.command in (CommandName.PROVIDERS, CommandName.KEYS)
     moot = await open_moot(paths.root, write=False, language=arguments.language, look_up_keys=look_up_keys)
     try:
         await say_problems(moot.engine.problems(), out, _texts(moot, arguments))

@@ -20,11 +20,11 @@ from app.storage.system_keyring import (
     OPEN,
     STOPPED,
     WAITING,
-    Answer,
     Backend,
+    KeyringAnswer,
     KeyringQueue,
+    KeyringReading,
     Question,
-    Reading,
     SystemKeyring,
     Take,
     default_backend,
@@ -112,14 +112,14 @@ class KeyringSecrets:
         # A place that is changed from now on is known better.
         changes = {place: self._changes[place] for place in places}
 
-        def read(keyring: SystemKeyring) -> Reading:
+        def read(keyring: SystemKeyring) -> KeyringReading:
             if unlock:
                 keyring.unlock()
             return keyring.read(tuple(users.values()))
 
-        def take(answer: Answer, _late: bool) -> None:
+        def take(answer: KeyringAnswer, _late: bool) -> None:
             before = dict(self._stored), dict(self.unread)
-            reading: Reading = answer.value or Reading(state=NONE)
+            reading: KeyringReading = answer.value or KeyringReading(state=NONE)
             self._note(answer.problem or (LOCKED if reading.locked else ""))
             self.takes_unasked = reading.state == OPEN
             for place in places:
@@ -173,7 +173,7 @@ class KeyringSecrets:
         def write(keyring: SystemKeyring) -> bool | None:
             return keyring.write(_user(place), value) if self._changes[place] == number else None
 
-        def take(answer: Answer, late: bool) -> None:
+        def take(answer: KeyringAnswer, late: bool) -> None:
             if self._changes[place] != number:
                 return
             if answer.value:
@@ -204,7 +204,7 @@ class KeyringSecrets:
         def delete(keyring: SystemKeyring) -> bool:
             return self._changes[provider] != number or keyring.delete(_user(provider))
 
-        def take(answer: Answer, late: bool) -> None:
+        def take(answer: KeyringAnswer, late: bool) -> None:
             if self._changes[provider] != number:
                 return
             if not answer.value and stored is not None:
@@ -249,7 +249,7 @@ class KeyringSecrets:
         self._changes[place] += 1
         return self._changes[place]
 
-    def _take_change(self, place: str, answer: Answer, late: bool, news: str) -> None:
+    def _take_change(self, place: str, answer: KeyringAnswer, late: bool, news: str) -> None:
         """Record the result of a change; if the keyring was unlocked for it, read the other places now."""
         if not answer.problem:
             self._set_unread(place, "")

@@ -29,7 +29,7 @@ SILENT_SECONDS = 3.0
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class KeyringReading:
     """The values found. `locked` are the users whose value exists and cannot be read.
 
     `state`: OPEN if a value can be stored without asking the keyring's user, LOCKED, or NONE if there is no
@@ -49,7 +49,7 @@ class SystemKeyring(Protocol):
 
     asks_user: bool
 
-    def read(self, users: Collection[str]) -> Reading:
+    def read(self, users: Collection[str]) -> KeyringReading:
         """Return the values of these users."""
         ...
 
@@ -77,9 +77,9 @@ class LibraryKeyring:
         self.asks_user = True
         self._backend, self._service = backend, service
 
-    def read(self, users: Collection[str]) -> Reading:
+    def read(self, users: Collection[str]) -> KeyringReading:
         found = {user: self._backend.get_password(self._service, user) for user in users}
-        return Reading({user: value for user, value in found.items() if value})
+        return KeyringReading({user: value for user, value in found.items() if value})
 
     def write(self, user: str, value: str) -> bool:
         self._backend.set_password(self._service, user, value)
@@ -104,12 +104,12 @@ class SecretServiceKeyring:
         self.asks_user = False
         self._backend, self._service = backend, service
 
-    def read(self, users: Collection[str]) -> Reading:
+    def read(self, users: Collection[str]) -> KeyringReading:
         from secretstorage.util import open_session
 
         with self._collection() as collection:
             if collection is None:
-                return Reading(state=NONE)
+                return KeyringReading(state=NONE)
             values: dict[str, str] = {}
             locked = set()
             for user in users:
@@ -121,7 +121,7 @@ class SecretServiceKeyring:
                     item.session = collection.session = collection.session or open_session(item.connection)
                     values[user] = item.get_secret().decode()
                     break
-            return Reading(
+            return KeyringReading(
                 values, frozenset(locked - set(values)), LOCKED if collection.is_locked() else OPEN
             )
 
@@ -235,7 +235,7 @@ def problem_of(error: BaseException) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class KeyringAnswer:
     """The answer to a question: a value, or a problem; `pending` if the keyring may still answer."""
 
     value: Any = None
@@ -245,13 +245,13 @@ class Answer:
 
 Question = Callable[[SystemKeyring], Any]
 # Takes an answer, and whether it is late, so that nobody waits for it any more.
-Take = Callable[[Answer, bool], None]
+Take = Callable[[KeyringAnswer, bool], None]
 
 
-class _Job:
+class _KeyringJob:
     def __init__(self, question: Question, take: Take) -> None:
         self.question, self.take = question, take
-        self.done: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self.done: asyncio.Future[KeyringAnswer] = asyncio.get_running_loop().create_future()
         self.late = False
 
 
@@ -260,10 +260,10 @@ class KeyringQueue:
 
     def __init__(self, backend: Backend, service: str, timeout: float) -> None:
         self._backend, self._service, self._timeout = backend, service, timeout
-        self._jobs: deque[_Job] = deque()
+        self._jobs: deque[_KeyringJob] = deque()
         self._keyring: SystemKeyring | None = None
 
-    async def ask(self, question: Question, take: Take) -> Answer:
+    async def ask(self, question: Question, take: Take) -> KeyringAnswer:
         """Return the answer; after the time limit, that the keyring waits for its user or does not respond.
 
         `take` gets the answer whenever it comes, before this returns it.
@@ -279,17 +279,17 @@ class KeyringQueue:
         if job.done.done():
             return job.done.result()
         asks = self._keyring is not None and self._keyring.asks_user
-        return Answer(problem=WAITING if asks else STOPPED, pending=True)
+        return KeyringAnswer(problem=WAITING if asks else STOPPED, pending=True)
 
-    def put(self, question: Question, take: Take) -> _Job:
+    def put(self, question: Question, take: Take) -> _KeyringJob:
         """Queue a question that nobody waits for."""
-        job = _Job(question, take)
+        job = _KeyringJob(question, take)
         self._jobs.append(job)
         if len(self._jobs) == 1:
             self._begin()
         return job
 
-    async def _wait(self, job: _Job) -> None:
+    async def _wait(self, job: _KeyringJob) -> None:
         silent = min(SILENT_SECONDS, self._timeout)
         await asyncio.wait((job.done,), timeout=silent)
         if not job.done.done() and self._keyring is not None and self._keyring.asks_user:
@@ -306,19 +306,19 @@ class KeyringQueue:
 
         future.add_done_callback(tell)
 
-    def _end(self, job: _Job, answer: Answer) -> None:
+    def _end(self, job: _KeyringJob, answer: KeyringAnswer) -> None:
         self._jobs.popleft()
         if self._jobs:
             self._begin()
         job.done.set_result(answer)
         job.take(answer, job.late)
 
-    def _answer(self, question: Question) -> Answer:
+    def _answer(self, question: Question) -> KeyringAnswer:
         try:
             if self._keyring is None:
                 self._keyring = system_keyring(self._backend(), self._service)
             if self._keyring is None:
-                return Answer(problem=NO_KEYRING)
-            return Answer(question(self._keyring))
+                return KeyringAnswer(problem=NO_KEYRING)
+            return KeyringAnswer(question(self._keyring))
         except Exception as error:  # Backends raise the exceptions of their system's library.
-            return Answer(problem=problem_of(error))
+            return KeyringAnswer(problem=problem_of(error))

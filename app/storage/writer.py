@@ -25,7 +25,7 @@ _MOST_OPEN = 32
 
 
 @dataclass(frozen=True, slots=True)
-class _Batch:
+class _QueuedBatch:
     """Events of one session that go into one line of its log."""
 
     session_id: str
@@ -59,7 +59,7 @@ class _Job:
             self.future.set_exception(error)
 
 
-_Item = _Batch | _Job
+_Item = _QueuedBatch | _Job
 
 
 class LogWriter:
@@ -92,7 +92,7 @@ class LogWriter:
 
     def post(self, session_id: str, events: tuple[Event, ...], summary: SessionSummary | None) -> None:
         """Queue one batch of a session."""
-        self._put(_Batch(session_id, events, summary))
+        self._put(_QueuedBatch(session_id, events, summary))
 
     def call(self, work: Callable[[], Result]) -> "Future[Result]":
         """Run a job after everything queued before it; the future gets its result or error.

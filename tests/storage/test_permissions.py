@@ -9,7 +9,7 @@ import pytest
 
 from app.children.private_files import append_log
 from app.cli.commands.doctor import examine
-from app.cli.parser import Arguments, Command
+from app.cli.parser import Arguments, CommandName
 from app.cli.printing.lines import load_texts
 from app.core.errors import StorageError
 from app.storage import access
@@ -37,7 +37,7 @@ def no_umask():
 
 async def doctor(root: Path) -> tuple[bool, str]:
     lines = Lines()
-    await examine(DataPaths(root), Arguments(command=Command.DOCTOR, json=True), lines, load_texts("en"))
+    await examine(DataPaths(root), Arguments(command=CommandName.DOCTOR, json=True), lines, load_texts("en"))
     [row] = [one for one in json.loads(lines.out) if one["check"] == "permissions"]
     return row["ok"], f"{row['found']} → {row['remedy']}"
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from app.cli.commands.doctor import examine
-from app.cli.parser import Arguments, Command
+from app.cli.parser import Arguments, CommandName
 from app.cli.printing.lines import load_texts
 from app.core.agent import Agent
 from app.core.errors import BadInput, NotFound
@@ -113,7 +113,7 @@ async def given(moot: Moot, server: str) -> dict[str, str]:
 async def doctor(data_dir: Path, *, as_json: bool = False) -> str:
     lines = Lines()
     await examine(
-        DataPaths(data_dir), Arguments(command=Command.DOCTOR, json=as_json), lines, load_texts("en")
+        DataPaths(data_dir), Arguments(command=CommandName.DOCTOR, json=as_json), lines, load_texts("en")
     )
     return lines.out
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from app import __version__
 from app.cli.control import owner_pid
-from app.cli.parser import Arguments, Command
+from app.cli.parser import Arguments, CommandName
 from app.cli.printing.lines import error_line, json_line, key_text, one_line, problem_line, provider_state
 from app.cli.terminal import Out, show_progress
 from app.core.errors import MootError, StorageError
@@ -141,7 +141,7 @@ async def _keyring(texts: Texts) -> Finding:
         return backend
 
     queue = KeyringQueue(find_backend, SERVICE, TIMEOUT_SECONDS)
-    answer = await queue.ask(lambda keyring: keyring.read((Command.DOCTOR,)), lambda _answer, _late: None)
+    answer = await queue.ask(lambda keyring: keyring.read((CommandName.DOCTOR,)), lambda _answer, _late: None)
     problem = answer.problem or (LOCKED if answer.value.state == LOCKED else "")
     found = next(iter(asked), "-")
     if not problem:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from app.cli.command_run import CommandRun
 from app.cli.commands import chats, debates, providers, servers, stored_data
 from app.cli.exit_status import OK, Interrupt
-from app.cli.parser import DIVIDED, Action, Arguments, Command
+from app.cli.parser import DIVIDED, Action, Arguments, CommandName
 from app.cli.printing.lines import json_line, last_line, load_texts
 from app.cli.terminal import Out
 from app.core.errors import BadInput
@@ -85,35 +85,35 @@ async def _show(run: CommandRun) -> int:
 
 
 _COMMANDS: dict[str, Callable[[CommandRun], Awaitable[int]]] = {
-    Command.ASK: chats.ask,
-    Command.WORKFLOW: chats.workflow,
-    Command.STEP: chats.step,
-    Command.DEBATE: debates.debate,
-    Command.RESUME: _resume,
-    Command.REPLY: _reply,
-    Command.PAUSE: _pause,
-    Command.STOP: _stop,
-    Command.DELETE: stored_data.delete,
-    Command.SHOW: _show,
-    Command.EXPORT: stored_data.export,
-    Command.IMPORT: stored_data.bring_in,
-    Command.BACKUP: stored_data.back_up,
-    Command.RESTORE: stored_data.restore,
-    Command.PROVIDERS: providers.list_providers,
-    Command.USAGE: providers.usage,
+    CommandName.ASK: chats.ask,
+    CommandName.WORKFLOW: chats.workflow,
+    CommandName.STEP: chats.step,
+    CommandName.DEBATE: debates.debate,
+    CommandName.RESUME: _resume,
+    CommandName.REPLY: _reply,
+    CommandName.PAUSE: _pause,
+    CommandName.STOP: _stop,
+    CommandName.DELETE: stored_data.delete,
+    CommandName.SHOW: _show,
+    CommandName.EXPORT: stored_data.export,
+    CommandName.IMPORT: stored_data.bring_in,
+    CommandName.BACKUP: stored_data.back_up,
+    CommandName.RESTORE: stored_data.restore,
+    CommandName.PROVIDERS: providers.list_providers,
+    CommandName.USAGE: providers.usage,
 }
 
 
 _DIVIDED: dict[tuple[str, str], Callable[[CommandRun], Awaitable[int]]] = {
-    (Command.SERVERS, Action.LIST): servers.list_servers,
-    (Command.SERVERS, Action.ALLOW): servers.allow_server,
-    (Command.SERVERS, Action.DENY): servers.deny_server,
-    (Command.KEYS, Action.LIST): providers.list_keys,
-    (Command.KEYS, Action.SET): providers.set_key,
-    (Command.KEYS, Action.REMOVE): providers.remove_key,
-    (Command.MODELS, Action.LIST): providers.list_models,
-    (Command.MODELS, Action.GET): providers.get_model,
-    (Command.MODELS, Action.REMOVE): providers.remove_model,
+    (CommandName.SERVERS, Action.LIST): servers.list_servers,
+    (CommandName.SERVERS, Action.ALLOW): servers.allow_server,
+    (CommandName.SERVERS, Action.DENY): servers.deny_server,
+    (CommandName.KEYS, Action.LIST): providers.list_keys,
+    (CommandName.KEYS, Action.SET): providers.set_key,
+    (CommandName.KEYS, Action.REMOVE): providers.remove_key,
+    (CommandName.MODELS, Action.LIST): providers.list_models,
+    (CommandName.MODELS, Action.GET): providers.get_model,
+    (CommandName.MODELS, Action.REMOVE): providers.remove_model,
 }
 
 
