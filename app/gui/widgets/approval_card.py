@@ -25,7 +25,7 @@ MOST_LINES = 12
 
 
 class GuardedButton(Button):
-    """A button that a key held down does not press."""
+    """A button that a held key does not press."""
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.isAutoRepeat():
@@ -66,7 +66,7 @@ class ApprovalCard(PromptCard):
         for widget in (self.deny, self.allow, self.always):
             self._foot.addWidget(widget)
         self._foot.addStretch(1)
-        # Once it may have run, "always" would be an answer to another question.
+        # After it may have run, "always" would answer another question.
         self.always.setVisible(not again)
         self.column.addSpacing(2)
         self.column.addLayout(self._foot)
@@ -95,7 +95,7 @@ class ApprovalCard(PromptCard):
         self.always.setText(words("approval.always"))
 
     def showEvent(self, event: QShowEvent) -> None:
-        # Anew each time it comes on the screen: a click meant for what was there hits nothing.
+        # Each time it is shown, so that a click meant for something else does nothing.
         self._set_alive(False)
         self._wait.start()
         super().showEvent(event)
@@ -124,7 +124,7 @@ class ApprovalCard(PromptCard):
 
 
 def readable(arguments: str) -> str:
-    """Return a call's arguments over several lines where that loses nothing, every sign in sight."""
+    """Return JSON arguments over several lines if nothing is lost by that, with invisible characters made visible."""
     try:
         found = json.loads(arguments, object_pairs_hook=_without_doubles)
         arguments = json.dumps(found, ensure_ascii=False, indent=2)
@@ -134,7 +134,7 @@ def readable(arguments: str) -> str:
 
 
 def _without_doubles(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Refuse an object that names a field twice: which one counts is up to who reads it."""
+    """Refuse an object with a repeated field: parsers differ in which one they use."""
     found = dict(pairs)
     if len(found) != len(pairs):
         raise ValueError("a field stands twice")
@@ -145,9 +145,9 @@ SWITCH_ASSISTANT = "switchAssistant"
 
 
 class HandOverCard(PromptCard):
-    """Asks whether a member shall be given an instruction; answers allow or deny.
+    """Asks whether a member of a group may be given an instruction; answers allow or deny.
 
-    Emits changed_and_allowed(arguments as JSON text) where the instruction was rewritten.
+    Emits changed_and_allowed(arguments as JSON) if the user changed the instruction.
     """
 
     changed_and_allowed = Signal(str)
@@ -157,7 +157,7 @@ class HandOverCard(PromptCard):
         self._arguments = arguments_of(message.prompt.arguments)
         member = exact(str(self._arguments.get("assistant", "")))[:80]
         super().__init__(language, look, message, "users", language("hand_over.question", name=member))
-        # As it is shown: where it is not changed, the call runs as it is.
+        # As shown: if it is not changed, the call runs with its own arguments.
         self._instruction = visible(str(self._arguments.get("instruction", "")))
         hint = plain_label("hint", wrap=True)
         hint.setText(language("hand_over.hint"))
@@ -184,7 +184,7 @@ class HandOverCard(PromptCard):
         self.allow.clicked.connect(lambda: self._answer(Consent.ALLOW))
 
     def showEvent(self, event: QShowEvent) -> None:
-        # Anew each time it comes on the screen: a click meant for what was there hits nothing.
+        # Each time it is shown, so that a click meant for something else does nothing.
         self.allow.setEnabled(False)
         self._wait.start()
         super().showEvent(event)
@@ -211,7 +211,7 @@ class HandOverCard(PromptCard):
 
 
 def arguments_of(text: str) -> dict[str, object]:
-    """Return a hand-over's arguments; none where they are no object, or not to be shown as texts."""
+    """Return the arguments of a hand-over from JSON, empty if they are no object."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
@@ -220,7 +220,7 @@ def arguments_of(text: str) -> dict[str, object]:
 
 
 def is_hand_over(message: Message) -> bool:
-    """Say whether a question is about a hand-over whose member and instruction can be shown."""
+    """Say whether a question is a hand-over whose member and instruction are texts."""
     prompt = message.prompt
     if prompt is None or prompt.tool != SWITCH_ASSISTANT or prompt.reason == "may_have_run":
         return False

@@ -1,4 +1,4 @@
-"""Small painted marks, as widgets and for delegates: the initial of a participant, a chip, a bar of what is used."""
+"""Small painted marks, as widgets and for delegates: initials, chips, and a usage bar."""
 
 from PySide6.QtCore import QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent
@@ -15,7 +15,7 @@ AVATAR = 22
 
 
 def initial(name: str) -> str:
-    """Return the letter that stands for a name."""
+    """Return the initial of a name."""
     stripped = name.strip()
     return stripped[:1].upper() or "?"
 
@@ -39,7 +39,7 @@ def paint_avatar(painter: QPainter, rect: QRect, name: str, colours: tuple[str, 
 
 
 def paint_tile(painter: QPainter, rect: QRect, look: Look, icon: str) -> None:
-    """Paint an icon on a rounded square in the accent: what is no speaker but several."""
+    """Paint an icon on a rounded square in the accent colour, the mark of a group."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(QColor(look.tokens.accent_bg))
@@ -61,7 +61,7 @@ def paint_chip(painter: QPainter, rect: QRect, text: str, colours: tuple[str, st
 
 
 class Avatar(QWidget):
-    """A speaker's initial in their colour; grey while `set_speaker` has given none."""
+    """A speaker's initial in their colour; grey until `set_speaker`."""
 
     def __init__(self, look: Look, side: int = AVATAR, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -73,7 +73,7 @@ class Avatar(QWidget):
         look.changed.connect(self.update)
 
     def set_speaker(self, name: str, index: int | None, *, faint: bool = False) -> None:
-        """Show a name's initial in the colour of the seat `index`, `faint` while nobody sits there."""
+        """Show a name's initial in the colour of an index, None for grey; `faint` for an empty place."""
         self._name, self._index, self._faint = name, index, faint
         self.update()
 
@@ -87,7 +87,7 @@ class Avatar(QWidget):
 
 
 class Chip(PaintedText):
-    """A short state in a rounded field, with an icon or without; hidden while it has no text."""
+    """A short text on a rounded background, with or without an icon; hidden while it has no text."""
 
     def __init__(self, look: Look, parent: QWidget | None = None, *, icon: str = "") -> None:
         super().__init__(parent)
@@ -101,11 +101,11 @@ class Chip(PaintedText):
         look.changed.connect(self.update)
 
     def text(self) -> str:
-        """Return what the chip says."""
+        """Return the text."""
         return self._text
 
     def set_text(self, text: str, tone: str = "neutral", short: str = "") -> None:
-        """Say `text` in a tone of `chip_colours`, `short` where it has no room; no text hides the chip."""
+        """Show `text` in a tone of `chip_colours`, or `short` if it does not fit; "" hides the chip."""
         if (text, tone, short) == (self._text, self._tone, self._short):
             return
         self._text, self._tone, self._short = text, tone, short
@@ -123,7 +123,7 @@ class Chip(PaintedText):
         return QSize(min(self.sizeHint().width(), LEAST_CHIP), tall(CHIP_HEIGHT))
 
     def shown_text(self) -> str:
-        """Return what there is room for: the text, its short form, or its beginning."""
+        """Return what fits: the text, its short form, or the elided text."""
         room = self.width() - 2 * CHIP_PADDING - (18 if self._icon else 0)
         metrics = QFontMetrics(self._chip_font())
         text = self._text if metrics.horizontalAdvance(self._text) <= room else self._short or self._text
@@ -159,7 +159,7 @@ NEARLY = 0.8
 
 
 class UsedBar(QWidget):
-    """Fills from the left; another colour when nearly all is used, and when all is."""
+    """A bar filled from the left; its colour changes when nearly all is used, and when all is."""
 
     def __init__(self, look: Look) -> None:
         super().__init__()
@@ -169,7 +169,7 @@ class UsedBar(QWidget):
         look.changed.connect(self.update)
 
     def show_part(self, part: float) -> None:
-        """Show how much is used, as a part of 1."""
+        """Show the used part, 0 to 1."""
         self._part = min(1.0, max(0.0, part))
         self.update()
 

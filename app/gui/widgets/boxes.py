@@ -1,4 +1,4 @@
-"""Rows and columns of widgets, written as the nested lists they are: `vbox(title, hbox(STRETCH, close))`."""
+"""Layouts: rows and columns written as nested lists, `vbox(title, hbox(STRETCH, close))`, and rows that wrap."""
 
 from dataclasses import dataclass
 from typing import TypeVar
@@ -68,7 +68,11 @@ def _filled(layout: Layout, parts: tuple[Part, ...], margins: Margins, spacing: 
 
 
 class FlowBox(QWidget):
-    """Rows of widgets, as many in each as fit; its height follows from its width."""
+    """Rows of widgets that wrap like text; the height follows from the width.
+
+    No QLayout: Qt deletes a layout's items without telling Python, and an item made later at the same address is then
+    taken for the deleted one.
+    """
 
     def __init__(self, parent: QWidget | None = None, *, gap: int = 6) -> None:
         super().__init__(parent)
@@ -79,17 +83,17 @@ class FlowBox(QWidget):
         self.setSizePolicy(policy)
 
     def insert(self, place: int, widget: QWidget) -> None:
-        """Put a widget at a place of the rows."""
+        """Insert a widget at a place."""
         self._widgets.insert(place, widget)
         widget.setParent(self)
         self._change()
 
     def add(self, widget: QWidget) -> None:
-        """Put a widget at the end."""
+        """Append a widget."""
         self.insert(len(self._widgets), widget)
 
     def remove(self, widget: QWidget) -> None:
-        """Take a widget out; it is still the box's child."""
+        """Remove a widget; it stays a child of the box."""
         self._widgets.remove(widget)
         self._change()
 
@@ -124,7 +128,7 @@ class FlowBox(QWidget):
         self.updateGeometry()
 
     def _arrange(self, width: int, *, move: bool) -> int:
-        """Go through the widgets, moving them or not; return the height they take."""
+        """Compute the places of the widgets, and move them if asked; return the height in pixels."""
         x = y = line = 0
         for widget in self._widgets:
             if widget.isHidden():

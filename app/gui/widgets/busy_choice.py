@@ -1,4 +1,4 @@
-"""What happens to work that arrives while an assistant is busy (row W1). Used by the editor of assistants."""
+"""The busy policy of an assistant: what happens to work that arrives while it is busy. Used by its editor."""
 
 from dataclasses import replace
 
@@ -26,7 +26,7 @@ MOST = 3_600
 class BusyChoice(QWidget):
     """A strategy with its numbers, or that of the assistant's role; emits `changed`.
 
-    Several at once have two: how many, and how many more may wait.
+    The parallel strategy has two numbers: how many run, and how many more may wait.
     """
 
     changed = Signal()
@@ -61,7 +61,7 @@ class BusyChoice(QWidget):
         self._retranslate()
 
     def show_busy(self, busy: Busy | None, role: str, *, fixed: bool) -> None:
-        """Show what was chosen, None for what the role has; `fixed` when it can only be looked at."""
+        """Show a policy, None for that of the role; `fixed` if it cannot be changed."""
         self._busy, self._role = busy, role
         self.strategy.setEnabled(not fixed)
         for box in (self.number, self.places):
@@ -69,12 +69,12 @@ class BusyChoice(QWidget):
         self._retranslate()
 
     def show_role(self, role: str) -> None:
-        """Take note that the role is another."""
+        """Set the role."""
         self._role = role
         self._retranslate()
 
     def busy(self) -> Busy | None:
-        """Return what is chosen, None for what the role has."""
+        """Return the chosen policy, None for that of the role."""
         return self._busy
 
     def _on_strategy(self, _place: int) -> None:
@@ -114,7 +114,7 @@ class BusyChoice(QWidget):
             (self.places, self._places_labels, _depth(policy), Strategy.QUEUE),
         ):
             box.blockSignals(True)
-            # Nobody does none at once; none may wait, and for no second.
+            # At least one runs; none may wait, and for no second.
             box.setMinimum(1 if key == Strategy.PARALLEL else 0)
             box.setValue(value)
             box.blockSignals(False)
@@ -138,7 +138,7 @@ class BusyChoice(QWidget):
 
 
 def _number(busy: Busy) -> int:
-    """Return the number that goes with a strategy: seconds, places in the queue, or how many at once."""
+    """Return the first number of a strategy: seconds, places in the queue, or how many run at once."""
     if busy.strategy == Strategy.WAIT:
         return round(DEFAULT_TIMEOUT_S if busy.timeout_s is None else busy.timeout_s)
     if busy.strategy == Strategy.PARALLEL:
@@ -151,7 +151,7 @@ def _depth(busy: Busy) -> int:
 
 
 def _with_number(busy: Busy, value: int) -> Busy:
-    """Return a policy with another number; what else it says stays."""
+    """Return a policy with another first number."""
     if busy.strategy == Strategy.WAIT:
         return replace(busy, timeout_s=float(value))
     return replace(busy, limit=value) if busy.strategy == Strategy.PARALLEL else replace(busy, depth=value)

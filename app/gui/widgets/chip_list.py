@@ -1,4 +1,4 @@
-"""A choice of several things as chips: each can be taken out, and a menu offers the rest.
+"""A choice of several things as chips that can be removed, and a menu with the others.
 
 Used by the editor of assistants for tools, sub-agents and MCP servers.
 """
@@ -22,7 +22,7 @@ CHIP_HEIGHT = 24
 
 
 class Offer(NamedTuple):
-    """Something that can be chosen: what stands for it, its words, its help, its group and its tone."""
+    """Something that can be chosen: its key, text, help, group and tone."""
 
     key: str
     text: str
@@ -32,7 +32,7 @@ class Offer(NamedTuple):
 
 
 class ChipButton(Button):
-    """A chosen thing; a click, Delete or Backspace takes it out."""
+    """A chosen thing; a click, Delete or Backspace removes it."""
 
     def __init__(self, look: Look, offer: Offer, name: str, *, fixed: bool) -> None:
         super().__init__("chip", name)
@@ -56,9 +56,9 @@ class ChipButton(Button):
 
 
 class ChipList(QWidget):
-    """The chosen things in a row that wraps; emits `changed` when one comes or goes.
+    """The chosen things as wrapped chips; emits `changed` when one is added or removed.
 
-    `drawn` says that `stops` are others than before.
+    Emits `drawn` when `stops` have changed.
     """
 
     changed = Signal()
@@ -91,15 +91,15 @@ class ChipList(QWidget):
 
     @property
     def stops(self) -> tuple[QWidget, ...]:
-        """What Tab stops at, in order."""
+        """The widgets in the tab order."""
         return (*self._chips, self.add)
 
     def chosen(self) -> tuple[str, ...]:
-        """Return the keys of what is chosen, in order."""
+        """Return the keys of the chosen things, in order."""
         return tuple(self._chosen)
 
     def set_words(self, what: str, none: str) -> None:
-        """Say what is chosen here (for the screen reader), and the words where nothing is."""
+        """Set the name of what is chosen here, for screen readers, and the text shown while nothing is."""
         self._what = what
         self._none.setText(none)
         self.add.setText(self._language("chips.add"))
@@ -107,28 +107,28 @@ class ChipList(QWidget):
         self._draw()
 
     def set_offers(self, offers: Sequence[Offer]) -> None:
-        """Say what there is to choose from; those of a group stand together."""
+        """Set what can be chosen; things of a group stand together in the menu."""
         fresh = {offer.key: offer for offer in offers}
-        # Drawing anew would take the focus from a chip.
+        # Drawing again would take the focus from a chip.
         if fresh != self._offers:
             self._offers = fresh
             self._draw()
 
     def show_chosen(self, keys: Sequence[str], *, fixed: bool = False) -> None:
-        """Show what is chosen; `fixed` when it cannot be changed."""
+        """Show what is chosen; `fixed` if it cannot be changed."""
         if (list(keys), fixed) != (self._chosen, self._fixed):
             self._chosen, self._fixed = list(keys), fixed
             self._draw()
 
     def choose(self, key: str) -> None:
-        """Add one."""
+        """Add a thing by its key."""
         if key not in self._chosen:
             self._chosen.append(key)
             self._draw()
             self.changed.emit()
 
     def remove(self, key: str) -> None:
-        """Take one out; the focus goes to its neighbour."""
+        """Remove a thing by its key; the focus moves to its neighbour."""
         place = self._chosen.index(key)
         focused = self._chips[place].hasFocus()
         self._chosen.remove(key)

@@ -1,7 +1,4 @@
-"""Where a person writes: a growing box in a frame, with a button that sends.
-
-Used by the welcome page and by every session's foot.
-"""
+"""The composer: a growing text box in a frame with a send button. Used by the welcome page and by every session."""
 
 from PySide6.QtCore import QEvent, QMimeData, QSize, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QInputMethodEvent, QKeyEvent, QMouseEvent, QResizeEvent
@@ -16,13 +13,10 @@ ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
 class TextBox(QPlainTextEdit):
-    """A box of plain text as tall as its text within limits; `submitted` on Enter.
+    """A box of plain text as tall as its text, from `lines` to `most` lines; emits `submitted` on Enter.
 
-    A paste that would make it longer than `longest` characters is left out whole, and said by `paste_refused`
-    with its length.
-
-    Shift+Enter breaks the line, and while an input method composes Enter only commits. With
-    `submits` false Enter breaks the line and Tab moves on.
+    A paste that would exceed `longest` characters is refused; emits paste_refused(its length). Shift+Enter breaks the
+    line; while an input method composes, Enter only commits. Without `submits`, Enter breaks the line and Tab moves on.
     """
 
     submitted = Signal()
@@ -47,18 +41,18 @@ class TextBox(QPlainTextEdit):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setTabChangesFocus(True)
         self.document().setDocumentMargin(2)
-        # The margin would be the first thing to be undone.
+        # Otherwise undo would first remove the margin.
         self.document().clearUndoRedoStacks()
         self.textChanged.connect(self._fit)
         self._fit()
 
     def text(self) -> str:
-        """Return what was written, without blanks around it."""
+        """Return the text, stripped."""
         return self.toPlainText().strip()
 
     @property
     def composing(self) -> bool:
-        """Whether an input method has a letter in the making."""
+        """Whether an input method is composing."""
         return self._composing
 
     def insertFromMimeData(self, source: QMimeData) -> None:
@@ -112,7 +106,7 @@ class TextBox(QPlainTextEdit):
         self._fit()
 
     def _lines_of_placeholder(self) -> int:
-        """Return how many lines, two at most, the words of an empty box need in its width."""
+        """Return the lines the placeholder needs in an empty box, at most two."""
         if not self.document().isEmpty():
             return 0
         room = self.viewport().width() - 2 * round(self.document().documentMargin())
@@ -123,8 +117,7 @@ class TextBox(QPlainTextEdit):
     def _fit(self) -> None:
         wanted = max(round(self.document().size().height()), self._lines_of_placeholder())
         lines = max(self._lines, min(self._most, wanted))
-        # A bar that comes and goes would make the lines shorter and longer, and the box higher and lower,
-        # without end.
+        # A scroll bar that comes and goes would change the line breaks, and with them the height, again and again.
         bar = (
             Qt.ScrollBarPolicy.ScrollBarAsNeeded
             if wanted > self._most
@@ -142,7 +135,7 @@ class TextBox(QPlainTextEdit):
 
 
 class Composer(QFrame):
-    """A framed box with its hint and send button; emits `submitted` with the text, then is empty."""
+    """A framed box with a hint and a send button; emits `submitted` with the text, and clears the box."""
 
     submitted = Signal(str)
     text_changed = Signal()
@@ -156,7 +149,7 @@ class Composer(QFrame):
         box: TextBox | None = None,
         parent: QWidget | None = None,
     ) -> None:
-        """`box` is a box of another kind than a plain one."""
+        """`box` replaces the plain text box."""
         super().__init__(parent)
         self.setProperty("kind", "composer")
         self.box = box or TextBox()
@@ -180,20 +173,20 @@ class Composer(QFrame):
         self._on_text_changed()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        # Anywhere in the frame is the box, to who clicks it.
+        # A click anywhere in the frame focuses the box.
         self.box.setFocus()
 
     def set_words(self, placeholder: str, hint: str, send: str) -> None:
-        """Name the box, the hint under it and the button."""
+        """Set the placeholder of the box, the hint under it and the name of the button."""
         self.box.setPlaceholderText(placeholder)
-        # Qt draws it anew only when it comes or goes, not when its words change.
+        # Qt does not repaint a placeholder whose text changes.
         self.box.viewport().update()
         self.box.setAccessibleName(placeholder)
         self._hint.setText(hint)
         name_button(self.send, send)
 
     def warn(self, text: str) -> None:
-        """Say something of what was just tried, until something else is written."""
+        """Show a warning until the text changes."""
         self._warning.setText(text)
         self._warning.show()
 

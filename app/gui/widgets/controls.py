@@ -1,4 +1,4 @@
-"""Buttons, tick boxes and choices as the look draws them; all are the native widgets underneath."""
+"""Buttons, tick boxes and choices in Moot's style, based on Qt's own widgets; tab order and scrolling."""
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
@@ -41,7 +41,7 @@ CHEVRON = 14
 
 
 class Button(QPushButton):
-    """A push button whose icon, where it has one, follows the theme."""
+    """A push button with an optional icon that follows the theme."""
 
     def __init__(self, kind: str, name: str) -> None:
         super().__init__()
@@ -51,7 +51,7 @@ class Button(QPushButton):
         self._dressing: tuple[Look, str, str, int, int] | None = None
 
     def dress(self, look: Look, icon: str, colour: str = "text_2", *, side: int = 15, room: int = 4) -> None:
-        """Put an icon before the text, with the space the look wants between them."""
+        """Set an icon before the text; `room` is the gap between them in pixels."""
         self._dressing = (look, icon, colour, side, room)
         self.setIconSize(QSize(side + room, side))
         look.changed.connect(self._on_theme_changed)
@@ -64,7 +64,7 @@ class Button(QPushButton):
 
 
 class IconButton(QToolButton):
-    """A flat button that shows only an icon, in the accent while it is switched on."""
+    """A flat button with only an icon, in the accent colour while it is on."""
 
     def __init__(self, look: Look, icon: str) -> None:
         super().__init__()
@@ -110,7 +110,7 @@ def icon_button(
 
 
 class ShorteningButton(Button):
-    """A button that shortens its words where they do not fit; the tool tip has the whole of them then."""
+    """A button that elides its text if it does not fit; the tool tip then has the whole text."""
 
     def __init__(self, kind: str, name: str) -> None:
         super().__init__(kind, name)
@@ -119,7 +119,7 @@ class ShorteningButton(Button):
         self._taken = 0
 
     def show_words(self, words: str, tip: str = "", *, taken: int = 0) -> None:
-        """Say `words`; `taken` is the width of what else is painted on the button."""
+        """Show a text; `taken` is the width in pixels of what else is painted on the button."""
         self._words, self._tip, self._taken = words, tip, taken
         self.setAccessibleName(words)
         super().setText(words)
@@ -130,7 +130,7 @@ class ShorteningButton(Button):
 
     def sizeHint(self) -> QSize:
         hint = super().sizeHint()
-        # Measured as Qt's own hint is: a pixel of difference would keep the words shortened for ever.
+        # Measured as Qt's own hint; a pixel of difference would keep the text elided for ever.
         words, shown = (
             self.fontMetrics().size(Qt.TextFlag.TextShowMnemonic, text).width()
             for text in (self._words, self.text())
@@ -158,7 +158,7 @@ class ShorteningButton(Button):
 
 
 class MenuButton(ShorteningButton):
-    """A flat button with an icon, its words, and a chevron where `chevron` asks for one."""
+    """A flat button with an icon and text, and optionally a chevron, that opens a menu above itself."""
 
     def __init__(self, look: Look, icon: str, name: str, *, chevron: bool) -> None:
         super().__init__("menu" if chevron else "plain", name)
@@ -180,20 +180,20 @@ class MenuButton(ShorteningButton):
 
 
 def paint_shortcut(painter: QPainter, look: Look, rect: QRect, shortcut: str) -> None:
-    """Paint a shortcut small and quiet at the right of `rect`."""
+    """Paint a shortcut in small type at the right of `rect`."""
     painter.setFont(sized(painter.font(), 11))
     painter.setPen(QColor(look.tokens.text_2))
     painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, shortcut)
 
 
 def name_button(target: QToolButton | QPushButton, text: str, shortcut: str = "") -> None:
-    """Give an icon's button its words: for the screen reader, and as a tool tip with the shortcut."""
+    """Name an icon button: for screen readers, and as a tool tip with the shortcut."""
     target.setAccessibleName(text)
     target.setToolTip(plain_tip(f"{text}  ({shortcut})" if shortcut else text))
 
 
 class TickBox(QCheckBox):
-    """A tick box drawn in the accent."""
+    """A tick box in the accent colour."""
 
     TEXT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
     BEFORE = TICK + 12
@@ -233,7 +233,7 @@ class TickBox(QCheckBox):
 
 
 def paint_tick(painter: QPainter, look: Look, box: QRectF, on: bool) -> None:
-    """Paint the box of a tick, in the accent and with its tick where it is on."""
+    """Paint a tick box, in the accent colour and ticked if `on`."""
     tokens = look.tokens
     painter.setPen(QPen(QColor(tokens.accent if on else tokens.edge), 1))
     painter.setBrush(QColor(tokens.accent if on else tokens.surface))
@@ -249,7 +249,7 @@ def paint_tick(painter: QPainter, look: Look, box: QRectF, on: bool) -> None:
 
 
 class WrappedTick(TickBox):
-    """A tick box whose words are wrapped."""
+    """A tick box whose text wraps."""
 
     TEXT = TickBox.TEXT | Qt.TextFlag.TextWordWrap
 
@@ -272,19 +272,19 @@ class WrappedTick(TickBox):
 
 
 class Choice(QComboBox):
-    """A drop-down list with the look's chevron; the wheel scrolls the page, not the choice."""
+    """A drop-down list with Moot's chevron; the wheel scrolls the page, not the choice."""
 
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._look = look
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
-        # Qt's own delegate of a drop-down list ignores the style sheet's lines.
+        # Qt's own delegate of a drop-down list ignores the style sheet.
         self.setItemDelegate(QStyledItemDelegate(self))
         self.currentIndexChanged.connect(lambda _index: self.updateGeometry())
         look.changed.connect(self.update)
 
     def sizeHint(self) -> QSize:
-        # As wide as what is chosen, not as the longest line of the list.
+        # As wide as the chosen entry, not as the longest one.
         self.ensurePolished()
         width = self.fontMetrics().horizontalAdvance(self.currentText()) + CHOICE_FRAME
         return QSize(width, super().sizeHint().height())
@@ -332,14 +332,14 @@ class NumberBox(QSpinBox):
 
 
 class RoundsSlider(QSlider):
-    """A horizontal slider the wheel does not move by accident."""
+    """A horizontal slider that ignores the wheel."""
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.ignore()
 
 
 class Segmented(QFrame):
-    """A row of exclusive segments; emits `chosen` with the value of the one picked."""
+    """A row of exclusive segments; emits `chosen` with the value of the chosen one."""
 
     chosen = Signal(str)
 
@@ -352,7 +352,7 @@ class Segmented(QFrame):
         self._segments = [ShorteningButton("segment", f"segment_{value}") for value in values]
         for index, segment in enumerate(self._segments):
             segment.setCheckable(True)
-            # A button's own policy would never let it be narrower than its words.
+            # A button's default policy would keep it as wide as its text.
             segment.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
             self._group.addButton(segment, index)
             row.addWidget(segment)
@@ -368,7 +368,7 @@ class Segmented(QFrame):
         self._group.button(self._values.index(value)).setChecked(True)
 
     def set_texts(self, texts: tuple[str, ...], hints: tuple[str, ...]) -> None:
-        """Name the segments, in the order of their values; the hints are their tool tips."""
+        """Set the texts of the segments in order; `hints` are their tool tips."""
         for segment, text, hint in zip(self._segments, texts, hints, strict=True):
             segment.show_words(text, plain_tip(hint))
 
@@ -387,13 +387,13 @@ class Segmented(QFrame):
 
 
 def put_in_tab_order(widgets: Sequence[QWidget]) -> None:
-    """Let Tab go through widgets in this order; each must be one that takes the focus."""
+    """Set the tab order of widgets, each of which must accept the focus."""
     for before, after in pairwise(widgets):
         QWidget.setTabOrder(before, after)
 
 
 def put_where(place: QWidget, widgets: Sequence[QWidget]) -> None:
-    """Let Tab come to widgets where it would come to what holds them: they were made later than it."""
+    """Put widgets into the tab order at the place of their container, which was made before them."""
     before = place.previousInFocusChain()
     while before is not None and before is not place:
         if before.focusPolicy() != Qt.FocusPolicy.NoFocus and not place.isAncestorOf(before):
@@ -403,7 +403,7 @@ def put_where(place: QWidget, widgets: Sequence[QWidget]) -> None:
 
 
 def bring_into_sight(widget: QWidget) -> None:
-    """Scroll to a widget that an arrow key led to; Qt does so for Tab alone."""
+    """Scroll to a widget focused by an arrow key; Qt scrolls only for Tab."""
     around: QWidget | None = widget.parentWidget()
     while around is not None and not isinstance(around, QScrollArea):
         around = around.parentWidget()
@@ -412,7 +412,7 @@ def bring_into_sight(widget: QWidget) -> None:
 
 
 class ScrollingPage(QScrollArea):
-    """A page that scrolls to what the keyboard reaches in it, also where it comes from outside."""
+    """A page that scrolls to the widget that gets the focus, also when it comes from outside."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -421,7 +421,7 @@ class ScrollingPage(QScrollArea):
         application.focusChanged.connect(self._on_focus_changed)
 
     def _on_focus_changed(self, _before: QWidget | None, now: QWidget | None) -> None:
-        # Under the mouse nothing moves: the button that is pressed must be there when it is let go.
+        # Nothing moves under a pressed mouse button, so that its release hits the same widget.
         if now is None or QApplication.mouseButtons() or not self.isVisible():
             return
         if self.widget().isAncestorOf(now) and now.height() <= self.viewport().height():
@@ -429,10 +429,10 @@ class ScrollingPage(QScrollArea):
 
 
 def scrolling(body: QWidget, *, keeps_bar: bool = False) -> QScrollArea:
-    """Return a page that scrolls downwards where it does not fit, and takes no focus for itself.
+    """Return a page that scrolls vertically and takes no focus.
 
-    With `keeps_bar` the bar's place is always kept: for pages whose height depends on their width, which
-    would else come to no rest.
+    `keeps_bar` always reserves the width of the scroll bar, for pages whose height depends on their width; they would
+    else change size again and again.
     """
     area = ScrollingPage()
     if keeps_bar:

@@ -21,14 +21,14 @@ EDGE = 10
 
 
 class DropHint(QWidget):
-    """Covers a page while something that it accepts is dragged over it; emits dropped(what was dropped)."""
+    """Covers a page while acceptable data is dragged over it; emits dropped(data)."""
 
     dropped = Signal(QMimeData)
 
     def __init__(
         self, look: Look, page: QWidget, over: Sequence[QWidget], takes: Callable[[QMimeData], bool]
     ) -> None:
-        """`over` are the parts of the page that take drops by themselves."""
+        """`over` are the parts of the page that accept drops themselves."""
         super().__init__(page)
         self.setObjectName("drop_hint")
         self._look, self._page, self._takes = look, page, takes
@@ -48,7 +48,7 @@ class DropHint(QWidget):
             event.acceptProposedAction()
             return True
         if event.type() == QEvent.Type.DragLeave:
-            # Out of the window, or on to what lies over the page now, which shows itself again.
+            # Left the window, or moved on to this widget, which shows itself again.
             self.hide()
         if watched is self._page and event.type() == QEvent.Type.Resize:
             self.setGeometry(self._page.rect())

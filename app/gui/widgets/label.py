@@ -1,6 +1,6 @@
 """Labels of plain text: one line, elided, wrapped, and a base for widgets that paint their text.
 
-Qt reads the text of labels and tool tips as HTML where it looks like it; these never do.
+Qt may read the text of labels and tool tips as HTML; these never do.
 """
 
 import html
@@ -29,7 +29,7 @@ _INSTALLED: list[bool] = []
 
 
 class PaintedText(QWidget):
-    """A label that Qt does not know as one; its accessible name is its text."""
+    """A widget that paints its text and is a label for screen readers; its accessible name is its text."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         if not _INSTALLED:
@@ -52,14 +52,14 @@ def _factory(_key: str, owner: QObject) -> QAccessibleInterface | None:
 
 
 def keep(interface: QAccessibleInterface) -> QAccessibleInterface:
-    """Return an interface that Qt will end, with its widget: Python must not end it before."""
+    """Keep a reference to an interface that Qt deletes together with its widget; Python must not delete it before."""
     _KEPT[:] = [one for one in _KEPT if isValid(one)]
     _KEPT.append(interface)
     return interface
 
 
 class WrappedText(PaintedText):
-    """Plain text in lines; its height follows from its width."""
+    """Plain text in lines; the height follows from the width."""
 
     LINE_HEIGHT = 1.5
     alignment = Qt.AlignmentFlag.AlignLeft
@@ -89,11 +89,11 @@ class WrappedText(PaintedText):
             layout.draw(painter, QPointF())
 
     def _layouts(self, width: int) -> Sequence[QTextLayout]:
-        """Return the text broken at a width."""
+        """Return the text laid out in a width."""
         raise NotImplementedError
 
     def _place(self) -> None:
-        """Take note that the text or the width has changed."""
+        """Update after the text or the width has changed."""
         self.updateGeometry()
         self.update()
 
@@ -103,8 +103,8 @@ class WrappedText(PaintedText):
     def _laid_out(
         self, text: str, width: int, x: float = 0.0, y: float = 0.0, indent: int = 0
     ) -> tuple[QTextLayout, float, float]:
-        """Lay text out from a place on; return it and the place where it ends."""
-        # Of a line end Qt's layout makes nothing at all.
+        """Lay text out from a point on; return the layout and the point where it ends."""
+        # Qt's layout ignores line feeds.
         layout = QTextLayout(text.replace("\n", "\u2028"), self.font())
         option = QTextOption(self.alignment)
         option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
@@ -151,14 +151,14 @@ def show_as(label: QLabel, kind: str, text: str) -> None:
 
 
 def plain_tip(text: str) -> str:
-    """Return a tool tip that is shown letter by letter: Qt would take what looks like markup for markup."""
+    """Return a tool tip that Qt shows as plain text."""
     if "<" not in text and "&" not in text:
         return text
     return f'<span style="white-space: pre-wrap">{html.escape(text)}</span>'
 
 
 class ElidedLabel(PaintedText):
-    """One line of plain text, shortened with an ellipsis where it does not fit."""
+    """One line of plain text, elided if it does not fit."""
 
     def __init__(self, kind: str = "", parent: QWidget | None = None, *, text: str = "") -> None:
         super().__init__(parent)
@@ -171,7 +171,7 @@ class ElidedLabel(PaintedText):
         return self._text
 
     def setText(self, text: str) -> None:
-        """Show `text`, its line breaks as spaces; a tool tip has the whole of it when it is cut."""
+        """Show `text` with spaces for line breaks; the tool tip has the whole text if it is elided."""
         self._text = " ".join(text.split())
         self.setAccessibleName(self._text)
         self.updateGeometry()
@@ -195,7 +195,7 @@ class ElidedLabel(PaintedText):
 
 
 class Paragraph(WrappedText):
-    """Some sentences of plain text."""
+    """A wrapped paragraph of plain text."""
 
     def __init__(
         self, kind: str = "", parent: QWidget | None = None, *, centred: bool = False, text: str = ""
@@ -216,7 +216,7 @@ class Paragraph(WrappedText):
         self._place()
 
     def lines(self) -> list[str]:
-        """Return the lines as they are broken at the width of now."""
+        """Return the lines as broken at the current width."""
         layout = self._layouts(self.width())[0]
         lines = [layout.lineAt(number) for number in range(layout.lineCount())]
         places = Utf16Places(self._text)

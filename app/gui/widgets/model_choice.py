@@ -1,4 +1,4 @@
-"""The choice of a model: the default one, those of each provider, or one that is written in."""
+"""The choice of a model: the default, those of each provider, or one that is typed in."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ from app.gui.widgets.controls import Choice
 
 
 class ModelChoice(Choice):
-    """A list of models one can also write into, as `provider/model`; emits `changed`."""
+    """An editable list of models, as `provider/model`; emits `changed`."""
 
     changed = Signal()
 
@@ -28,7 +28,7 @@ class ModelChoice(Choice):
         self.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setMaxVisibleItems(16)
-        # What is written is looked for anywhere in the names: a server may list hundreds.
+        # Completion matches anywhere in a name: a server may list hundreds.
         finder = self.completer()
         finder.setCompletionMode(QCompleter.CompletionMode.PopupCompletion)
         finder.setFilterMode(Qt.MatchFlag.MatchContains)
@@ -37,13 +37,13 @@ class ModelChoice(Choice):
         self.editTextChanged.connect(lambda _text: self.changed.emit())
 
     def set_providers(self, providers: Sequence[ProviderStatus]) -> None:
-        """Offer the models of these providers, keeping what is chosen."""
+        """Offer the models of providers, keeping the choice."""
         chosen, text = self.chosen(), self.currentText()
         self._providers = providers
         pairs = [(one.config.id, model) for one in providers if one.config.enabled for model in one.models]
         offered = [(self._text_of(*pair), pair) for pair in [("", ""), *pairs]]
         if offered == self._offered:
-            # Who writes here must not be disturbed.
+            # Do not disturb the user who types here.
             return
         self._offered = offered
         self.clear()
@@ -54,13 +54,13 @@ class ModelChoice(Choice):
             self.lineEdit().setCursorPosition(0)
 
     def show_model(self, provider: str, model: str) -> None:
-        """Show a choice; both are empty for the default model."""
+        """Show a choice; two empty texts mean the default model."""
         self._shown = (provider, model)
         self.setEditText(self._text_of(provider, model))
         self.lineEdit().setCursorPosition(0)
 
     def set_fixed(self, fixed: bool) -> None:
-        """Let the choice be read only; a disabled one would be too faint to read."""
+        """Make the choice read-only; a disabled one would be too faint to read."""
         self._fixed = fixed
         self.lineEdit().setReadOnly(fixed)
 
@@ -69,16 +69,16 @@ class ModelChoice(Choice):
             super().showPopup()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        # Arrow keys would choose another one.
+        # Arrow keys would change the choice.
         if not self._fixed:
             super().keyPressEvent(event)
 
     def chosen(self) -> tuple[str, str] | None:
-        """Return provider and model, empty for the default; None where the words name no provider."""
+        """Return provider id and model, empty for the default, None if the text names no provider."""
         text = self.currentText().strip()
         if not text:
             return "", ""
-        # What was shown may be of a provider that is gone by now.
+        # The model shown may belong to a provider that is gone by now.
         for words, pair in [*self._offered, (self._text_of(*self._shown), self._shown)]:
             if text == words:
                 return pair

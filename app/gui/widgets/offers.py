@@ -14,7 +14,7 @@ from app.gui.widgets.label import ElidedLabel, plain_tip
 
 
 class OfferLine(QFrame):
-    """Emits `accepted` and `dismissed`; while work is under way it shows how far that is."""
+    """A line with an offer and a button; shows the progress of the work. Emits `accepted` and `dismissed`."""
 
     accepted = Signal()
     dismissed = Signal()
@@ -48,7 +48,7 @@ class OfferLine(QFrame):
         self._draw()
 
     def show_offer(self, text: str, action: str, dismiss: str = "") -> None:
-        """Say what is offered; without words for `dismiss` it cannot be waved off."""
+        """Show an offer; without a text for `dismiss` it cannot be dismissed."""
         self._text.setText(text)
         self._button.setText(action)
         self._button.setAccessibleName(f"{action}: {text}")
@@ -57,7 +57,7 @@ class OfferLine(QFrame):
         self._bar.hide()
 
     def show_progress(self, text: str, done: int, total: int, action: str) -> None:
-        """Say how far the work is; the button then stands for ending it."""
+        """Show progress; the button then cancels."""
         self._text.setText(text)
         self._button.setText(action)
         self._button.setAccessibleName(action)
@@ -68,7 +68,7 @@ class OfferLine(QFrame):
         self._bar.show()
 
     def text(self) -> str:
-        """Return what it says."""
+        """Return the text."""
         return self._text.text()
 
     def _draw(self) -> None:
@@ -80,7 +80,7 @@ MOST_SHOWN = 3
 
 
 class ServerOffers(QWidget):
-    """Shows what is offered, the most useful first; emits the server that is to be used, or no more offered."""
+    """Shows the servers found, the most useful first; emits use_requested(server) and dismissed(server)."""
 
     use_requested = Signal(FoundServer)
     dismissed = Signal(FoundServer)
@@ -101,17 +101,17 @@ class ServerOffers(QWidget):
         self._retranslate()
 
     def show_servers(self, servers: Sequence[FoundServer]) -> None:
-        """Offer these servers, and no others."""
+        """Offer these servers only."""
         self._servers = tuple(servers)[:MOST_SHOWN]
         self._retranslate()
 
     @property
     def any_shown(self) -> bool:
-        """Whether there is anything to offer."""
+        """Whether any server is offered."""
         return bool(self._servers)
 
     def show_most(self, count: int) -> None:
-        """Show no more lines than so many, at least one."""
+        """Show at most `count` lines."""
         if count != self._most:
             self._most = count
             self._retranslate()

@@ -1,4 +1,4 @@
-"""A list whose rows the user puts in order: by dragging, or with Alt and an arrow key."""
+"""A list whose rows the user can reorder, by dragging or with Alt and an arrow key."""
 
 from functools import partial
 
@@ -14,9 +14,9 @@ STEPS = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
 
 
 class OrderedList(QListWidget):
-    """Rows that carry an id; emits the new order, which row is to leave and which is to be edited.
+    """Rows with an id; emits the new order, and the row to delete or to edit.
 
-    Whoever fills it gives each row its id as `ROW_ID` and adds to `menu_of` what else can be done.
+    Subclasses make rows with `new_row` and extend `menu_of`.
     """
 
     order_chosen = Signal(object)
@@ -35,16 +35,16 @@ class OrderedList(QListWidget):
         self.setDefaultDropAction(Qt.DropAction.MoveAction)
 
     def ids(self) -> tuple[str, ...]:
-        """Return the ids in the order shown."""
+        """Return the ids in order."""
         return tuple(str(self.item(row).data(ROW_ID)) for row in range(self.count()))
 
     def current_id(self) -> str:
-        """Return the id of the row the keyboard is at, "" when it is at none."""
+        """Return the id of the current row, "" if there is none."""
         row = self.currentRow()
         return str(self.item(row).data(ROW_ID)) if row >= 0 else ""
 
     def new_row(self, row_id: str, name: str) -> QListWidgetItem:
-        """Add a row for an id and return it."""
+        """Append a row and return it."""
         item = QListWidgetItem(name)
         item.setData(ROW_ID, row_id)
         item.setFlags(item.flags() & ~Qt.ItemFlag.ItemIsDropEnabled)
@@ -52,14 +52,14 @@ class OrderedList(QListWidget):
         return item
 
     def menu_of(self, row_id: str) -> QMenu:
-        """Return what can be done with a row."""
+        """Return the context menu of a row."""
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.add_moves(menu, row_id)
         return menu
 
     def add_moves(self, menu: QMenu, row_id: str) -> None:
-        """Add the lines that move a row up and down."""
+        """Add the actions that move a row up and down."""
         words, row = self.language, self.ids().index(row_id)
         for text, step in ((words("assistant.up"), -1), (words("assistant.down"), 1)):
             keys = "Alt+↑" if step < 0 else "Alt+↓"
@@ -67,11 +67,11 @@ class OrderedList(QListWidget):
             action.setEnabled(0 <= row + step < self.count())
 
     def move_row(self, row: int, step: int) -> None:
-        """Move a row by so many places, where there are so many."""
+        """Move a row by `step` places if possible."""
         place, current = row + step, self.current_id()
         if not 0 <= place < self.count():
             return
-        # Taking a row out makes another the current one for a moment, which is nobody's choice.
+        # Taking a row out makes another one current for a moment, which must not be reported.
         self.blockSignals(True)
         self.insertItem(place, self.takeItem(row))
         self.setCurrentRow(self.ids().index(current) if current else -1, self.moving_selects())
@@ -79,12 +79,12 @@ class OrderedList(QListWidget):
         self.order_chosen.emit(self.ids())
 
     def moving_selects(self) -> QItemSelectionModel.SelectionFlag:
-        """Return what being moved does to a row beside getting the keyboard."""
+        """Return how moving changes the selection, besides the current row."""
         return QItemSelectionModel.SelectionFlag.ClearAndSelect
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ShortcutOverride and event.key() == Qt.Key.Key_F2:  # type: ignore[attr-defined]
-            # The window's own F2 is for elsewhere.
+            # The window uses F2 too.
             event.accept()
             return True
         return super().event(event)

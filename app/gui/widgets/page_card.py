@@ -1,6 +1,6 @@
-"""The card of a page that a tool of an MCP server came back with (row P5): its words, an answer, and the page.
+"""The card of a page that a tool of an MCP server returned: its question, an answer, and the page.
 
-The page itself is shown in the sandbox, when the user asks for it and the extra `webui` is installed.
+The page is shown in the sandbox, on request and only if the extra `webui` is installed.
 """
 
 from dataclasses import replace
@@ -40,7 +40,7 @@ LOWEST, HIGHEST, USUAL = 80, 560, 320
 
 
 class PageCard(QuestionCard):
-    """Asks for what a server's page asks for; emits `link_requested(address)` besides."""
+    """Asks what a server's page asks; emits also link_requested(address)."""
 
     link_requested = Signal(str)
 
@@ -60,14 +60,14 @@ class PageCard(QuestionCard):
         self.column.insertWidget(self._place, self.show_page, 0, Qt.AlignmentFlag.AlignLeft)
         self._place += 1
         self.show_page.clicked.connect(self._on_show)
-        # Whatever else it says, the page has had its answer.
+        # Any answer closes the page.
         self.answered.connect(self._on_answered)
         self._offer()
 
-    # What the card offers
+    # Offers
 
     def _offer(self, note: str = "") -> None:
-        """Offer what can be done with the page, and say why where nothing can."""
+        """Offer to show the page, or say why it cannot be shown."""
         page, words = self._page, self._words
         self.show_page.setVisible(page.kind == ADDRESS or (page.kind == HTML and available()))
         if page.kind == ADDRESS:
@@ -109,7 +109,7 @@ class PageCard(QuestionCard):
             self._open()
 
     def _open(self) -> None:
-        # The engine behind it is large: it is loaded when the first page is really wanted.
+        # QtWebEngine is large and loaded with the first page.
         prepare()
         from app.gui.web_view.sandbox_view import SandboxView
 
@@ -154,7 +154,7 @@ class PageCard(QuestionCard):
         self._close()
         self._offer(self._words("page.ended"))
 
-    # What the page asks for
+    # Requests of the page
 
     def _on_said(self, text: str, acted: bool) -> None:
         action = self._talk.take(text, acted=acted) if self._talk is not None else None
@@ -175,7 +175,7 @@ class PageCard(QuestionCard):
             self._say(self._words("page.by_itself", text=action.text[:200]))
 
     def _propose(self, answer: str, *, at_once: bool) -> None:
-        """Answer with what the page says; without a click of the user's it is only written down for them."""
+        """Answer with a text of the page; without a click of the user, only write it into the box."""
         self._box.setPlainText(answer)
         if at_once:
             self._on_answer()
@@ -183,7 +183,7 @@ class PageCard(QuestionCard):
             self._say(self._words("page.proposed", server=self._prompt.server))
 
     def _ask_for_tool(self, action: PageAction) -> None:
-        """Ask whether a tool may run; it is the assistant that runs it, as any other call."""
+        """Ask whether a tool may run; the assistant runs it, like any other call."""
         if self._asked is not None:
             self._refuse(action)
             return
@@ -196,7 +196,7 @@ class PageCard(QuestionCard):
         message = replace(self.message, id=new_id(), prompt=question, resources=())
         card = ApprovalCard(self._language, self._look, message)
         card.setObjectName("page_tool")
-        # It is about this one call of this one page.
+        # The answer is about one call of one page.
         card.always.hide()
         card.answered.connect(lambda answer: self._on_tool_answered(action, answer))
         self._asked = card

@@ -1,4 +1,4 @@
-"""A plan as a list of items that can be ticked, rewritten, moved, removed and added."""
+"""A plan as a list of items that can be ticked, edited, moved, removed and added."""
 
 from dataclasses import replace
 
@@ -34,8 +34,8 @@ TEXT_LEFT = 23
 class PlanRow(QFrame):
     """An item of a plan.
 
-    Signals: ticked(), rewritten(item before, text), moved(step), removed(), stepped(step) when the arrows
-    lead to another row, entered() when the focus comes.
+    Signals: ticked(), rewritten(item before, text), moved(step), removed(), stepped(step) when an arrow key
+    leads to another row, entered() when it gets the focus.
     """
 
     ticked = Signal()
@@ -65,7 +65,7 @@ class PlanRow(QFrame):
         tools = hbox(inside=self._tools, spacing=0)
         for widget in (self.edit, self.up, self.down, self.remove):
             widget.setFixedSize(24, 24)
-            # The keyboard has keys of its own for each: a Tab stop more would only be in the way.
+            # Each has a shortcut, so it needs no place in the tab order.
             widget.setFocusPolicy(Qt.FocusPolicy.NoFocus)
             tools.addWidget(widget)
         self._tools.hide()
@@ -89,11 +89,11 @@ class PlanRow(QFrame):
 
     @property
     def box(self) -> EditBox:
-        """The box the item is rewritten in."""
+        """The box the item is edited in."""
         return self._box
 
     def show_item(self, item: PlanItem, place: int, count: int, *, current: bool) -> None:
-        """Show the item at a place, counted from 0, of so many; what is being rewritten stays as it is."""
+        """Show an item at a place, counted from 0; an unfinished edit stays."""
         words = self._language
         self._item, self._current = item, current
         state = words("plan.done" if item.done else "plan.current" if current else "plan.open")
@@ -184,7 +184,7 @@ class PlanRow(QFrame):
         painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
 
     def _paint_mark(self, painter: QPainter, centre: QPointF) -> None:
-        """Paint a ring: ticked where it is done, half full where work is."""
+        """Paint a ring: ticked if done, half full if current."""
         tokens = self._look.tokens
         current = self._current and not self._item.done
         colour = QColor(tokens.accent if current else tokens.text_2)
@@ -224,7 +224,7 @@ class PlanRow(QFrame):
     def _on_submitted(self) -> None:
         text = " ".join(self._box.text().split())
         if len(text) > MAX_ITEM:
-            # Nothing is taken away: it can be made shorter, or left with Escape.
+            # The text stays; the user can shorten it, or cancel with Escape.
             words = self._language("error.plan_items", most=MAX_ITEMS, characters=MAX_ITEM)
             self._box.setAccessibleDescription(words)
             self._problem.setText(words)
@@ -235,10 +235,9 @@ class PlanRow(QFrame):
 
 
 class PlanList(QWidget):
-    """Shows a plan's items and lets them be changed.
+    """Shows and edits the items of a plan.
 
-    Signals: plan_requested(plan) with the plan as it shall be, item_removed(item, place), stops_changed()
-    when there are more rows than before.
+    Signals: plan_requested(the new plan), item_removed(item, place), stops_changed() when rows were added.
     """
 
     plan_requested = Signal(object)
@@ -262,7 +261,7 @@ class PlanList(QWidget):
         self._refresh()
 
     def show_plan(self, plan: Plan | None, *, editable: bool) -> None:
-        """Show a plan; a row keeps its focus and what is being written in it."""
+        """Show a plan; rows keep their focus and unfinished edits."""
         plan = plan or Plan()
         self._add.setVisible(editable and len(plan.items) < MAX_ITEMS)
         self.setEnabled(editable)
@@ -271,7 +270,7 @@ class PlanList(QWidget):
             self._refresh()
 
     def stops(self) -> tuple[QWidget, ...]:
-        """Return what can have the focus, in order."""
+        """Return the widgets that can have the focus, in order."""
         return *self._rows, self._add
 
     def rows(self) -> tuple[PlanRow, ...]:
@@ -310,7 +309,7 @@ class PlanList(QWidget):
         return row
 
     def _focused(self) -> int:
-        """Return the place of the row that has the focus, -1 for none."""
+        """Return the place of the row with the focus, -1 for none."""
         return next((place for place, row in enumerate(self._rows) if row.hasFocus()), -1)
 
     def _let_tab_stop_at(self, place: int) -> None:
@@ -332,7 +331,7 @@ class PlanList(QWidget):
         self._ask((*items[:place], replace(items[place], done=not items[place].done), *items[place + 1 :]))
 
     def _on_rewritten(self, row: PlanRow, before: PlanItem, text: str) -> None:
-        """Rewrite the item that was meant: the plan may have changed while it was written."""
+        """Change the item that was edited; the plan may have changed meanwhile."""
         items, place = self._plan.items, self._rows.index(row)
         places = [place, *range(len(items))]
         found = next((one for one in places if one < len(items) and items[one].text == before.text), -1)

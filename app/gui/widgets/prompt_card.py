@@ -1,6 +1,6 @@
-"""What every card that asks the user shares: the frame, who asks, and keys that are never taken by accident.
+"""The base of the cards that ask the user: the frame, who asks, and protection from keys meant for something else.
 
-`QuestionCard` and `ApprovalCard` are such cards; the transcript lays them over their message.
+The transcript lays a card over the message that asks.
 """
 
 import time
@@ -22,7 +22,7 @@ DEAD_S = 0.5
 
 
 class PromptCard(QFrame):
-    """A question laid over its message. Emits `came` when it is shown, `answered` or `dismissed`."""
+    """A question over its message. Emits `came` when it is shown, `answered` or `dismissed`."""
 
     answered = Signal(str)
     dismissed = Signal()
@@ -57,7 +57,7 @@ class PromptCard(QFrame):
         self._say_who()
 
     def ask(self, question: str) -> None:
-        """Say what is asked."""
+        """Set the question."""
         question = visible(question)
         self._question.setText(question)
         self.setAccessibleName(question)
@@ -82,7 +82,7 @@ class PromptCard(QFrame):
         self.came.emit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        # A key held down, or on its way when the card came, was meant for what had the focus before.
+        # A held key, or one pressed just when the card came, was meant for something else.
         fresh = event.key() in ENTER and time.monotonic() - self._shown_at < DEAD_S
         if event.isAutoRepeat() or fresh or self._take_key(event):
             event.accept()
@@ -90,7 +90,7 @@ class PromptCard(QFrame):
             super().keyPressEvent(event)
 
     def _take_key(self, event: QKeyEvent) -> bool:
-        """Do what a key stands for; return whether it stands for anything."""
+        """Handle a key; return False if the card has no use for it."""
         return False
 
     def _say_who(self) -> None:
@@ -104,5 +104,5 @@ class PromptCard(QFrame):
 
 
 def path_of(author: Author) -> str:
-    """Return the way from the root to an agent, as people read it."""
+    """Return the path from the root to a sub-agent as text."""
     return " › ".join(author.path)

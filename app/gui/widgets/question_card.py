@@ -20,7 +20,7 @@ WRAP = int(Qt.TextFlag.TextWordWrap) | int(Qt.AlignmentFlag.AlignVCenter)
 
 
 class OptionRow(QAbstractButton):
-    """A row that is chosen with a click or its number; its text is never read as a format."""
+    """A row to choose with a click or its number; its text is never read as markup."""
 
     def __init__(self, look: Look, text: str, number: int) -> None:
         super().__init__()
@@ -38,14 +38,14 @@ class OptionRow(QAbstractButton):
         look.changed.connect(self.update)
 
     def set_words(self, words: str) -> None:
-        """Say the same in other words."""
+        """Set the text."""
         self._words = words
         self.setAccessibleName(words)
         self.updateGeometry()
         self.update()
 
     def words(self) -> str:
-        """Return the answer it stands for."""
+        """Return the text."""
         return self._words
 
     def hasHeightForWidth(self) -> bool:
@@ -99,7 +99,7 @@ YES, NO = "yes", "no"
 
 
 class QuestionCard(PromptCard):
-    """Asks; 1 to 9 choose, Enter answers, Skip dismisses; emits written(text) while an answer is being written."""
+    """Asks; 1 to 9 choose, Enter answers, Skip dismisses; emits written(text) while an answer is being typed."""
 
     written = Signal(str)
 
@@ -139,14 +139,14 @@ class QuestionCard(PromptCard):
         self._show_state()
 
     def choose(self, number: int) -> None:
-        """Choose the answer of a number from 1."""
+        """Choose an answer by its number, from 1."""
         row = self._rows[number - 1]
         row.setChecked(True)
         if self._writes():
             self._box.setFocus()
 
     def write(self, text: str) -> None:
-        """Show an answer as far as it was written before."""
+        """Show an answer that was not finished before."""
         if text and text != self._box.toPlainText():
             if self._rows:
                 self._rows[-1].setChecked(True)
@@ -154,7 +154,7 @@ class QuestionCard(PromptCard):
             self._box.moveCursor(self._box.textCursor().MoveOperation.End)
 
     def _add(self, words: str, answer: str, key: str = "") -> None:
-        """Offer an answer in the words of who asks, or in Moot's own, by their key."""
+        """Add an answer in the words of the question, or with the text of a `key`."""
         row = OptionRow(self._look, words, len(self._rows) + 1)
         if key:
             self._own.append((row, key))
@@ -191,7 +191,7 @@ class QuestionCard(PromptCard):
         return next((place for place, row in enumerate(self._rows) if row.isChecked()), -1)
 
     def _writes(self) -> bool:
-        """Say whether the answer is written, not chosen."""
+        """Say whether the answer is typed, not chosen."""
         return not self._rows or not self._answers[self._chosen()]
 
     def _show_state(self) -> None:
@@ -208,6 +208,6 @@ class QuestionCard(PromptCard):
     def _on_answer(self) -> None:
         answer = self._box.text() if self._writes() else self._answers[self._chosen()]
         if answer and self._answer.isEnabled():
-            # Once: what is answered is answered, however often Enter comes.
+            # Only the first Enter answers.
             self._answer.setEnabled(False)
             self.answered.emit(answer)

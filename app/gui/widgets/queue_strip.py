@@ -1,4 +1,4 @@
-"""What waits until the assistant is free (row P6): each message can be rewritten, moved, taken out or sent at once."""
+"""The queued messages of a chat whose assistant is busy: each can be edited, moved, removed or sent now."""
 
 from collections.abc import Mapping, Sequence
 
@@ -18,7 +18,7 @@ MOST_HEIGHT = 190
 
 
 class EditBox(TextBox):
-    """The box a queued message is rewritten in; `cancelled` on Escape."""
+    """The box a queued message is edited in; emits `cancelled` on Escape."""
 
     cancelled = Signal()
 
@@ -30,10 +30,10 @@ class EditBox(TextBox):
 
 
 class QueueRow(QFrame):
-    """One message that waits. Emits edited(text), removed(), moved(step) and sent().
+    """A queued message. Emits edited(text), removed(), moved(step) and sent().
 
-    Emits written(text) from the moment it is being edited, None once that was cancelled; after
-    edited, removed and sent whoever takes them ends the edit with `write`.
+    Emits written(text) while it is being edited, written(None) if that was cancelled. After edited, removed and sent,
+    the receiver ends the edit with `write(None)`.
     """
 
     edited = Signal(str)
@@ -82,11 +82,11 @@ class QueueRow(QFrame):
 
     @property
     def stops(self) -> tuple[QWidget, ...]:
-        """What Tab stops at, in order."""
+        """The widgets in the tab order."""
         return (self, self.send, self.edit, self.up, self.down, self.remove)
 
     def show_message(self, queued: QueuedMessage, *, first: bool, last: bool) -> None:
-        """Show a message at its place; what is being rewritten stays as it is."""
+        """Show a message; an unfinished edit stays."""
         self._queued = queued
         words, files = self._language, len(queued.attachments)
         self._text.setText(queued.text or ", ".join(one.name for one in queued.attachments))
@@ -119,7 +119,7 @@ class QueueRow(QFrame):
             super().keyPressEvent(event)
 
     def write(self, text: str | None) -> None:
-        """Edit it, with what was written so far; None ends that."""
+        """Edit the message, with the text so far; None ends the edit."""
         if text is None:
             if not self._box.isHidden():
                 self._end()
@@ -164,8 +164,8 @@ class QueueRow(QFrame):
 class QueueStrip(QScrollArea):
     """The queue of a chat, hidden while it is empty.
 
-    Signals, each with the queued message's id: edited(id, text), removed(id), moved(id, place), sent(id),
-    written(id, text) from the moment it is being edited, with None once that was cancelled.
+    Signals, each with the id of the message: edited(id, text), removed(id), moved(id, place), sent(id), and
+    written(id, text) while it is being edited, with None if that was cancelled.
     """
 
     edited = Signal(str, str)
@@ -194,7 +194,7 @@ class QueueStrip(QScrollArea):
         self.hide()
 
     def show_queue(self, queue: Sequence[QueuedMessage]) -> None:
-        """Show what waits, in order; a row that stays keeps its focus and what is written in it."""
+        """Show the queued messages in order; rows keep their focus and unfinished edits."""
         self._queue = tuple(queue)
         gone = set(self._rows) - {one.id for one in queue}
         for queued_id in gone:
@@ -216,7 +216,7 @@ class QueueStrip(QScrollArea):
         self._fit()
 
     def write(self, texts: Mapping[str, str]) -> None:
-        """Let just these messages be edited, by their ids."""
+        """Edit these messages and no others, by their ids."""
         for queued_id, row in self._rows.items():
             row.write(texts.get(queued_id))
 
@@ -233,11 +233,11 @@ class QueueStrip(QScrollArea):
         self._keep_in_sight()
 
     def _fit(self) -> None:
-        """Be as tall as what waits and is written anew, up to a limit."""
+        """Set the height to that of the rows, up to a limit."""
         self.setFixedHeight(min(MOST_HEIGHT, self.widget().sizeHint().height()))
 
     def _keep_in_sight(self) -> None:
-        """Scroll to the row that is written in or chosen, whole."""
+        """Scroll to the row that has the focus."""
         focus = self.window().focusWidget()
         for row in self._rows.values():
             if focus is not None and row.isAncestorOf(focus):  # type: ignore[redundant-expr]

@@ -1,4 +1,4 @@
-"""Fields to search with: a box, the button that opens the palette, and the bar that finds in a session."""
+"""Search fields: a box, the button that opens the palette, and the bar that finds text in a session."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
@@ -12,7 +12,7 @@ from app.gui.widgets.label import plain_label
 
 
 class SearchField(ShorteningButton):
-    """Opens the search; emits `typed` with the first letter where someone types at it."""
+    """The button of the side bar that opens the palette; emits `typed` with the first letter typed at it."""
 
     typed = Signal(str)
 
@@ -24,7 +24,7 @@ class SearchField(ShorteningButton):
         self.clicked.connect(lambda: self.typed.emit(""))
 
     def set_keys(self, shortcut: str) -> None:
-        """Show these keys at the right."""
+        """Show the shortcut at the right."""
         self._shortcut = shortcut
         self.update()
 
@@ -44,7 +44,7 @@ class SearchField(ShorteningButton):
 
 
 class SearchBox(QLineEdit):
-    """A box to search in, with a magnifying glass and the shortcut that leads to it; Escape empties it."""
+    """A box to search in, with a magnifying glass and its shortcut; Escape clears it."""
 
     def __init__(self, look: Look, name: str, shortcut: str = "") -> None:
         super().__init__()
@@ -76,7 +76,7 @@ class SearchBox(QLineEdit):
 
 
 class FindBar(QFrame):
-    """A box for words and the way to the next and the last place; hidden until it is opened."""
+    """A box for text, and buttons to the next and previous match; hidden until it is opened."""
 
     text_changed = Signal(str)
     step_requested = Signal(int)
@@ -103,20 +103,20 @@ class FindBar(QFrame):
         self.hide()
 
     def come(self) -> None:
-        """Open, ready to type."""
+        """Open and focus the box."""
         self.show()
         self._box.setFocus()
         self._box.selectAll()
         self.text_changed.emit(self._box.text())
 
     def leave(self) -> None:
-        """Close and mark nothing any more."""
+        """Close and remove the marks."""
         self.hide()
         self.text_changed.emit("")
         self.closed.emit()
 
     def show_count(self, number: int, count: int) -> None:
-        """Say which place of how many is shown."""
+        """Show the number of the current match and of all."""
         self._count.setText(
             self._language("find.count", number=number, count=count) if self._box.text() else ""
         )

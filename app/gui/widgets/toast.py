@@ -1,4 +1,4 @@
-"""What the window tells without being asked: a sticky banner, and toasts that leave by themselves."""
+"""Messages over the window: toasts that disappear by themselves, and a banner that stays."""
 
 from collections.abc import Callable
 
@@ -16,13 +16,13 @@ from app.gui.widgets.label import plain_label
 TOAST_MS = 8_000
 MOST_TOASTS = 3
 UNDER_TOP_BAR = 62
-# About as many go on a line; the room that is left and right of them.
+# The characters of a line, and the margins around it in pixels.
 LETTERS, AROUND = 52, 32
 EDGE = 8
 
 
 class Toast(QFrame):
-    """One message, with at most one action; emits `left` once it goes away."""
+    """A message with at most one action; emits `left` when it disappears."""
 
     left = Signal()
 
@@ -51,7 +51,7 @@ class Toast(QFrame):
         label.ensurePolished()
         metrics = label.fontMetrics()
         width = min(metrics.horizontalAdvance(text), LETTERS * metrics.averageCharWidth())
-        # An action's name has its room beside the text, however long it is and however large all is written.
+        # The action's full width is added to that of the text.
         if self.button is not None:
             self.button.ensurePolished()
             width += self.button.sizeHint().width() + row.spacing()
@@ -62,24 +62,24 @@ class Toast(QFrame):
         self._timer.timeout.connect(self.leave)
 
     def fit(self, room: int) -> None:
-        """Be no wider than `room`: the words take more lines there."""
+        """Limit the width in pixels; the text wraps."""
         self.setFixedWidth(min(self._width, room))
 
     def appear(self) -> None:
-        """Be seen from now on, for some seconds."""
-        # The layout would show it later, and count it as nothing until then.
+        """Show the toast for some seconds."""
+        # The layout would show it later, and count its size as 0 until then.
         self.show()
         if not self.stays:
             self._timer.start(TOAST_MS)
 
     def take_focus(self) -> None:
-        """Put the keyboard on the action; when the toast leaves, it goes back to where it was."""
+        """Focus the action; when the toast disappears, the focus goes back."""
         if self.button is not None and not self.button.hasFocus():
             self._before = self.window().focusWidget()
             self.button.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def leave(self) -> None:
-        """Go away now."""
+        """Disappear now."""
         if not self.here:
             return
         self.here = False
@@ -105,23 +105,23 @@ class Toast(QFrame):
         return False
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        # In a dialog the key would close that.
+        # In a dialog, Escape would close the dialog.
         if event.key() == Qt.Key.Key_Escape:
             self.leave()
         else:
             super().keyPressEvent(event)
 
     def _go_on(self) -> None:
-        """Let the time run, unless somebody is at it with the mouse or the keyboard."""
+        """Restart the time, unless the mouse is over the toast or its button has the focus."""
         held = self.stays or self.underMouse() or (self.button is not None and self.button.hasFocus())
         if self.here and not held:
             self._timer.start(TOAST_MS)
 
 
 class Toasts(QWidget):
-    """Stacks toasts under the top bar of the widget it is given: at its foot stands where one writes and sends.
+    """Stacks toasts over a widget: under the top bar, so that the composer stays free.
 
-    Over a list they stand `above` its foot instead, by so many pixels.
+    With `above`, they stand that many pixels above its foot instead.
     """
 
     def __init__(self, over: QWidget, above: int | None = None) -> None:
@@ -141,10 +141,10 @@ class Toasts(QWidget):
         undoes: bool = True,
         stays: bool = False,
     ) -> Toast:
-        """Show a message for some seconds; `act` is called when its action is chosen.
+        """Show a message for some seconds; choosing its action calls `act`.
 
-        `undoes` says whether that takes something back. One with an action is never pushed out by another: where
-        there is no room, those without go, else the new one waits. One that `stays` leaves when it is told to.
+        `undoes` says whether that is an undo. If there is no room, toasts without an action are removed; if all have one,
+        the new toast waits. A toast that `stays` must be removed with `leave`.
         """
         toast = Toast(text, action, act, undoes, self)
         toast.stays = stays
@@ -156,7 +156,7 @@ class Toasts(QWidget):
         return toast
 
     def undo(self) -> bool:
-        """Take back what the newest toast offers to; say whether there was one."""
+        """Run the undo of the newest toast that has one; return whether there was one."""
         for toast in reversed(self._toasts):
             if toast.undoes and toast.button is not None:
                 toast.button.click()
@@ -164,7 +164,7 @@ class Toasts(QWidget):
         return False
 
     def take_focus(self) -> None:
-        """Put the keyboard on the action of the newest toast that has one."""
+        """Focus the action of the newest toast that has one."""
         for toast in reversed(self._toasts):
             if toast.button is not None and toast.isVisible():
                 toast.take_focus()
@@ -176,7 +176,7 @@ class Toasts(QWidget):
         return False
 
     def _fill(self) -> None:
-        """Show as many as there is room for, the oldest first."""
+        """Show as many toasts as fit, the oldest first."""
         shown = [one for one in self._toasts if self._column.indexOf(one) >= 0]
         waiting = [one for one in self._toasts if one not in shown]
         if waiting and len(shown) >= MOST_TOASTS:
@@ -209,7 +209,7 @@ class Toasts(QWidget):
 
 
 class Banner(QFrame):
-    """A line across the window that stays until it is closed: only where work may be lost."""
+    """A line across the window that stays until it is closed, for errors that may lose work."""
 
     closed = Signal()
 
@@ -228,14 +228,14 @@ class Banner(QFrame):
         self.hide()
 
     def show_text(self, text: str) -> None:
-        """Say `text` until it is closed."""
+        """Show a text until the banner is closed."""
         self._label.setText(text)
         self.setAccessibleName(text)
         self.show()
         announce(self, text, at_once=True)
 
     def text(self) -> str:
-        """Return what it says."""
+        """Return the text."""
         return self._label.text()
 
     def _on_close(self) -> None:
@@ -247,7 +247,7 @@ class Banner(QFrame):
 
 
 def announce(speaker: QWidget, text: str, *, at_once: bool = False) -> None:
-    """Have a text read out, where a screen reader listens; `at_once` interrupts what it reads."""
+    """Let a screen reader say a text; `at_once` interrupts what it says."""
     if QAccessible.isActive():
         event = QAccessibleAnnouncementEvent(speaker, text)
         if at_once:
