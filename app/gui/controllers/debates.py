@@ -106,6 +106,7 @@ class DebateController(Controller):
         self._state.keep("panel_session", self._panel.discussion.session_id)
 
     def _wire(self) -> None:
+        show_provider = partial(self.settings_requested.emit, "providers")
         panel, top, sessions = self._panel, self._window.top_bar, self._sessions
         self._window.welcome.debate_requested.connect(self.show_setup)
         top.debate_button.toggled.connect(panel.setVisible)
@@ -113,7 +114,7 @@ class DebateController(Controller):
         panel.close_requested.connect(lambda: top.debate_button.setChecked(False))
         panel.widen_requested.connect(self.session_requested)
         panel.setup.start_requested.connect(self._on_start)
-        panel.setup.provider_requested.connect(self._on_provider_requested)
+        panel.setup.provider_requested.connect(show_provider)
         panel.setup.context_chosen.connect(self._on_context_chosen)
         panel.setup.participant_removed.connect(
             lambda draft, place: self._offer_undo(
@@ -129,9 +130,11 @@ class DebateController(Controller):
             view.resume_requested.connect(sessions.resume)
             view.stop_requested.connect(sessions.stop)
             self._wire_held_turn(view)
-            view.say_requested.connect(self._on_say)
+            view.say_requested.connect(
+                lambda session_id, text: self._tasks.add("say", self._say(session_id, text))
+            )
             view.setup_requested.connect(self.show_setup)
-            view.provider_requested.connect(self._on_provider_requested)
+            view.provider_requested.connect(show_provider)
             view.draft_changed.connect(self._on_draft_changed)
             self._wire_outcome(view)
 
@@ -147,7 +150,9 @@ class DebateController(Controller):
 
     def _wire_outcome(self, view: DiscussionView) -> None:
         """Connect the actions on a debate that is over."""
-        view.verdict_requested.connect(self._on_verdict_requested)
+        view.verdict_requested.connect(
+            lambda session_id, judge: self._tasks.start(f"judge {session_id}", self._judge(session_id, judge))
+        )
         view.verdict_stop_requested.connect(lambda session_id: self._tasks.cancel(f"judge {session_id}"))
         view.turns_wanted.connect(
             lambda session_id: self._tasks.start("turns", self._offer_turns(view, session_id))
@@ -168,9 +173,6 @@ class DebateController(Controller):
         if view.session.status in ENDED:
             view.verdict.show_judges(self._engine.debates.judges(view.session_id))
             view.verdict.show_asking(*self._asked.get(view.session_id, (None, 0.0)))
-
-    def _on_verdict_requested(self, session_id: str, judge: Judge | None) -> None:
-        self._tasks.start(f"judge {session_id}", self._judge(session_id, judge))
 
     async def _judge(self, session_id: str, judge: Judge | None) -> None:
         views = [one for one in (self._panel.discussion, self._page) if one.session_id == session_id]
@@ -236,9 +238,6 @@ class DebateController(Controller):
         self._on_history_open(session_id)
         self._sessions.resume(session_id)
 
-    def _on_say(self, session_id: str, text: str) -> None:
-        self._tasks.add("say", self._say(session_id, text))
-
     async def _say(self, session_id: str, text: str) -> None:
         """Send the user's words to a debate; if that fails, put them back before what was written since."""
         try:
@@ -259,9 +258,6 @@ class DebateController(Controller):
         for view in (self._panel.discussion, self._page):
             if view.session_id == session_id and view.draft != draft:
                 view.set_draft(draft)
-
-    def _on_provider_requested(self, provider_id: str) -> None:
-        self.settings_requested.emit("providers", provider_id)
 
     def _on_context_chosen(self, paths: tuple[str, ...]) -> None:
         before = self._engine.settings().project_context

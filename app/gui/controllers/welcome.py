@@ -1,11 +1,10 @@
 """The composer of the welcome page: chooses an assistant or a group, and begins a chat."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 from PySide6.QtCore import Signal
-from PySide6.QtGui import QImage
 
 from app.core.draft import NEW, Draft
 from app.core.message import Attachment
@@ -101,10 +100,14 @@ class WelcomeController(Controller):
         composer.assistant_chosen.connect(self._on_assistant_chosen)
         composer.settings_mode_chosen.connect(self._chats.choose_settings_mode)
         composer.servers_requested.connect(lambda: self._chats.settings_requested.emit("servers", ""))
-        composer.attach_requested.connect(self._on_attach)
-        composer.files_given.connect(self._on_files)
-        composer.image_given.connect(self._on_image)
-        composer.long_text_given.connect(self._on_long_text)
+        files = self._chats.files
+        for signal, attach in (
+            (composer.attach_requested, files.ask),
+            (composer.files_given, files.attach_files),
+            (composer.image_given, files.attach_image),
+            (composer.long_text_given, files.attach_text),
+        ):
+            signal.connect(partial(self._attach, attach))
         self._chats.refreshed.connect(self.refresh)
 
     def _on_brought_back(self) -> None:
@@ -123,20 +126,7 @@ class WelcomeController(Controller):
         self.new_requested.emit(self._group_id)
         self._chats.send_new(text, attachments)
 
-    # Attachments are added on the page of the new chat.
-
-    def _on_attach(self) -> None:
+    def _attach(self, attach: Callable[..., None], *given: object) -> None:
+        """Attach something on the page of the new chat."""
         self.new_requested.emit(self._group_id)
-        self._chats.files.ask()
-
-    def _on_files(self, paths: list[Path]) -> None:
-        self.new_requested.emit(self._group_id)
-        self._chats.files.attach_files(paths)
-
-    def _on_image(self, image: QImage) -> None:
-        self.new_requested.emit(self._group_id)
-        self._chats.files.attach_image(image)
-
-    def _on_long_text(self, text: str) -> None:
-        self.new_requested.emit(self._group_id)
-        self._chats.files.attach_text(text)
+        attach(*given)

@@ -11,12 +11,11 @@ from PySide6.QtCore import (
     QModelIndex,
     QPersistentModelIndex,
     QRect,
-    QRectF,
     QSize,
     Qt,
     Signal,
 )
-from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QPainter, QPen
+from PySide6.QtGui import QFocusEvent, QFontMetrics, QKeyEvent, QPainter
 from PySide6.QtWidgets import (
     QListWidgetItem,
     QMenu,
@@ -31,7 +30,7 @@ from app.core.provider import ProviderStatus
 from app.gui.display.assistant_display import colours_of, short_model
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look, sized, tall
-from app.gui.widgets.badge import paint_avatar, paint_tile
+from app.gui.widgets.badge import paint_avatar, paint_row, paint_row_text, paint_tile
 from app.gui.widgets.label import plain_tip
 from app.gui.widgets.ordered_list import OrderedList
 
@@ -124,12 +123,7 @@ class PartnerDelegate(QStyledItemDelegate):
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         selected = bool(option.state & QStyle.StateFlag.State_Selected) or bool(index.data(IN_FRONT))
-        focused = bool(option.state & QStyle.StateFlag.State_HasFocus)
-        if selected or focused or option.state & QStyle.StateFlag.State_MouseOver:
-            edge = tokens.accent if focused else tokens.line
-            painter.setPen(QPen(QColor(edge), 1) if selected or focused else Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(tokens.surface if selected else tokens.hover))
-            painter.drawRoundedRect(QRectF(rect).adjusted(0.5, 0.5, -0.5, -0.5), 7, 7)
+        paint_row(painter, option, self._look, selected=selected)
         if not partner.enabled:
             painter.setOpacity(0.55)
         tile = QRect(rect.left() + 8, rect.top() + (rect.height() - TILE) // 2, TILE, TILE)
@@ -137,21 +131,13 @@ class PartnerDelegate(QStyledItemDelegate):
             paint_tile(painter, tile, self._look, "users")
         else:
             paint_avatar(painter, tile, partner.name, tokens.speaker(partner.colour))
-        painter.setFont(sized(painter.font(), 11))
-        elide = Qt.TextElideMode.ElideRight
-        meta = painter.fontMetrics().elidedText(
-            partner.busy or partner.meta, elide, rect.width() // (2 if partner.busy else 3)
+        note = QFontMetrics(sized(painter.font(), 11)).elidedText(
+            partner.busy or partner.meta,
+            Qt.TextElideMode.ElideRight,
+            rect.width() // (2 if partner.busy else 3),
         )
-        width = painter.fontMetrics().horizontalAdvance(meta)
-        painter.setPen(QColor(tokens.accent if partner.busy else tokens.text_2))
-        painter.drawText(
-            rect.adjusted(0, 0, -8, 0), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, meta
-        )
-        painter.setFont(sized(painter.font(), 13, 520 if selected else 400))
-        painter.setPen(QColor(tokens.text))
-        room = rect.adjusted(38, 0, -(width + 16), 0)
-        name = painter.fontMetrics().elidedText(partner.name, elide, room.width())
-        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, name)
+        colour = tokens.accent if partner.busy else tokens.text_2
+        paint_row_text(painter, rect, self._look, partner.name, note, colour, left=38, bold=selected)
         painter.restore()
 
 

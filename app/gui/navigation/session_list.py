@@ -8,18 +8,18 @@ from PySide6.QtCore import (
     QModelIndex,
     QPersistentModelIndex,
     QRect,
-    QRectF,
     QSize,
     Qt,
     Signal,
 )
-from PySide6.QtGui import QColor, QContextMenuEvent, QFontMetrics, QKeyEvent, QPainter, QPen
+from PySide6.QtGui import QColor, QContextMenuEvent, QKeyEvent, QPainter
 from PySide6.QtWidgets import QListView, QMenu, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from app.core.session import ExportFormat, SessionSummary, Status
 from app.gui.display.i18n import Language
 from app.gui.display.session_kinds import failed, icon_of, kind_text, state_of, waits_its_turn
 from app.gui.display.style import Look, sized, tall
+from app.gui.widgets.badge import paint_row, paint_row_text
 from app.gui.widgets.label import plain_tip
 
 Index = QModelIndex | QPersistentModelIndex
@@ -139,30 +139,15 @@ class SessionRowDelegate(QStyledItemDelegate):
         tokens = self._look.tokens
         rect: QRect = option.rect
         selected = bool(option.state & QStyle.StateFlag.State_Selected)
-        focused = bool(option.state & QStyle.StateFlag.State_HasFocus)
-        if selected or focused or option.state & QStyle.StateFlag.State_MouseOver:
-            edge = QColor(tokens.accent if focused else tokens.line)
-            painter.setPen(QPen(edge, 1) if selected or focused else Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(tokens.surface if selected else tokens.hover))
-            painter.drawRoundedRect(QRectF(rect).adjusted(0.5, 0.5, -0.5, -0.5), 7, 7)
+        paint_row(painter, option, self._look, selected=selected)
         ratio = painter.device().devicePixelRatioF()
         icon = self._look.picture(icon_of(summary.kind), "text_2", 16, ratio)
         painter.drawPixmap(rect.left() + 8, rect.center().y() - 7, icon)
-        meta = self._language("status.short.waiting") if asks else self._meta(summary)
-        painter.setFont(sized(painter.font(), 11))
-        width = QFontMetrics(painter.font()).horizontalAdvance(meta)
+        note = self._language("status.short.waiting") if asks else self._meta(summary)
         colour = tokens.error if failed(summary.status, summary.reason) else tokens.text_2
-        colour = tokens.accent if summary.status == "running" else colour
-        painter.setPen(QColor(tokens.warn if asks else colour))
-        painter.drawText(
-            rect.adjusted(0, 0, -8, 0), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, meta
-        )
-        painter.setFont(sized(painter.font(), 13, 520 if selected else 400))
-        painter.setPen(QColor(tokens.text))
-        room = rect.adjusted(32, 0, -(width + 16), 0)
+        colour = tokens.warn if asks else tokens.accent if summary.status == Status.RUNNING else colour
         title = " ".join(summary.title[:200].split())
-        shown = QFontMetrics(painter.font()).elidedText(title, Qt.TextElideMode.ElideRight, room.width())
-        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, shown)
+        paint_row_text(painter, rect, self._look, title, note, colour, left=32, bold=selected)
 
     def _meta(self, summary: SessionSummary) -> str:
         if failed(summary.status, summary.reason):

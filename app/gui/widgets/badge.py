@@ -1,8 +1,8 @@
 """Small painted marks, as widgets and for delegates: initials, chips, and a usage bar."""
 
 from PySide6.QtCore import QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QSizePolicy, QStyle, QStyleOptionViewItem, QWidget
 
 from app.gui.display.style import Look, sized, tall
 from app.gui.display.theme import Tokens
@@ -58,6 +58,33 @@ def paint_chip(painter: QPainter, rect: QRect, text: str, colours: tuple[str, st
     painter.drawRoundedRect(QRectF(rect), radius, radius)
     painter.setPen(QColor(colours[0]))
     painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, text)
+
+
+def paint_row(painter: QPainter, option: QStyleOptionViewItem, look: Look, *, selected: bool) -> None:
+    """Paint the background of a row of the side bar: selected, focused, or under the mouse."""
+    tokens = look.tokens
+    focused = bool(option.state & QStyle.StateFlag.State_HasFocus)
+    if selected or focused or option.state & QStyle.StateFlag.State_MouseOver:
+        edge = QColor(tokens.accent if focused else tokens.line)
+        painter.setPen(QPen(edge, 1) if selected or focused else Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(tokens.surface if selected else tokens.hover))
+        painter.drawRoundedRect(QRectF(option.rect).adjusted(0.5, 0.5, -0.5, -0.5), 7, 7)
+
+
+def paint_row_text(
+    painter: QPainter, rect: QRect, look: Look, text: str, note: str, colour: str, *, left: int, bold: bool
+) -> None:
+    """Paint the text of a row, `left` pixels from its edge, and at its right a note in a colour."""
+    middle = Qt.AlignmentFlag.AlignVCenter
+    painter.setFont(sized(painter.font(), 11))
+    width = painter.fontMetrics().horizontalAdvance(note)
+    painter.setPen(QColor(colour))
+    painter.drawText(rect.adjusted(0, 0, -8, 0), middle | Qt.AlignmentFlag.AlignRight, note)
+    painter.setFont(sized(painter.font(), 13, 520 if bold else 400))
+    painter.setPen(QColor(look.tokens.text))
+    room = rect.adjusted(left, 0, -(width + 16), 0)
+    shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, room.width())
+    painter.drawText(room, middle, shown)
 
 
 class Avatar(QWidget):
