@@ -259,11 +259,11 @@ async def test_a_deleted_chat_comes_back(person, wire_servers):  # noqa: F811
     await say(person, "Tabs?")
     await until(lambda: page.session and page.session.status == "idle")
     session_id = page.session_id
-    person.window.controller._on_delete(session_id)
+    person.window.controller.sessions.delete(session_id)
     await until(lambda: not page.session_id)
     assert person.sees("welcome_debate")
     await person.click("toast_action")
-    await until(lambda: person.window.controller.views.summary(session_id) is not None)
+    await until(lambda: person.window.controller.sessions.summary(session_id) is not None)
     person.window.controller.show_session(session_id)
     await until(lambda: page.session_id == session_id and "Tabs?" in read(person))
 

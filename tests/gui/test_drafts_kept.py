@@ -104,10 +104,10 @@ async def test_words_files_and_an_edit_are_there_after_a_quit_and_a_kill(qapp, d
         page = person.window.controller.chat_page
         assert person.window.main_area.currentWidget() is page
         assert page.composer.box.toPlainText() == "another one" and names(page) == ["Pasted text.txt"]
-        person.window.controller._on_delete(ONE)
-        await until(lambda: person.window.controller.views.summary(ONE) is None)
+        person.window.controller.sessions.delete(ONE)
+        await until(lambda: person.window.controller.sessions.summary(ONE) is None)
         await person.click("toast_action")
-        await until(lambda: person.window.controller.views.summary(ONE) is not None)
+        await until(lambda: person.window.controller.sessions.summary(ONE) is not None)
         page = await show(person, ONE)
         assert page.composer.box.toPlainText() == "half a thought" and names(page) == ["note.txt"]
         await person.write("composer", "")

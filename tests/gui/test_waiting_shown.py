@@ -110,7 +110,7 @@ async def test_a_step_that_waits_is_left_out_by_its_menu_and_is_never_asked(held
     await person.click("workflow_button")
     session_id = await engine.workflows.start("Do the pair", "pair")
     desk = person.window.controller
-    await until(lambda: desk.views.summary(session_id) is not None)
+    await until(lambda: desk.sessions.summary(session_id) is not None)
     desk.show_session(session_id)
 
     def waits() -> bool:

@@ -151,7 +151,7 @@ async def test_before_moot_is_ready_nothing_is_lost_and_nothing_false_is_said(qa
     assert composer.box.toPlainText() == "A question in a hurry"
     said = "\n".join(label.text() for label in window.findChildren(QLabel))
     assert "not installed" not in said and "Nothing leaves it" not in said
-    assert window.side_bar._foot_providers.text() == ""
+    assert window.side_bar.providers_button.text() == ""
     window.resize(1440, 900)
     window.show()
     assert abs(window.side_bar.width() - SIDE_WIDTH) < 20, "the side bar is as wide as it will be"

@@ -71,7 +71,7 @@ class DebateController(Controller):
 
     async def show_discussion(self, session_id: str) -> None:
         """Show a session in the panel. Raises NotFound, StorageError."""
-        summary = self._views.summary(session_id)
+        summary = self._sessions.summary(session_id)
         if summary is None:
             return
         self._panel.show_discussion()
@@ -94,7 +94,7 @@ class DebateController(Controller):
         setup.draft_changed.connect(lambda draft: self._engine.drafts.keep(SETUP, draft))
         tab = self._state.text(TAB, "0")
         self._panel.tabs.choose(int(tab) if tab in TABS else 0)
-        summary = self._views.summary(self._state.text("panel_session"))
+        summary = self._sessions.summary(self._state.text("panel_session"))
         if summary is not None:
             self._tasks.start("restore panel", self._views.open(self._panel.discussion, summary))
 

@@ -74,10 +74,6 @@ class SessionViews(QObject):
         ):
             signal.connect(partial(self._show_in_chats, show))
 
-    def summary(self, session_id: str) -> SessionSummary | None:
-        """Return the summary of a session, None if there is none."""
-        return next((one for one in self._engine.sessions() if one.id == session_id), None)
-
     async def open(self, view: ConversationView, summary: SessionSummary) -> None:
         """Show a session in a view: its last messages at once, the rest when they are read.
 

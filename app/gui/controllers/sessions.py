@@ -44,15 +44,23 @@ class SessionController(Controller):
         """Stop a session."""
         self._tasks.start(f"stop {session_id}", self._engine.stop(session_id))
 
-    def delete(self, summary: SessionSummary) -> None:
-        """Move a session to the trash, and offer to restore it."""
-        self._tasks.start(f"delete {summary.id}", self._delete(summary))
+    def summary(self, session_id: str) -> SessionSummary | None:
+        """Return the summary of a session, None if there is none."""
+        return next((one for one in self._engine.sessions() if one.id == session_id), None)
 
-    def ask_name(self, session: Listed) -> None:
+    def delete(self, session_id: str) -> None:
+        """Move a session to the trash, and offer to restore it."""
+        summary = self.summary(session_id)
+        if summary is not None:
+            self._tasks.start(f"delete {session_id}", self._delete(summary))
+
+    def ask_name(self, session_id: str) -> None:
         """Ask for a title and rename the session."""
-        dialog = RenameDialog(self._language, session.title, self._window)
-        dialog.named.connect(lambda title: self.rename(session, title))
-        dialog.open()
+        summary = self.summary(session_id)
+        if summary is not None:
+            dialog = RenameDialog(self._language, summary.title, self._window)
+            dialog.named.connect(lambda title: self.rename(summary, title))
+            dialog.open()
 
     def rename(self, session: Listed | None, title: str) -> None:
         """Rename a session, and offer to undo that."""

@@ -121,18 +121,18 @@ class WindowController(QObject):
     def _wire(self, bridge: Bridge) -> None:
         """Connect each request to what answers it."""
         side, top, panel = self.window.side_bar, self.window.top_bar, self.panel
-        side.new_requested.connect(self.show_new)
-        side.search_requested.connect(self.palette.search)
-        side.hide_requested.connect(lambda: self.window.show_side(False))
-        side.providers_requested.connect(lambda: self.settings.open("providers"))
-        side.settings_requested.connect(lambda: self.settings.open("appearance"))
+        side.new_button.clicked.connect(lambda: self.show_new())
+        side.search.typed.connect(self.palette.search)
+        side.hide_button.clicked.connect(lambda: self.window.show_side(False))
+        side.providers_button.clicked.connect(lambda: self.settings.open("providers"))
+        side.settings_button.clicked.connect(lambda: self.settings.open("appearance"))
         side.sessions.session_requested.connect(self.show_session)
-        side.sessions.delete_requested.connect(self._on_delete)
-        side.sessions.rename_requested.connect(self._on_rename)
+        side.sessions.delete_requested.connect(self.sessions.delete)
+        side.sessions.rename_requested.connect(self.sessions.ask_name)
         side.sessions.export_requested.connect(
-            lambda session_id, name: self.sessions.export(self.views.summary(session_id), name)
+            lambda session_id, name: self.sessions.export(self.sessions.summary(session_id), name)
         )
-        top.side_requested.connect(lambda: self.window.show_side(True))
+        top.side_button.clicked.connect(lambda: self.window.show_side(True))
         top.export_requested.connect(lambda name: self.sessions.export(self.pages.session, name))
         top.rename_requested.connect(lambda title: self.sessions.rename(self.pages.session, title))
         self.window.welcome.group_requested.connect(lambda group_id: self.show_new("", group_id))
@@ -161,7 +161,7 @@ class WindowController(QObject):
         self.notifications.debate_requested.connect(self.debates.show_setup)
         bridge.assistants_changed.connect(panel.setup.refresh_seats)
         self.debates.settings_chosen.connect(self.settings.change)
-        self.debates.delete_requested.connect(self._on_delete)
+        self.debates.delete_requested.connect(self.sessions.delete)
         self.debates.opened.connect(self._remember)
         self.views.view_changed.connect(self._on_view_changed)
         self.pages.shown.connect(self._on_page_shown)
@@ -216,7 +216,7 @@ class WindowController(QObject):
 
     def show_session(self, session_id: str) -> None:
         """Show a session in the main area."""
-        summary = self.views.summary(session_id)
+        summary = self.sessions.summary(session_id)
         if summary is not None:
             page = self.pages.page_of(summary)
             self.tasks.replace("open in the main area", self._show_session(page, summary))
@@ -264,16 +264,6 @@ class WindowController(QObject):
         await self.views.open(view, summary)
         # Save at once, so that a killed program shows the same session at its next start.
         self._remember()
-
-    def _on_delete(self, session_id: str) -> None:
-        summary = self.views.summary(session_id)
-        if summary is not None:
-            self.sessions.delete(summary)
-
-    def _on_rename(self, session_id: str) -> None:
-        summary = self.views.summary(session_id)
-        if summary is not None:
-            self.sessions.ask_name(summary)
 
     # Events
 
@@ -377,7 +367,7 @@ class WindowController(QObject):
         state = self._state
         self.window.splitter.set_widths(state.widths("widths") or [SIDE_WIDTH, 0, 470, 360, 470])
         self.window.show_side(state.flag("side", True))
-        main = self.views.summary(state.text("main"))
+        main = self.sessions.summary(state.text("main"))
         if main is not None:
             self.tasks.start("restore main", self._show_session(self.pages.page_of(main), main))
         elif state.text("main") == NEW:

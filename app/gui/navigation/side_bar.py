@@ -99,11 +99,6 @@ WIDTH = 248
 class SideBar(QFrame):
     """Shows groups, assistants and sessions in one scrolling column; emits the user's requests."""
 
-    new_requested = Signal()
-    hide_requested = Signal()
-    providers_requested = Signal()
-    settings_requested = Signal()
-    search_requested = Signal(str)
     new_assistant_requested = Signal()
     bring_in_requested = Signal()
     new_group_requested = Signal()
@@ -120,9 +115,9 @@ class SideBar(QFrame):
         self._providers = -1
         self._servers = 0
         self._brand = plain_label("brand")
-        self._toggle = icon_button(look, "panel-left", "side_toggle")
-        self._new = button("", "new_button")
-        self._new.dress(look, "plus", "text")
+        self.hide_button = icon_button(look, "panel-left", "side_toggle")
+        self.new_button = button("", "new_button")
+        self.new_button.dress(look, "plus", "text")
         self.search = SearchField(look, "search_everything")
         self.groups = PartnerList(language, look, "group_list")
         self.assistants = PartnerList(language, look, "assistant_list")
@@ -131,14 +126,9 @@ class SideBar(QFrame):
         self.sessions = SessionList(language, look)
         self._empty = plain_label("hint", wrap=True)
         self._empty.setContentsMargins(8, 10, 4, 0)
-        self._foot_providers = FootButton(look, "plug", "providers_button")
-        self._foot_settings = FootButton(look, "settings", "settings_button")
+        self.providers_button = FootButton(look, "plug", "providers_button")
+        self.settings_button = FootButton(look, "settings", "settings_button")
         self._lay_out()
-        self._toggle.clicked.connect(self.hide_requested)
-        self._new.clicked.connect(self.new_requested)
-        self.search.typed.connect(self.search_requested)
-        self._foot_providers.clicked.connect(self.providers_requested)
-        self._foot_settings.clicked.connect(self.settings_requested)
         self.sessions.row_reached.connect(lambda rect: self._keep_in_sight(self.sessions, rect))
         self.group_section.first.clicked.connect(self.ready_groups_requested)
         for partners in (self.groups, self.assistants):
@@ -169,7 +159,7 @@ class SideBar(QFrame):
         return QSize(WIDTH, 600)
 
     def _lay_out(self) -> None:
-        head = hbox(self._brand, STRETCH, self._toggle, self._new, margins=(5, 0, 0, 0))
+        head = hbox(self._brand, STRETCH, self.hide_button, self.new_button, margins=(5, 0, 0, 0))
         self._body = QWidget()
         vbox(
             self.group_section,
@@ -183,7 +173,7 @@ class SideBar(QFrame):
         )
         self._area = scrolling(self._body)
         column = vbox(head, self.search, (self._area, 1), inside=self, margins=(10, 12, 10, 10), spacing=9)
-        foot = vbox(self._foot_providers, self._foot_settings, spacing=1)
+        foot = vbox(self.providers_button, self.settings_button, spacing=1)
         column.addLayout(foot)
 
     def _show_current(self, partners: PartnerList) -> None:
@@ -200,7 +190,7 @@ class SideBar(QFrame):
         parts = [self._language("side.providers", count=self._providers)] if self._providers >= 0 else []
         if self._servers:
             parts.append(self._language("side.servers", count=self._servers))
-        self._foot_providers.show_words(" · ".join(parts))
+        self.providers_button.show_words(" · ".join(parts))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -208,17 +198,22 @@ class SideBar(QFrame):
 
     def _fit_head(self) -> None:
         """Show only the icon of the New button if its text does not fit."""
-        self._new.setText(self._language("side.new"))
-        wanted = self._brand.sizeHint().width() + self._toggle.width() + self._new.sizeHint().width() + 40
+        self.new_button.setText(self._language("side.new"))
+        wanted = (
+            self._brand.sizeHint().width()
+            + self.hide_button.width()
+            + self.new_button.sizeHint().width()
+            + 40
+        )
         if wanted > self.width():
-            self._new.setText("")
+            self.new_button.setText("")
 
     def _retranslate(self) -> None:
         words = self._language
         self._brand.setText(words("app.name"))
         self._fit_head()
-        name_button(self._new, words("side.new_session"), words.keys("new_chat"))
-        name_button(self._toggle, words("side.toggle"), words.keys("side"))
+        name_button(self.new_button, words("side.new_session"), words.keys("new_chat"))
+        name_button(self.hide_button, words("side.toggle"), words.keys("side"))
         self.search.set_keys(words.keys("search"))
         name_button(self.search, words("side.search"), words.keys("search"))
         self.search.show_words(words("side.search"), self.search.toolTip())
@@ -243,7 +238,7 @@ class SideBar(QFrame):
         )
         self.sessions.setAccessibleName(words("side.sessions"))
         self._empty.setText(words("side.empty"))
-        self._foot_settings.show_words(words("side.settings"), words.keys("settings"))
+        self.settings_button.show_words(words("side.settings"), words.keys("settings"))
         self._show_foot()
         self.show_sessions(self._summaries, self._asking)
 

@@ -99,7 +99,6 @@ TITLE_ROOM = 150
 class TopBar(QFrame):
     """Title, chips and the buttons of the panels, of which at most one is on; emits the user's requests."""
 
-    side_requested = Signal()
     export_requested = Signal(str)
     rename_requested = Signal(str)
 
@@ -144,7 +143,6 @@ class TopBar(QFrame):
         for one in self._panel_buttons:
             row.addWidget(one)
             one.toggled.connect(partial(self._on_panel_toggled, one))
-        self.side_button.clicked.connect(self.side_requested)
         self._title.renamed.connect(self.rename_requested)
         language.changed.connect(self._retranslate)
         self._retranslate()

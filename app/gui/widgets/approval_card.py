@@ -8,7 +8,7 @@ import json
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QShowEvent
-from PySide6.QtWidgets import QBoxLayout, QFrame, QPlainTextEdit
+from PySide6.QtWidgets import QFrame, QPlainTextEdit
 
 from app.core.message import Consent, Message, PromptReason
 from app.core.text import exact, visible
@@ -36,14 +36,53 @@ class GuardedButton(Button):
             super().keyPressEvent(event)
 
 
-class ApprovalCard(PromptCard):
+class GuardedCard(PromptCard):
+    """A card whose answers run something; the first one denies and has the focus.
+
+    The others are disabled for half a second each time the card is shown, so that a click meant for something else
+    does nothing.
+    """
+
+    def __init__(
+        self, language: Language, look: Look, message: Message, icon: str, question: str = ""
+    ) -> None:
+        super().__init__(language, look, message, icon, question)
+        self._wait = QTimer(self, singleShot=True, interval=DEAD_MS)
+        self._wait.timeout.connect(self._show_state)
+
+    def _add_answers(self, *answers: tuple[GuardedButton, str]) -> None:
+        """Add buttons, each with the answer it gives."""
+        self._answers = tuple(one for one, _ in answers)
+        self.column.addSpacing(2)
+        self.column.addLayout(hbox(*self._answers, STRETCH, spacing=6))
+        self.setFocusProxy(self._answers[0])
+        for one, answer in answers:
+            one.clicked.connect(lambda _checked=False, chosen=answer: self._on_answer(chosen))
+            one.setEnabled(one is self._answers[0])
+
+    def showEvent(self, event: QShowEvent) -> None:
+        self._wait.start()
+        self._show_state()
+        super().showEvent(event)
+
+    def _show_state(self) -> None:
+        for one in self._answers[1:]:
+            one.setEnabled(not self._wait.isActive())
+
+    def _on_answer(self, answer: str) -> None:
+        for one in self._answers:
+            one.setEnabled(False)
+        self.answered.emit(answer)
+
+
+class ApprovalCard(GuardedCard):
     """Asks whether a tool may run; answers allow, always or deny."""
 
     def __init__(self, language: Language, look: Look, message: Message) -> None:
         assert message.prompt is not None
         prompt = message.prompt
         again = prompt.reason == PromptReason.MAY_HAVE_RUN
-        super().__init__(language, look, message, "shield-question-mark", "")
+        super().__init__(language, look, message, "shield-question-mark")
         why = prompt.tool if again else prompt.question
         if why and (again or why != prompt.tool):
             label = plain_label("hint", wrap=True)
@@ -61,27 +100,13 @@ class ApprovalCard(PromptCard):
         self.deny = GuardedButton("primary", "approval_deny")
         self.allow = GuardedButton("", "approval_allow")
         self.always = GuardedButton("", "approval_always")
-        self._foot = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._foot.setSpacing(6)
-        for widget in (self.deny, self.allow, self.always):
-            self._foot.addWidget(widget)
-        self._foot.addStretch(1)
         # After it may have run, "always" would answer another question.
         self.always.setVisible(not again)
-        self.column.addSpacing(2)
-        self.column.addLayout(self._foot)
-        self.setFocusProxy(self.deny)
-        self._wait = QTimer(self, singleShot=True, interval=DEAD_MS)
-        self._wait.timeout.connect(lambda: self._set_alive(True))
-        self._set_alive(False)
+        self._add_answers(
+            (self.deny, Consent.DENY), (self.allow, Consent.ALLOW), (self.always, Consent.ALWAYS)
+        )
         language.changed.connect(self._retranslate)
         self._retranslate()
-        for widget, answer in (
-            (self.deny, Consent.DENY),
-            (self.allow, Consent.ALLOW),
-            (self.always, Consent.ALWAYS),
-        ):
-            widget.clicked.connect(lambda _checked=False, chosen=answer: self._on_answer(chosen))
 
     def _retranslate(self) -> None:
         words, prompt = self._language, self.message.prompt
@@ -94,26 +119,11 @@ class ApprovalCard(PromptCard):
         self.allow.setText(words("approval.run_again" if again else "approval.allow"))
         self.always.setText(words("approval.always"))
 
-    def showEvent(self, event: QShowEvent) -> None:
-        # Each time it is shown, so that a click meant for something else does nothing.
-        self._set_alive(False)
-        self._wait.start()
-        super().showEvent(event)
-
     def _take_key(self, event: QKeyEvent) -> bool:
         if event.key() in ENTER:
             self._on_answer(Consent.DENY)
             return True
         return False
-
-    def _set_alive(self, alive: bool) -> None:
-        self.allow.setEnabled(alive)
-        self.always.setEnabled(alive)
-
-    def _on_answer(self, answer: str) -> None:
-        for widget in (self.deny, self.allow, self.always):
-            widget.setEnabled(False)
-        self.answered.emit(answer)
 
     def _fit_arguments(self) -> None:
         lines = min(MOST_LINES, self._arguments.document().blockCount())
@@ -144,7 +154,7 @@ def _without_doubles(pairs: list[tuple[str, object]]) -> dict[str, object]:
 SWITCH_ASSISTANT = "switchAssistant"
 
 
-class HandOverCard(PromptCard):
+class HandOverCard(GuardedCard):
     """Asks whether a member of a group may be given an instruction; answers allow or deny.
 
     Emits changed_and_allowed(arguments as JSON) if the user changed the instruction.
@@ -170,44 +180,31 @@ class HandOverCard(PromptCard):
         self.allow = GuardedButton("", "hand_over_allow")
         self.deny.setText(language("hand_over.deny"))
         self.allow.setText(language("hand_over.allow"))
-        foot = hbox(self.deny, self.allow, STRETCH, spacing=6)
         self.column.addWidget(hint)
         self.column.addWidget(self.box)
-        self.column.addSpacing(2)
-        self.column.addLayout(foot)
-        self.setFocusProxy(self.deny)
-        self._wait = QTimer(self, singleShot=True, interval=DEAD_MS)
-        self._wait.timeout.connect(self._on_text_changed)
-        self.allow.setEnabled(False)
-        self.box.textChanged.connect(self._on_text_changed)
-        self.deny.clicked.connect(lambda: self._answer(Consent.DENY))
-        self.allow.clicked.connect(lambda: self._answer(Consent.ALLOW))
-
-    def showEvent(self, event: QShowEvent) -> None:
-        # Each time it is shown, so that a click meant for something else does nothing.
-        self.allow.setEnabled(False)
-        self._wait.start()
-        super().showEvent(event)
+        self._add_answers((self.deny, Consent.DENY), (self.allow, Consent.ALLOW))
+        self.box.textChanged.connect(self._show_state)
 
     def _take_key(self, event: QKeyEvent) -> bool:
         if event.key() in ENTER and not self.box.hasFocus():
-            self._answer(Consent.DENY)
+            self._on_answer(Consent.DENY)
             return True
         return False
 
-    def _on_text_changed(self) -> None:
+    def _show_state(self) -> None:
         self.allow.setEnabled(bool(self.box.text()) and not self._wait.isActive())
         self.updateGeometry()
 
-    def _answer(self, answer: str) -> None:
+    def _on_answer(self, answer: str) -> None:
         text = self.box.text()
-        for widget in (self.deny, self.allow, self.box):
-            widget.setEnabled(False)
+        self.box.setEnabled(False)
         if answer == Consent.ALLOW and text != self._instruction.strip():
+            for one in self._answers:
+                one.setEnabled(False)
             arguments = {**self._arguments, "instruction": text}
             self.changed_and_allowed.emit(json.dumps(arguments, ensure_ascii=False))
         else:
-            self.answered.emit(answer)
+            super()._on_answer(answer)
 
 
 def arguments_of(text: str) -> dict[str, object]:
