@@ -14,7 +14,7 @@ from PySide6.QtGui import (
     QPaintEvent,
     QPen,
 )
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
 
 from app.core.session import Plan, PlanItem
 from app.engine.group.commands import MAX_ITEM, MAX_ITEMS
@@ -22,16 +22,16 @@ from app.gui.display.i18n import Language
 from app.gui.display.style import Look, sized, tall
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.composer import ENTER
-from app.gui.widgets.controls import IconButton, bring_into_sight, icon_button, name_button
+from app.gui.widgets.controls import bring_into_sight
+from app.gui.widgets.editable_row import STEPS, EditableRow, EditBox
 from app.gui.widgets.label import plain_label, plain_tip
-from app.gui.widgets.queue_strip import EditBox
 
 HEIGHT = 27
 MARK = 13
 TEXT_LEFT = 23
 
 
-class PlanRow(QFrame):
+class PlanRow(EditableRow):
     """An item of a plan.
 
     Signals: ticked(), rewritten(item before, text), moved(step), removed(), stepped(step) when an arrow key
@@ -40,34 +40,23 @@ class PlanRow(QFrame):
 
     ticked = Signal()
     rewritten = Signal(object, str)
-    moved = Signal(int)
-    removed = Signal()
     stepped = Signal(int)
     entered = Signal()
+    EDIT_KEYS = (*ENTER, Qt.Key.Key_F2)
 
     def __init__(self, language: Language, look: Look) -> None:
-        super().__init__()
+        super().__init__(language, look, "plan", side=24, most=4)
         self.setProperty("kind", "plan_row")
         self.setMinimumHeight(tall(HEIGHT))
-        self._language = language
         self._look = look
         self._item = PlanItem(text="")
         self._before = self._item
         self._current = self._first = self._last = False
-        self._box = EditBox(lines=1, most=4)
-        self._box.setObjectName("plan_edit_box")
-        self._box.hide()
-        self.edit = icon_button(look, "pencil", "plan_edit")
-        self.up = icon_button(look, "chevron-up", "plan_up")
-        self.down = icon_button(look, "chevron-down", "plan_down")
-        self.remove = icon_button(look, "x", "plan_remove")
         self._tools = QWidget(self)
-        tools = hbox(inside=self._tools, spacing=0)
-        for widget in (self.edit, self.up, self.down, self.remove):
-            widget.setFixedSize(24, 24)
+        hbox(*self.tools, inside=self._tools, spacing=0)
+        for tool in self.tools:
             # Each has a shortcut, so it needs no place in the tab order.
-            widget.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-            tools.addWidget(widget)
+            tool.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._tools.hide()
         self._problem = plain_label("error", wrap=True)
         self._problem.hide()
@@ -79,10 +68,6 @@ class PlanRow(QFrame):
         row.addWidget(self._box, 1)
         row.addStretch(0)
         row.addWidget(self._tools)
-        self.edit.clicked.connect(self._begin)
-        self.up.clicked.connect(lambda: self.moved.emit(-1))
-        self.down.clicked.connect(lambda: self.moved.emit(1))
-        self.remove.clicked.connect(self.removed)
         self._box.submitted.connect(self._on_submitted)
         self._box.cancelled.connect(self._end)
         look.changed.connect(self.update)
@@ -103,32 +88,15 @@ class PlanRow(QFrame):
         self.setAccessibleDescription(words("plan.keys"))
         self.setToolTip(plain_tip(item.text))
         self._box.setAccessibleName(words("plan.edit"))
-        self.up.setEnabled(place > 0)
-        self.down.setEnabled(place < count - 1)
-        names: tuple[tuple[IconButton, str, str], ...] = (
-            (self.edit, "plan.edit", "Enter"),
-            (self.up, "queue.up", "Alt+Up"),
-            (self.down, "queue.down", "Alt+Down"),
-            (self.remove, "plan.remove", "Del"),
-        )
-        for widget, key, shortcut in names:
-            name_button(widget, words(key), shortcut)
+        self._show_tools("plan.edit", "plan.remove", first=place == 0, last=place == count - 1)
         self.update()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        keys = Qt.Key
-        key = keys(event.key())
-        step = {keys.Key_Up: -1, keys.Key_Down: 1}.get(key, 0)
-        if step and event.modifiers() & Qt.KeyboardModifier.AltModifier:
-            self.moved.emit(step)
-        elif step:
-            self.stepped.emit(step)
-        elif key == keys.Key_Space and not event.isAutoRepeat():
+        key = Qt.Key(event.key())
+        if key in STEPS and not event.modifiers() & Qt.KeyboardModifier.AltModifier:
+            self.stepped.emit(STEPS[key])
+        elif key == Qt.Key.Key_Space and not event.isAutoRepeat():
             self.ticked.emit()
-        elif key == keys.Key_Delete:
-            self.removed.emit()
-        elif (key in ENTER or key == keys.Key_F2) and not event.isAutoRepeat():
-            self._begin()
         else:
             super().keyPressEvent(event)
 
@@ -143,20 +111,20 @@ class PlanRow(QFrame):
 
     def enterEvent(self, event: QEnterEvent) -> None:
         super().enterEvent(event)
-        self._show_tools()
+        self._show_or_hide_tools()
 
     def leaveEvent(self, event: QEvent) -> None:
         super().leaveEvent(event)
-        self._show_tools()
+        self._show_or_hide_tools()
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
         self.entered.emit()
-        self._show_tools()
+        self._show_or_hide_tools()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)
-        self._show_tools()
+        self._show_or_hide_tools()
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -200,18 +168,17 @@ class PlanRow(QFrame):
             points = ((-2.8, 0.2), (-0.8, 2.2), (2.9, -1.9))
             painter.drawPolyline([centre + QPointF(x, y) for x, y in points])
 
-    def _show_tools(self) -> None:
+    def _show_or_hide_tools(self) -> None:
         wanted = self.isEnabled() and self._box.isHidden() and (self.hasFocus() or self.underMouse())
         self._tools.setVisible(wanted)
         self.update()
 
     def _begin(self) -> None:
         self._before = self._item
-        self._box.setPlainText(self._item.text)
+        self._box.show_text(self._item.text)
         self._box.show()
         self._tools.hide()
         self._box.setFocus()
-        self._box.moveCursor(self._box.textCursor().MoveOperation.End)
 
     def _end(self) -> None:
         focused = self._box.hasFocus()

@@ -3,33 +3,21 @@
 from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QScrollArea, QWidget
 
 from app.core.session import QueuedMessage
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
-from app.gui.widgets.composer import TextBox
-from app.gui.widgets.controls import IconButton, button, icon_button, name_button, put_in_tab_order
+from app.gui.widgets.controls import button, put_in_tab_order
+from app.gui.widgets.editable_row import EditableRow
 from app.gui.widgets.label import ElidedLabel, plain_label
 
 MOST_HEIGHT = 190
 
 
-class EditBox(TextBox):
-    """The box a queued message is edited in; emits `cancelled` on Escape."""
-
-    cancelled = Signal()
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Escape and not self.composing:
-            self.cancelled.emit()
-        else:
-            super().keyPressEvent(event)
-
-
-class QueueRow(QFrame):
+class QueueRow(EditableRow):
     """A queued message. Emits edited(text), removed(), moved(step) and sent().
 
     Emits written(text) while it is being edited, written(None) if that was cancelled. After edited, removed and sent,
@@ -38,43 +26,27 @@ class QueueRow(QFrame):
 
     edited = Signal(str)
     written = Signal(object)
-    removed = Signal()
-    moved = Signal(int)
     sent = Signal()
 
     def __init__(self, language: Language, look: Look) -> None:
-        super().__init__()
+        super().__init__(language, look, "queue", side=26, most=5)
         self.setProperty("kind", "queued")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self._language = language
         self._queued: QueuedMessage | None = None
         self._text = ElidedLabel("name")
         self._files = plain_label("hint")
-        self._box = EditBox(lines=1, most=5)
-        self._box.setObjectName("queue_edit_box")
-        self._box.hide()
-        self.edit = icon_button(look, "pencil", "queue_edit")
-        self.up = icon_button(look, "chevron-up", "queue_up")
-        self.down = icon_button(look, "chevron-down", "queue_down")
-        self.remove = icon_button(look, "x", "queue_remove")
         self.send = button("link", "queue_send")
-        row = hbox(
+        hbox(
             (self._text, 1),
             (self._box, 1),
             self._files,
             4,
             self.send,
+            *self.tools,
             inside=self,
             margins=(10, 3, 6, 3),
             spacing=2,
         )
-        for widget in (self.edit, self.up, self.down, self.remove):
-            widget.setFixedSize(26, 26)
-            row.addWidget(widget)
-        self.edit.clicked.connect(self._begin)
-        self.up.clicked.connect(lambda: self.moved.emit(-1))
-        self.down.clicked.connect(lambda: self.moved.emit(1))
-        self.remove.clicked.connect(self.removed)
         self.send.clicked.connect(self.sent)
         self._box.submitted.connect(self._on_submitted)
         self._box.textChanged.connect(self._on_text)
@@ -83,7 +55,7 @@ class QueueRow(QFrame):
     @property
     def stops(self) -> tuple[QWidget, ...]:
         """The widgets in the tab order."""
-        return (self, self.send, self.edit, self.up, self.down, self.remove)
+        return (self, self.send, *self.tools)
 
     def show_message(self, queued: QueuedMessage, *, first: bool, last: bool) -> None:
         """Show a message; an unfinished edit stays."""
@@ -93,30 +65,9 @@ class QueueRow(QFrame):
         self._files.setText(words("queue.files", count=files) if files else "")
         self._files.setVisible(bool(files))
         self.setAccessibleName(words("queue.message", text=queued.text[:200]))
-        self.up.setEnabled(not first)
-        self.down.setEnabled(not last)
         self.send.setText(words("queue.send_now"))
         self.send.setToolTip(words("queue.send_now.hint"))
-        names: tuple[tuple[IconButton, str, str], ...] = (
-            (self.edit, "queue.edit", "Enter"),
-            (self.up, "queue.up", "Alt+Up"),
-            (self.down, "queue.down", "Alt+Down"),
-            (self.remove, "queue.remove", "Del"),
-        )
-        for widget, key, shortcut in names:
-            name_button(widget, words(key), shortcut)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        keys = Qt.Key
-        step = {keys.Key_Up: -1, keys.Key_Down: 1}.get(keys(event.key()), 0)
-        if step and event.modifiers() & Qt.KeyboardModifier.AltModifier:
-            self.moved.emit(step)
-        elif event.key() == keys.Key_Delete:
-            self.remove.click()
-        elif event.key() in (keys.Key_Return, keys.Key_Enter) and not event.isAutoRepeat():
-            self._begin()
-        else:
-            super().keyPressEvent(event)
+        self._show_tools("queue.edit", "queue.remove", first=first, last=last)
 
     def write(self, text: str | None) -> None:
         """Edit the message, with the text so far; None ends the edit."""
@@ -125,8 +76,7 @@ class QueueRow(QFrame):
                 self._end()
         elif self._box.isHidden() or text != self._box.toPlainText():
             self._show_box(True)
-            self._box.setPlainText(text)
-            self._box.moveCursor(self._box.textCursor().MoveOperation.End)
+            self._box.show_text(text)
 
     def _begin(self) -> None:
         if self._queued is not None:

@@ -1,0 +1,79 @@
+"""A row of a list whose text can be edited in place, moved up and down, and removed."""
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QFrame
+
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look
+from app.gui.widgets.composer import ENTER, TextBox
+from app.gui.widgets.controls import icon_button, name_button
+
+STEPS = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
+
+
+class EditBox(TextBox):
+    """The box a row is edited in; emits `cancelled` on Escape."""
+
+    cancelled = Signal()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape and not self.composing:
+            self.cancelled.emit()
+        else:
+            super().keyPressEvent(event)
+
+    def show_text(self, text: str) -> None:
+        """Show a text, with the cursor at its end."""
+        self.setPlainText(text)
+        self.moveCursor(self.textCursor().MoveOperation.End)
+
+
+class EditableRow(QFrame):
+    """The row with its box and its four buttons, `tools`. Emits moved(step) and removed()."""
+
+    moved = Signal(int)
+    removed = Signal()
+    EDIT_KEYS: tuple[Qt.Key, ...] = ENTER
+
+    def __init__(self, language: Language, look: Look, name: str, *, side: int, most: int) -> None:
+        """`side` is that of a button in pixels, `most` the largest number of lines of the box."""
+        super().__init__()
+        self._language = language
+        self._box = EditBox(lines=1, most=most)
+        self._box.setObjectName(f"{name}_edit_box")
+        self._box.hide()
+        self.edit = icon_button(look, "pencil", f"{name}_edit")
+        self.up = icon_button(look, "chevron-up", f"{name}_up")
+        self.down = icon_button(look, "chevron-down", f"{name}_down")
+        self.remove = icon_button(look, "x", f"{name}_remove")
+        self.tools = (self.edit, self.up, self.down, self.remove)
+        for tool in self.tools:
+            tool.setFixedSize(side, side)
+        self.edit.clicked.connect(self._begin)
+        self.up.clicked.connect(lambda: self.moved.emit(-1))
+        self.down.clicked.connect(lambda: self.moved.emit(1))
+        self.remove.clicked.connect(self.removed)
+
+    def _show_tools(self, edit: str, remove: str, *, first: bool, last: bool) -> None:
+        """Name the buttons; `edit` and `remove` are keys of texts."""
+        self.up.setEnabled(not first)
+        self.down.setEnabled(not last)
+        texts = ((edit, "Enter"), ("queue.up", "Alt+Up"), ("queue.down", "Alt+Down"), (remove, "Del"))
+        for tool, (key, shortcut) in zip(self.tools, texts, strict=True):
+            name_button(tool, self._language(key), shortcut)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        key = Qt.Key(event.key())
+        if key in STEPS and event.modifiers() & Qt.KeyboardModifier.AltModifier:
+            self.moved.emit(STEPS[key])
+        elif key == Qt.Key.Key_Delete:
+            self.removed.emit()
+        elif key in self.EDIT_KEYS and not event.isAutoRepeat():
+            self._begin()
+        else:
+            super().keyPressEvent(event)
+
+    def _begin(self) -> None:
+        """Begin to edit."""
+        raise NotImplementedError
