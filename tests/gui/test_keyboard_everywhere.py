@@ -25,7 +25,7 @@ from app.gui.transcript.jump_pill import JumpPill
 from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.widgets.chip_list import ChipButton
 from app.gui.widgets.plan_list import PlanRow
-from app.gui.widgets.queue_strip import QueueRow
+from app.gui.widgets.queue_strip import QueuedMessageRow
 from tests.app_driver import at_window
 from tests.gui.every_page import every_page, keep_all, parts_of
 from tests.repeats import slow_after
@@ -44,7 +44,7 @@ ACTED_ON = (
     TranscriptView,
 )
 # What is in these has keys of its own: End; the menu key on a message; Alt and arrows, F2, Del on a row.
-WITH_KEYS = (JumpPill, ActionBar, PlanRow, QueueRow, NameList)
+WITH_KEYS = (JumpPill, ActionBar, PlanRow, QueuedMessageRow, NameList)
 KEY = re.compile(r"[a-z_]+(\.[a-z_0-9]+)+")
 
 

@@ -27,7 +27,7 @@ from app.gui.window_frame import WindowFrame
 
 
 @dataclass(slots=True)
-class Reading:
+class FileBeingRead:
     """A file that is being read for the draft of a session, "" for a new chat."""
 
     name: str
@@ -56,7 +56,7 @@ class AttachmentController(Controller):
         super().__init__(window, engine, bridge, tasks)
         self._drafts, self._page, self._takes_images = engine.drafts, page, takes_images
         self._numbers = count(1)
-        self._readings: dict[int, Reading] = {}
+        self._readings: dict[int, FileBeingRead] = {}
         # The text to send, by session, as soon as all its files are read.
         self._to_send: dict[str, str] = {}
         self._one_at_a_time = asyncio.Lock()
@@ -144,7 +144,7 @@ class AttachmentController(Controller):
 
     def _read(self, name: str, work: Coroutine[object, object, tuple[Attachment, ...]]) -> None:
         number = next(self._numbers)
-        self._readings[number] = Reading(name, self._page.session_id)
+        self._readings[number] = FileBeingRead(name, self._page.session_id)
         self._tasks.start(_task(number), self._read_in_turn(number, work))
         self._show()
 

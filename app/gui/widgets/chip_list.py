@@ -21,7 +21,7 @@ MOST_TEXT = 40
 CHIP_HEIGHT = 24
 
 
-class Offer(NamedTuple):
+class ChipOption(NamedTuple):
     """Something that can be chosen: its key, text, help, group and tone."""
 
     key: str
@@ -34,7 +34,7 @@ class Offer(NamedTuple):
 class ChipButton(Button):
     """A chosen thing; a click, Delete or Backspace removes it."""
 
-    def __init__(self, look: Look, offer: Offer, name: str, *, fixed: bool) -> None:
+    def __init__(self, look: Look, offer: ChipOption, name: str, *, fixed: bool) -> None:
         super().__init__("chip", name)
         self.setProperty("tone", offer.tone)
         self.setText(offer.text if len(offer.text) <= MOST_TEXT else offer.text[:MOST_TEXT] + "…")
@@ -70,7 +70,7 @@ class ChipList(QWidget):
         self._look = look
         self._name = name
         self._what = ""
-        self._offers: dict[str, Offer] = {}
+        self._offers: dict[str, ChipOption] = {}
         self._chosen: list[str] = []
         self._chips: list[ChipButton] = []
         self._fixed = False
@@ -106,7 +106,7 @@ class ChipList(QWidget):
         name_button(self.add, self._language("chips.add_to", what=what))
         self._draw()
 
-    def set_offers(self, offers: Sequence[Offer]) -> None:
+    def set_offers(self, offers: Sequence[ChipOption]) -> None:
         """Set what can be chosen; things of a group stand together in the menu."""
         fresh = {offer.key: offer for offer in offers}
         # Drawing again would take the focus from a chip.
@@ -154,14 +154,14 @@ class ChipList(QWidget):
         self.drawn.emit()
 
     def _chip(self, key: str) -> ChipButton:
-        offer = self._offers.get(key, Offer(key, key))
+        offer = self._offers.get(key, ChipOption(key, key))
         chip = ChipButton(self._look, offer, f"{self._name}_{key}", fixed=self._fixed)
         if not self._fixed:
             chip.setAccessibleName(self._language("chips.remove", text=offer.text, what=self._what))
             chip.clicked.connect(lambda: self.remove(key))
         return chip
 
-    def _fill_menu(self, rest: Sequence[Offer]) -> None:
+    def _fill_menu(self, rest: Sequence[ChipOption]) -> None:
         self._menu.clear()
         group = ""
         for offer in sorted(rest, key=lambda one: one.group):

@@ -17,7 +17,7 @@ from app.gui.widgets.label import ElidedLabel, plain_label
 MOST_HEIGHT = 190
 
 
-class QueueRow(EditableRow):
+class QueuedMessageRow(EditableRow):
     """A queued message. Emits edited(text), removed(), moved(step) and sent().
 
     Emits written(text) while it is being edited, written(None) if that was cancelled. After edited, removed and sent,
@@ -132,7 +132,7 @@ class QueueStrip(QScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._language = language
         self._look = look
-        self._rows: dict[str, QueueRow] = {}
+        self._rows: dict[str, QueuedMessageRow] = {}
         self.after: QWidget | None = None
         """What Tab stops at before the rows."""
         self._queue: tuple[QueuedMessage, ...] = ()
@@ -193,8 +193,8 @@ class QueueStrip(QScrollArea):
             if focus is not None and row.isAncestorOf(focus):  # type: ignore[redundant-expr]
                 self.ensureWidgetVisible(row, 0, 4)
 
-    def _add(self, queued_id: str) -> QueueRow:
-        row = QueueRow(self._language, self._look)
+    def _add(self, queued_id: str) -> QueuedMessageRow:
+        row = QueuedMessageRow(self._language, self._look)
         self._rows[queued_id] = row
         row.edited.connect(lambda text: self.edited.emit(queued_id, text))
         row.written.connect(lambda text: self.written.emit(queued_id, text))

@@ -16,7 +16,7 @@ from app.gui.display.server_display import server_state
 from app.gui.display.style import Look, tall
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.busy_choice import BusyChoice
-from app.gui.widgets.chip_list import ChipList, Offer
+from app.gui.widgets.chip_list import ChipList, ChipOption
 from app.gui.widgets.composer import TextBox
 from app.gui.widgets.controls import NumberBox, TickBox
 from app.gui.widgets.label import Paragraph, plain_label
@@ -237,7 +237,7 @@ class AssistantForm(QWidget):
         self.tools.set_offers(_tool_offers(choices.tools, words))
         self.sub_agents.set_offers(
             [
-                Offer(agent.id, agent.name, agent.description)
+                ChipOption(agent.id, agent.name, agent.description)
                 for agent in choices.agents
                 if agent.id != self._agent.id
             ]
@@ -247,7 +247,7 @@ class AssistantForm(QWidget):
             text, tone = server_state(status, words)
             name = status.server.name
             offers.append(
-                Offer(name, words("assistant.server", name=exact(name), state=text), status.detail, "", tone)
+                ChipOption(name, words("assistant.server", name=exact(name), state=text), status.detail, "", tone)
             )
         self.servers.set_offers(offers)
 
@@ -293,25 +293,25 @@ def _line(name: str, most: int) -> QLineEdit:
     return field
 
 
-def _tool_offers(tools: Sequence[ToolChoice], words: Language) -> list[Offer]:
+def _tool_offers(tools: Sequence[ToolChoice], words: Language) -> list[ChipOption]:
     """Return the tools to choose from, each set before its members.
 
     The tool tip begins with the tool's name for models.
     """
-    offers: list[Offer] = []
+    offers: list[ChipOption] = []
     for name in dict.fromkeys(tool.group for tool in tools):
         title = _known(f"tool.group.{name}", words) or name
         members = [tool for tool in tools if tool.group == name]
         if name and len(members) > 1:
             keys = ", ".join(tool.key for tool in members)
-            offers.append(Offer(name, words("assistant.tools.all", group=title), keys, title, "accent"))
+            offers.append(ChipOption(name, words("assistant.tools.all", group=title), keys, title, "accent"))
         elif name:
             # A set of one tool is that tool; a definition may name either.
-            offers.append(Offer(name, title, members[0].key, "", "accent"))
+            offers.append(ChipOption(name, title, members[0].key, "", "accent"))
         for tool in members:
             text = _known(f"tool.{tool.key}.name", words) or tool.key
             told = _known(f"tool.{tool.key}.help", words) or tool.description
-            offers.append(Offer(tool.key, text, f"{tool.key}: {told}", title, "accent"))
+            offers.append(ChipOption(tool.key, text, f"{tool.key}: {told}", title, "accent"))
     return offers
 
 

@@ -10,7 +10,7 @@ from app.core.workflow import WhenSkipped, WorkflowStep
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.widgets.boxes import hbox, vbox
-from app.gui.widgets.chip_list import ChipList, Offer
+from app.gui.widgets.chip_list import ChipList, ChipOption
 from app.gui.widgets.composer import TextBox
 from app.gui.widgets.controls import Choice, icon_button, name_button
 from app.gui.widgets.label import plain_label, show_or_hide
@@ -77,7 +77,7 @@ class StepForm(QFrame):
 
     def offer(self, others: Sequence[WorkflowStep]) -> None:
         """Set the steps it can depend on."""
-        self.after.set_offers([Offer(one.id, one.name or one.id) for one in others])
+        self.after.set_offers([ChipOption(one.id, one.name or one.id) for one in others])
 
     def step(self) -> WorkflowStep:
         """Return the step as edited."""
