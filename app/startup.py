@@ -1,0 +1,134 @@
+"""The second half of the window's start, after its first paint: widgets, engine and controllers. Used by main."""
+
+import asyncio
+import contextlib
+import functools
+import signal
+import sys
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QIcon
+from PySide6.QtWidgets import QApplication, QMessageBox
+
+from app.cli.control import ControlServer
+from app.cli.printing.lines import error_line, load_texts
+from app.cli.running import run_for_another
+from app.core.draft import SETUP, Draft
+from app.core.errors import MootError, StorageError
+from app.gui.controllers.window import WindowController
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look
+from app.gui.main_window import MainWindow
+from app.storage.paths import DataPaths, resources_dir
+from app.wiring import Moot, open_moot
+
+BAD_INPUT = 2
+WARM_UP_AFTER_S = 0.4
+BACK_UP_AFTER_S = 5.0
+
+
+async def run(window: MainWindow, paths: DataPaths, language: str, theme: str) -> int:
+    """Complete the window, run until it is closed, and return the exit status."""
+    closed = asyncio.Event()
+    window.close_requested.connect(closed.set)
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with contextlib.suppress(NotImplementedError):
+            loop.add_signal_handler(number, closed.set)
+    try:
+        await complete(window, paths, language, theme)
+    except MootError as error:
+        await _show_error(error, language)
+        return BAD_INPUT
+    await closed.wait()
+    window.hide()
+    await window.shutdown()
+    return 0
+
+
+async def complete(window: MainWindow, paths: DataPaths, language: str, theme: str) -> MainWindow:
+    """Add the widgets, the engine and the controllers. Closes the window and raises MootError if that fails."""
+    application = QApplication.instance()
+    assert isinstance(application, QApplication)
+    resources = resources_dir()
+    words = Language(resources / "i18n", language)
+    look = Look(application, resources, theme)
+    words.setParent(window)
+    look.setParent(window)
+    window.setWindowIcon(QIcon(str(resources / "icons" / "moot.svg")))
+    try:
+        await _connect_engine(window, paths, words, look)
+    except MootError:
+        await window.shutdown()
+        raise
+    look.add_korean_font()
+    return window
+
+
+async def _connect_engine(window: MainWindow, paths: DataPaths, words: Language, look: Look) -> None:
+    moot = await open_moot(paths.root, language=words.name, look_up_keys=False)
+    server = ControlServer(paths.control, functools.partial(run_for_another, moot), window.come_forward)
+    await server.start()
+    await moot.engine.drafts.load()
+    await _take_over_drafts(window, moot)
+    with look.held():
+        window.furnish(words, look)
+        close = functools.partial(_close, moot, server)
+        window.set_controller(WindowController(window, moot.engine, paths.root, close))
+    window.controller.begin()
+    # The keyring may wait for its user, or not answer; the window does not wait for it.
+    window.controller.tasks.start("look up keys", moot.look_up_keys())
+    window.controller.tasks.start("model host", _warm_up(moot))
+    window.controller.tasks.start("backup of the day", _back_up(moot))
+
+
+async def _take_over_drafts(window: MainWindow, moot: Moot) -> None:
+    """Move the drafts of older versions from `window.ini` to files of their own, once."""
+    old = window.state.old_drafts()
+    if not old:
+        return
+    for name, text in old.items():
+        # The topic of a debate belongs to the draft of its set-up.
+        place = SETUP if name == "topic" else name
+        if moot.engine.drafts.of(place) == Draft():
+            moot.engine.drafts.keep(place, Draft(text=text))
+    try:
+        await moot.engine.drafts.save()
+    except StorageError:
+        return  # They stay there for the next start.
+    window.state.forget_old_drafts()
+
+
+async def _warm_up(moot: Moot) -> None:
+    """Start the child process that holds LiteLLM, after the window has had the processor to itself."""
+    await asyncio.sleep(WARM_UP_AFTER_S)
+    starting = asyncio.create_task(moot.models.start())
+    try:
+        await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        # Let a child that is starting come up, so that closing can end it.
+        await starting
+        raise
+
+
+async def _back_up(moot: Moot) -> None:
+    """Make the daily backup, after the window has had the disk to itself."""
+    await asyncio.sleep(BACK_UP_AFTER_S)
+    await moot.engine.archive.back_up_if_due()
+
+
+async def _close(moot: Moot, server: ControlServer) -> None:
+    await server.close()
+    await moot.close()
+
+
+async def _show_error(error: MootError, language: str) -> None:
+    """Say why there is no window: on standard error, and in a dialog for users without a terminal."""
+    line = error_line(error, load_texts(language))
+    sys.stderr.write(f"{line}\n")
+    box = QMessageBox(QMessageBox.Icon.Warning, "Moot", line)
+    box.setTextFormat(Qt.TextFormat.PlainText)
+    closed = asyncio.Event()
+    box.finished.connect(lambda _result: closed.set())
+    box.open()
+    await closed.wait()
