@@ -50,26 +50,26 @@ async def test_an_answer_is_notified_and_a_click_shows_it(
 ):
     wire_servers["openai"].script("openai-wire", lambda _request: Answer("Yes."))
     async with at_window(data_dir) as person:
-        desk, seen = person.window.controller, []
+        controller, seen = person.window.controller, []
 
         async def show(session_id, title, text, action):
             seen.append((session_id, title, text))
             return True
 
         monkeypatch.setattr(QApplication, "activeWindow", lambda: None)
-        desk.notifications.notes.show = show
-        session_id = await desk.engine.chats.start("assistant", "Is it so?")
+        controller.notifications.notes.show = show
+        session_id = await controller.engine.chats.start("assistant", "Is it so?")
         await until(lambda: seen, 90)
-        assert seen == [(session_id, desk.engine.live(session_id).session.title, "The answer is ready.")]
+        assert seen == [(session_id, controller.engine.live(session_id).session.title, "The answer is ready.")]
         person.window.hide()
-        desk.notifications.notes.clicked.emit(session_id)
-        await until(lambda: desk.chat_page.session_id == session_id)
+        controller.notifications.notes.clicked.emit(session_id)
+        await until(lambda: controller.chat_page.session_id == session_id)
         assert person.window.isVisible()
         # What the user did is no news, and neither is anything once notifications are off.
         choose(person, notifications=False)
-        await desk.engine.chats.send(session_id, "And now?")
-        await until(lambda: len(desk.engine.live(session_id).messages) == 4, 90)
-        await until(lambda: desk.engine.live(session_id).session.status == "idle", 90)
+        await controller.engine.chats.send(session_id, "And now?")
+        await until(lambda: len(controller.engine.live(session_id).messages) == 4, 90)
+        await until(lambda: controller.engine.live(session_id).session.status == "idle", 90)
         await person.settle(0.2)
         assert len(seen) == 1
 
