@@ -189,23 +189,17 @@ class ChatController(Controller):
         chats = self._engine.chats
         page.send_requested.connect(self._on_send)
         page.edit_requested.connect(self._on_edit)
-        page.answer_requested.connect(
-            lambda session_id, message_id, answer: self._start(chats.answer(session_id, message_id, answer))
-        )
+        self._run(page.answer_requested, chats.answer)
         page.hand_over_requested.connect(
             lambda session_id, message_id, arguments: self._start(
                 chats.answer(session_id, message_id, Consent.ALLOW, arguments)
             )
         )
-        page.dismiss_requested.connect(
-            lambda session_id, message_id: self._start(chats.dismiss(session_id, message_id))
-        )
-        page.stop_turn_requested.connect(
-            lambda session_id, turn_id: self._start(chats.stop_turn(session_id, turn_id))
-        )
-        page.stop_requested.connect(lambda session_id: self._start(self._engine.stop(session_id)))
+        self._run(page.dismiss_requested, chats.dismiss)
+        self._run(page.stop_turn_requested, chats.stop_turn)
+        self._run(page.stop_requested, self._engine.stop)
         page.box.pause_requested.connect(lambda: self._start(self._engine.pause(page.session_id)))
-        page.resume_requested.connect(lambda session_id: self._start(self._engine.resume(session_id)))
+        self._run(page.resume_requested, self._engine.resume)
         page.message_action_requested.connect(self._on_action)
         page.version_requested.connect(self._on_version)
         page.provider_requested.connect(lambda provider: self.settings_requested.emit("providers", provider))

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Coroutine
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, SignalInstance
 from PySide6.QtWidgets import QAbstractButton
 
 from app.engine.engine import Engine
@@ -24,6 +24,10 @@ class Controller(QObject):
     def _start(self, work: Coroutine[object, object, object]) -> None:
         """Run a command of the engine beside those that run."""
         self._tasks.add(type(self).__name__, work)
+
+    def _run(self, signal: SignalInstance, command: Callable[..., Coroutine[object, object, object]]) -> None:
+        """Run a command of the engine, with the values of a signal, each time that is emitted."""
+        signal.connect(lambda *values: self._start(command(*values)))
 
     def _offer_undo(self, text: str, undo: Callable[[], object]) -> None:
         """Say what was done, with a button that takes it back."""

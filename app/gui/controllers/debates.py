@@ -32,12 +32,11 @@ SHOWN, TAB = "panel", "tab"
 class DebateController(Controller):
     """Answers what the user asks in the debate panel and on the debate page.
 
-    Signals: session_requested(session id) to show a debate in the main area, delete_requested(session id),
-    settings_requested(page, provider id), settings_chosen({name: value}), opened() when the panel shows another session.
+    Signals: session_requested(session id) to show a debate in the main area, settings_requested(page, provider id),
+    settings_chosen({name: value}), opened() when the panel shows another session.
     """
 
     session_requested = Signal(str)
-    delete_requested = Signal(str)
     settings_requested = Signal(str, str)
     settings_chosen = Signal(object)
     opened = Signal()
@@ -124,7 +123,7 @@ class DebateController(Controller):
         panel.setup.prices_wanted.connect(lambda pairs: self._tasks.start("prices", self._ask_prices(pairs)))
         panel.history.open_requested.connect(self._on_history_open)
         panel.history.continue_requested.connect(self._on_history_continue)
-        panel.history.delete_requested.connect(self.delete_requested)
+        panel.history.delete_requested.connect(sessions.delete)
         for view in (panel.discussion, self._page):
             view.pause_requested.connect(sessions.pause)
             view.resume_requested.connect(sessions.resume)
@@ -165,6 +164,9 @@ class DebateController(Controller):
         view.again_requested.connect(lambda _id: self._set_up_again(view))
         view.export_requested.connect(lambda _id, name: self._sessions.export(view.session, name))
 
+    def _showing(self, session_id: str) -> list[DiscussionView]:
+        return [view for view in (self._panel.discussion, self._page) if view.session_id == session_id]
+
     def _on_view_changed(self, view: ConversationView) -> None:
         """Show in a view who holds its debate up, who could judge it, and who judges now."""
         if not isinstance(view, DiscussionView) or view.session is None:
@@ -175,11 +177,10 @@ class DebateController(Controller):
             view.verdict.show_asking(*self._asked.get(view.session_id, (None, 0.0)))
 
     async def _judge(self, session_id: str, judge: Judge | None) -> None:
-        views = [one for one in (self._panel.discussion, self._page) if one.session_id == session_id]
         judges = self._engine.debates.judges(session_id)
         name = next((one.name for one in (judge, *judges) if one is not None), "")
         self._asked[session_id] = (name, time.monotonic())
-        for view in views:
+        for view in self._showing(session_id):
             self._on_view_changed(view)
         problem = ""
         try:
@@ -188,10 +189,9 @@ class DebateController(Controller):
             problem = self._language.problem(error.code, **error.details)
         finally:
             del self._asked[session_id]
-            for view in (self._panel.discussion, self._page):
-                if view.session_id == session_id:
-                    view.verdict.show_asking(None)
-                    view.verdict.show_problem(problem)
+            for view in self._showing(session_id):
+                view.verdict.show_asking(None)
+                view.verdict.show_problem(problem)
 
     async def _offer_turns(self, view: DiscussionView, session_id: str) -> None:
         view.after.offer_turns(await self._engine.debates.turns(session_id))
@@ -216,9 +216,9 @@ class DebateController(Controller):
 
     def _on_start(self, setup: DebateSetup, paths: tuple[str, ...]) -> None:
         self._panel.setup.set_starting(True)
-        self._tasks.start("start", self._start(setup, paths))
+        self._tasks.start("start", self._start_debate(setup, paths))
 
-    async def _start(self, setup: DebateSetup, paths: tuple[str, ...]) -> None:
+    async def _start_debate(self, setup: DebateSetup, paths: tuple[str, ...]) -> None:
         try:
             context = await read_context(paths)
             session_id = await self._engine.debates.start(replace(setup, context=context))
@@ -245,9 +245,8 @@ class DebateController(Controller):
         except MootError:
             draft = self._engine.drafts.of(session_id).led_by(text)
             self._engine.drafts.keep(session_id, draft)
-            for view in (self._panel.discussion, self._page):
-                if view.session_id == session_id:
-                    view.set_draft(draft)
+            for view in self._showing(session_id):
+                view.set_draft(draft)
             raise
 
     def _on_draft_changed(self, session_id: str, draft: Draft) -> None:
@@ -255,8 +254,8 @@ class DebateController(Controller):
             return
         self._engine.drafts.keep(session_id, draft)
         # The panel and the page may show the same debate.
-        for view in (self._panel.discussion, self._page):
-            if view.session_id == session_id and view.draft != draft:
+        for view in self._showing(session_id):
+            if view.draft != draft:
                 view.set_draft(draft)
 
     def _on_context_chosen(self, paths: tuple[str, ...]) -> None:

@@ -32,15 +32,11 @@ class QueuedMessages(Controller):
         super().__init__(window, engine, bridge, tasks)
         self._page, self._show_draft = page, show_draft
         queue = page.queue
-        queue.edited.connect(
-            lambda queued_id, text: self._start(self._edit(page.session_id, queued_id, text))
-        )
-        queue.moved.connect(
-            lambda queued_id, place: self._start(self._move(page.session_id, queued_id, place))
-        )
-        queue.sent.connect(lambda queued_id: self._start(self._send_now(page.session_id, queued_id)))
+        self._run(queue.edited, lambda one, text: self._edit(page.session_id, one, text))
+        self._run(queue.moved, lambda one, place: self._move(page.session_id, one, place))
+        self._run(queue.sent, lambda one: self._send_now(page.session_id, one))
         queue.written.connect(self._on_written)
-        queue.removed.connect(lambda queued_id: self._start(self._remove(page.session_id, queued_id)))
+        self._run(queue.removed, lambda one: self._remove(page.session_id, one))
         bridge.session_changed.connect(self._on_session_changed)
 
     def _on_written(self, _queued_id: str, text: str | None) -> None:

@@ -161,7 +161,6 @@ class WindowController(QObject):
         self.notifications.debate_requested.connect(self.debates.show_setup)
         bridge.assistants_changed.connect(panel.setup.refresh_seats)
         self.debates.settings_chosen.connect(self.settings.change)
-        self.debates.delete_requested.connect(self.sessions.delete)
         self.debates.opened.connect(self._remember)
         self.views.view_changed.connect(self._on_view_changed)
         self.pages.shown.connect(self._on_page_shown)
