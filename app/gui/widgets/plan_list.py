@@ -14,7 +14,7 @@ from PySide6.QtGui import (
     QPaintEvent,
     QPen,
 )
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import QLineEdit, QWidget
 
 from app.core.session import Plan, PlanItem
 from app.engine.group.commands import MAX_ITEM, MAX_ITEMS
@@ -51,7 +51,7 @@ class PlanRow(EditableRow):
         self._look = look
         self._item = PlanItem(text="")
         self._before = self._item
-        self._current = self._first = self._last = False
+        self._current = False
         self._tools = QWidget(self)
         hbox(*self.tools, inside=self._tools, spacing=0)
         for tool in self.tools:
@@ -60,14 +60,8 @@ class PlanRow(EditableRow):
         self._tools.hide()
         self._problem = plain_label("error", wrap=True)
         self._problem.hide()
-        column = vbox(inside=self, margins=(TEXT_LEFT, 1, 2, 1), spacing=2)
-        row = QHBoxLayout()
-        row.setSpacing(2)
-        column.addLayout(row)
-        column.addWidget(self._problem)
-        row.addWidget(self._box, 1)
-        row.addStretch(0)
-        row.addWidget(self._tools)
+        row = hbox((self._box, 1), Stretch(0), self._tools, spacing=2)
+        vbox(row, self._problem, inside=self, margins=(TEXT_LEFT, 1, 2, 1), spacing=2)
         self._box.submitted.connect(self._on_submitted)
         self._box.cancelled.connect(self._end)
         look.changed.connect(self.update)
