@@ -60,7 +60,9 @@ async def test_an_answer_is_notified_and_a_click_shows_it(
         controller.notifications.notes.show = show
         session_id = await controller.engine.chats.start("assistant", "Is it so?")
         await until(lambda: seen, 90)
-        assert seen == [(session_id, controller.engine.live(session_id).session.title, "The answer is ready.")]
+        assert seen == [
+            (session_id, controller.engine.live(session_id).session.title, "The answer is ready.")
+        ]
         person.window.hide()
         controller.notifications.notes.clicked.emit(session_id)
         await until(lambda: controller.chat_page.session_id == session_id)

@@ -20,7 +20,7 @@ from app.core.session import Plan, PlanItem
 from app.engine.group.commands import MAX_ITEM, MAX_ITEMS
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look, sized, tall
-from app.gui.widgets.boxes import STRETCH, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, Stretch, hbox, vbox
 from app.gui.widgets.composer import ENTER
 from app.gui.widgets.controls import bring_into_sight
 from app.gui.widgets.editable_row import STEPS, EditableRow, EditBox

@@ -247,7 +247,9 @@ class AssistantForm(QWidget):
             text, tone = server_state(status, words)
             name = status.server.name
             offers.append(
-                ChipOption(name, words("assistant.server", name=exact(name), state=text), status.detail, "", tone)
+                ChipOption(
+                    name, words("assistant.server", name=exact(name), state=text), status.detail, "", tone
+                )
             )
         self.servers.set_offers(offers)
 
