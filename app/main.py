@@ -48,7 +48,7 @@ def run_window(data_dir: Path, *, language: str = "", theme: str = "") -> int:
     from PySide6.QtWidgets import QApplication
 
     from app.gui.web_view.available import available
-    from app.input_method import choose_input_method
+    from app.linux import choose_input_method
 
     through_ibus = choose_input_method()
     if available():
@@ -119,7 +119,7 @@ def _other_came_forward(paths: DataPaths) -> bool:
     import asyncio
 
     from app.cli.control import raise_other
-    from app.storage.lock import WriterLock
+    from app.storage.access import WriterLock
 
     return WriterLock(paths).is_held() and asyncio.run(raise_other(paths.control))
 
