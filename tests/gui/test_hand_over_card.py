@@ -60,7 +60,7 @@ def test_nothing_is_allowed_at_once_and_what_hides_is_seen(card) -> None:
 async def test_as_it_is_or_rewritten_but_never_empty(card) -> None:
     card._wait.timeout.emit()
     card._wait.stop()
-    card._on_text_changed()
+    card._show_state()
     card.box.setPlainText("  ")
     assert not card.allow.isEnabled()
     card.box.setPlainText("Do it well.")
