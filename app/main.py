@@ -107,7 +107,7 @@ def _show_outline(paths: DataPaths, theme: str | None) -> "MainWindow":
     """Show the empty window; it emits `painted` when it is on the screen."""
     from app.gui.display.theme import outline_tokens
     from app.gui.main_window import MainWindow
-    from app.gui.window_state import WindowState
+    from app.gui.window_frame import WindowState
 
     window = MainWindow(outline_tokens(_chosen(paths, "", theme)[1]), WindowState(paths.root))
     window.show()

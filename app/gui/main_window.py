@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtGui import QCloseEvent
 
 from app.gui.display.theme import Tokens
-from app.gui.window_frame import WindowFrame
-from app.gui.window_state import WindowState
+from app.gui.window_frame import WindowFrame, WindowState
 
 if TYPE_CHECKING:
     from app.gui.controllers.window import WindowController

@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 from app.core.provider import ProviderConfig, ProviderStatus
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
-from app.gui.widgets.model_choice import ModelChoice
+from app.gui.widgets.agent_choices import ModelChoice
 from tests.app_driver import until
 
 # The platform of the tests has no real pop-ups.

@@ -5,7 +5,7 @@ import pytest
 from app.core.events import MessageFinished, SessionStarted, TurnStarted
 from app.core.message import Author, Message
 from app.core.session import Chat, ChatSession, Debate, DebateSession, Participant
-from app.gui.window_state import MOST_KEPT, WindowState
+from app.gui.window_frame import MOST_KEPT, WindowState
 from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore
 from tests.app_driver import Person, at_window, until

@@ -14,8 +14,7 @@ from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.display.theme import LIGHT
 from app.gui.main_window import MainWindow
-from app.gui.window_frame import SIDE_WIDTH
-from app.gui.window_state import WindowState
+from app.gui.window_frame import SIDE_WIDTH, WindowState
 from tests import app_driver
 from tests.app_driver import Person, at_window
 from tests.chat_scenes import architect

@@ -5,7 +5,7 @@ from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMainWindow
 
-from app.gui.window_state import WindowState
+from app.gui.window_frame import WindowState
 from app.main import open_window
 from tests.app_driver import Person, at_window, until
 from tests.wire import Answer

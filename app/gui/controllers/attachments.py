@@ -22,7 +22,7 @@ from app.gui.controllers.controller import Controller
 from app.gui.files.attachments import picture_attachment, read_attachments, text_attachment
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.tasks import Tasks
-from app.gui.widgets.drop_hint import DropHint
+from app.gui.widgets.composer import DropHint
 from app.gui.window_frame import WindowFrame
 
 

@@ -34,8 +34,7 @@ from app.gui.display.session_kinds import KINDS, kind_of, modes_of
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.panels.conversation_view import ConversationView
 from app.gui.widgets.label import plain_tip
-from app.gui.window_frame import WindowFrame
-from app.gui.window_state import WindowState
+from app.gui.window_frame import WindowFrame, WindowState
 
 TAIL = 60
 

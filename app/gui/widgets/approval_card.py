@@ -18,7 +18,7 @@ from app.gui.widgets.boxes import STRETCH, hbox
 from app.gui.widgets.composer import ENTER, TextBox
 from app.gui.widgets.controls import Button
 from app.gui.widgets.label import plain_label
-from app.gui.widgets.prompt_card import PromptCard
+from app.gui.widgets.question_card import PromptCard
 
 DEAD_MS = 500
 MOST_LINES = 12

@@ -14,13 +14,12 @@ from app.core.tool import ServerStatus, ToolChoice
 from app.gui.display.i18n import Language
 from app.gui.display.server_display import server_state
 from app.gui.display.style import Look, tall
+from app.gui.widgets.agent_choices import BusyChoice, ModelChoice
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
-from app.gui.widgets.busy_choice import BusyChoice
 from app.gui.widgets.chip_list import ChipList, ChipOption
 from app.gui.widgets.composer import TextBox
 from app.gui.widgets.controls import NumberBox, TickBox
 from app.gui.widgets.label import Paragraph, plain_label
-from app.gui.widgets.model_choice import ModelChoice
 from app.gui.widgets.wording import named, say
 
 MOST_NAME = 60

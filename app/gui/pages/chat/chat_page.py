@@ -30,8 +30,7 @@ from app.gui.widgets.approval_card import ApprovalCard, HandOverCard, is_hand_ov
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.label import Paragraph
 from app.gui.widgets.page_card import PageCard
-from app.gui.widgets.prompt_card import PromptCard
-from app.gui.widgets.question_card import QuestionCard
+from app.gui.widgets.question_card import PromptCard, QuestionCard
 from app.gui.widgets.queue_strip import QueueStrip
 
 NOBODY = ChatSession(id="", title="", chat=Chat(assistant_id=""))

@@ -13,11 +13,11 @@ from app.gui.display.i18n import Language
 from app.gui.display.style import Look, tall
 from app.gui.pages.assistants.assistant_form import Choices
 from app.gui.pages.assistants.assistants_page import CARD_HEIGHT, GAP, AssistantCards
+from app.gui.widgets.agent_choices import ModelChoice
 from app.gui.widgets.boxes import STRETCH, frame, hbox, vbox
 from app.gui.widgets.composer import TextBox
 from app.gui.widgets.controls import NumberBox, TickBox, button
 from app.gui.widgets.label import plain_label, plain_tip
-from app.gui.widgets.model_choice import ModelChoice
 from app.gui.widgets.wording import named, say
 
 MOST_NAME = 60
