@@ -1,4 +1,4 @@
-"""What a user may do with assistants: the side bar and the page wired to the engine."""
+"""Assistants: connects the side bar and the page of assistants to the engine."""
 
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,7 @@ TEXTS = DefinitionTexts(
 
 
 class AssistantCommands(DefinitionCommands[Agent]):
-    """Turns requests about assistants into tasks on the engine."""
+    """Makes, edits, copies, shares and deletes assistants."""
 
     def __init__(self, window: WindowFrame, engine: Engine, bridge: Bridge, shared: SharedKinds) -> None:
         super().__init__(window, engine, bridge, engine.assistants, TEXTS, shared)
@@ -40,7 +40,7 @@ class AssistantCommands(DefinitionCommands[Agent]):
         )
 
     def refresh(self) -> None:
-        """Show the assistants, and what they can be made of, as they are now."""
+        """Show the assistants, and the choices of their editor, as they are now."""
         agents, built_in = self.definitions.all(), self.built_in()
         rows = assistant_partners(agents, self._engine.providers(), built_in, self._language)
         self._window.side_bar.assistants.show_partners(rows)
@@ -48,7 +48,7 @@ class AssistantCommands(DefinitionCommands[Agent]):
             self._page.set_assistants(agents, built_in, self.choices())
 
     def show_page(self, definition_id: str = "") -> None:
-        """Show the assistants in the main area, one of them in the editor."""
+        """Show the page of assistants, with one of them in the editor."""
         page, window = self._made_page(), self._window
         page.show_assistant(definition_id)
         window.main_area.setCurrentWidget(page)
@@ -58,11 +58,11 @@ class AssistantCommands(DefinitionCommands[Agent]):
         page.cards.setFocus()
 
     async def keep(self, shared: Shared[Agent]) -> None:
-        """Save an assistant that came in a file, under the name it has there, and show it."""
+        """Save an assistant from a shared file under its name there, and show it."""
         await self._show_to_name(self.definitions.bring_in(shared))
 
     def choices(self) -> "Choices":
-        """Return what an assistant can be made of, as it is now."""
+        """Return the providers, tools, sub-agents and servers to choose from."""
         from app.gui.pages.assistants.assistant_form import Choices
 
         return Choices(
@@ -82,7 +82,7 @@ class AssistantCommands(DefinitionCommands[Agent]):
         self._language.changed.connect(self._on_language_changed)
 
     def _made_page(self) -> "AssistantsPage":
-        """Return the page; it is made when it is first looked at."""
+        """Return the page, made when it is first shown."""
         if self._page is None:
             from app.gui.pages.assistants.assistants_page import AssistantsPage
 

@@ -1,4 +1,4 @@
-"""What a user may do with the definitions of one kind: make, write, copy, delete, order, share and bring in."""
+"""The base of the controllers of assistants, groups and workflow definitions: make, edit, copy, delete, share."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -29,10 +29,10 @@ from app.gui.window_frame import WindowFrame
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DefinitionTexts:
-    """What differs between kinds of definitions in the window.
+    """The texts that differ between kinds of definitions.
 
-    `new` and `bring_in` are texts: the name of a new one, and the title of the dialog that asks for a file.
-    `fields` says beside which field an error is shown, by its code, where that is not the name.
+    `new` is the name of a new one, `bring_in` the title of the dialog that asks for a file. `fields` names the field
+    beside which an error is shown, by its code; the default is the name.
     """
 
     new: str
@@ -41,24 +41,24 @@ class DefinitionTexts:
 
 
 class SharedKinds:
-    """The commands for each kind of definition that a shared file may hold, by a field that only this kind has."""
+    """The kinds of definitions in shared files, each known by a field that only this kind has."""
 
     def __init__(self) -> None:
         self._commands: dict[str, DefinitionCommands[Any]] = {}
 
     def add(self, mark: str, commands: "DefinitionCommands[Any]") -> None:
-        """Take note of a kind; "" marks the one that is meant where no field tells."""
+        """Add a kind; the field "" is for the kind of files without such a field."""
         self._commands[mark] = commands
 
     def commands_for(self, text: str) -> "DefinitionCommands[Any]":
-        """Return the commands for what a file holds. Raises BadInput for what is no shared file."""
+        """Return the commands for a file's kind. Raises BadInput if it is no shared file."""
         document = read_document(text)
         marked = (commands for mark, commands in self._commands.items() if mark in document)
         return next(marked, self._commands[""])
 
 
 class DefinitionCommands(Controller, Generic[Definition]):
-    """Turns requests about definitions of one kind into tasks on the engine; a chat it asks others for."""
+    """Turns requests about definitions of one kind into tasks on the engine; requests chats with them."""
 
     chat_requested = Signal(str)
 
@@ -81,50 +81,50 @@ class DefinitionCommands(Controller, Generic[Definition]):
         )
 
     async def close(self) -> None:
-        """Save what is being written, and end what runs."""
+        """Save unsaved changes and cancel tasks."""
         await self.settle()
         await self._tasks.close()
 
     async def settle(self) -> None:
-        """Save what is being written, and return once it is kept."""
+        """Save unsaved changes, and return when that is done."""
         for editor in self._editors:
             editor.save_now()
         await self._saves.empty()
 
-    # What a subclass says
+    # To be implemented
 
     def refresh(self) -> None:
         """Show the definitions as they are now."""
         raise NotImplementedError
 
     def show_page(self, definition_id: str) -> None:
-        """Show a definition where it is edited."""
+        """Show a definition in its editor."""
         raise NotImplementedError
 
     def _name_it(self) -> None:
-        """Go to the name of the definition that is shown, ready to be written over."""
+        """Focus the name of the definition shown, with its text selected."""
         raise NotImplementedError
 
     def _made(self, name: str) -> Definition:
         """Return a new definition."""
         raise NotImplementedError
 
-    # What the user asks for
+    # Requests
 
     def make_new(self) -> None:
-        """Make a definition and show it, its name ready to be written."""
+        """Make a definition, show it, and select its name to be typed."""
         self._tasks.start("new", self._show_to_name(self.make()))
 
     def duplicate(self, definition_id: str) -> None:
-        """Make a copy and show it, its name ready to be written."""
+        """Copy a definition, show the copy, and select its name to be typed."""
         self._tasks.start(f"duplicate {definition_id}", self._show_to_name(self.copy(definition_id)))
 
     def delete(self, definition_id: str) -> None:
-        """Delete a definition, and offer to bring it back."""
+        """Delete a definition, and offer to restore it."""
         self._tasks.start(f"delete {definition_id}", self._delete(definition_id))
 
     def share(self, definition_id: str) -> None:
-        """Ask where to, then write a definition as a file."""
+        """Ask where to save it, then write a definition as a file."""
         ask_where(
             self._window,
             self._language("assistant.share"),
@@ -133,16 +133,16 @@ class DefinitionCommands(Controller, Generic[Definition]):
         )
 
     def bring_in(self) -> None:
-        """Ask for a file, then show what it would bring in, whatever its kind."""
+        """Ask for a file of any kind, then show its definition and offer to import it."""
         title = self._language(self._texts.bring_in)
         ask_for_file(self._window, title, lambda path: self._tasks.replace("bring in", self._preview(path)))
 
     def chat(self, definition_id: str) -> None:
-        """Ask for a chat once what is being written is saved: it is with the definition as it reads."""
+        """Request a chat after unsaved changes are saved, so that it uses them."""
         self._tasks.replace("chat", self._chat(definition_id))
 
     def reorder(self, definition_ids: tuple[str, ...]) -> None:
-        """Keep the order of the definitions."""
+        """Save the order of the definitions."""
         self._tasks.replace("order", self.definitions.reorder(definition_ids))
 
     async def make(self) -> Definition:
@@ -157,22 +157,22 @@ class DefinitionCommands(Controller, Generic[Definition]):
         return await self.definitions.duplicate(definition_id, self._free_name(name))
 
     async def keep(self, shared: Shared[Definition]) -> None:
-        """Save what came in a file, under a name of its own, and show it."""
+        """Save a definition from a shared file under a free name, and show it."""
         named = replace(shared.definition, name=self._free_name(shared.definition.name))
         await self._show_to_name(self.definitions.bring_in(replace(shared, definition=named)))
 
     def built_in(self) -> frozenset[str]:
-        """Return the ids of the definitions that come with Moot."""
+        """Return the ids of the built-in definitions."""
         return frozenset(one.id for one in self.definitions.all() if self.definitions.is_built_in(one.id))
 
     def adopt(self, editor: DefinitionEditor[Definition]) -> None:
-        """Save what is written in an editor and tell it how that went."""
+        """Save what an editor asks to save, and show it the result."""
         editor.save_requested.connect(self._saves.add)
         editor.share_requested.connect(self.share)
         self._editors.append(editor)
 
     def _listen(self, partners: PartnerList) -> None:
-        """Do what is asked for in a list of the side bar."""
+        """Connect the requests of a list in the side bar."""
         partners.chat_requested.connect(self.chat)
         partners.edit_requested.connect(self.show_page)
         partners.duplicate_requested.connect(self.duplicate)
@@ -187,7 +187,7 @@ class DefinitionCommands(Controller, Generic[Definition]):
         self._name_it()
 
     async def _delete(self, definition_id: str) -> None:
-        # What is still being written would bring it back.
+        # A later save would restore it.
         await self.settle()
         definition: Definition = self.definitions.find(definition_id)
         await self.definitions.delete(definition_id)
@@ -202,7 +202,7 @@ class DefinitionCommands(Controller, Generic[Definition]):
         await write_shared_file(self._toasts, self._language, path, text)
 
     async def _preview(self, path: Path) -> None:
-        """Show what a file would bring in. Raises BadInput."""
+        """Show the definition in a file. Raises BadInput."""
         from app.gui.dialogs.definition_dialogs import BringInDialog, preview_of
 
         text = await read_shared_file(path)
@@ -233,7 +233,7 @@ class DefinitionCommands(Controller, Generic[Definition]):
 
 
 class SaveQueue(Generic[Definition]):
-    """Saves the newest of each definition that is written; tells how it went by the two callables it is given."""
+    """Saves the newest version of each definition; reports the result to `on_saved` or `on_failed`."""
 
     def __init__(
         self,
@@ -252,17 +252,17 @@ class SaveQueue(Generic[Definition]):
         self._all_saved.set()
 
     def add(self, definition: Definition) -> None:
-        """Save a definition, in place of what was to be saved of it."""
+        """Save a definition, replacing an unsaved version of it."""
         self._unsaved[definition.id] = definition
         self._all_saved.clear()
         self._tasks.start(f"save {definition.id}", self._save_newest(definition.id))
 
     async def empty(self) -> None:
-        """Return once nothing is left to be saved."""
+        """Return when nothing is left to save."""
         await self._all_saved.wait()
 
     async def _save_newest(self, definition_id: str) -> None:
-        """Save a definition, again when it was written on meanwhile."""
+        """Save a definition, again if it has changed meanwhile."""
         self._saving.add(definition_id)
         try:
             while (definition := self._unsaved.pop(definition_id, None)) is not None:

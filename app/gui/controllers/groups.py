@@ -1,4 +1,4 @@
-"""What a user may do with groups of assistants: side bar and editor wired to the engine."""
+"""Groups of assistants: connects the side bar and the page of a group to the engine."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -24,7 +24,7 @@ TEXTS = DefinitionTexts(
 
 
 class GroupCommands(DefinitionCommands[Group]):
-    """Turns requests about groups into tasks on the engine."""
+    """Makes, edits, copies, shares and deletes groups."""
 
     def __init__(
         self,
@@ -42,12 +42,12 @@ class GroupCommands(DefinitionCommands[Group]):
         self.refresh()
 
     async def settle(self) -> None:
-        """Save what is being written of the group and its member, and return once it is kept."""
+        """Save unsaved changes of the group and of the member being edited, and return when that is done."""
         await super().settle()
         await self._assistants.settle()
 
     def refresh(self) -> None:
-        """Show the groups, and who can be in them, as they are now."""
+        """Show the groups, and the assistants that can join, as they are now."""
         groups, agents = self.definitions.all(), self._engine.assistants.all()
         self._window.side_bar.group_section.show_partners(group_partners(groups, agents, self._language))
         page = self._page
@@ -63,7 +63,7 @@ class GroupCommands(DefinitionCommands[Group]):
                 self._window.show_welcome()
 
     def show_page(self, definition_id: str, member: str = "") -> None:
-        """Show a group in the main area, one of its members in the editor."""
+        """Show the page of a group, with one of its members in the editor."""
         page, window = self._made_page(), self._window
         page.show_group(self.definitions.find(definition_id), member)
         window.main_area.setCurrentWidget(page)
@@ -74,7 +74,7 @@ class GroupCommands(DefinitionCommands[Group]):
         page.form.cards.setFocus()
 
     def show_ready(self) -> None:
-        """Let the user choose one of the groups that come with Moot."""
+        """Let the user choose one of the built-in groups."""
         from app.gui.dialogs.definition_dialogs import ReadyGroupsDialog
 
         ready = self._engine.groups.ready_made()
@@ -95,7 +95,7 @@ class GroupCommands(DefinitionCommands[Group]):
         self._language.changed.connect(self._on_language_changed)
 
     def _made_page(self) -> "GroupPage":
-        """Return the page; it is made when it is first looked at."""
+        """Return the page, made when it is first shown."""
         if self._page is None:
             from app.gui.pages.groups.group_page import GroupPage
 
@@ -126,14 +126,14 @@ class GroupCommands(DefinitionCommands[Group]):
         self._made_page().name_it()
 
     async def _make_member(self, group_id: str) -> None:
-        """Make an assistant that is a member at once, its name ready to be written."""
+        """Make an assistant that is a member, and select its name to be typed."""
         agent = await self._assistants.make()
         await self._change_members(group_id, lambda members: (*members, agent.id))
         self.show_page(group_id, agent.id)
         self._made_page().editor.name_it()
 
     async def _copy_member(self, group_id: str, agent_id: str) -> None:
-        """Put a copy that can be changed in the place of a member that comes with Moot."""
+        """Replace a built-in member by a copy that can be edited."""
         copy = await self._assistants.copy(agent_id)
         await self._change_members(
             group_id, lambda members: tuple(copy.id if one == agent_id else one for one in members)
@@ -141,7 +141,7 @@ class GroupCommands(DefinitionCommands[Group]):
         self.show_page(group_id, copy.id)
 
     async def _put_back(self, group_id: str, agent_id: str, place: int) -> None:
-        """Let a member that was taken out be one again, where it was."""
+        """Add a removed member again, at its place."""
 
         def with_it(members: tuple[str, ...]) -> tuple[str, ...]:
             return members if agent_id in members else (*members[:place], agent_id, *members[place:])
@@ -169,7 +169,7 @@ class GroupCommands(DefinitionCommands[Group]):
         self._show_title()
 
     def _show_title(self) -> None:
-        """Name the group in the bar, while its page is shown."""
+        """Show the group's name in the top bar while its page is in front."""
         page, top = self._page, self._window.top_bar
         if page is not None and self._window.main_area.currentWidget() is page:
             top.show_title(page.title())
@@ -177,7 +177,7 @@ class GroupCommands(DefinitionCommands[Group]):
             top.fit()
 
     def _show_tools(self) -> None:
-        """Show the group's buttons in the bar while its page is shown."""
+        """Show the group's buttons in the top bar while its page is in front."""
         page = self._page
         shown = page is not None and self._window.main_area.currentWidget() is page
         self._window.top_bar.show_page_tools(page.tools if page is not None and shown else None)

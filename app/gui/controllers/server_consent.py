@@ -1,4 +1,4 @@
-"""Asks the user whether an MCP server may run, and shows in the side bar how many are switched on."""
+"""Asks the user whether an MCP server may run, and shows in the side bar how many are enabled."""
 
 from PySide6.QtWidgets import QApplication
 
@@ -12,7 +12,7 @@ from app.gui.window_frame import WindowFrame
 
 
 class ServerConsent(Controller):
-    """Offers to look at each MCP server that begins to ask, before it runs."""
+    """Offers to review each MCP server that asks, before it runs."""
 
     def __init__(self, window: WindowFrame, engine: Engine, bridge: Bridge, tasks: Tasks) -> None:
         super().__init__(window, engine, bridge, tasks)
@@ -29,7 +29,7 @@ class ServerConsent(Controller):
 
     def _on_servers_changed(self) -> None:
         asking = self._asking_now()
-        # While a dialog is open it is the settings, where the server is seen to ask.
+        # An open dialog is the settings, which show the request.
         if QApplication.activeModalWidget() is None:
             for name in sorted(asking.keys() - self._asking):
                 self._tell(asking[name])

@@ -1,4 +1,4 @@
-"""What a user may do with the definitions of workflows: the panel's Definitions wired to the engine."""
+"""Definitions of workflows: connects their view in the workflow panel to the engine."""
 
 from app.core.ids import new_id
 from app.core.workflow import WorkflowDefinition, WorkflowStep
@@ -12,7 +12,7 @@ TEXTS = DefinitionTexts(new="workflow.new", bring_in="assistant.bring_in")
 
 
 class WorkflowCommands(DefinitionCommands[WorkflowDefinition]):
-    """Turns requests about workflows into tasks on the engine."""
+    """Makes, edits, copies, shares and deletes definitions of workflows."""
 
     def __init__(
         self,

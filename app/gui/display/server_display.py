@@ -1,4 +1,4 @@
-"""How an MCP server is shown: its state in words with a tone, and its command line but for secrets."""
+"""How MCP servers are shown: the state as text and tone, and the command line without secrets."""
 
 from app.core.server_secrets import shown_line
 from app.core.text import exact
@@ -15,7 +15,7 @@ TONES: dict[str, str] = {
 
 
 def server_state(status: ServerStatus, words: Language) -> tuple[str, str]:
-    """Return a server's state in a word or two and the tone of its chip."""
+    """Return a server's state in a word or two, and the tone of its chip."""
     if status.state == ServerState.OFF and not status.server.disabled:
         return words("server.state.ready"), "neutral"
     if status.state not in TONES:
@@ -24,14 +24,14 @@ def server_state(status: ServerStatus, words: Language) -> tuple[str, str]:
 
 
 def server_trouble(status: ServerStatus, words: Language) -> str:
-    """Return what is wrong with a server that is down, in words; its last words alone where nobody knows."""
+    """Return what is wrong with a server that is down; its last output if the reason is unknown."""
     parts = [words.problem(status.problem) if status.problem else "", status.detail]
     return " ".join(part for part in parts if part)
 
 
 def server_line(server: McpServer) -> str:
-    """Return what would be run or asked, exactly: the command with its arguments, or the address.
+    """Return exactly what would run: the command with its arguments, or the address.
 
-    A mark stands for each secret. What cannot be seen, or would turn the line round, is written as its code.
+    A mark replaces each secret. Invisible characters, and those that change the text direction, are shown as codes.
     """
     return exact(shown_line(server))

@@ -1,4 +1,4 @@
-"""What the editors of assistants, groups and workflows share: each saves automatically, a moment after a change."""
+"""The base of the editors of assistants, groups and workflows, which save automatically, a moment after a change."""
 
 from dataclasses import replace
 from typing import Generic
@@ -14,9 +14,9 @@ KINDS = {"assistant.saving": "hint", "assistant.saved": "ok", "assistant.not_sav
 
 
 class SaveState(QLabel):
-    """Says how far the saving is; emits `due` when what was written is to be saved.
+    """Shows the progress of saving; emits `due` when it is time to save.
 
-    `unsaved` holds while something is written that was not asked to be saved, `saving` while it is being.
+    `unsaved`: there are changes not yet given to be saved. `saving`: they are being saved.
     """
 
     due = Signal()
@@ -33,30 +33,30 @@ class SaveState(QLabel):
         language.changed.connect(lambda: self._say(self._key))
 
     def touch(self) -> None:
-        """Take note that something was written."""
+        """Note a change."""
         self.unsaved = True
         self._timer.start()
         self._say("assistant.saving")
 
     def take(self) -> bool:
-        """Return whether something is to be saved; from now on it is not."""
+        """Return whether there are changes to save, and count them as given to be saved."""
         self._timer.stop()
         was, self.unsaved = self.unsaved, False
         return was
 
     def show_saved(self) -> None:
-        """Say that it is on the disk, unless more was written meanwhile."""
+        """Say that everything is saved, unless there are new changes."""
         self.saving = False
         if not self.unsaved:
             self._say("assistant.saved")
 
     def show_failed(self) -> None:
-        """Say that it is not saved; why stands beside a field."""
+        """Say that it is not saved; the reason stands beside a field."""
         self.saving = False
         self._say("assistant.not_saved")
 
     def start_over(self) -> None:
-        """Say nothing: what is shown was not written here."""
+        """Clear: what is shown has not been edited here."""
         self._timer.stop()
         self.unsaved = self.saving = False
         self._say("")
@@ -70,9 +70,9 @@ class SaveState(QLabel):
 
 
 class DefinitionEditor(QWidget, Generic[Definition]):
-    """Shows a definition; emits `save_requested` with it as it is written, a moment after a change.
+    """Shows a definition; emits save_requested(definition) a moment after a change.
 
-    A subclass says what is `written` and shows errors; `named` is the field for the name.
+    Subclasses return it from `written` and show errors; `named` is the field for the name.
     """
 
     save_requested = Signal(object)
@@ -94,20 +94,20 @@ class DefinitionEditor(QWidget, Generic[Definition]):
         return self._definition.id if self._definition is not None else ""
 
     def written(self) -> Definition | None:
-        """Return the definition as written; None where something is wrong, which is then said beside its field."""
+        """Return the edited definition, None if it has an error, which is shown beside its field."""
         raise NotImplementedError
 
     def show_error(self, field: str, text: str) -> None:
-        """Say beside a field what is wrong with it; nothing when the text is empty."""
+        """Show an error beside a field, "" for none."""
         raise NotImplementedError
 
     def name_it(self) -> None:
-        """Go to the name, ready to be written over."""
+        """Focus the name, with its text selected."""
         self.named.setFocus(Qt.FocusReason.OtherFocusReason)
         self.named.selectAll()
 
     def save_now(self) -> None:
-        """Ask for what is written to be saved, where anything is."""
+        """Request saving of unsaved changes."""
         if not self.state.take() or self._definition is None:
             return
         written: Definition | None = self.written()
@@ -120,19 +120,19 @@ class DefinitionEditor(QWidget, Generic[Definition]):
             self.state.show_saved()
 
     def show_saved(self, definition: Definition) -> None:
-        """Take note that this is on the disk now."""
+        """Note that a definition is saved."""
         if definition.id == self.definition_id:
             self._definition = definition
             self.state.show_saved()
 
     def show_failure(self, definition_id: str, text: str, field: str) -> None:
-        """Say beside a field why a definition could not be saved."""
+        """Show beside a field why a definition could not be saved."""
         if definition_id == self.definition_id:
             self.show_error(field, text)
             self.state.show_failed()
 
     def _is_changed_elsewhere(self, definition: Definition) -> bool:
-        """Whether the definition shown is another now, while nothing is being written here."""
+        """Say whether the definition was changed elsewhere while nothing is being edited here."""
         return self._differs(definition) and not (self.state.unsaved or self.state.saving)
 
     def _differs(self, definition: Definition) -> bool:
