@@ -6,7 +6,7 @@ The subclasses are `DiscussionView` and `ChatPage`; `SessionViews` passes events
 from collections.abc import Sequence
 from typing import ClassVar
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from app.core.draft import Draft
@@ -17,7 +17,10 @@ from app.gui.display.amounts import Spending
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.transcript.transcript_view import TranscriptView
+from app.gui.widgets.boxes import Stretch, vbox
 from app.gui.widgets.composer import Composer
+from app.gui.widgets.controls import Button
+from app.gui.widgets.label import Paragraph
 from app.gui.widgets.search import FindBar
 
 
@@ -180,3 +183,18 @@ class ConversationView(QWidget):
 
     def _on_find_step(self, step: int) -> None:
         (self.transcript.find_next if step > 0 else self.transcript.find_previous)()
+
+
+def empty_state(text: Paragraph, act: Button) -> QWidget:
+    """Return what a view shows without a session: a sentence and a button."""
+    empty = QWidget()
+    vbox(
+        Stretch(2),
+        text,
+        (act, 0, Qt.AlignmentFlag.AlignHCenter),
+        Stretch(3),
+        inside=empty,
+        margins=(40, 0, 40, 0),
+        spacing=14,
+    )
+    return empty

@@ -1,7 +1,7 @@
 """Data in the settings: its folder and size, backups, import and export, the trash, and faulty files."""
 
 from asyncio import CancelledError
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
@@ -11,7 +11,7 @@ from PySide6.QtGui import QDesktopServices, QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from app.core.errors import MootError
-from app.core.stored_data import Backup, BackupContents, PartSize, Thrown
+from app.core.stored_data import Backup, BackupContents, PartSize, Restored, Thrown
 from app.engine.engine import Engine
 from app.engine.importing.sessions import Arrival
 from app.gui.dialogs.ask_dialogs import ConfirmDialog
@@ -25,7 +25,7 @@ from app.gui.pages.settings.work_line import WorkLine
 from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button, scrolling
-from app.gui.widgets.label import Paragraph, plain_label
+from app.gui.widgets.label import Paragraph, plain_label, show_or_hide
 from app.gui.widgets.wording import say
 
 Found = TypeVar("Found")
@@ -52,16 +52,34 @@ class DataPage(QWidget):
         self._thrown: tuple[Thrown, ...] = ()
         self._parts: tuple[PartSize, ...] = ()
         self._gone = False
-        self._path = plain_label("value", wrap=True)
+        self._path = plain_label("value", wrap=True, text=str(data_dir))
         self._path.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._sizes = plain_label("hint", wrap=True)
         self._line = WorkLine(language, "data")
         self.said = self._line.said
         self._enough = False
         self.backups = KeptList(
-            look, "data_backups", (("restore", True), ("back_up", False), ("from_file", False))
+            language,
+            look,
+            "data_backups",
+            ("data.backups", "data.backups.text", "data.backups.none"),
+            (
+                ("restore", "data.restore", True),
+                ("back_up", "data.back_up", False),
+                ("from_file", "data.restore_file", False),
+            ),
         )
-        self.bin = KeptList(look, "data_bin", (("restore", True), ("remove", True), ("empty", True)))
+        self.bin = KeptList(
+            language,
+            look,
+            "data_bin",
+            ("data.bin", "data.bin.text", "data.bin.none"),
+            (
+                ("restore", "data.bin.restore", True),
+                ("remove", "data.bin.remove", True),
+                ("empty", "data.bin.empty", True),
+            ),
+        )
         self._problems_title = say(plain_label("field"), language, "settings.data.problems")
         self._problems = plain_label("hint", wrap=True)
         self._lay_out()
@@ -81,24 +99,9 @@ class DataPage(QWidget):
 
     def retranslate(self) -> None:
         """Show every text in the language in use."""
-        words = self._language
-        self._path.setText(str(self._data_dir))
-        self.backups.set_words(
-            words("data.backups"),
-            words("data.backups.text"),
-            words("data.backups.none"),
-            (words("data.restore"), words("data.back_up"), words("data.restore_file")),
-        )
-        self.bin.set_words(
-            words("data.bin"),
-            words("data.bin.text"),
-            words("data.bin.none"),
-            (words("data.bin.restore"), words("data.bin.remove"), words("data.bin.empty")),
-        )
-        problems = [words.file_problem(problem) for problem in self._engine.problems()]
-        self._problems.setText("\n".join(problems))
+        problems = [self._language.file_problem(problem) for problem in self._engine.problems()]
         self._problems_title.setVisible(bool(problems))
-        self._problems.setVisible(bool(problems))
+        show_or_hide(self._problems, "\n".join(problems))
         if self._parts:
             self._show_kept()
 
@@ -253,24 +256,23 @@ class DataPage(QWidget):
         self, contents: BackupContents, sessions: list[str], *, documents: bool, replace: bool
     ) -> None:
         words = self._language
-        self._begin(len(sessions))
-        try:
-            back = await self._engine.archive.restore(
-                contents.backup.path,
-                sessions,
-                documents=documents,
-                replace=replace,
-                progress=lambda done: self._count(done, len(sessions)),
-            )
-        except MootError as error:
-            self._say_problem(error)
-        else:
+
+        def restored(back: Restored) -> None:
             counts = [words(f"data.restored.{name}", count=count) for name, count in back.counts.items()]
             said = words("data.restored", what=", ".join(counts)) if counts else words("data.restored.none")
             self._say(self._with_unapproved(said, len(back.unapproved)))
             if back.documents:
                 self.restored.emit()
-        self.refresh()
+
+        self._begin(len(sessions))
+        work = self._engine.archive.restore(
+            contents.backup.path,
+            sessions,
+            documents=documents,
+            replace=replace,
+            progress=lambda done: self._count(done, len(sessions)),
+        )
+        await self._do(work, restored)
 
     # Import and export
 
@@ -323,19 +325,18 @@ class DataPage(QWidget):
 
     async def _export_everything(self, path: Path) -> None:
         total = len(self._engine.sessions())
-        self._begin(total)
-        try:
-            left_out = await self._engine.archive.export_all(str(path), lambda done: self._count(done, total))
-        except MootError as error:
-            self._say_problem(error)
-        else:
+
+        def exported(left_out: Sequence[str]) -> None:
             said = self._language("export.done", name=path.name)
             if left_out:
                 more = ", …" if len(left_out) > MOST_NAMED else ""
                 titles = ", ".join(title[:60] for title in left_out[:MOST_NAMED]) + more
                 said += " " + self._language("data.left_out", count=len(left_out), titles=titles)
             self._say(said, "error" if left_out else "hint")
-        self.refresh()
+
+        self._begin(total)
+        work = self._engine.archive.export_all(str(path), lambda done: self._count(done, total))
+        await self._do(work, exported)
 
     # Trash
 
@@ -377,14 +378,17 @@ class DataPage(QWidget):
 
     # Helpers
 
-    async def _do(self, work: Awaitable[object], done: str) -> None:
-        """Await a change, show its result, and read the data again."""
+    async def _do(self, work: Awaitable[Found], done: str | Callable[[Found], None]) -> None:
+        """Await a change, show its result or pass it to `done`, and read the data again."""
         try:
-            await work
+            found = await work
         except MootError as error:
             self._say_problem(error)
         else:
-            self._say(done)
+            if isinstance(done, str):
+                self._say(done)
+            else:
+                done(found)
         self.refresh()
 
     async def _looked_at(self, work: Awaitable[Found]) -> Found | None:

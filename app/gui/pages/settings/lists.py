@@ -29,6 +29,7 @@ from app.gui.display.style import Look, sized, tall
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import TICK, button, paint_tick
 from app.gui.widgets.label import plain_label
+from app.gui.widgets.wording import say
 
 TWO_LINES = 48
 ROW_HEIGHT = 32
@@ -197,36 +198,42 @@ class _ModelDelegate(QStyledItemDelegate):
 
 
 class KeptList(QWidget):
-    """A list of kept files with the buttons for the chosen one; emits `asked` with a button's name and the id.
-
-    The buttons are pairs: the name, and whether it needs a choice.
-    """
+    """A list of kept files with the buttons for the chosen one; emits `asked` with a button's name and the id."""
 
     asked = Signal(str, str)
 
-    def __init__(self, look: Look, name: str, actions: Sequence[tuple[str, bool]]) -> None:
+    def __init__(
+        self,
+        language: Language,
+        look: Look,
+        name: str,
+        texts: tuple[str, str, str],
+        actions: Sequence[tuple[str, str, bool]],
+    ) -> None:
+        """`texts` are the keys of title, hint, and the text of an empty list.
+
+        The buttons are given as (name, key of the text, whether it needs a choice).
+        """
         super().__init__()
-        self._title = plain_label("field")
-        self._hint = plain_label("hint", wrap=True)
-        self._nothing = plain_label("hint")
-        self.list = TwoLineList(look, name)
+        title, hint, nothing = texts
+        self._nothing = say(plain_label("hint"), language, nothing)
+        self.list = say(TwoLineList(look, name), language, name=title)
         self.buttons = {
-            what: button("", f"{name}_{what}", partial(self._on_clicked, what)) for what, _ in actions
+            what: say(button("", f"{name}_{what}", partial(self._on_clicked, what)), language, key)
+            for what, key, _ in actions
         }
-        self._needing = {what for what, needs in actions if needs}
-        row = hbox(*self.buttons.values(), STRETCH, spacing=8)
-        vbox(self._title, self._hint, self._nothing, self.list, row, inside=self, spacing=6)
+        self._needing = {what for what, _, needs in actions if needs}
+        vbox(
+            say(plain_label("field"), language, title),
+            say(plain_label("hint", wrap=True), language, hint),
+            self._nothing,
+            self.list,
+            hbox(*self.buttons.values(), STRETCH, spacing=8),
+            inside=self,
+            spacing=6,
+        )
         self.list.currentRowChanged.connect(lambda _row: self._show_buttons())
         self.list.itemActivated.connect(lambda _item: self._on_clicked(next(iter(self.buttons))))
-
-    def set_words(self, title: str, hint: str, nothing: str, actions: Sequence[str]) -> None:
-        """Show the texts: the title, a hint, what stands there without rows, and the buttons in order."""
-        self._title.setText(title)
-        self._hint.setText(hint)
-        self._nothing.setText(nothing)
-        self.list.setAccessibleName(title)
-        for made, text in zip(self.buttons.values(), actions, strict=True):
-            made.setText(text)
 
     def show_rows(self, rows: Sequence[tuple[str, str, str]]) -> None:
         """Show rows of id, first and second line; keep the choice if it is among them."""

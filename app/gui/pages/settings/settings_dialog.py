@@ -199,55 +199,46 @@ class SettingsDialog(QDialog):
         self._side.setFixedWidth(min(tall(SIDE_WIDTH), self.width() * 2 // 7))
 
     def _make(self, page: str) -> tuple[QWidget, QWidget]:
-        """Return a new page, and the widget that holds it: most pages scroll."""
+        """Return a new page, and the widget that holds it: pages without a scroll area of their own get one."""
         language, look, engine, tasks = self._language, self._look, self._engine, self.tasks
+        made: QWidget
         match page:
             case "providers":
-                providers = ProvidersPage(language, look, engine, tasks)
-                providers.changed.connect(self.providers_changed)
-                providers.undo_offered.connect(self.offer_undo)
-                return providers, providers
+                made = ProvidersPage(language, look, engine, tasks)
             case "models":
-                models = ModelsPage(language, look, engine, tasks)
-                models.changed.connect(self.providers_changed)
-                models.undo_offered.connect(self.offer_undo)
-                return models, models
+                made = ModelsPage(language, look, engine, tasks)
             case "servers":
-                servers = ServersPage(language, look, engine, tasks)
-                servers.undo_offered.connect(self.offer_undo)
-                self.finished.connect(servers.leave)
-                return servers, servers
+                made = ServersPage(language, look, engine, tasks)
             case "usage":
-                usage = UsagePage(language, look, engine, tasks)
-                usage.chosen.connect(self.settings_chosen)
-                return usage, usage
+                made = UsagePage(language, look, engine, tasks)
             case "data":
-                data = DataPage(language, look, engine, tasks, self._data_dir)
+                made = data = DataPage(language, look, engine, tasks, self._data_dir)
                 data.restored.connect(self._on_providers_changed)
                 # The window has to take over the restored settings.
                 data.restored.connect(lambda: self.settings_chosen.emit({}))
-                self.finished.connect(data.leave)
-                return data, data
             case "limits":
-                return self._scrolled(LimitsPage(language, look, self._settings))
+                made = LimitsPage(language, look, self._settings)
             case "appearance":
-                return self._scrolled(SettingsRows(language, look, self._settings, "appearance"))
+                made = SettingsRows(language, look, self._settings, "appearance")
             case "shortcuts":
-                return self._scrolled(ShortcutsPage(language, look, self._settings))
+                made = ShortcutsPage(language, look, self._settings)
             case "privacy":
-                privacy = PrivacyPage(language, look, engine)
-                return privacy, scrolling(_with_margins(privacy), keeps_bar=True)
+                made = PrivacyPage(language, look, engine)
             case "about":
-                about = AboutPage(language, look)
-                return about, scrolling(_with_margins(about), keeps_bar=True)
+                made = AboutPage(language, look)
             case kind:
-                partners = PartnersPage(language, look, engine, kind)
+                made = partners = PartnersPage(language, look, engine, kind)
                 partners.opened.connect(lambda one: self._on_partner(kind, one))
-                return partners, partners
-
-    def _scrolled(self, page: RowPage) -> tuple[QWidget, QWidget]:
-        page.chosen.connect(self.settings_chosen)
-        return page, scrolling(_with_margins(page), keeps_bar=True)
+        if isinstance(made, ProvidersPage | ModelsPage):
+            made.changed.connect(self.providers_changed)
+        if isinstance(made, ProvidersPage | ModelsPage | ServersPage):
+            made.undo_offered.connect(self.offer_undo)
+        if isinstance(made, ServersPage | DataPage):
+            self.finished.connect(made.leave)
+        if isinstance(made, RowPage | UsagePage):
+            made.chosen.connect(self.settings_chosen)
+        scrolls = isinstance(made, RowPage | PrivacyPage | AboutPage)
+        return made, scrolling(_with_margins(made), keeps_bar=True) if scrolls else made
 
     def _lay_out(self) -> None:
         self._side.setProperty("kind", "side")

@@ -5,7 +5,7 @@ The right panel shows it narrow, the main area wide.
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QStackedLayout, QStackedWidget, QWidget
 
 from app.core.catalog import EMBEDDED
@@ -17,13 +17,13 @@ from app.engine.debate.commands import MAX_SAY
 from app.engine.debate.director import PARTICIPANT
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
-from app.gui.panels.conversation_view import ConversationView
+from app.gui.panels.conversation_view import ConversationView, empty_state
 from app.gui.panels.debate.debate_bars import AfterBar
 from app.gui.panels.debate.debate_controls import DISCUSSION, VERDICT, DebateControls
 from app.gui.panels.debate.verdict_view import VerdictView
 from app.gui.transcript.message_row import RETRY, SETTINGS
 from app.gui.transcript.row_style import COMPACT, WIDE
-from app.gui.widgets.boxes import Stretch, vbox
+from app.gui.widgets.boxes import vbox
 from app.gui.widgets.composer import Composer, TextBox
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import Paragraph
@@ -218,16 +218,6 @@ class DiscussionView(ConversationView):
         )
 
     def _lay_out(self, compact: bool) -> None:
-        empty = QWidget()
-        vbox(
-            Stretch(2),
-            self._empty_text,
-            (self._empty_button, 0, Qt.AlignmentFlag.AlignHCenter),
-            Stretch(3),
-            inside=empty,
-            margins=(40, 0, 40, 0),
-            spacing=14,
-        )
         page = QWidget()
         said = QWidget()
         vbox(self.find_bar, (self.transcript, 1), inside=said, spacing=0)
@@ -240,7 +230,7 @@ class DiscussionView(ConversationView):
         foot.addWidget(self.after)
         vbox(self.controls, (self._sides, 1), foot, inside=page, spacing=0)
         self._stack = QStackedLayout(self)
-        self._stack.addWidget(empty)
+        self._stack.addWidget(empty_state(self._empty_text, self._empty_button))
         self._stack.addWidget(page)
 
     def _connect(self) -> None:

@@ -31,8 +31,9 @@ from app.gui.display.i18n import Language
 from app.gui.display.session_kinds import state_of
 from app.gui.display.style import Look, sized, tall
 from app.gui.navigation.session_list import SUMMARY, matches
+from app.gui.panels.conversation_view import empty_state
 from app.gui.widgets.badge import AVATAR, chip_colours, paint_avatar, paint_chip
-from app.gui.widgets.boxes import STRETCH, Stretch, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button, icon_button, name_button
 from app.gui.widgets.label import Paragraph, plain_label, plain_tip
 from app.gui.widgets.search import SearchBox
@@ -272,24 +273,9 @@ class HistoryView(QWidget):
             margins=(18, 16, 8, 8),
             spacing=12,
         )
-        empty = QWidget()
-        vbox(
-            Stretch(2),
-            say(Paragraph("card_text", centred=True), self._language, "history.empty"),
-            (
-                say(
-                    button("primary", "history_empty", self.setup_requested),
-                    self._language,
-                    "history.empty.button",
-                ),
-                0,
-                Qt.AlignmentFlag.AlignHCenter,
-            ),
-            Stretch(3),
-            inside=empty,
-            margins=(40, 0, 40, 0),
-            spacing=14,
-        )
+        words = self._language
+        set_up = say(button("primary", "history_empty", self.setup_requested), words, "history.empty.button")
+        empty = empty_state(say(Paragraph("card_text", centred=True), words, "history.empty"), set_up)
         self._stack = QStackedLayout(self)
         self._stack.addWidget(page)
         self._stack.addWidget(empty)
