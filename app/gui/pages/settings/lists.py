@@ -94,11 +94,16 @@ class TwoLineList(QListWidget):
 
     def add_row(self, row_id: str, first: str, second: str) -> QListWidgetItem:
         """Add a row at the end."""
-        item = QListWidgetItem(f"{first}\n{second}")
+        item = QListWidgetItem()
         item.setData(Qt.ItemDataRole.UserRole, row_id)
-        item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{first}, {second}")
         self.addItem(item)
+        self.set_row(self.count() - 1, first, second)
         return item
+
+    def set_row(self, row: int, first: str, second: str) -> None:
+        """Change the lines of a row."""
+        self.item(row).setText(f"{first}\n{second}")
+        self.item(row).setData(Qt.ItemDataRole.AccessibleTextRole, f"{first}, {second}")
 
     def show_rows(self, rows: Sequence[tuple[str, str, str]]) -> None:
         """Replace the rows by these, each with id, first and second line; keep the choice if it is among them."""

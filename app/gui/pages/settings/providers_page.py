@@ -126,7 +126,7 @@ class ProvidersPage(QWidget):
         for row, status in enumerate(self._engine.providers()):
             if row < self.list.count():
                 state = self._language(f"provider.{status.problem or 'ready'}")
-                self.list.item(row).setText(f"{self._language.provider(status)}\n{state}")
+                self.list.set_row(row, self._language.provider(status), state)
 
     async def _find(self) -> None:
         """Offer the servers found on this computer that are no providers yet."""
