@@ -51,7 +51,7 @@ async def test_servers_that_cannot_be_connected_to_say_why(data_dir: Path) -> No
         for name in (*bad, "away"):
             assert one.status(name).state == ServerState.DOWN, name
             assert 0 < len(one.status(name).detail) <= 500, name
-        assert one.status("mute").detail.startswith("It gave no answer within 6 seconds.")
+        assert one.status("mute").detail.startswith("Timed out after 6 seconds.")
         assert "cannot open the database" in one.status("dies").detail
         assert "1999-01-01" in one.status("wrong_protocol").detail
         assert one.status("mute").problem == ServerProblem.NO_ANSWER
@@ -64,7 +64,7 @@ async def test_servers_that_cannot_be_connected_to_say_why(data_dir: Path) -> No
     slow_after(
         2,
         [
-            ("dies_in_call", "ended"),
+            ("dies_in_call", "closed"),
             ("long_line", "a line of more than 8 MB"),
             ("long_answer", "a line of more than 8 MB"),
             ("floods", "more than 5000 messages"),

@@ -51,7 +51,7 @@ async def test_a_server_that_went_and_came_back_is_connected_to_on_the_next_use(
 
 @pytest.mark.parametrize(
     ("how", "reason"),
-    [("refuses", "401"), ("mute", "no answer within 6 seconds"), ("page", "text/html")],
+    [("refuses", "401"), ("mute", "Timed out after 6 seconds"), ("page", "text/html")],
 )
 async def test_a_server_that_cannot_be_connected_to_says_why(how: str, reason: str, data_dir: Path) -> None:
     port = free_port()

@@ -32,6 +32,7 @@ _LIST_SECONDS = 20.0
 _PAGES = 20
 _COALESCE_SECONDS = 0.5
 _DETAIL_CHARACTERS = 500
+_CLOSED = "The connection was closed."
 _PAGE_TYPES = ["text/html;profile=mcp-app", "text/html"]
 
 Line = Mapping[str, Any]
@@ -159,7 +160,7 @@ class Server:
                 await self._stay(client)
         except TimeoutError:
             problem = ServerProblem.NO_ANSWER
-            reason = self._guard.reason or f"It gave no answer within {self._limits['connect']:.0f} seconds."
+            reason = self._guard.reason or f"Timed out after {self._limits['connect']:.0f} seconds."
         except RequestError as error:
             reason, problem = str(error), error.problem
         except asyncio.CancelledError:
@@ -194,9 +195,9 @@ class Server:
 
     def _whole(self, reason: str) -> str:
         """Return why the server is down, with its last lines."""
-        reason = reason or self._guard.reason or "It ended."
+        reason = reason or self._guard.reason or _CLOSED
         if self._log.last_words and not self._guard.reason:
-            reason = f"{reason} Its last words: {self._log.last_words}"
+            reason = f"{reason} Last output: {self._log.last_words}"
         return visible(self._log.clean(reason))[:_DETAIL_CHARACTERS]
 
     async def _transport(self) -> "AbstractAsyncContextManager[TransportStreams]":
@@ -338,7 +339,7 @@ class Server:
         if self._guard.reason:
             return self._guard.reason
         if isinstance(error, MCPError) and error.code == CONNECTION_CLOSED:
-            return "It ended the connection."
+            return _CLOSED
         # pydantic describes a protocol error on many lines, some of them links.
         lines = [line.strip() for line in str(error).splitlines() if "errors.pydantic.dev" not in line]
         text = " ".join(lines) or type(error).__name__
