@@ -151,6 +151,8 @@ def check_base_url(address: str) -> None:
 
     The error repeats no secret.
     """
+    if not address.strip():
+        raise BadInput("base_url_empty")
     if has_user(address):
         raise BadInput("base_url_user", address=hidden_address(address))
     if has_key(address):

@@ -9,7 +9,7 @@ from app.core.provider import ProviderConfig
 from app.core.session import ContextFile, Participant
 from app.core.texts import Texts
 from app.engine.debate.setup import DebateSetup, session_of, set_up_again, title_of
-from app.engine.providers import check_key, check_provider, status_of
+from app.engine.providers import check_base_url, check_key, check_provider, status_of
 from app.storage.paths import resources_dir
 from tests.builders import a_debate, a_setup, people, remotes
 from tests.memory import MemorySecrets
@@ -105,6 +105,11 @@ def test_a_title_is_one_safe_line() -> None:
 def test_an_address_that_is_none_is_refused(address: str) -> None:
     with pytest.raises(BadInput, match="base_url_invalid"):
         check_provider(ProviderConfig(id="a", kind="openai", base_url=address))
+
+
+def test_an_address_that_is_missing_is_asked_for() -> None:
+    with pytest.raises(BadInput, match="base_url_empty"):
+        check_base_url(" ")
 
 
 @pytest.mark.threat("T1")
