@@ -29,7 +29,7 @@ async def test_a_key_is_write_only_and_opens_the_seat(person, data_dir):
     assert field.echoMode() == QLineEdit.EchoMode.Password
     field.setText(KEY)
     page(person)._save_key.click()
-    await until(lambda: "session" in page(person)._key_source.text())
+    await until(lambda: "until Moot closes" in page(person)._key_source.text())
     assert field.text() == ""
     assert "forgotten" in page(person).result.text()
     cards = {card.candidate.participant.id: card for card in person.window.controller.panel.setup._cards}

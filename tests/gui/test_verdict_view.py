@@ -178,7 +178,7 @@ async def test_a_debate_without_ballots_is_judged_when_it_is_asked_for(person, w
     await person.choose("debate_judge", "Anthropic · anthropic-wire")
     await person.click("debate_ask")
     await until(lambda: person.sees("debate_ask_stop"))
-    assert view.verdict._busy.text().startswith("Anthropic reads")
+    assert view.verdict._busy.text().startswith("Anthropic is reading")
     assert not person.sees("debate_ask")
     await person.click("debate_ask_stop")
     await until(lambda: person.sees("debate_ask"))
