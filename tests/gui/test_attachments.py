@@ -53,7 +53,7 @@ async def test_a_small_picture_keeps_its_size_and_a_pasted_one_is_the_same(qapp,
     path = tmp_path / "icon.png"
     assert picture(40, 30).save(str(path))
     (attachment,) = await read_attachments((path,), images=True)
-    pasted = await picture_attachment(picture(40, 30), "Picture.png")
+    pasted = await picture_attachment(picture(40, 30), "Image.png")
     assert decoded(attachment.data).size() == decoded(pasted.data).size() == picture(40, 30).size()
     assert attachment.media_type == "image/png"
 

@@ -246,7 +246,7 @@ async def test_what_is_pasted_or_dropped_becomes_an_attachment(person, tmp_path)
     box.insertFromMimeData(files)
     await until(lambda: len(composer.attachments()) == 3)
     names = [one.name for one in composer.attachments()]
-    assert names[0] == "Pasted text.txt" and set(names[1:]) == {"Picture.png", "a.txt"}
+    assert names[0] == "Pasted text.txt" and set(names[1:]) == {"Image.png", "a.txt"}
     assert box.toPlainText() == "a few words"
     assert person.sees("toast")
     await person.click("attachment_remove_1")

@@ -385,7 +385,7 @@ def test_a_screen_reader_hears_the_tree(view: TranscriptView) -> None:
     states = [item.state() for item in items]
     assert names[3].startswith("Browser (sub-agent): depth 1, master › browser, 2 steps")
     assert states[3].expanded and not states[3].collapsed
-    assert names[4] == "tool web_fetch, done, folded"
+    assert names[4] == "tool web_fetch, done, collapsed"
     assert states[4].collapsed
     assert names[7] == "Reader (depth 2): Read."
     assert not states[7].expandable
