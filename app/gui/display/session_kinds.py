@@ -26,7 +26,7 @@ from app.gui.display.i18n import Language
 TONES = {"running": "accent", "paused": "warn", "completed": "ok", "error": "error", "waiting": "warn"}
 
 
-class SessionKind:
+class KindDisplay:
     """What differs between kinds; as it is, for a kind of a newer version."""
 
     icon = "message-circle"
@@ -61,7 +61,7 @@ class SessionKind:
         return Session(**_common(summary), kind=summary.kind)
 
 
-class DebateKind(SessionKind):
+class DebateDisplay(KindDisplay):
     """Debates."""
 
     icon = "scale"
@@ -113,7 +113,7 @@ class DebateKind(SessionKind):
         return DebateSession(**_common(summary), debate=debate)
 
 
-class ChatKind(SessionKind):
+class ChatDisplay(KindDisplay):
     """Chats with one assistant."""
 
     tone = "accent"
@@ -133,7 +133,7 @@ class ChatKind(SessionKind):
         return Chat(assistant_id="", assistant_name=next(iter(summary.speakers), ""))
 
 
-class GroupKind(ChatKind):
+class GroupDisplay(ChatDisplay):
     """Groups led by an orchestrator."""
 
     icon = "users"
@@ -145,7 +145,7 @@ class GroupKind(ChatKind):
         return GroupSession(**_common(summary), chat=chat, group=group)
 
 
-class WorkflowKind(ChatKind):
+class WorkflowDisplay(ChatDisplay):
     """Workflows; each of their steps waits for its own assistant."""
 
     icon = "workflow"
@@ -157,16 +157,16 @@ class WorkflowKind(ChatKind):
         return " · ".join(filter(None, (words("kind.workflow"), super().mode(session, words))))
 
 
-KINDS: dict[str, SessionKind] = {
-    "debate": DebateKind(),
-    "chat": ChatKind(),
-    "group": GroupKind(),
-    "workflow": WorkflowKind(),
+KINDS: dict[str, KindDisplay] = {
+    "debate": DebateDisplay(),
+    "chat": ChatDisplay(),
+    "group": GroupDisplay(),
+    "workflow": WorkflowDisplay(),
 }
-_UNKNOWN = SessionKind()
+_UNKNOWN = KindDisplay()
 
 
-def kind_of(session: Session | SessionSummary) -> SessionKind:
+def kind_of(session: Session | SessionSummary) -> KindDisplay:
     """Return what differs for a session's kind."""
     return KINDS.get(session.kind, _UNKNOWN)
 
