@@ -47,7 +47,7 @@ def run_window(data_dir: Path, *, language: str = "", theme: str = "") -> int:
     from PySide6.QtCore import Qt, QTimer
     from PySide6.QtWidgets import QApplication
 
-    from app.gui.web_view.available import available
+    from app.gui.web_view import available
     from app.linux import choose_input_method
 
     through_ibus = choose_input_method()

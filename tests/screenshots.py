@@ -171,7 +171,7 @@ async def take_chats(person: Person, scenes: Scenes, path) -> None:  # type: ign
     subs = {message.turn_id for message in live.messages if message.author.depth}
     for folded in (True, False):
         for turn_id in subs:
-            page.transcript.fold(turn_id, folded)
+            page.transcript.feed.fold(turn_id, folded)
         if folded:
             await keep(person, path("chat-tree-folded"))
     await person.click("new_button")

@@ -98,8 +98,8 @@ async def _self_fed(seconds: float) -> Gaps:
     wall = _Wall()
     text = markdown(CHARACTERS, 5)
     for number, view in enumerate(wall.views):
-        view.show_session(Session(id=f"s{number}", title=""), [])
-        view.message_started(message(number, "", MessageState.STREAMING))
+        view.feed.show_session(Session(id=f"s{number}", title=""), [])
+        view.feed.message_started(message(number, "", MessageState.STREAMING))
     fed = 0
     began = time.perf_counter()
 
@@ -110,7 +110,7 @@ async def _self_fed(seconds: float) -> Gaps:
             piece = text[fed * TOKEN : due * TOKEN]
             fed = due
             for number, view in enumerate(wall.views):
-                view.append_text(f"m{number:06}", piece)
+                view.feed.append_text(f"m{number:06}", piece)
 
     feeder = QTimer()
     feeder.setTimerType(Qt.TimerType.PreciseTimer)
@@ -130,14 +130,14 @@ async def _streamed(moot: Moot, model: str, seconds: float) -> tuple[Gaps, float
     characters: dict[str, int] = {}
 
     def on_started(event: MessageStarted) -> None:
-        shown[event.session_id].message_started(event.message)
+        shown[event.session_id].feed.message_started(event.message)
 
     def on_text(session_id: str, message_id: str, text: str, thinking: str) -> None:
         characters[session_id] = characters.get(session_id, 0) + len(text)
-        shown[session_id].append_text(message_id, text, thinking)
+        shown[session_id].feed.append_text(message_id, text, thinking)
 
     def on_finished(event: MessageFinished) -> None:
-        shown[event.session_id].message_finished(event.message)
+        shown[event.session_id].feed.message_finished(event.message)
 
     bridge.message_started.connect(on_started)
     bridge.text_arrived.connect(on_text)
@@ -151,7 +151,7 @@ async def _streamed(moot: Moot, model: str, seconds: float) -> tuple[Gaps, float
         shown[session_id] = view
         live = moot.engine.live(session_id)
         assert live is not None
-        view.show_session(live.session, live.messages)
+        view.feed.show_session(live.session, live.messages)
     try:
         await _until(lambda: len(characters) == STREAMS)
         await asyncio.sleep(1)

@@ -16,7 +16,7 @@ def open_one(text: str) -> float:
     """Return the milliseconds until a session of one message is opened and painted."""
     view = TranscriptView(LIGHT, texts(), layout=WIDE)
     shown(view)
-    taken = cpu(lambda: view.show_session(SESSION, [message(1, text)]))
+    taken = cpu(lambda: view.feed.show_session(SESSION, [message(1, text)]))
     closed(view)
     return taken
 

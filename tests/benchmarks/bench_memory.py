@@ -40,7 +40,7 @@ def memory(short: bool) -> Result:
     gc.collect()
     before = resident()
     view = new_view(messages[-60:])
-    view.prepend(messages[:-60])
+    view.feed.prepend(messages[:-60])
     settle()
     bar = view.verticalScrollBar()
     for step in range(20 if short else 60):

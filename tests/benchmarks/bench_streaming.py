@@ -33,15 +33,15 @@ def stream_view(length: int, step: int) -> float:
     """Return the milliseconds of streaming one answer into the view and painting each piece."""
     view = new_view(conversation(20))
     text = markdown(length, 3)
-    view.message_started(message(1_000_000, "", MessageState.STREAMING))
+    view.feed.message_started(message(1_000_000, "", MessageState.STREAMING))
     settle()
     total = 0.0
     for start in range(0, len(text), step):
         piece = text[start : start + step]
 
         def feed(piece: str = piece) -> None:
-            view.append_text("m1000000", piece)
-            view.flush()
+            view.feed.append_text("m1000000", piece)
+            view.feed.flush()
 
         total += cpu(feed)
     closed(view)
@@ -125,30 +125,30 @@ def stream_children(length: int, step: int, *, called: bool, folded: bool = Fals
         for number in range(CHILDREN)
     )
     master = Message(id="m", turn_id="tm", role="assistant", author=MASTER, content="All at once.")
-    view.show_session(CHAT, [replace(master, tool_calls=calls) if called else master])
+    view.feed.show_session(CHAT, [replace(master, tool_calls=calls) if called else master])
     total = 0.0
     messages = children(called=called)
     bodies = [markdown(length, number) for number in range(CHILDREN)]
 
     def begin() -> None:
         for each in messages:
-            view.message_started(each)
+            view.feed.message_started(each)
             if folded:
-                view.fold(each.turn_id, True)
+                view.feed.fold(each.turn_id, True)
 
     total += cpu(begin)
     for start in range(0, length, step):
 
         def feed(start: int = start) -> None:
             for each, body in zip(messages, bodies, strict=True):
-                view.append_text(each.id, body[start : start + step])
-            view.flush()
+                view.feed.append_text(each.id, body[start : start + step])
+            view.feed.flush()
 
         total += cpu(feed)
 
     def end() -> None:
         for each, body in zip(messages, bodies, strict=True):
-            view.message_finished(replace(each, content=body, state=MessageState.DONE))
+            view.feed.message_finished(replace(each, content=body, state=MessageState.DONE))
 
     total += cpu(end)
     closed(view)

@@ -40,8 +40,8 @@ def open_long(short: bool) -> Result:
     def opening(messages: list[Message]) -> float:
         view = TranscriptView(LIGHT, texts())
         shown(view)
-        first = cpu(lambda: view.show_session(SESSION, messages[-60:]))
-        rest = cpu(lambda: view.prepend(messages[:-60]))
+        first = cpu(lambda: view.feed.show_session(SESSION, messages[-60:]))
+        rest = cpu(lambda: view.feed.prepend(messages[:-60]))
         if len(messages) == 10_000:
             whole.append(first + rest + sum(filling(view)))
         closed(view)
@@ -73,10 +73,10 @@ def open_chat(short: bool) -> Result:
         messages = branches.shown(live)
         versions = branches.versions_shown(live)
         indexes.append((thread_time() - began) * 1000)
-        whole = indexes[-1] + cpu(lambda: view.show_session(live.session, messages[-60:]))
+        whole = indexes[-1] + cpu(lambda: view.feed.show_session(live.session, messages[-60:]))
         began = thread_time()
-        view.prepend(messages[:-60])
-        view.set_versions(versions)
+        view.feed.prepend(messages[:-60])
+        view.feed.set_versions(versions)
         slices.append((thread_time() - began) * 1000)
         pieces = filling(view)
         slices.extend(pieces)
@@ -86,9 +86,9 @@ def open_chat(short: bool) -> Result:
     def debate() -> float:
         view = TranscriptView(LIGHT, texts(), layout=WIDE)
         shown(view)
-        whole = cpu(lambda: view.show_session(SESSION, talk[-60:]))
+        whole = cpu(lambda: view.feed.show_session(SESSION, talk[-60:]))
         began = thread_time()
-        view.prepend(talk[:-60])
+        view.feed.prepend(talk[:-60])
         whole += (thread_time() - began) * 1000 + sum(filling(view))
         closed(view)
         return whole
@@ -110,7 +110,7 @@ def open_chat(short: bool) -> Result:
 def filling(view: TranscriptView) -> list[float]:
     """Let the earlier messages come in; return the milliseconds of each slice with its painting."""
     found = []
-    while view.filling:
+    while view.feed.loading:
         found.append(cpu(lambda: None))
     return found
 
@@ -125,7 +125,7 @@ def append_long(short: bool) -> Result:
     def appending(view: TranscriptView) -> Callable[[], float]:
         def run() -> float:
             count = next(number)
-            return cpu(lambda: view.message_started(message(count, bodies[count // 2 % 20])))
+            return cpu(lambda: view.feed.message_started(message(count, bodies[count // 2 % 20])))
 
         return run
 
@@ -152,7 +152,7 @@ def insert_long(short: bool) -> Result:
         messages.append(spoke("k", "tk", "Second.", author=agent("second"), under=("tz", "two")))
         view = TranscriptView(LIGHT, texts(), layout=WIDE)
         shown(view)
-        view.show_session(CHAT, messages)
+        view.feed.show_session(CHAT, messages)
         settle()
         return view
 
@@ -163,7 +163,7 @@ def insert_long(short: bool) -> Result:
         def run() -> float:
             name = f"w{next(number)}"
             made = spoke(name, "tw", "Some words.", [call(name)], author=agent("first"), under=("tz", "one"))
-            return cpu(lambda: view.message_started(made))
+            return cpu(lambda: view.feed.message_started(made))
 
         return run
 

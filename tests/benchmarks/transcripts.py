@@ -147,7 +147,7 @@ def new_view(messages: list[Message]) -> TranscriptView:
     """Return a shown view holding messages."""
     view = TranscriptView(LIGHT, texts())
     shown(view)
-    view.show_session(SESSION, messages)
+    view.feed.show_session(SESSION, messages)
     settle()
     return view
 

@@ -12,8 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from app.core.message import Message, MessageState
 from app.gui.display.theme import LIGHT
-from app.gui.transcript.gradual_loading import Backlog
-from app.gui.transcript.row_filler import SLICE
+from app.gui.transcript.backlog import SLICE, Backlog
 from app.gui.transcript.row_style import WIDE
 from app.gui.transcript.row_tree import tree_rows
 from app.gui.transcript.transcript_view import TranscriptView
@@ -92,18 +91,20 @@ def view(qtbot: QtBot) -> TranscriptView:
 
 def held(view: TranscriptView) -> int:
     """Return how many messages are laid out."""
-    return len(view._model.book.messages)
+    return len(view.model.book.messages)
 
 
 def seen(view: TranscriptView) -> dict[str, int]:
     """Return where the rows on screen stand; asks for no other row."""
-    return {view._model.id(each.row): each.top for each in view._placed}
+    return {view.model.id(each.row): each.top for each in view.canvas.placed}
 
 
 def looks(view: TranscriptView) -> list[object]:
     """Return everything that places and paints the rows."""
-    model = view._model
-    contexts = [view._maker.context(index, view._style) for index in range(0, len(model.entries), 97)]
+    model = view.model
+    contexts = [
+        view.canvas._maker.context(index, view.canvas.style) for index in range(0, len(model.entries), 97)
+    ]
     return [model.entries, list(model.book.messages), model._starts, model._speakers, contexts]
 
 
@@ -112,28 +113,28 @@ def test_a_long_chat_comes_in_between_frames_and_moves_nothing(
     view: TranscriptView, qtbot: QtBot, opened: int
 ) -> None:
     messages = a_chat(500)
-    view.show_session(SESSION, messages[-opened:])
+    view.feed.show_session(SESSION, messages[-opened:])
     before = seen(view)
-    view.prepend(messages[:-opened])
+    view.feed.prepend(messages[:-opened])
     assert held(view) < len(messages)
     qtbot.waitUntil(lambda: held(view) == len(messages))
     assert seen(view) == before
     assert view.following
     whole = TranscriptView(LIGHT, texts(), layout=WIDE)
     qtbot.addWidget(whole)
-    whole.show_session(SESSION, messages[-opened:])
-    whole.prepend(messages[:-opened])
+    whole.feed.show_session(SESSION, messages[-opened:])
+    whole.feed.prepend(messages[:-opened])
     whole.message_ids  # noqa: B018 - whoever asks for all has all
     assert looks(view) == looks(whole)
-    assert view._model.entries == tree_rows(messages)
-    assert view._scroller.heights.total == pytest.approx(whole._scroller.heights.total, rel=0.2)
+    assert view.model.entries == tree_rows(messages)
+    assert view.canvas.scroller.heights.total == pytest.approx(whole.canvas.scroller.heights.total, rel=0.2)
 
 
 def test_whoever_asks_for_a_row_has_it_at_once(view: TranscriptView, qtbot: QtBot) -> None:
     messages = a_chat(500)
 
     def opened() -> None:
-        view.show_session(SESSION, messages)
+        view.feed.show_session(SESSION, messages)
         assert held(view) < len(messages) // 2
 
     opened()
@@ -147,7 +148,7 @@ def test_whoever_asks_for_a_row_has_it_at_once(view: TranscriptView, qtbot: QtBo
     assert view.go_to("m7/0", 0)
     opened()
     with qtbot.waitSignal(view.found, timeout=30_000, check_params_cb=lambda *told: told == (1, 1)):
-        view.find("Looking, 7.")
+        view.search.find("Looking, 7.")
     assert "m7" in seen(view)
     opened()
     view.select_all()
@@ -161,32 +162,32 @@ def test_whoever_asks_for_a_row_has_it_at_once(view: TranscriptView, qtbot: QtBo
 
 def test_what_happens_in_a_turn_that_is_still_to_come_is_not_lost(view: TranscriptView) -> None:
     messages = a_chat(500)
-    view.show_session(SESSION, messages)
-    view.message_finished(spoke("k1", "tk", "Late.", author=agent("k"), under=("t3", "c3")))
+    view.feed.show_session(SESSION, messages)
+    view.feed.message_finished(spoke("k1", "tk", "Late.", author=agent("k"), under=("t3", "c3")))
     ids = view.message_ids
     assert ids[ids.index("m3/0") + 1 : ids.index("n3")] == ["group tk", "k1"]
-    view.show_session(SESSION, messages)
-    view.message_started(spoke("new", "tn", "A new turn.", state=MessageState.STREAMING))
+    view.feed.show_session(SESSION, messages)
+    view.feed.message_started(spoke("new", "tn", "A new turn.", state=MessageState.STREAMING))
     assert held(view) < len(messages)
     assert view.message_ids[-1] == "new"
 
 
 def test_another_version_is_there_at_once_and_the_rest_later(view: TranscriptView, qtbot: QtBot) -> None:
     messages = a_chat(500)
-    view.show_session(SESSION, messages)
+    view.feed.show_session(SESSION, messages)
     view.message_ids  # noqa: B018
-    view.reload([*messages[:-1], spoke("other", "t499", "The other version.")])
+    view.feed.reload([*messages[:-1], spoke("other", "t499", "The other version.")])
     assert "other" in seen(view) and "n499" not in seen(view)
     assert held(view) < len(messages)
     view.go_to("m480", 5)
-    view.reload(messages)
+    view.feed.reload(messages)
     assert view.place == ("m480", 5)
     qtbot.waitUntil(lambda: held(view) == len(messages))
     assert view.place == ("m480", 5)
 
 
 def test_rows_wait_while_the_bar_is_held(view: TranscriptView, qtbot: QtBot) -> None:
-    view.show_session(SESSION, a_chat(500))
+    view.feed.show_session(SESSION, a_chat(500))
     bar = view.verticalScrollBar()
     bar.setSliderDown(True)
     first = held(view)

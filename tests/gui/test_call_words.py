@@ -5,7 +5,7 @@ import pytest
 from app.core.message import ToolCall
 from app.core.text import visible
 from app.core.texts import Texts
-from app.gui.transcript.call_words import icon_of, title
+from app.gui.transcript.row_words import icon_of, title
 from app.wiring import resources_dir
 
 TEXTS = Texts.load(resources_dir() / "i18n", "en")

@@ -140,7 +140,7 @@ async def test_up_brings_back_what_was_said_only_into_an_empty_box(person, wire_
 def versions_of(page: object) -> tuple[int, int]:
     """Return what the last row says of its versions."""
     transcript = page.transcript  # type: ignore[attr-defined]
-    return transcript._row(len(transcript._model.entries) - 1).context.versions
+    return transcript.canvas.row(len(transcript.model.entries) - 1).context.versions
 
 
 async def test_asking_again_makes_a_version_that_can_be_chosen(person, wire_servers):  # noqa: F811

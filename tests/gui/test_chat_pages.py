@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 
 from app.core.tool import McpServer
-from app.gui.web_view.available import available
+from app.gui.web_view import available
 from app.gui.widgets.approval_card import ApprovalCard
 from app.gui.widgets.page_card import PageCard
 from app.gui.widgets.question_card import QuestionCard

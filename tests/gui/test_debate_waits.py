@@ -38,13 +38,13 @@ async def test_who_is_waited_for_is_said_and_pause_comes_at_once(
         desk.debates.show_setup()
         desk.panel.setup.start_requested.emit(setup, ())
         view = desk.panel.discussion
-        typing = view.transcript._typing
+        typing = view.transcript.typing
         await until(lambda: view.session and view.session.reason == "busy", PATIENCE_S)
         await until(lambda: typing.active)
         assert typing.waiting_text().startswith("waiting for Auditor, who is busy…")
         # Whoever opens it only now is told as well.
         desk.show_session(view.session_id)
-        wide = desk.session_page.transcript._typing
+        wide = desk.session_page.transcript.typing
         await until(lambda: wide.active and wide.waiting_text().startswith("waiting for Auditor"), PATIENCE_S)
         await person.click("debate_pause")
         await until(lambda: view.session.status == "paused", PATIENCE_S)

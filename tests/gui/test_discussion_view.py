@@ -179,8 +179,8 @@ async def test_a_message_that_failed_for_its_key_leads_to_the_settings_of_its_pr
     person.window.controller.panel.show_discussion()
     view.show_session(session, [message])
     await person.settle()
-    rect = view.transcript._row(0).action_rects[0][1]
-    point = rect.center() + QPoint(0, view.transcript._placed[0].top)
+    rect = view.transcript.canvas.row(0).action_rects[0][1]
+    point = rect.center() + QPoint(0, view.transcript.canvas.placed[0].top)
     QTest.mouseClick(view.transcript.viewport(), Qt.MouseButton.LeftButton, pos=point)
     await until(lambda: person.sees("settings_dialog"))
     assert person.find("settings_dialog").provider_page().provider_id == "anthropic"

@@ -12,13 +12,13 @@ from pytestqt.qtbot import QtBot
 from app.core.events import CallsStreamed
 from app.core.message import Attachment, Message, MessageState, Prompt
 from app.gui.display.theme import LIGHT
-from app.gui.transcript import card_row, thought_line
-from app.gui.transcript.finder import MAX_HITS
+from app.gui.transcript.message_parts import THOUGHT_KEPT
 from app.gui.transcript.message_row import FOLD_ABOVE
+from app.gui.transcript.painted_row import ARGUMENTS, REST, RESULT, TEXT, THOUGHT
 from app.gui.transcript.row_style import WIDE
 from app.gui.transcript.row_tree import group_id, tree_rows, whole_rows
-from app.gui.transcript.search_result import ARGUMENTS, REST, RESULT, TEXT, THOUGHT
-from app.gui.transcript.transcript_selecting import LOOK_S
+from app.gui.transcript.row_words import SHOWN
+from app.gui.transcript.search import MAX_HITS, SEARCH_S
 from app.gui.transcript.transcript_view import TranscriptView
 from tests.app_driver import at_window, until
 from tests.gui.chats import SESSION, a_tree, asked, call, gave, question, spoke, stored
@@ -40,31 +40,31 @@ def view(qtbot: QtBot) -> Iterator[TranscriptView]:
 
 def looked(view: TranscriptView, qtbot: QtBot) -> list[tuple[str, str]]:
     """Return (row, part) of all hits once everything has been looked into."""
-    qtbot.waitUntil(lambda: not view.filling and not view._looking.isActive(), timeout=60_000)
-    return [(hit.row_id, hit.part) for hit in view._finder.hits]
+    qtbot.waitUntil(lambda: not view.feed.loading and not view.search.active, timeout=60_000)
+    return [(hit.row_id, hit.part) for hit in view.search.finder.hits]
 
 
 def found(view: TranscriptView, qtbot: QtBot, words: str) -> list[tuple[str, str]]:
     """Find words; return (row, part) of all hits."""
-    view.find(words)
+    view.search.find(words)
     return looked(view, qtbot)
 
 
 def marked(view: TranscriptView, row_id: str, words: str) -> None:
     """Fail unless just these words are marked in a row as the hit that is shown."""
-    index = view._model.index(row_id)
-    ranges = [each for each in view._ranges(index) if each.background == LIGHT.accent]
-    row = view._row(index)
+    index = view.model.index(row_id)
+    ranges = [each for each in view._ranges(index, view.canvas.row(index)) if each.background == LIGHT.accent]
+    row = view.canvas.row(index)
     assert len(ranges) == 1, row_id
-    text = row._thought._stack.plain_text if ranges[0].thought else row.plain_text
+    text = row._thought._stack.plain_text if ranges[0].thought else row.text.plain_text
     assert text[ranges[0].start : ranges[0].end].casefold() == words.casefold()
 
 
 def on_screen(view: TranscriptView, row_id: str) -> bool:
     """Say whether the hit shown is inside the viewport."""
     rect = view.message_rect(row_id)
-    hit = view._finder.hits[view._finder.current]
-    inside = view._row(view._model.index(row_id)).hit_rect(hit)
+    hit = view.search.finder.hits[view.search.finder.current]
+    inside = view.canvas.row(view.model.index(row_id)).hit_rect(hit)
     return rect is not None and 0 <= rect.top() + inside.top() < view.viewport().height()
 
 
@@ -88,7 +88,7 @@ def test_arguments_results_and_thoughts_are_found_unfolded_and_marked(
         gave("r1", "t1", "c1", f"{lines(60)}\nThe vole is here."),
         spoke("m2", "t1", lines(80)),
     ]
-    view.show_session(SESSION, messages)
+    view.feed.show_session(SESSION, messages)
     for words, row_id, part in (
         ("marmot", "m1/0", ARGUMENTS),
         ("VOLE", "m1/0", RESULT),
@@ -108,18 +108,18 @@ def test_what_is_not_shown_letter_by_letter_is_found_as_well(view: TranscriptVie
         spoke("m1", "t1", "", [call("c1", "promptUser")]),
         question("q1", "t1", "c1", Prompt(question="Which stoat?", answer="the small one", answered_by="u2")),
     ]
-    view.show_session(SESSION, messages)
+    view.feed.show_session(SESSION, messages)
     for words, row_id in (("otters", "u1"), ("weasel", "u1"), ("stoat", "q1"), ("small one", "q1")):
         assert found(view, qtbot, words) == [(row_id, REST)]
-    assert view._ranges(view._model.index("q1")) == []
+    assert view.search.ranges(view.canvas.row(view.model.index("q1"))) == []
 
 
 def test_a_folded_group_is_unfolded_to_the_hit_however_deep(view: TranscriptView, qtbot: QtBot) -> None:
     messages = stored(a_tree())
     below = [replace(one, content=f"{lines(40)}\n\nA lynx.") if one.id == "e1" else one for one in messages]
-    view.show_session(SESSION, below)
-    view.fold("te", True)
-    view.fold("tb", True)
+    view.feed.show_session(SESSION, below)
+    view.feed.fold("te", True)
+    view.feed.fold("tb", True)
     assert "e1" not in view.message_ids
     assert found(view, qtbot, "lynx") == [("e1", TEXT)]
     assert "e1" in view.message_ids
@@ -129,8 +129,8 @@ def test_a_folded_group_is_unfolded_to_the_hit_however_deep(view: TranscriptView
 
 
 def test_hits_are_in_the_order_of_the_rows(view: TranscriptView, qtbot: QtBot) -> None:
-    view.show_session(SESSION, stored(a_tree()))
-    view.fold("tb", True)
+    view.feed.show_session(SESSION, stored(a_tree()))
+    view.feed.fold("tb", True)
     rows = [row for row, _part in found(view, qtbot, "e")]
     order = [entry.id for entry in whole_rows(stored(a_tree()))]
     assert rows == sorted(rows, key=order.index)
@@ -142,11 +142,11 @@ def test_far_into_a_long_card_and_a_long_message(view: TranscriptView, qtbot: Qt
     long = lines(FOLD_ABOVE // 10)
     messages = [
         asked(1),
-        spoke("m1", "t1", "", [call("c1", arguments="x " * card_row.SHOWN)]),
-        gave("r1", "t1", "c1", "\x00" + "y\n" * card_row.SHOWN + "the gnu"),
-        spoke("m2", "t1", f"{long}\n\nthe **okapi**", thinking=f"the tapir\n{'z ' * thought_line.KEPT}"),
+        spoke("m1", "t1", "", [call("c1", arguments="x " * SHOWN)]),
+        gave("r1", "t1", "c1", "\x00" + "y\n" * SHOWN + "the gnu"),
+        spoke("m2", "t1", f"{long}\n\nthe **okapi**", thinking=f"the tapir\n{'z ' * THOUGHT_KEPT}"),
     ]
-    view.show_session(SESSION, messages)
+    view.feed.show_session(SESSION, messages)
     assert found(view, qtbot, "gnu") == [("m1/0", RESULT)]
     marked(view, "m1/0", "gnu")
     assert found(view, qtbot, "okapi") == [("m2", TEXT)]
@@ -154,7 +154,7 @@ def test_far_into_a_long_card_and_a_long_message(view: TranscriptView, qtbot: Qt
     assert on_screen(view, "m2")
     # Of a thought only the end is shown; that it is in there is told all the same.
     assert found(view, qtbot, "tapir") == [("m2", THOUGHT)]
-    assert view._ranges(view._model.index("m2")) == []
+    assert view.search.ranges(view.canvas.row(view.model.index("m2"))) == []
     assert len(found(view, qtbot, "z z")) == MAX_HITS
     marked(view, "m2", "z z")
 
@@ -162,27 +162,27 @@ def test_far_into_a_long_card_and_a_long_message(view: TranscriptView, qtbot: Qt
 def test_the_count_follows_what_streams_in(view: TranscriptView, qtbot: QtBot) -> None:
     told: list[tuple[int, int]] = []
     view.found.connect(lambda number, count: told.append((number, count)))
-    view.show_session(SESSION, [asked(1, "a heron")])
+    view.feed.show_session(SESSION, [asked(1, "a heron")])
     assert found(view, qtbot, "heron") == [("u1", TEXT)]
     streams = spoke("m1", "t1", "", state=MessageState.STREAMING)
-    view.message_started(streams)
-    view.append_text("m1", "The her")
-    view.append_text("m1", "on, and a heron.")
+    view.feed.message_started(streams)
+    view.feed.append_text("m1", "The her")
+    view.feed.append_text("m1", "on, and a heron.")
     qtbot.waitUntil(lambda: told[-1] == (1, 3), timeout=60_000)
-    view.append_text("m1", "", "Which heron?")
+    view.feed.append_text("m1", "", "Which heron?")
     qtbot.waitUntil(lambda: told[-1] == (1, 4), timeout=60_000)
     calls = (call("c1", arguments='{"bird": "heron'),)
-    view.calls_streamed(CallsStreamed(session_id="s", message_id="m1", tool_calls=calls))
+    view.feed.calls_streamed(CallsStreamed(session_id="s", message_id="m1", tool_calls=calls))
     qtbot.waitUntil(lambda: told[-1] == (1, 5), timeout=60_000)
     # The text as it is stored has another one.
-    view.message_finished(replace(streams, state="done", content="A heron."))
+    view.feed.message_finished(replace(streams, state="done", content="A heron."))
     qtbot.waitUntil(lambda: told[-1] == (1, 2), timeout=60_000)
     marked(view, "u1", "heron")
-    view.find_next()
+    view.search.step(1)
     assert told[-1] == (2, 2)
-    view.find("")
-    view.message_started(asked(2, "heron"))
-    qtbot.waitUntil(lambda: not view._looking.isActive())
+    view.search.find("")
+    view.feed.message_started(asked(2, "heron"))
+    qtbot.waitUntil(lambda: not view.search.active)
     assert told[-1] == (0, 0)
 
 
@@ -191,20 +191,20 @@ def test_another_version_is_searched_without_leading_the_reader_away(
 ) -> None:
     told: list[tuple[int, int]] = []
     view.found.connect(lambda number, count: told.append((number, count)))
-    view.show_session(SESSION, [asked(1, "a crane")])
+    view.feed.show_session(SESSION, [asked(1, "a crane")])
     assert len(found(view, qtbot, "crane")) == 1
-    view.reload([asked(1, "a crane"), spoke("m2", "t2", f"crane\n\n{lines(90)}\n\ncrane")])
+    view.feed.reload([asked(1, "a crane"), spoke("m2", "t2", f"crane\n\n{lines(90)}\n\ncrane")])
     place = view.place
     assert len(looked(view, qtbot)) == 3
     assert told[-1] == (1, 3)
     assert view.place == place
-    view.find_next()
+    view.search.step(1)
     assert told[-1] == (2, 3)
     # The one that was shown is not in this version.
-    view.reload([asked(1, "a crane")])
+    view.feed.reload([asked(1, "a crane")])
     assert len(looked(view, qtbot)) == 1
     assert told[-1] == (0, 1)
-    view.find_next()
+    view.search.step(1)
     assert told[-1] == (1, 1)
 
 
@@ -224,7 +224,7 @@ def ten_thousand() -> list[Message]:
 
 
 def test_ten_thousand_messages_are_looked_through_in_small_pieces(view: TranscriptView, qtbot: QtBot) -> None:
-    finder, advance = view._finder, view._finder.advance
+    finder, advance = view.search.finder, view.search.finder.advance
     given: list[float] = []
 
     def noted(seconds: float) -> bool:
@@ -232,16 +232,16 @@ def test_ten_thousand_messages_are_looked_through_in_small_pieces(view: Transcri
         return advance(seconds)
 
     finder.advance = noted  # type: ignore[method-assign]
-    view.show_session(SESSION, ten_thousand())
-    view.find("pangolin")
+    view.feed.show_session(SESSION, ten_thousand())
+    view.search.find("pangolin")
     # Finding waits for nothing to be laid out: not for the rows, not for the end of the search.
-    assert view.filling
+    assert view.feed.loading
     assert len(finder.hits) < 50
     assert looked(view, qtbot) == [(f"a{number}", TEXT) for number in range(0, 2_500, 50)]
     assert finder.current == 49
     assert len(given) > 3
-    assert set(given) == {LOOK_S}
-    assert LOOK_S <= 0.003
+    assert set(given) == {SEARCH_S}
+    assert SEARCH_S <= 0.003
     # With no time at all it goes one step, and that is no more than a row.
     finder.search("pangolin")
     steps, left = [], True
@@ -255,8 +255,8 @@ def test_ten_thousand_messages_are_looked_through_in_small_pieces(view: Transcri
 
 
 def test_a_hit_of_the_search_in_all_sessions_is_unfolded(view: TranscriptView, qtbot: QtBot) -> None:
-    view.show_session(SESSION, stored(a_tree()))
-    view.fold("tb", True)
+    view.feed.show_session(SESSION, stored(a_tree()))
+    view.feed.fold("tb", True)
     assert view.go_to("e1", 0)
     assert "e1" in view.message_ids
     assert view.go_to("s0", 0)
@@ -285,9 +285,9 @@ async def test_the_bar_counts_on_while_an_answer_comes_in(qapp, data_dir, wire_h
         count = page.find_bar._count
         await until(lambda: count.text() == words("find.count", number=1, count=1), 60)
         await desk.engine.chats.send(session_id, "And?")
-        await until(lambda: len(page.transcript._finder.hits) >= 3, 90)
+        await until(lambda: len(page.transcript.search.finder.hits) >= 3, 90)
         live = desk.engine.live(session_id)
-        await until(lambda: live.session.status == "idle" and not page.transcript._looking.isActive(), 90)
+        await until(lambda: live.session.status == "idle" and not page.transcript.search.active, 90)
         many = sum(one.content.count("marmot") for one in live.messages)
         await until(lambda: count.text() == words("find.count", number=1, count=many), 60)
         QTest.keyClick(box, Qt.Key.Key_Return)

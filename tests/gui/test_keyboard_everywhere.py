@@ -20,8 +20,8 @@ from PySide6.QtWidgets import (
 )
 
 from app.gui.pages.chat.message_box import NameList
-from app.gui.transcript.action_bar import ActionBar
-from app.gui.transcript.jump_pill import JumpPill
+from app.gui.transcript.message_actions import ActionBar
+from app.gui.transcript.scroll_widgets import JumpPill
 from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.widgets.chip_list import ChipButton
 from app.gui.widgets.plan_list import PlanRow

@@ -13,9 +13,9 @@ from app.core.message import Author, Message, Role
 from app.engine.export.parts import as_markdown, literal_markdown
 from app.gui.display.theme import LIGHT
 from app.gui.markdown.blocks import parse
-from app.gui.markdown.literal import CHARACTERS, literal_blocks
+from app.gui.markdown.message_blocks import CHARACTERS, literal_blocks
 from app.gui.transcript.row_style import WIDE
-from app.gui.transcript.selection import Place
+from app.gui.transcript.selection import TextPlace
 from app.gui.transcript.transcript_view import TranscriptView
 from app.markdown_page import as_html
 from tests.gui.test_transcript_view import SESSION, said, texts
@@ -44,11 +44,11 @@ def of_user(text: str) -> Message:
 
 
 def test_a_users_message_stands_as_it_was_typed(view: TranscriptView) -> None:
-    view.show_session(SESSION, [of_user(TYPED)])
-    row = view._row(0)
-    assert row.plain_text == TYPED
-    assert "\n".join(piece.document.toPlainText() for piece in row.segments if piece.document) == TYPED
-    assert [(TYPED[at : at + len(span.text)], span.link) for at, span in row.links] == [
+    view.feed.show_session(SESSION, [of_user(TYPED)])
+    row = view.canvas.row(0)
+    assert row.text.plain_text == TYPED
+    assert "\n".join(piece.document.toPlainText() for piece in row.text.segments if piece.document) == TYPED
+    assert [(TYPED[at : at + len(span.text)], span.link) for at, span in row.text.links] == [
         ("https://x.example/a_b?c=1&d=2",) * 2
     ]
     lines = [row.position_rect(TYPED.index(word)) for word in ("first", "second", "def f", "return", "- a")]
@@ -57,15 +57,15 @@ def test_a_users_message_stands_as_it_was_typed(view: TranscriptView) -> None:
 
 
 def test_it_is_found_and_copied_as_it_was_typed(view: TranscriptView) -> None:
-    view.show_session(SESSION, [of_user(TYPED)])
-    view._finder.search("x_y_z ** 2")
-    while view._finder.advance(1.0):
+    view.feed.show_session(SESSION, [of_user(TYPED)])
+    view.search.finder.search("x_y_z ** 2")
+    while view.search.finder.advance(1.0):
         pass
-    (hit,) = view._finder.in_row("m0")
+    (hit,) = view.search.finder.in_row("m0")
     assert TYPED[hit.start : hit.end] == "x_y_z ** 2"
     start, end = TYPED.index("first"), TYPED.index("<b>")
-    view._selection.start(Place("m0", start))
-    view._selection.extend(Place("m0", end))
+    view.selection.start(TextPlace("m0", start))
+    view.selection.extend(TextPlace("m0", end))
     assert view.selected_text() == view.selected_text(markdown=False) == TYPED[start:end]
     view.select_all()
     assert view.selected_text() == view.selected_text(markdown=False) == TYPED
@@ -75,15 +75,15 @@ def test_a_long_text_is_several_pieces_without_a_gap(view: TranscriptView) -> No
     text = "\n".join(f"line {number} " + "word " * 8 for number in range(400))
     assert "\n".join(block.text for block in literal_blocks(text)) == text
     assert all(len(block.text) <= CHARACTERS + 60 for block in literal_blocks(text))
-    view.show_session(SESSION, [of_user(text)])
-    row = view._row(0)
+    view.feed.show_session(SESSION, [of_user(text)])
+    row = view.canvas.row(0)
     tops = [row.position_rect(match.start()).top() for match in re.finditer("^line", text, re.MULTILINE)]
     assert {after - before for before, after in zip(tops, tops[1:], strict=False)} == {tops[1] - tops[0]}
 
 
 def test_what_an_assistant_writes_is_still_markdown(view: TranscriptView) -> None:
-    view.show_session(SESSION, [said(0, "# A *b*")])
-    assert view._row(0).plain_text == "A b"
+    view.feed.show_session(SESSION, [said(0, "# A *b*")])
+    assert view.canvas.row(0).text.plain_text == "A b"
 
 
 def read(page: str) -> str:

@@ -25,9 +25,9 @@ def wide(qtbot: QtBot) -> TranscriptView:
 
 
 def test_a_ticked_box_is_painted_ticked(wide: TranscriptView) -> None:
-    wide.show_session(SESSION, [said(0, "- [x] done\n- [ ] open\n- [x] done too")])
+    wide.feed.show_session(SESSION, [said(0, "- [x] done\n- [ ] open\n- [x] done too")])
     picture = wide.grab().toImage()
-    row = wide._row(0)
+    row = wide.canvas.row(0)
     rect = wide.message_rect("m0")
     assert rect is not None
     ratio = picture.devicePixelRatio()
@@ -37,7 +37,7 @@ def test_a_ticked_box_is_painted_ticked(wide: TranscriptView) -> None:
         point = (QPoint(line.left() - 16, line.center().y() - 3) + rect.topLeft()) * ratio
         return picture.pixelColor(point).name()
 
-    assert [shade(row.plain_text.index(word)) for word in ("done\n", "open", "done too")] == [
+    assert [shade(row.text.plain_text.index(word)) for word in ("done\n", "open", "done too")] == [
         LIGHT.accent.lower(),
         LIGHT.surface.lower(),
         LIGHT.accent.lower(),
@@ -49,9 +49,9 @@ def test_only_the_wide_header_says_when_a_message_was_sent(qtbot: QtBot, layout:
     view = TranscriptView(LIGHT, texts(), layout=layout)
     qtbot.addWidget(view)
     message = said(0, "words", created_at="2026-11-21T14:02:00.000Z", seconds=3.14)
-    view.show_session(SESSION, [message])
+    view.feed.show_session(SESSION, [message])
     local = datetime.fromisoformat(message.created_at).astimezone()
-    words = " ".join(piece.text for piece in view._row(0)._pieces)
+    words = " ".join(piece.text for piece in view.canvas.row(0)._pieces)
     assert (f"{local:%H:%M} · 3.1" in words) is shown
     assert "3.1" in words
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.gui.web_view.page_actions import MAX_MESSAGE, PageAction, PageFacts, PageTalk
+from app.gui.web_view.mcp_page import MAX_MESSAGE, PageAction, PageFacts, PageTalk
 from tests.repeats import repeats
 
 FACTS = PageFacts(

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QLabel
 from app.core.message import Author, Message, Prompt
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
-from app.gui.web_view.available import available
+from app.gui.web_view import available
 from app.gui.widgets.page_card import HIGHEST, LOWEST, PageCard
 from app.gui.widgets.question_card import QuestionCard
 from app.storage.paths import resources_dir

@@ -12,9 +12,8 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
-from app.gui.web_view.available import available
-from app.gui.web_view.page_actions import PageFacts, PageTalk
-from app.gui.web_view.ui_page import read_page
+from app.gui.web_view import available
+from app.gui.web_view.mcp_page import PageFacts, PageTalk, read_page
 from app.tools.prompt_user import prompt_user
 from tests.gui.web_engine import web_engine  # noqa: F401
 

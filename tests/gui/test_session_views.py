@@ -91,8 +91,8 @@ async def test_a_turn_that_began_before_the_view_was_there_is_seen(qapp, data_di
         desk.engine.bus.publish(TurnStarted(session_id=session_id, turn_id="t", author=author, round=9))
         desk.show_session(session_id)
         view = await shown(person, session_id)
-        await until(lambda: view.transcript._typing.active)
-        assert view.transcript._typing.waiting_text() == "starting the model…"
+        await until(lambda: view.transcript.typing.active)
+        assert view.transcript.typing.waiting_text() == "starting the model…"
 
 
 async def keep_chat(data_dir, count: int, head: str) -> str:

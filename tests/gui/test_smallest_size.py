@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QScrollArea, QWidget
 
 from app.core.message import Author, Message, Usage
 from app.core.session import Debate, DebateMode, DebateSession, Participant
-from app.gui.transcript.row_header import CHIP, NAME
+from app.gui.transcript.speaker_line import CHIP, NAME
 from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.widgets.badge import Chip
 from tests.app_driver import Person, at_window
@@ -75,16 +75,16 @@ def cut_chips(person: Person) -> list[str]:
 def cut_rows(view: TranscriptView) -> list[str]:
     """Return what stands over or under a row's edge, or is wider than its place."""
     found = []
-    right = view.viewport().width() - view._style.margin
-    assert view._placed
-    for placed in view._placed:
-        row = view._row(placed.row)
+    right = view.viewport().width() - view.canvas.style.margin
+    assert view.canvas.placed
+    for placed in view.canvas.placed:
+        row = view.canvas.row(placed.row)
         for piece in row._pieces:
-            metrics = view._style.name_metrics if piece.kind == NAME else view._style.meta_metrics
-            metrics = view._style.chip_metrics if piece.kind == CHIP else metrics
+            metrics = view.canvas.style.name_metrics if piece.kind == NAME else view.canvas.style.meta_metrics
+            metrics = view.canvas.style.chip_metrics if piece.kind == CHIP else metrics
             if metrics.horizontalAdvance(piece.text) > piece.rect.width() or piece.rect.right() > right:
                 found.append(piece.text)
-        found += [segment.text for segment in row.segments if segment.rect.right() > right]
+        found += [segment.text for segment in row.text.segments if segment.rect.right() > right]
     return found
 
 

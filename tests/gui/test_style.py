@@ -59,19 +59,19 @@ def test_every_text_grows_and_shrinks_while_the_window_is_open(look, qtbot, perc
         qtbot.addWidget(widget)
         widget.show()
     look.changed.connect(lambda: view.set_theme(look.tokens))
-    view.show_session(SESSION, many(9))
-    plain = view._scroller.heights.total
+    view.feed.show_session(SESSION, many(9))
+    plain = view.canvas.scroller.heights.total
     widths = {text: QFontMetrics(text.font()).horizontalAdvance("words") for text in (label, box)}
     look.choose_size(percent)
     for text, width in widths.items():
         grown = QFontMetrics(text.font()).horizontalAdvance("words") / width
         assert grown == pytest.approx(percent / 100, abs=0.09)
-    assert view._style.font.pixelSize() == round(14 * percent / 100)
-    assert (view._scroller.heights.total > plain) is (percent > 100)
+    assert view.canvas.style.font.pixelSize() == round(14 * percent / 100)
+    assert (view.canvas.scroller.heights.total > plain) is (percent > 100)
     assert sized(QFont(), 13).pixelSize() == round(13 * round(14 * percent / 100) / 14)
     assert tall(20) == (20 if percent < 100 else round(20 * round(14 * percent / 100) / 14))
     look.choose_size(100)
-    assert view._scroller.heights.total == plain
+    assert view.canvas.scroller.heights.total == plain
 
 
 def test_motion_is_what_was_chosen_or_what_the_system_says(look, qtbot):
@@ -82,9 +82,9 @@ def test_motion_is_what_was_chosen_or_what_the_system_says(look, qtbot):
     def duration() -> int:
         return view.style().styleHint(QStyle.StyleHint.SH_Widget_Animation_Duration, None, view)
 
-    assert look.moves and duration() > 0 and view._typing._animated()
+    assert look.moves and duration() > 0 and view.typing._animated()
     look.choose_motion("reduced")
-    assert not look.moves and duration() == 0 and not view._typing._animated()
+    assert not look.moves and duration() == 0 and not view.typing._animated()
     look.choose_motion("system")
     assert look.moves
     look._desktop.reduced_motion = True

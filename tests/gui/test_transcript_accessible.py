@@ -15,7 +15,7 @@ def test_messages_are_items_that_say_who_speaks_and_what(qtbot: QtBot) -> None:
     qtbot.addWidget(view)
     view.resize(460, 400)
     view.show()
-    view.show_session(SESSION, [*many(50), said(50, "The **last** word", 1)])
+    view.feed.show_session(SESSION, [*many(50), said(50, "The **last** word", 1)])
     told = QAccessible.queryAccessibleInterface(view)
     assert told.role() == QAccessible.Role.List
     assert told.text(QAccessible.Text.Name) == "Conversation"
@@ -35,15 +35,15 @@ def test_messages_are_items_that_say_who_speaks_and_what(qtbot: QtBot) -> None:
 def test_a_message_is_announced_once_when_it_is_finished(qtbot: QtBot, monkeypatch) -> None:  # type: ignore[no-untyped-def]
     view = TranscriptView(LIGHT, texts())
     qtbot.addWidget(view)
-    view.show_session(SESSION, [said(0, "", state=MessageState.STREAMING)])
+    view.feed.show_session(SESSION, [said(0, "", state=MessageState.STREAMING)])
     told: list[str] = []
     monkeypatch.setattr(accessible.QAccessible, "isActive", lambda: True)
     monkeypatch.setattr(
         accessible.QAccessible, "updateAccessibility", lambda event: told.append(event.message())
     )
     for word in ("some ", "words ", "come"):
-        view.append_text("m0", word)
-        view.flush()
+        view.feed.append_text("m0", word)
+        view.feed.flush()
     assert told == []
-    view.message_finished(said(0, "some words come"))
+    view.feed.message_finished(said(0, "some words come"))
     assert told == ["GPT (For): some words come"]

@@ -13,8 +13,7 @@ from app.core.events import CallsStreamed, ToolFinished, ToolStarted, TurnFinish
 from app.core.message import Attachment, Message, MessageState, Prompt
 from app.core.session import Status
 from app.gui.display.theme import LIGHT
-from app.gui.transcript.card_row import CardRow
-from app.gui.transcript.group_row import GroupRow
+from app.gui.transcript.call_rows import CardRow, GroupRow
 from app.gui.transcript.row_style import WIDE
 from app.gui.transcript.row_words import thought_of
 from app.gui.transcript.transcript_view import TranscriptView
@@ -34,13 +33,13 @@ def view(qtbot: QtBot) -> TranscriptView:
     result.resize(900, 700)
     with qtbot.waitExposed(result):
         result.show()
-    result.set_retry_allowed(True)
+    result.feed.set_retry_allowed(True)
     return result
 
 
 def row(view: TranscriptView, row_id: str):
     """Return a row by its id."""
-    return view._row(view._model.index(row_id))
+    return view.canvas.row(view.model.index(row_id))
 
 
 def state(view: TranscriptView, row_id: str) -> str:
@@ -63,58 +62,58 @@ def play(view: TranscriptView, messages: list[Message]) -> None:
     known: set[str] = set()
     for message in messages:
         if message.id not in known and message.role == "assistant":
-            view.message_started(
+            view.feed.message_started(
                 replace(
                     message, content="", tool_calls=(), state=MessageState.STREAMING, usage=None, seconds=None
                 )
             )
-            view.append_text(message.id, message.content)
+            view.feed.append_text(message.id, message.content)
             for count in range(1, len(message.tool_calls) + 1):
-                view.calls_streamed(
+                view.feed.calls_streamed(
                     CallsStreamed(
                         session_id="s", message_id=message.id, tool_calls=message.tool_calls[:count]
                     )
                 )
         known.add(message.id)
-        view.message_finished(message)
-    view.flush()
+        view.feed.message_finished(message)
+    view.feed.flush()
 
 
 def test_a_tree_looks_the_same_live_and_from_the_disk(view: TranscriptView) -> None:
-    view.show_session(SESSION, [])
+    view.feed.show_session(SESSION, [])
     play(view, a_tree())
     # Without the scroll bar: how tall rows are that were not seen yet is guessed.
     live = view.viewport().grab().toImage()
     ids, words = view.message_ids, [view.describe(each) for each in view.message_ids]
-    view.show_session(SESSION, stored(a_tree()))
+    view.feed.show_session(SESSION, stored(a_tree()))
     assert view.message_ids == ids
     assert [view.describe(each) for each in ids] == words
     assert view.viewport().grab().toImage() == live
 
 
 def test_a_call_grows_runs_and_ends(view: TranscriptView) -> None:
-    view.show_session(SESSION, [asked(1)])
-    view.message_started(spoke("m1", "tm", state=MessageState.STREAMING))
+    view.feed.show_session(SESSION, [asked(1)])
+    view.feed.message_started(spoke("m1", "tm", state=MessageState.STREAMING))
     for arguments in ('{"ur', '{"url": "https://ex'):
-        view.calls_streamed(
+        view.feed.calls_streamed(
             CallsStreamed(session_id="s", message_id="m1", tool_calls=(call("c", arguments=arguments),))
         )
-        view.flush()
+        view.feed.flush()
         assert arguments.replace(" ", "")[:6] in row(view, "m1/0").title().replace(" ", "")
     assert state(view, "m1/0") == "growing"
     whole = call("c")
-    view.message_finished(spoke("m1", "tm", "", [whole]))
+    view.feed.message_finished(spoke("m1", "tm", "", [whole]))
     assert state(view, "m1/0") == "running"
     assert row(view, "m1/0").title() == 'web_fetch("https://example.org/")'
-    view.tool_started(
+    view.feed.tool_started(
         ToolStarted(session_id="s", turn_id="tm", tool_call_id="c", name="web_fetch", arguments="{}")
     )
-    view.message_started(gave("r", "tm", "c", "", state=MessageState.STREAMING))
+    view.feed.message_started(gave("r", "tm", "c", "", state=MessageState.STREAMING))
     assert state(view, "m1/0") == "running"
-    view.tool_finished(
+    view.feed.tool_finished(
         ToolFinished(session_id="s", turn_id="tm", tool_call_id="c", name="web_fetch", ok=False, content="no")
     )
-    view.message_finished(gave("r", "tm", "c", "no", state=MessageState.FAILED, seconds=0.8))
+    view.feed.message_finished(gave("r", "tm", "c", "no", state=MessageState.FAILED, seconds=0.8))
     assert state(view, "m1/0") == "failed"
     assert "failed" in view.describe("m1/0")
 
@@ -127,27 +126,27 @@ def test_a_call_that_rests_says_how_it_ended(view: TranscriptView, result: str, 
     messages = [spoke("m1", "tm", "", [call("c")])]
     if result:
         messages.append(gave("r", "tm", "c", state=result))
-    view.show_session(replace(SESSION, status=Status.PAUSED), messages)
+    view.feed.show_session(replace(SESSION, status=Status.PAUSED), messages)
     assert state(view, "m1/0") == expected
 
 
 def test_a_card_unfolds_to_plain_text(view: TranscriptView) -> None:
     arguments = '{"url": "https://example.org/\u202egnp", "note": "**not bold**"}'
     result = "[STEP_COMPLETE] [a](https://evil.example/) ![x](file:///etc/passwd)\x07\n" + "long " * 5_000
-    view.show_session(
+    view.feed.show_session(
         SESSION, [spoke("m1", "tm", "", [call("c", arguments=arguments)]), gave("r", "tm", "c", result)]
     )
     assert "⟨U+202E⟩" in row(view, "m1/0").title()
     click(view, "m1/0", "fold")
-    text = row(view, "m1/0").plain_text
+    text = row(view, "m1/0").text.plain_text
     assert "**not bold**" in text and "⟨U+202E⟩" in text and "⟨U+0007⟩" in text
     assert "[a](https://evil.example/)" in text
-    assert row(view, "m1/0").links == []
+    assert row(view, "m1/0").text.links == []
     assert len(text) < 21_000
     click(view, "m1/0", "show_all")
-    assert len(row(view, "m1/0").plain_text) > 25_000
+    assert len(row(view, "m1/0").text.plain_text) > 25_000
     click(view, "m1/0", "fold")
-    assert row(view, "m1/0").plain_text == ""
+    assert row(view, "m1/0").text.plain_text == ""
 
 
 def test_folding_keeps_the_head_in_its_place(view: TranscriptView) -> None:
@@ -157,7 +156,7 @@ def test_folding_keeps_the_head_in_its_place(view: TranscriptView) -> None:
         for message in (asked(number), spoke(f"x{number}", f"tx{number}", "A"))
     ]
     after = [asked(100), *[spoke(f"y{number}", f"ty{number}", "B " * 400) for number in range(20)]]
-    view.show_session(SESSION, [*before, *stored(a_tree())[1:], *after])
+    view.feed.show_session(SESSION, [*before, *stored(a_tree())[1:], *after])
     view.go_to("m1", 0)
     head = on_screen(view)["group tb"]
     click(view, "group tb", "fold")
@@ -171,7 +170,7 @@ def test_folding_keeps_the_head_in_its_place(view: TranscriptView) -> None:
 def test_unfolding_at_the_end_moves_nothing_above(view: TranscriptView) -> None:
     before = [spoke(f"x{number}", f"tx{number}", "Words " * 100) for number in range(20)]
     last = [spoke("m1", "tm", "Look.", [call("c")]), gave("r", "tm", "c", "line\n" * 60)]
-    view.show_session(SESSION, [*before, *last, spoke("m2", "tm", "Done.")])
+    view.feed.show_session(SESSION, [*before, *last, spoke("m2", "tm", "Done.")])
     shown = {row_id: on_screen(view)[row_id] for row_id in ("m1", "m1/0")}
     click(view, "m1/0", "fold")
     assert {row_id: on_screen(view)[row_id] for row_id in shown} == shown
@@ -182,30 +181,30 @@ def test_the_row_that_is_read_stays_when_a_group_comes_in_over_it(view: Transcri
         spoke("m1", "tm", "Two.", [call("c1", "subAgent")]),
         spoke("m2", "tm", "Long words. " * 2_000),
     ]
-    view.show_session(SESSION, messages)
+    view.feed.show_session(SESSION, messages)
     view.go_to("m2", 300)
-    view.message_started(spoke("b1", "tb", "Words", author=BROWSER, under=UNDER))
+    view.feed.message_started(spoke("b1", "tb", "Words", author=BROWSER, under=UNDER))
     assert view.place == ("m2", 300)
 
 
 def test_what_is_stored_counts_not_what_streamed(view: TranscriptView) -> None:
-    view.show_session(SESSION, [spoke("m1", "tm", state=MessageState.STREAMING)])
-    view.append_text("m1", "half of it")
-    view.message_finished(spoke("m1", "tm", "something else"))
+    view.feed.show_session(SESSION, [spoke("m1", "tm", state=MessageState.STREAMING)])
+    view.feed.append_text("m1", "half of it")
+    view.feed.message_finished(spoke("m1", "tm", "something else"))
     for words, count in (("something", 1), ("half", 0)):
-        view.find(words)
-        assert not view._looking.isActive()
-        assert len(view._finder.hits) == count
+        view.search.find(words)
+        assert not view.search.active
+        assert len(view.search.finder.hits) == count
 
 
 def test_rows_that_come_in_above_move_nothing_on_screen(view: TranscriptView) -> None:
     first = [spoke("m1", "tm", "Two.", [call("c1", "subAgent"), call("c2", "subAgent")])]
     long = [spoke("k1", "tk", "A long story. " * 900, author=agent("checker"), under=("tm", "c2"))]
-    view.show_session(SESSION, [*first, *long])
+    view.feed.show_session(SESSION, [*first, *long])
     read_middle(view)
     before = on_screen(view)
     for number in range(30):
-        view.message_started(
+        view.feed.message_started(
             spoke(f"b{number}", "tb", "Words", [call(f"d{number}")], author=BROWSER, under=UNDER)
         )
     assert on_screen(view) == before
@@ -213,16 +212,18 @@ def test_rows_that_come_in_above_move_nothing_on_screen(view: TranscriptView) ->
 
 
 def test_a_folded_sub_agent_beats_only_while_it_runs(view: TranscriptView, qtbot: QtBot) -> None:
-    view.show_session(SESSION, [spoke("m1", "tm", "", [call("c1", "subAgent")])])
-    view.message_started(spoke("b1", "tb", "", author=BROWSER, under=UNDER, state=MessageState.STREAMING))
-    assert not view._beat.isActive()
-    view.fold("tb", True)
-    assert view._beat.isActive()
+    view.feed.show_session(SESSION, [spoke("m1", "tm", "", [call("c1", "subAgent")])])
+    view.feed.message_started(
+        spoke("b1", "tb", "", author=BROWSER, under=UNDER, state=MessageState.STREAMING)
+    )
+    assert not view.feed._beat.isActive()
+    view.feed.fold("tb", True)
+    assert view.feed._beat.isActive()
     head = row(view, "group tb")
     assert isinstance(head, GroupRow)
     assert head.context.doing == "writing"
-    view.message_finished(spoke("b1", "tb", "", [call("d0")], author=BROWSER, under=UNDER))
-    view.message_started(
+    view.feed.message_finished(spoke("b1", "tb", "", [call("d0")], author=BROWSER, under=UNDER))
+    view.feed.message_started(
         gave("s0", "tb", "d0", "", state=MessageState.STREAMING, author=BROWSER, under=UNDER)
     )
     assert row(view, "group tb").context.doing == "web_fetch"
@@ -230,10 +231,10 @@ def test_a_folded_sub_agent_beats_only_while_it_runs(view: TranscriptView, qtbot
     with qtbot.waitSignal(view.stop_turn_requested) as stopped:
         click(view, "group tb", "stop_turn")
     assert stopped.args == ["tb"]
-    view.message_finished(gave("s0", "tb", "d0", author=BROWSER, under=UNDER))
-    view.message_finished(spoke("b2", "tb", "Done.", author=BROWSER, under=UNDER))
-    view.turn_finished(TurnFinished(session_id="s", turn_id="tb", outcome="done"))
-    assert not view._beat.isActive()
+    view.feed.message_finished(gave("s0", "tb", "d0", author=BROWSER, under=UNDER))
+    view.feed.message_finished(spoke("b2", "tb", "Done.", author=BROWSER, under=UNDER))
+    view.feed.turn_finished(TurnFinished(session_id="s", turn_id="tb", outcome="done"))
+    assert not view.feed._beat.isActive()
     assert row(view, "group tb").summary() == "2 steps · 700 tokens"
 
 
@@ -242,39 +243,39 @@ def test_nothing_beats_in_a_session_that_rests_or_off_screen(view: TranscriptVie
         spoke("m1", "tm", "", [call("c1", "subAgent")]),
         spoke("b1", "tb", "", [call("d0")], author=BROWSER, under=UNDER),
     ]
-    view.show_session(SESSION, messages)
-    view.fold("tb", True)
-    assert view._beat.isActive()
-    view.session_changed(replace(SESSION, status=Status.PAUSED))
-    assert not view._beat.isActive()
-    view.session_changed(SESSION)
-    assert view._beat.isActive()
+    view.feed.show_session(SESSION, messages)
+    view.feed.fold("tb", True)
+    assert view.feed._beat.isActive()
+    view.feed.session_changed(replace(SESSION, status=Status.PAUSED))
+    assert not view.feed._beat.isActive()
+    view.feed.session_changed(SESSION)
+    assert view.feed._beat.isActive()
     view.hide()
-    assert not view._beat.isActive()
+    assert not view.feed._beat.isActive()
 
 
 def test_thinking_is_folded_and_unfolds_while_it_streams(view: TranscriptView) -> None:
-    view.show_session(SESSION, [asked(1)])
-    view.message_started(spoke("m1", "tm", state=MessageState.STREAMING))
-    view.append_text("m1", "", "First I look.")
-    view.flush()
+    view.feed.show_session(SESSION, [asked(1)])
+    view.feed.message_started(spoke("m1", "tm", state=MessageState.STREAMING))
+    view.feed.append_text("m1", "", "First I look.")
+    view.feed.flush()
     folded = row(view, "m1").height
     click(view, "m1", "thought")
     assert row(view, "m1").height > folded
     for _ in range(60):
-        view.append_text("m1", "", " And I look again.\n")
-    view.flush()
+        view.feed.append_text("m1", "", " And I look again.\n")
+    view.feed.flush()
     assert row(view, "m1").height > folded + 300
-    view.append_text("m1", "Here it is.")
-    view.message_finished(spoke("m1", "tm", "Here it is.", thinking="First I look."))
+    view.feed.append_text("m1", "Here it is.")
+    view.feed.message_finished(spoke("m1", "tm", "Here it is.", thinking="First I look."))
     click(view, "m1", "thought")
-    assert row(view, "m1").plain_text == "Here it is."
+    assert row(view, "m1").text.plain_text == "Here it is."
     assert thought_of(texts(), going=False, seconds=3.2) == "Thought for 3 s"
     assert thought_of(texts(), going=True, seconds=None) == "Thinking…"
 
 
 def test_versions_stand_in_the_header_and_are_asked_for(view: TranscriptView, qtbot: QtBot) -> None:
-    view.show_session(
+    view.feed.show_session(
         SESSION, [asked(1), spoke("m1", "tm", "One."), spoke("m2", "tm", "Two.")], {"tm": (2, 3)}
     )
     assert row(view, "m1").context.versions == (2, 3)
@@ -283,38 +284,38 @@ def test_versions_stand_in_the_header_and_are_asked_for(view: TranscriptView, qt
         with qtbot.waitSignal(view.version_requested) as wanted:
             click(view, "m1", action)
         assert wanted.args == ["tm", step]
-    view.set_versions({})
+    view.feed.set_versions({})
     assert "earlier_version" not in dict(row(view, "m1").action_rects)
 
 
 def test_another_path_is_shown_where_the_reader_was(view: TranscriptView) -> None:
     shared = [spoke(f"x{number}", f"tx{number}", "Words " * 120) for number in range(30)]
-    view.show_session(SESSION, [*shared, spoke("m1", "t1", "One version.")])
+    view.feed.show_session(SESSION, [*shared, spoke("m1", "t1", "One version.")])
     read_middle(view)
     before = on_screen(view)
-    view.reload([*shared, spoke("m2", "t2", "The other.")], {"t2": (2, 2)})
+    view.feed.reload([*shared, spoke("m2", "t2", "The other.")], {"t2": (2, 2)})
     assert on_screen(view) == before
     assert view.message_ids[-1] == "m2"
-    view.reload(shared[:3])
+    view.feed.reload(shared[:3])
     assert view.message_ids == ["x0", "x1", "x2"]
 
 
 def test_a_reload_keeps_what_streams(view: TranscriptView) -> None:
-    view.show_session(SESSION, [asked(1)])
-    view.message_started(spoke("m1", "tm", state=MessageState.STREAMING))
-    view.append_text("m1", "Half a sen")
-    view.reload([asked(1), spoke("m1", "tm", state=MessageState.STREAMING)])
-    view.append_text("m1", "tence.")
-    view.flush()
-    assert row(view, "m1").plain_text == "Half a sentence."
+    view.feed.show_session(SESSION, [asked(1)])
+    view.feed.message_started(spoke("m1", "tm", state=MessageState.STREAMING))
+    view.feed.append_text("m1", "Half a sen")
+    view.feed.reload([asked(1), spoke("m1", "tm", state=MessageState.STREAMING)])
+    view.feed.append_text("m1", "tence.")
+    view.feed.flush()
+    assert row(view, "m1").text.plain_text == "Half a sentence."
 
 
 def test_earlier_messages_join_their_turn(view: TranscriptView) -> None:
     messages = stored(a_tree())
-    view.show_session(SESSION, messages[5:])
-    view.prepend(messages[:5])
+    view.feed.show_session(SESSION, messages[5:])
+    view.feed.prepend(messages[:5])
     whole = TranscriptView(LIGHT, texts(), layout=WIDE)
-    whole.show_session(SESSION, messages)
+    whole.feed.show_session(SESSION, messages)
     assert view.message_ids == whole.message_ids
     whole.deleteLater()
 
@@ -322,7 +323,7 @@ def test_earlier_messages_join_their_turn(view: TranscriptView) -> None:
 def test_actions_are_offered_where_they_make_sense(view: TranscriptView, qtbot: QtBot) -> None:
     cut = spoke("m2", "t2", "Half a", state=MessageState.STOPPED)
     sub = spoke("b1", "tb", "Sub words.", author=BROWSER, under=("t1", "c1"))
-    view.show_session(SESSION, [asked(1), spoke("m1", "t1", "One.", [call("c1", "subAgent")]), sub, cut])
+    view.feed.show_session(SESSION, [asked(1), spoke("m1", "t1", "One.", [call("c1", "subAgent")]), sub, cut])
 
     def names(message_id: str) -> list[str]:
         rect = view.message_rect(message_id)
@@ -339,9 +340,9 @@ def test_actions_are_offered_where_they_make_sense(view: TranscriptView, qtbot: 
     rect = view.message_rect("u1")
     assert rect is not None
     QTest.mouseMove(view.viewport(), rect.center())
-    assert view._actions.message_id == "u1"
+    assert view.action_bar.message_id == "u1"
     with qtbot.waitSignal(view.action_requested) as wanted:
-        QTest.mouseClick(view._actions.findChild(QWidget, "message_edit"), Qt.MouseButton.LeftButton)
+        QTest.mouseClick(view.action_bar.findChild(QWidget, "message_edit"), Qt.MouseButton.LeftButton)
     assert wanted.args == ["u1", "edit"]
     with qtbot.waitSignal(view.action_requested) as wanted:
         click(view, "m2", "continue")
@@ -353,17 +354,17 @@ def test_attachments_are_named_not_opened(view: TranscriptView) -> None:
         Attachment(name="notes.md", text="x" * 4_200),
         Attachment(name="\u202ecod.exe", media_type="image/png", data="A" * 4_000),
     )
-    view.show_session(SESSION, [replace(asked(1), attachments=files)])
+    view.feed.show_session(SESSION, [replace(asked(1), attachments=files)])
     view.grab()
     assert "[notes.md 4 kB, cod.exe 3 kB]" in view.describe("u1")
 
 
 def test_the_keyboard_reaches_and_folds(view: TranscriptView) -> None:
-    view.show_session(SESSION, stored(a_tree()))
+    view.feed.show_session(SESSION, stored(a_tree()))
     view.setFocus()
     for _ in range(20):
         QTest.keyClick(view, Qt.Key.Key_Tab)
-        if view._target and view._target.message_id == "group tb":
+        if view.keyboard.target and view.keyboard.target.row_id == "group tb":
             break
     QTest.keyClick(view, Qt.Key.Key_Left)
     assert "b2" not in view.message_ids
@@ -372,13 +373,13 @@ def test_the_keyboard_reaches_and_folds(view: TranscriptView) -> None:
     QTest.keyClick(view, Qt.Key.Key_Right)
     assert "b2" in view.message_ids
     QTest.keyClick(view, Qt.Key.Key_Tab)
-    assert view._target is not None and view._target.message_id == "b1/0"
+    assert view.keyboard.target is not None and view.keyboard.target.row_id == "b1/0"
     QTest.keyClick(view, Qt.Key.Key_Return)
     assert row(view, "b1/0").context.unfolded
 
 
 def test_a_screen_reader_hears_the_tree(view: TranscriptView) -> None:
-    view.show_session(SESSION, stored(a_tree()))
+    view.feed.show_session(SESSION, stored(a_tree()))
     told = QAccessible.queryAccessibleInterface(view)
     items = [told.child(index) for index in range(told.childCount())]
     names = [item.text(QAccessible.Text.Name) for item in items]
@@ -392,33 +393,33 @@ def test_a_screen_reader_hears_the_tree(view: TranscriptView) -> None:
 
 
 def test_the_initial_of_one_who_only_calls_is_whole(view: TranscriptView) -> None:
-    view.show_session(SESSION, [asked(1), spoke("m1", "t1", calls=[call("c1")])])
+    view.feed.show_session(SESSION, [asked(1), spoke("m1", "t1", calls=[call("c1")])])
     assert row(view, "m1").height >= row(view, "m1").top + row(view, "m1").style.avatar
 
 
 def test_a_speaker_has_the_colour_it_has_elsewhere(view: TranscriptView) -> None:
-    view.set_colours({"other": 0, "master": 2, "browser": 1})
+    view.feed.set_colours({"other": 0, "master": 2, "browser": 1})
     told = spoke("m2", "t2", "Found.", author=agent("browser", "master"), under=("t1", "c1"))
-    view.show_session(SESSION, [asked(1), spoke("m1", "t1", "Hello.", [call("c1", "subAgent")]), told])
+    view.feed.show_session(SESSION, [asked(1), spoke("m1", "t1", "Hello.", [call("c1", "subAgent")]), told])
     tokens = row(view, "m1").style.tokens
     assert row(view, "m1").context.speaker.colour == tokens.speaker(2)[0]
     assert row(view, "group t2").context.speaker.colour == tokens.speaker(1)[0]
-    view.set_colours({"master": 3})
+    view.feed.set_colours({"master": 3})
     assert row(view, "m1").context.speaker.colour == tokens.speaker(3)[0]
     assert row(view, "group t2").context.speaker.colour not in (tokens.speaker(3)[0], tokens.speaker(1)[0])
 
 
 def test_how_long_was_thought_is_still_known_a_week_later(view: TranscriptView) -> None:
     told = spoke("m1", "t1", "Here.", thinking="First I look.", thinking_seconds=3.2)
-    view.show_session(SESSION, [asked(1), told])
+    view.feed.show_session(SESSION, [asked(1), told])
     assert row(view, "m1")._thought._words == "Thought for 3 s"
 
 
 def test_the_caret_of_a_table_stands_behind_its_last_word(view: TranscriptView) -> None:
-    view.show_session(SESSION, [asked(1)])
-    view.message_started(spoke("m1", "t1", state=MessageState.STREAMING))
-    view.append_text("m1", "| case | today |\n| --- | --- |\n| disk full | half a file |\n")
-    view.flush()
-    table = row(view, "m1").segments[-1]
+    view.feed.show_session(SESSION, [asked(1)])
+    view.feed.message_started(spoke("m1", "t1", state=MessageState.STREAMING))
+    view.feed.append_text("m1", "| case | today |\n| --- | --- |\n| disk full | half a file |\n")
+    view.feed.flush()
+    table = row(view, "m1").text.segments[-1]
     caret = table.position_rect(table.start + table.length)
     assert caret.left() > table.rect.center().x() and caret.top() > table.rect.center().y()

@@ -37,7 +37,7 @@ def view(qtbot: QtBot) -> TranscriptView:
     result.resize(460, 500)
     with qtbot.waitExposed(result):
         result.show()
-    result.show_session(SESSION, [said(0, "# a\n\n*b* `c`\n\n```python\nd\n```")])
+    result.feed.show_session(SESSION, [said(0, "# a\n\n*b* `c`\n\n```python\nd\n```")])
     result.grab()
     return result
 
@@ -93,17 +93,20 @@ HOSTILE: list[tuple[str, str]] = [
 def test_hostile_content_is_shown_as_text_at_a_bounded_cost(
     view: TranscriptView, text: str, reached: list[str]
 ) -> None:
-    view.show_session(SESSION, [said(0, text), said(1, "after", 1)])
+    view.feed.show_session(SESSION, [said(0, text), said(1, "after", 1)])
     view.grab()
-    row = view._row(0)
-    assert row.documents <= 100
-    assert sum(len(segment.document.toPlainText()) for segment in row.segments if segment.document) <= 110_000
-    assert all(url.startswith(("http://", "https://")) for _, span in row.links for url in [span.link])
-    view.message_started(said(2, "", 2, state=MessageState.STREAMING))
+    row = view.canvas.row(0)
+    assert row.text.documents <= 100
+    assert (
+        sum(len(segment.document.toPlainText()) for segment in row.text.segments if segment.document)
+        <= 110_000
+    )
+    assert all(url.startswith(("http://", "https://")) for _, span in row.text.links for url in [span.link])
+    view.feed.message_started(said(2, "", 2, state=MessageState.STREAMING))
     for start in range(0, min(len(text), 20_000), 1_000):
-        view.append_text("m2", text[start : start + 1_000])
-        view.flush()
-    view.message_finished(said(2, text[:20_000], 2))
+        view.feed.append_text("m2", text[start : start + 1_000])
+        view.feed.flush()
+    view.feed.message_finished(said(2, text[:20_000], 2))
     assert not reached
 
 
@@ -118,7 +121,7 @@ def test_an_image_in_a_document_would_be_noticed(
         cursor.insertImage("file:///etc/passwd")
 
     monkeypatch.setattr(BlockDocument, "_insert_text", with_image)
-    view.show_session(SESSION, [said(0, "![a](file:///etc/passwd)")])
+    view.feed.show_session(SESSION, [said(0, "![a](file:///etc/passwd)")])
     view.grab()
     assert "resource file:///etc/passwd" in reached
 
@@ -134,6 +137,6 @@ def test_an_opened_file_would_be_noticed(
         Path(__file__).read_bytes()
 
     monkeypatch.setattr(BlockDocument, "_insert_text", with_file)
-    view.show_session(SESSION, [said(0, "words")])
+    view.feed.show_session(SESSION, [said(0, "words")])
     view.grab()
     assert any(each.startswith("open ") and each.endswith(Path(__file__).name) for each in reached)

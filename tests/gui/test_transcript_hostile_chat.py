@@ -8,10 +8,10 @@ from pytestqt.qtbot import QtBot
 
 from app.core.message import Attachment, Message, MessageState, Prompt
 from app.gui.display.theme import LIGHT
-from app.gui.transcript.jump_pill import JumpPill
 from app.gui.transcript.message_row import MessageRow
 from app.gui.transcript.row_style import WIDE
 from app.gui.transcript.row_tree import CARD, GROUP, MESSAGE, QUESTION
+from app.gui.transcript.scroll_widgets import JumpPill
 from app.gui.transcript.transcript_view import TranscriptView
 from tests.gui.chats import SESSION, agent, asked, call, gave, question, spoke
 from tests.gui.hostile_documents import DOCUMENTS, LEAST
@@ -55,18 +55,18 @@ def conversation(text: str) -> list[Message]:
 
 def fill(view: TranscriptView, text: str) -> None:
     """Show a text everywhere, unfold all, and let it stream in as arguments and words too."""
-    view.show_session(SESSION, conversation(text))
+    view.feed.show_session(SESSION, conversation(text))
     for row_id in ("m1", "m1/0", "m1/1", "m1/2"):
-        view.set_open(row_id, open_=True)
+        view.feed.set_open(row_id, open_=True)
     for row_id in view.message_ids:
         view.go_to(row_id, 0)
         view.grab()
         view.describe(row_id)
-    view.message_started(spoke("s", "ts", state=MessageState.STREAMING))
+    view.feed.message_started(spoke("s", "ts", state=MessageState.STREAMING))
     for start in range(0, min(len(text), 8_000), 1_000):
-        view.append_text("s", text[start : start + 1_000], text[start : start + 500])
-        view.flush()
-    view.message_finished(spoke("s", "ts", text[:8_000], [call("z", "x", text[:8_000])]))
+        view.feed.append_text("s", text[start : start + 1_000], text[start : start + 500])
+        view.feed.flush()
+    view.feed.message_finished(spoke("s", "ts", text[:8_000], [call("z", "x", text[:8_000])]))
     view.grab()
 
 
@@ -85,16 +85,18 @@ def test_nothing_is_opened_and_nothing_pretends(
     assert len(text) >= LEAST
     fill(view, text)
     assert not reached
-    kinds = [entry.kind for entry in view._model.entries]
+    kinds = [entry.kind for entry in view.model.entries]
     assert kinds == [MESSAGE, MESSAGE, CARD, CARD, QUESTION, CARD, GROUP, MESSAGE, MESSAGE, CARD]
     for index, kind in enumerate(kinds):
-        row = view._row(index)
-        assert all(span.link.startswith(("http://", "https://")) for _, span in row.links)
+        row = view.canvas.row(index)
+        assert all(span.link.startswith(("http://", "https://")) for _, span in row.text.links)
         if kind != MESSAGE:
-            assert row.links == []
-            assert row.documents <= 200
-            assert sum(len(part.document.toPlainText()) for part in row.segments if part.document) <= 90_000
-            assert not any(mark in row.plain_text for mark in "\u202e\u2066\x00\x1b")
+            assert row.text.links == []
+            assert row.text.documents <= 200
+            assert (
+                sum(len(part.document.toPlainText()) for part in row.text.segments if part.document) <= 90_000
+            )
+            assert not any(mark in row.text.plain_text for mark in "\u202e\u2066\x00\x1b")
         assert not any(mark in view.describe(row.row_id) for mark in "\u202e\u2066\x00\x1b")
     assert {type(child) for child in view.viewport().findChildren(QWidget) if child.isVisible()} <= {JumpPill}
 
@@ -102,9 +104,9 @@ def test_nothing_is_opened_and_nothing_pretends(
 @pytest.mark.threat("T4", "T5")
 @pytest.mark.corpus(50)
 def test_a_forged_card_in_the_text_is_only_text(view: TranscriptView) -> None:
-    view.show_session(SESSION, [spoke("m1", "tm", DOCUMENTS["forged markers"])])
-    row = view._row(0)
+    view.feed.show_session(SESSION, [spoke("m1", "tm", DOCUMENTS["forged markers"])])
+    row = view.canvas.row(0)
     assert isinstance(row, MessageRow)
-    assert [entry.kind for entry in view._model.entries] == [MESSAGE]
+    assert [entry.kind for entry in view.model.entries] == [MESSAGE]
     assert row.action_rects == []
-    assert "[STEP_COMPLETE]" in row.plain_text
+    assert "[STEP_COMPLETE]" in row.text.plain_text

@@ -49,10 +49,10 @@ class Card(QWidget):
 
 def test_an_open_question_has_its_widget_while_it_is_on_screen(view: TranscriptView, qtbot: QtBot) -> None:
     Card.made = []
-    view.set_card_factory(Card)
+    view.questions.set_factory(Card)
     prefix = [spoke(f"x{number}", f"tx{number}", "Words " * 200) for number in range(30)]
     ask = spoke("m1", "tm", "", [call("c", "promptUser")])
-    view.show_session(SESSION, [*prefix, ask, question("q", "tm", "c", OPEN, role="tool")])
+    view.feed.show_session(SESSION, [*prefix, ask, question("q", "tm", "c", OPEN, role="tool")])
     (card,) = Card.made
     assert card.isVisible()
     placed = view.message_rect("q")
@@ -71,20 +71,20 @@ def test_an_open_question_has_its_widget_while_it_is_on_screen(view: TranscriptV
     qtbot.waitUntil(lambda: card.height() >= 190)
     answered = replace(OPEN, answered_by="w", answer="CSV")
     with qtbot.waitSignal(card.destroyed):
-        view.message_finished(question("q", "tm", "c", answered, role="tool"))
+        view.feed.message_finished(question("q", "tm", "c", answered, role="tool"))
     made = row(view, "q")
     assert isinstance(made, QuestionRow)
     assert (made.question_text(), made.answer_text()) == ("Which file types?", "CSV")
 
 
 def test_tab_goes_from_the_transcript_into_the_widget(view: TranscriptView, qtbot: QtBot) -> None:
-    view.set_card_factory(Card)
-    view.show_session(
+    view.questions.set_factory(Card)
+    view.feed.show_session(
         SESSION,
         [spoke("m1", "tm", "", [call("c", "promptUser")]), question("q", "tm", "c", OPEN, role="tool")],
     )
     view.setFocus()
-    card = view._host.widget("q")
+    card = view.questions.widget("q")
     assert isinstance(card, Card)
     for _ in range(4):
         QTest.keyClick(view.window().focusWidget() or view, Qt.Key.Key_Tab)
@@ -108,7 +108,7 @@ def test_tab_goes_from_the_transcript_into_the_widget(view: TranscriptView, qtbo
     ],
 )
 def test_answered_questions_are_painted(view: TranscriptView, prompt: Prompt, said: str) -> None:
-    view.show_session(SESSION, [spoke("m1", "tm", "", [call("c")]), question("q", "tm", "c", prompt)])
+    view.feed.show_session(SESSION, [spoke("m1", "tm", "", [call("c")]), question("q", "tm", "c", prompt)])
     made = row(view, "q")
     assert isinstance(made, QuestionRow)
     assert made.answer_text() == said
@@ -118,8 +118,10 @@ def test_answered_questions_are_painted(view: TranscriptView, prompt: Prompt, sa
 
 def test_an_open_approval_makes_its_card_wait(view: TranscriptView) -> None:
     prompt = Prompt(question="", type=PromptType.APPROVAL, tool="open_url", arguments="{}")
-    view.show_session(SESSION, [spoke("m1", "tm", "", [call("c", "open_url")])])
-    view.message_started(question("q", "tm", "c", prompt))
+    view.feed.show_session(SESSION, [spoke("m1", "tm", "", [call("c", "open_url")])])
+    view.feed.message_started(question("q", "tm", "c", prompt))
     assert state(view, "m1/0") == "waiting"
-    view.message_finished(question("q", "tm", "c", replace(prompt, answered_by="w", answer=Consent.ALLOW)))
+    view.feed.message_finished(
+        question("q", "tm", "c", replace(prompt, answered_by="w", answer=Consent.ALLOW))
+    )
     assert state(view, "m1/0") == "running"

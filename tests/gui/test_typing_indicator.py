@@ -7,20 +7,19 @@ from PySide6.QtWidgets import QWidget
 
 from app.core.texts import Texts
 from app.gui.display.theme import LIGHT
-from app.gui.transcript import typing_indicator
-from app.gui.transcript.row_header import Speaker
+from app.gui.transcript import speaker_line
 from app.gui.transcript.row_style import COMPACT, RowStyle
-from app.gui.transcript.typing_indicator import TypingIndicator
+from app.gui.transcript.speaker_line import RowSpeaker, TypingIndicator
 
 I18N = Path(__file__).parents[2] / "resources" / "i18n"
-ADA = Speaker("Ada", "A", "#000000", "#ffffff")
-BEN = Speaker("Ben", "B", "#000000", "#ffffff")
+ADA = RowSpeaker("Ada", "A", "#000000", "#ffffff")
+BEN = RowSpeaker("Ben", "B", "#000000", "#ffffff")
 
 
 @pytest.fixture
 def clock(monkeypatch):
     now = [100.0]
-    monkeypatch.setattr(typing_indicator, "monotonic", lambda: now[0])
+    monkeypatch.setattr(speaker_line, "monotonic", lambda: now[0])
     return now
 
 

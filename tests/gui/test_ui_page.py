@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from app.gui.web_view.ui_page import (
+from app.gui.web_view.mcp_page import (
     ADDRESS,
     HTML,
     MAX_PAGE,

@@ -16,11 +16,11 @@ from app.gui.display.theme import LIGHT
 from app.gui.markdown.blocks import TABLE, parse
 from app.gui.markdown.utf16 import Utf16Places, units
 from app.gui.pages.chat.message_box import MessageBox
+from app.gui.transcript.message_parts import thought_blocks
 from app.gui.transcript.painted_row import PaintedRow
 from app.gui.transcript.row_style import WIDE
 from app.gui.transcript.segments import Range
-from app.gui.transcript.selection import Place
-from app.gui.transcript.thought_line import thought_blocks
+from app.gui.transcript.selection import TextPlace
 from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.widgets.label import Paragraph
 from tests.gui.test_transcript_view import SESSION, said, texts
@@ -64,13 +64,13 @@ def view(qtbot: QtBot) -> Iterator[TranscriptView]:
 
 def shown(row: PaintedRow) -> list[str]:
     """Return the texts that stand in the row's documents."""
-    return [piece.document.toPlainText() for piece in row.segments if piece.document is not None]
+    return [piece.document.toPlainText() for piece in row.text.segments if piece.document is not None]
 
 
 def in_documents(row: PaintedRow, start: int, end: int) -> str:
     """Return what is painted as selected where a stretch of the plain text is."""
     parts = []
-    for piece in row.segments:
+    for piece in row.text.segments:
         if piece.document is not None and piece._touches(Range(start, end, "red")):
             chosen = piece._selection(Range(start, end, "red"))
             parts.append(chosen.cursor.selectedText())
@@ -92,20 +92,20 @@ def test_places_are_those_of_the_encoded_text(text: str) -> None:
 @once
 @given(documents, cuts)
 def test_a_streamed_text_stands_as_one_shown_whole(view: TranscriptView, text: str, cuts: list[int]) -> None:
-    view.show_session(SESSION, [said(0, "", state=MessageState.STREAMING)])
-    row = view._row(0)
+    view.feed.show_session(SESSION, [said(0, "", state=MessageState.STREAMING)])
+    row = view.canvas.row(0)
     for end in [*sorted(cut % (len(text) + 1) for cut in cuts), len(text)]:
         row.feed(text[:end])
         expected = [piece.replace("\u2028", "\n") for piece in _texts(row)]
         assert shown(row) == expected
-    row.finish(said(0, text), text, row.context)
-    view.show_session(SESSION, [said(0, text)])
-    assert shown(row) == shown(view._row(0))
+    row.renew(said(0, text), text, row.context)
+    view.feed.show_session(SESSION, [said(0, text)])
+    assert shown(row) == shown(view.canvas.row(0))
     view.grab()
 
 
 def _texts(row: PaintedRow) -> list[str]:
-    pieces = [piece for piece in row.segments if piece.document is not None]
+    pieces = [piece for piece in row.text.segments if piece.document is not None]
     return [
         "\n" + piece.blocks[0].text.replace("\t", "\n") + "\n"
         if piece.kind == TABLE
@@ -118,28 +118,28 @@ def _texts(row: PaintedRow) -> list[str]:
 @given(documents, st.sampled_from(("근무", "축하합니다", "word", "코드", "😀", "\u1112\u1161\u11ab")))
 def test_what_is_found_is_marked_and_copied(view: TranscriptView, text: str, words: str) -> None:
     text += f" 😀 {words}"
-    view.show_session(SESSION, [said(0, text)])
-    view._finder.search(words)
-    while view._finder.advance(1.0):
+    view.feed.show_session(SESSION, [said(0, text)])
+    view.search.finder.search(words)
+    while view.search.finder.advance(1.0):
         pass
-    row = view._row(0)
-    plain = row.plain_text
-    hits = view._finder.in_row("m0")
+    row = view.canvas.row(0)
+    plain = row.text.plain_text
+    hits = view.search.finder.in_row("m0")
     assert [hit.start for hit in hits] == [match.start() for match in re.finditer(words, plain)]
     for hit in hits:
         assert in_documents(row, *(row.range_of(hit) or (0, 0))) == words
-        view._selection.start(Place("m0", hit.start))
-        view._selection.extend(Place("m0", hit.end))
+        view.selection.start(TextPlace("m0", hit.start))
+        view.selection.extend(TextPlace("m0", hit.end))
         assert re.sub(r"^(☑|•|\d+\.)? *", "", view.selected_text(markdown=False)) == words
 
 
 @once
 @given(documents)
 def test_any_stretch_is_painted_as_it_reads(view: TranscriptView, text: str) -> None:
-    view.show_session(SESSION, [said(0, text)])
-    row = view._row(0)
-    plain = row.plain_text
-    for piece in row.segments:
+    view.feed.show_session(SESSION, [said(0, text)])
+    row = view.canvas.row(0)
+    plain = row.text.plain_text
+    for piece in row.text.segments:
         for start, end in itertools.combinations(range(piece.start, piece.start + piece.length + 1, 3), 2):
             if piece.kind != TABLE and piece.document is not None:
                 assert in_documents(row, start, end) == plain[start:end].replace("\u2028", "\n")
@@ -148,9 +148,9 @@ def test_any_stretch_is_painted_as_it_reads(view: TranscriptView, text: str) -> 
 @once
 @given(documents)
 def test_a_word_under_the_mouse_is_the_word(view: TranscriptView, text: str) -> None:
-    view.show_session(SESSION, [said(0, f"{text} 근무 😀 끝")])
-    row = view._row(0)
-    for match in re.finditer(r"(?<!\w)(근무|word|축하합니다)(?!\w)", row.plain_text):
+    view.feed.show_session(SESSION, [said(0, f"{text} 근무 😀 끝")])
+    row = view.canvas.row(0)
+    for match in re.finditer(r"(?<!\w)(근무|word|축하합니다)(?!\w)", row.text.plain_text):
         begin, end = row.position_rect(match.start()), row.position_rect(match.end())
         if begin.top() == end.top():
             middle = QPoint((begin.left() + end.left()) // 2, begin.center().y())
@@ -158,11 +158,11 @@ def test_a_word_under_the_mouse_is_the_word(view: TranscriptView, text: str) -> 
 
 
 def test_a_double_click_behind_emoji_takes_the_word(view: TranscriptView) -> None:
-    view.show_session(SESSION, [said(0, "😀💡📌 원격 **근무** 축하합니다")])
-    row, rect = view._row(0), view.message_rect("m0")
+    view.feed.show_session(SESSION, [said(0, "😀💡📌 원격 **근무** 축하합니다")])
+    row, rect = view.canvas.row(0), view.message_rect("m0")
     assert rect is not None
     for word in ("근무", "축하합니다"):
-        place = row.position_rect(row.plain_text.index(word) + 1)
+        place = row.position_rect(row.text.plain_text.index(word) + 1)
         QTest.mouseDClick(
             view.viewport(),
             Qt.MouseButton.LeftButton,
@@ -174,9 +174,11 @@ def test_a_double_click_behind_emoji_takes_the_word(view: TranscriptView) -> Non
 
 def test_boxes_of_tasks_behind_emoji_stand_before_their_lines(view: TranscriptView) -> None:
     def boxes(emoji: str) -> list[tuple[int, int]]:
-        view.show_session(SESSION, [said(0, f"위 {emoji}\n\n- [x] 하나 {emoji}\n- [ ] 둘 {emoji}\n- [x] 셋")])
-        row = view._row(0)
-        piece = row.segments[0]
+        view.feed.show_session(
+            SESSION, [said(0, f"위 {emoji}\n\n- [x] 하나 {emoji}\n- [ ] 둘 {emoji}\n- [x] 셋")]
+        )
+        row = view.canvas.row(0)
+        piece = row.text.segments[0]
         rects = [piece.position_rect(position) for position, _ in piece._tick_boxes()]
         return [(rect.left(), rect.top()) for rect in rects]
 
@@ -184,12 +186,12 @@ def test_boxes_of_tasks_behind_emoji_stand_before_their_lines(view: TranscriptVi
 
 
 def test_colours_of_code_behind_emoji_are_on_their_words(view: TranscriptView) -> None:
-    view.show_session(SESSION, [said(0, "```python\na = '😀😀'\nreturn 12\n```")])
-    row = view._row(0)
-    code = view._rows.plain_code(row)
+    view.feed.show_session(SESSION, [said(0, "```python\na = '😀😀'\nreturn 12\n```")])
+    row = view.canvas.row(0)
+    code = view.canvas.rows.plain_code(row)
     assert code is not None
-    view._rows.highlight(row, code)
-    document = row.segments[0].document
+    view.canvas.rows.highlight(row, code)
+    document = row.text.segments[0].document
     assert document is not None
     line = document.findBlockByNumber(1)
     assert [(each.start, each.length) for each in line.layout().formats()] == [(0, 6), (7, 2)]
@@ -198,7 +200,7 @@ def test_colours_of_code_behind_emoji_are_on_their_words(view: TranscriptView) -
 def test_half_characters_are_left_out_of_what_is_shown(view: TranscriptView) -> None:
     assert [block.text for block in thought_blocks("a\ud83d b\ude00")] == ["a b"]
     assert parse("x\ud83dy")[0].text == "x?y"
-    view.show_session(SESSION, [said(0, "\ud83d\ude00 가 \ud83d 나")])
+    view.feed.show_session(SESSION, [said(0, "\ud83d\ude00 가 \ud83d 나")])
     view.select_all()
     view.copy()
     view.grab()

@@ -224,7 +224,7 @@ async def test_steps_are_watched_and_steered_to_their_end(qapp, data_dir, wire_h
         await until(lambda: row(person, "two")._shown.action == "accept", what="the step that gave no end")
         asked = [one for one in engine.live(page.session_id).messages if one.role == "user"][-1]
         assert asked.turn_id != engine.live(page.session_id).messages[0].turn_id
-        assert page.transcript._model.name(asked, person.window.language) == "Trio", "nobody wrote that"
+        assert page.transcript.model.name(asked, person.window.language) == "Trio", "nobody wrote that"
         assert (await engine.export(page.session_id, "md")).count("You") == 1
         assert "patch.diff" in row(person, "one")._why.text()
         assert row(person, "one").indent() < row(person, "two").indent() < row(person, "three").indent()
@@ -262,7 +262,7 @@ async def test_going_on_after_a_failure_tries_again_what_failed(qapp, data_dir, 
         await person.click("workflow_start")
         await until(lambda: page.session is not None and page.session.status == "paused")
         assert panel(person).work._done.text() == "0 of 2", "what a failure blocks is not done"
-        model, look = page.transcript._model, person.window.look
+        model, look = page.transcript.model, person.window.look
         failed = next(
             one for one in engine.live(page.session_id).messages if one.state == "failed" and one.error
         )

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from app.gui.web_view.available import available, prepare
+from app.gui.web_view import available, prepare
 
 
 @pytest.fixture(scope="module", autouse=True)

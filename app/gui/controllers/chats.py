@@ -81,7 +81,7 @@ class ChatController(Controller):
         page.show_partner(
             asking or name, asks=bool(asking), on_this_computer=kind is not None and kind.kind == EMBEDDED
         )
-        page.transcript.set_colours(colours_of(self._engine.assistants.all()))
+        page.transcript.feed.set_colours(colours_of(self._engine.assistants.all()))
         self._dress(page.chat_composer, chosen, name)
         page.show_group(*self._group(), steps=session is not None and session.workflow is not None)
         self._show_estimate()

@@ -25,7 +25,7 @@ from PySide6.QtGui import (
 from app.gui.display.theme import LIGHT
 from app.gui.markdown.blocks import CODE, RULE, TICK_BOXES, Block, Span
 from app.gui.markdown.document import INDENT, BlockDocument, TextStyle, gap_between
-from app.gui.markdown.streaming import StreamingBlocks
+from app.gui.markdown.message_blocks import StreamingBlocks
 from app.gui.transcript.segments import group
 
 DOTS_PER_INCH = 96

@@ -1,7 +1,6 @@
-"""What a message's Markdown is made of: flat blocks of plain text with styles, never HTML.
+"""The blocks of a message's Markdown: plain text with styles, never HTML.
 
-`parse` turns the parser's events into blocks; the streaming parser and the rows of the
-transcript use them. HTML stays literal text (`<br>` breaks the line) and images become links.
+HTML stays literal text (`<br>` breaks the line) and images become links. The parser is pulldown-cmark (`pyromark`).
 """
 
 from __future__ import annotations
@@ -74,9 +73,9 @@ Cell = tuple[Span, ...]
 class Block:
     """One paragraph, heading, piece of code, table or rule, or lines of literal text.
 
-    `marker` opens a list item (a bullet, a number with its dot, a tick box) and `indent` counts
-    the lists around it, `quote` the quotations. Code longer than CODE_CHUNK lines is several
-    blocks, of which `first` says where it begins. The first of `rows` is a table's head.
+    `marker` opens a list item (a bullet, a number with its dot, a tick box), `indent` is the number of lists around it,
+    `quote` that of quotations. Code longer than CODE_CHUNK lines is several blocks; `first` marks the first of them.
+    The first of `rows` is the head of a table.
     """
 
     kind: str
@@ -92,7 +91,7 @@ class Block:
 
     @property
     def text(self) -> str:
-        """The block as plain text: cells parted by tabs, rows by line ends."""
+        """The block as plain text: cells separated by tabs, rows by line ends."""
         if self.kind == TABLE:
             return "\n".join("\t".join(plain(cell) for cell in row) for row in self.rows)
         return plain(self.spans)
@@ -106,7 +105,7 @@ LINES = "lines"
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A place where parsing could begin anew: before a WHOLE block, or inside a list, table or code.
+    """A place where parsing can begin again: before a WHOLE block, or inside a list, table or code.
 
     `start` is in bytes, `index` counts blocks, `done` the rows of the table before it.
     """
@@ -119,7 +118,7 @@ class Cut:
 
 @dataclass(slots=True)
 class Parsed:
-    """The blocks of a text, the places where it may be cut, and the text itself as UTF-8."""
+    """The blocks of a text, the places where it can be cut, and the text as UTF-8."""
 
     source: bytes
     blocks: list[Block] = field(default_factory=list)
@@ -132,7 +131,7 @@ def plain(spans: Cell) -> str:
 
 
 def clean(text: str) -> str:
-    """Take out of outside text what could reorder, hide or pile up characters."""
+    """Remove characters from outside text that reorder, hide or stack others."""
     if text.isascii() and text.isprintable():
         return text
     text = _LINE_SEPARATORS.sub(" ", _HIDDEN.sub("", text))
@@ -147,7 +146,7 @@ def break_words(text: str) -> str:
 
 
 def safe_link(url: str) -> str:
-    """Return the address if it may be a link at all, else nothing."""
+    """Return an address with an allowed scheme, else nothing."""
     try:
         scheme = urlsplit(url).scheme.lower()
     except ValueError:
@@ -161,13 +160,13 @@ def parse(text: str) -> list[Block]:
 
 
 def parse_with_cuts(text: str, number: int | None = None) -> Parsed:
-    """Return the blocks and cuts of a text; `number` is that of a list's item it begins with."""
+    """Return the blocks and cuts of a text; `number` is that of the list item it begins with."""
     source = text.replace("\r\n", "\n").replace("\r", "\n").encode("utf-8", "replace")
     return _Builder(source, number).run(parsed(source.decode("utf-8"), _MARKDOWN.events_with_range))
 
 
 def code_chunks(text: str, block: Block) -> list[Block]:
-    """Return code as blocks of at most CODE_CHUNK lines; `block` gives all but the text."""
+    """Return code as blocks of at most CODE_CHUNK lines; `block` gives everything but the text."""
     text = _MARK_PILE.sub(r"\1", _LINE_SEPARATORS.sub(" ", _HIDDEN.sub("", text)))
     lines = text.removesuffix("\n").split("\n")
     return [
@@ -181,7 +180,7 @@ def code_chunks(text: str, block: Block) -> list[Block]:
 
 
 class _Builder:
-    """Walks the parser's events once and gathers flat blocks."""
+    """Makes flat blocks from the parser's events in one pass."""
 
     def __init__(self, source: bytes, number: int | None) -> None:
         self._source = source
@@ -418,7 +417,7 @@ def _names_other_host(shown: str, link: str) -> bool:
 
 
 def _finished(spans: list[Span]) -> Cell:
-    """Join neighbours of one style, find bare addresses, break endless words."""
+    """Join neighbouring spans of one style, link bare addresses, break endless words."""
     joined: list[Span] = []
     for span in spans:
         if joined and joined[-1].style == span.style and joined[-1].link == span.link:

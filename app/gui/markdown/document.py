@@ -1,8 +1,4 @@
-"""Blocks set as text: QTextDocuments filled with a cursor, never from HTML or Markdown.
-
-A `BlockDocument` holds some neighbouring blocks of a message and is changed in place while the
-message grows. Used by the rows of the transcript.
-"""
+"""Blocks as QTextDocuments, built with a cursor, never from HTML or Markdown."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -54,7 +50,7 @@ _NOTHING.fill(Qt.GlobalColor.transparent)
 
 @dataclass(frozen=True, slots=True)
 class TextStyle:
-    """What documents are set in: fonts with pixel sizes and the colours of a theme."""
+    """The look of documents: fonts with sizes in pixels, and the colours of a theme."""
 
     font: QFont
     code_font: QFont
@@ -76,7 +72,7 @@ def gap_between(upper: Block, lower: Block) -> int:
 
 
 class BlockDocument(QTextDocument):
-    """Some neighbouring blocks: text, or one stretch of code, or one table."""
+    """Neighbouring blocks of a message: text, one stretch of code, or one table; it can be changed in place."""
 
     def __init__(self, style: TextStyle, blocks: list[Block]) -> None:
         super().__init__()
@@ -93,11 +89,11 @@ class BlockDocument(QTextDocument):
         self._insert(blocks)
 
     def loadResource(self, kind: int, name: QUrl | str) -> Any:
-        """Give a transparent pixel for whatever is asked: nothing is ever read."""
+        """Return a transparent pixel for every resource, so that nothing is ever read or fetched."""
         return _NOTHING
 
     def patch(self, blocks: list[Block]) -> bool:
-        """Turn the content into `blocks` with the least change; False where it must be made anew."""
+        """Change the content to `blocks` with few edits; return False if the document must be made anew."""
         old = self.blocks
         same = 0
         while same < min(len(old), len(blocks)) and old[same] == blocks[same]:
@@ -243,7 +239,7 @@ _ALIGNMENT = {
 
 
 def _grew(old: Block, new: Block) -> bool:
-    """Whether only the text of a block is another."""
+    """Return whether two blocks differ only in their text."""
     return (
         old.kind == new.kind
         and old.kind != TABLE
@@ -272,7 +268,7 @@ def _list_format(block: Block) -> QTextListFormat:
 
 
 def _column_widths(block: Block) -> list[QTextLength]:
-    """Share the width by the columns' longest cells, none below a twelfth of the widest."""
+    """Share the width by the columns' longest cells, with at least a twelfth of the longest for each."""
     columns = range(len(block.alignment))
     longest = [
         max((min(60, len(plain(row[column]))) for row in block.rows if column < len(row)), default=1)

@@ -1,4 +1,4 @@
-"""Blocks turned back into text that can be copied: as Markdown or plain, whole or in part."""
+"""Blocks as text to copy: as Markdown or plain text, whole or in part."""
 
 from collections.abc import Sequence
 
@@ -20,7 +20,7 @@ from app.gui.markdown.blocks import (
 
 
 def markdown_of(blocks: Sequence[Block], start: int, end: int) -> str:
-    """Return what lies between two places of the plain text, as Markdown."""
+    """Return a range of the plain text as Markdown."""
     parts: list[str] = []
     above: Block | None = None
     for block, begin, stop in _covered(blocks, start, end):
@@ -35,7 +35,7 @@ def markdown_of(blocks: Sequence[Block], start: int, end: int) -> str:
 
 
 def plain_of(blocks: Sequence[Block], start: int, end: int) -> str:
-    """Return what lies between two places of the plain text, without marks."""
+    """Return a range of the plain text without marks."""
     parts = []
     for block, begin, stop in _covered(blocks, start, end):
         marker = f"{block.marker} " if block.marker and not begin else ""
@@ -96,7 +96,7 @@ def _sliced(spans: Cell, begin: int, stop: int) -> list[Span]:
 
 
 def inline(spans: Sequence[Span]) -> str:
-    """Return spans with the marks of their styles."""
+    """Return spans as Markdown."""
     parts = []
     for span in spans:
         text = span.text

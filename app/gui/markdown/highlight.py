@@ -1,7 +1,6 @@
-"""Colours for code: one pass of a regular expression per family of languages, done between frames.
+"""Colours for code: one regular expression per family of languages.
 
-`lex` gives runs of (start, length, kind), `colour` puts them on a document. A hundred lines take
-well under a millisecond, so that no thread, no cache and no lexer's import is needed.
+A hundred lines take well under a millisecond, so neither a thread nor a cache nor the import of a lexer is needed.
 """
 
 import re
@@ -96,7 +95,7 @@ _CASELESS = _words("sql sqlite postgresql mysql")
 
 
 def lex(language: str, code: str) -> list[Run]:
-    """Return the coloured runs of code; none for a language nobody knows or for very much code."""
+    """Return runs of (start, length, kind); none for an unknown language or more than MAX_CODE characters."""
     language = language.lower()
     scanner = _SCANNERS.get(language)
     if scanner is None or len(code) > MAX_CODE:
@@ -118,7 +117,7 @@ def lex(language: str, code: str) -> list[Run]:
 
 
 def colour(document: QTextDocument, code: str, runs: Sequence[Run], tokens: Tokens) -> None:
-    """Colour the code of a document; its layout stays as it is."""
+    """Colour the code of a document without a new layout."""
     places = Utf16Places(code)
     formats = {kind: _format(name, tokens) for kind, name in _COLOURS.items()}
     ranges: dict[int, list[QTextLayout.FormatRange]] = {}

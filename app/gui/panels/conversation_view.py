@@ -51,7 +51,7 @@ class ConversationView(QWidget):
         self.bear_names(True)
         self.find_bar = FindBar(language, look)
         self.transcript.link_requested.connect(self.link_requested)
-        self.find_bar.text_changed.connect(self.transcript.find)
+        self.find_bar.text_changed.connect(self.transcript.search.find)
         self.transcript.found.connect(self.find_bar.show_count)
         self.find_bar.step_requested.connect(self._on_find_step)
         self.find_bar.closed.connect(self.transcript.setFocus)
@@ -93,15 +93,15 @@ class ConversationView(QWidget):
         self.spending = Spending()
         self.spending.add(messages)
         self.spending.add_session(session)
-        self.transcript.show_session(session, messages)
+        self.transcript.feed.show_session(session, messages)
         for message in messages:
             if message.state == MessageState.STREAMING:
-                self.transcript.append_text(message.id, "")
+                self.transcript.feed.append_text(message.id, "")
 
     def prepend(self, messages: Sequence[Message], *, read_only: bool, damaged: int) -> None:
         """Insert earlier messages before those shown."""
         self.spending.add(messages)
-        self.transcript.prepend(messages)
+        self.transcript.feed.prepend(messages)
         self._read_only = read_only
 
     def clear(self) -> None:
@@ -119,15 +119,15 @@ class ConversationView(QWidget):
 
     def show_message(self, message: Message) -> None:
         """Add a message that is being streamed."""
-        self.transcript.message_started(message)
+        self.transcript.feed.message_started(message)
 
     def show_text(self, message_id: str, text: str, thinking: str) -> None:
         """Append text to a message."""
-        self.transcript.append_text(message_id, text, thinking)
+        self.transcript.feed.append_text(message_id, text, thinking)
 
     def show_finished(self, event: MessageFinished) -> None:
         """Show a finished message."""
-        self.transcript.message_finished(event.message)
+        self.transcript.feed.message_finished(event.message)
         self.spending.add((event.message,))
 
     def show_retry(self, event: RetryScheduled) -> None:
@@ -182,7 +182,7 @@ class ConversationView(QWidget):
             self.draft_changed.emit(self.session_id, self.draft)
 
     def _on_find_step(self, step: int) -> None:
-        (self.transcript.find_next if step > 0 else self.transcript.find_previous)()
+        self.transcript.search.step(1 if step > 0 else -1)
 
 
 def empty_state(text: Paragraph, act: Button) -> QWidget:

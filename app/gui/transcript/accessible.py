@@ -1,7 +1,10 @@
-"""What a screen reader is given of a transcript: a list whose items are the messages.
+"""A transcript for screen readers: a list whose items are the rows.
 
 An item says who speaks and the finished text; it is announced once, when it is finished.
 """
+
+from collections.abc import Callable
+from typing import Protocol, cast
 
 from PySide6.QtCore import QObject, QPoint, QRect
 from PySide6.QtGui import (
@@ -11,41 +14,54 @@ from PySide6.QtGui import (
     QColor,
     QWindow,
 )
-from PySide6.QtWidgets import QAccessibleWidget, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QAccessibleWidget, QWidget
 
-from app.gui.transcript.transcript_canvas import TranscriptCanvas
 from app.gui.widgets.label import keep
 
-_INSTALLED: list[bool] = []
+_VIEWS: list[type[QAbstractScrollArea]] = []
 
 
-def install() -> None:
-    """Teach Qt what a transcript is; called by every view, done once."""
-    if not _INSTALLED:
-        _INSTALLED.append(True)
+class RowList(Protocol):
+    """What a screen reader asks a transcript view."""
+
+    @property
+    def message_ids(self) -> list[str]: ...
+
+    def message_at(self, point: QPoint) -> str: ...
+
+    def message_rect(self, row_id: str) -> QRect | None: ...
+
+    def describe(self, row_id: str) -> str: ...
+
+    def unfolded(self, row_id: str) -> bool | None: ...
+
+
+def install(view_class: type[QAbstractScrollArea]) -> None:
+    """Have Qt use these interfaces for widgets of a class; only the first call has an effect."""
+    if not _VIEWS:
+        _VIEWS.append(view_class)
         QAccessible.installFactory(_factory)
 
 
-def announce(view: TranscriptCanvas, message_id: str) -> None:
-    """Have a finished message read out, where a screen reader listens."""
+def announce(view: QObject, words: Callable[[], str]) -> None:
+    """Have a screen reader read a finished message out, if one is running."""
     if QAccessible.isActive():
-        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(view, view.describe(message_id)))
+        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(view, words()))
 
 
 def _factory(_key: str, owner: QObject) -> QAccessibleInterface | None:
-    if not isinstance(owner, TranscriptCanvas):
-        return None
-    return keep(TranscriptAccessible(owner))
+    return keep(TranscriptAccessible(owner, cast("RowList", owner))) if isinstance(owner, _VIEWS[0]) else None
 
 
 class TranscriptAccessible(QAccessibleWidget):
     """A transcript as a list; its items are made when asked for and kept."""
 
-    def __init__(self, view: TranscriptCanvas) -> None:
-        super().__init__(view, QAccessible.Role.List)
+    def __init__(self, area: QAbstractScrollArea, view: RowList) -> None:
+        super().__init__(area, QAccessible.Role.List)
+        self._area = area
         self._view = view
         self._items: dict[str, MessageAccessible] = {}
-        view.destroyed.connect(self._end_items)
+        area.destroyed.connect(self._end_items)
 
     def childCount(self) -> int:
         return len(self._view.message_ids)
@@ -57,11 +73,11 @@ class TranscriptAccessible(QAccessibleWidget):
     def item(self, message_id: str) -> "MessageAccessible":
         """Return the item of a message."""
         if message_id not in self._items:
-            self._items[message_id] = MessageAccessible(self._view, self, message_id)
+            self._items[message_id] = MessageAccessible(self._area, self._view, self, message_id)
         return self._items[message_id]
 
     def _end_items(self) -> None:
-        # They have no widget of their own that Qt would end them with.
+        # Qt deletes interfaces with their widgets, and the items have none.
         for item in self._items.values():
             QAccessible.deleteAccessibleInterface(QAccessible.uniqueId(item))
 
@@ -70,16 +86,19 @@ class TranscriptAccessible(QAccessibleWidget):
         return ids.index(child.message_id) if isinstance(child, MessageAccessible) else -1
 
     def childAt(self, x: int, y: int) -> QAccessibleInterface | None:
-        point = self._view.viewport().mapFromGlobal(QPoint(x, y))
+        point = self._area.viewport().mapFromGlobal(QPoint(x, y))
         message_id = self._view.message_at(point)
         return self.item(message_id) if message_id else None
 
 
 class MessageAccessible(QAccessibleInterface):
-    """One message: its name is who speaks and what was said."""
+    """One row: its name says who speaks and what."""
 
-    def __init__(self, view: TranscriptCanvas, parent: TranscriptAccessible, message_id: str) -> None:
+    def __init__(
+        self, area: QAbstractScrollArea, view: RowList, parent: TranscriptAccessible, message_id: str
+    ) -> None:
         super().__init__()
+        self._area = area
         self._view = view
         self._parent = parent
         self.message_id = message_id
@@ -91,7 +110,7 @@ class MessageAccessible(QAccessibleInterface):
         return None
 
     def window(self) -> QWindow | None:
-        top: QWidget = self._view.window()
+        top: QWidget = self._area.window()
         return top.windowHandle()
 
     def parent(self) -> QAccessibleInterface:
@@ -118,7 +137,7 @@ class MessageAccessible(QAccessibleInterface):
 
     def rect(self) -> QRect:
         rect = self._view.message_rect(self.message_id)
-        return QRect(self._view.viewport().mapToGlobal(rect.topLeft()), rect.size()) if rect else QRect()
+        return QRect(self._area.viewport().mapToGlobal(rect.topLeft()), rect.size()) if rect else QRect()
 
     def childCount(self) -> int:
         return 0

@@ -1,7 +1,7 @@
-"""A message as a row of a transcript: header, what was thought, text, state and what it offers."""
+"""A message as a row of a transcript: header, thinking, text, state and actions."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from PySide6.QtCore import QPoint, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter
@@ -9,16 +9,29 @@ from PySide6.QtGui import QColor, QPainter
 from app.core.errors import FailureKind
 from app.core.message import Message, MessageState, Role
 from app.gui.markdown.blocks import PARAGRAPH, Block, Span
-from app.gui.markdown.literal import blocks_of
-from app.gui.markdown.streaming import StreamingBlocks
-from app.gui.transcript.attachment_chips import AttachmentChips
-from app.gui.transcript.painted_row import COPY_CODE, WORDS, Link, PaintedRow, RowFrame
-from app.gui.transcript.row_header import CHIP, Chip, Piece, Speaker, paint_avatar, paint_header, place_header
+from app.gui.markdown.message_blocks import StreamingBlocks, blocks_of
+from app.gui.transcript.message_parts import AttachmentChips, ThoughtLine
+from app.gui.transcript.painted_row import (
+    COPY_CODE,
+    THOUGHT,
+    WORDS,
+    ContextRow,
+    Link,
+    RowContext,
+    SearchHit,
+)
 from app.gui.transcript.row_style import MAX_COLUMN, RowStyle
 from app.gui.transcript.row_words import chips_of, error_of, is_cut, meta_of, thought_of, tip_of
-from app.gui.transcript.search_result import THOUGHT, Hit
 from app.gui.transcript.segments import Range, Segment
-from app.gui.transcript.thought_line import ThoughtLine
+from app.gui.transcript.speaker_line import (
+    CHIP,
+    HeaderChip,
+    Piece,
+    RowSpeaker,
+    paint_avatar,
+    paint_header,
+    place_header,
+)
 
 FOLD_ABOVE = 100_000
 FOLD_KEEPS = 20_000
@@ -41,20 +54,19 @@ _SETTINGS_HELP = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class RowContext:
-    """What a row cannot know from its message: speaker's look, role, place and what the reader opened.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageContext(RowContext):
+    """What a message's row shows besides the message: look of the speaker, role, and what the reader unfolded.
 
     `versions` is (number from 1, how many) of the turn; `thought_s` the seconds until the first word.
     """
 
-    speaker: Speaker
+    speaker: RowSpeaker
     role: str = ""
     separator: str = ""
     can_retry: bool = False
     can_continue: bool = False
     unfolded: bool = False
-    frame: RowFrame = field(default_factory=RowFrame)
     chat: bool = False
     headed: bool = True
     waiting: bool = False
@@ -63,12 +75,13 @@ class RowContext:
     thought_s: float | None = None
 
 
-class MessageRow(PaintedRow):
-    """A message with its documents."""
+class MessageRow(ContextRow[MessageContext]):
+    """A message laid out in documents; its text may still stream."""
 
-    def __init__(self, message: Message, text: str, style: RowStyle, context: RowContext, width: int) -> None:
-        super().__init__(message.id, message, style, context.frame, width)
-        self.context = context
+    def __init__(
+        self, message: Message, text: str, style: RowStyle, context: MessageContext, width: int
+    ) -> None:
+        super().__init__(message.id, message, style, context, width)
         self._pieces: list[Piece] = []
         self._error: Segment | None = None
         self._stream: StreamingBlocks | None = None
@@ -80,54 +93,45 @@ class MessageRow(PaintedRow):
             self._stream = StreamingBlocks()
             self.feed(text)
         else:
-            self._stack.set_blocks(self._parsed(text), 0)
-        self._place()
+            self.text.set_blocks(self._parsed(text), 0)
+        self.lay_out()
 
     def feed(self, text: str) -> None:
-        """Show the text as it is now, longer than before."""
+        """Show the whole text so far, which only got longer."""
         self.add(text[self.fed :])
 
     def add(self, text: str) -> None:
-        """Add text at the end of a message that grows."""
+        """Add streamed text at the end."""
         if self._stream is None or not text:
             return
-        had_text = bool(self.blocks)
+        had_text = bool(self.text.blocks)
         first = self._stream.feed(text)
         self.fed += len(text)
-        self._stack.set_blocks(self._stream.blocks, first)
-        changed = self._stack.stale
-        self._place()
+        self.text.set_blocks(self._stream.blocks, first)
+        changed = self.text.stale
+        self.lay_out()
         self.changed_from = (
-            self.segments[changed].rect.top() - 2 if had_text and changed < len(self.segments) else 0
+            self.text.segments[changed].rect.top() - 2
+            if had_text and changed < len(self.text.segments)
+            else 0
         )
 
-    def think(self, message: Message, context: RowContext) -> None:
-        """Show what has been thought so far."""
+    def renew(self, message: Message, text: str, context: MessageContext) -> None:
+        """Show the message as it is now; unchanged blocks keep their documents."""
         self.message, self.context = message, context
-        self._place()
-
-    def finish(self, message: Message, text: str, context: RowContext) -> None:
-        """Show the message as it is stored; what already stands is kept where it is the same."""
-        self.message = message
-        self.context = context
-        self.frame = context.frame
-        if self._stream is not None and message.state != MessageState.STREAMING:
+        if message.state == MessageState.STREAMING:
+            self.lay_out()
+            self.feed(text)
+            return
+        if self._stream is not None:
             if text.startswith(self._stream.source):
                 self.feed(text)
                 first = self._stream.finish()
-                self._stack.set_blocks(self._stream.blocks, first)
+                self.text.set_blocks(self._stream.blocks, first)
             else:
-                self._stack.set_blocks(self._parsed(text), 0)
+                self.text.set_blocks(self._parsed(text), 0)
             self._stream = None
-        self._place()
-
-    def set_context(self, context: RowContext) -> None:
-        """Show another separator or look of the speaker."""
-        if context != self.context:
-            self.context = context
-            self.frame = context.frame
-            self._stack.stale = 0
-            self._place()
+        self.lay_out()
 
     def _parsed(self, text: str) -> list[Block]:
         if len(text) > FOLD_ABOVE and not self.context.unfolded:
@@ -135,9 +139,6 @@ class MessageRow(PaintedRow):
         return blocks_of(self.message, text)
 
     def _place(self) -> None:
-        self.version += 1
-        self.counted = -1
-        self._links = []
         style, message, context = self.style, self.message, self.context
         top = self.top + (style.tall(SEPARATOR) if context.separator else 0)
         left, right, text_left = self.left, self.right, self.text_left
@@ -152,8 +153,8 @@ class MessageRow(PaintedRow):
         width = max(40, right - text_left - 2 * inset)
         y = self._place_thought(text_left, y, width)
         y += 9 if bubble else 0
-        bottom = self._stack.place(text_left + inset, y, width)
-        if not self.segments and not (bubble and message.attachments):
+        bottom = self.text.place(text_left + inset, y, width)
+        if not self.text.segments and not (bubble and message.attachments):
             waits = (
                 message.state == MessageState.STREAMING and not message.tool_calls and self._thought is None
             )
@@ -161,11 +162,11 @@ class MessageRow(PaintedRow):
         self._chips = None
         if message.attachments:
             self._chips = AttachmentChips(style, message.attachments)
-            bottom = self._chips.place(text_left + inset, bottom + (8 if self.segments else 0), width)
-        bottom += 9 if bubble and (self.segments or self._chips) else 0
+            bottom = self._chips.place(text_left + inset, bottom + (8 if self.text.segments else 0), width)
+        bottom += 9 if bubble and (self.text.segments or self._chips) else 0
         bottom = self._place_end(text_left, bottom, width)
         self._content.setBottom(bottom)
-        # Text that shows nothing is still a row: a picture must not be empty, nor cut the initial.
+        # A message without visible text needs a height, or its picture is empty or cuts the initial.
         least = style.avatar if context.headed and style.wide else 8
         self.height = max(bottom + self.below, top + least)
 
@@ -177,11 +178,11 @@ class MessageRow(PaintedRow):
             context.role,
             style.texts,
             model=style.wide,
-            begun=bool(self.blocks),
+            begun=bool(self.text.blocks),
             chat=context.chat,
         )
         if context.waiting:
-            chips.append(Chip(style.texts("transcript.waiting_for_you"), "warn"))
+            chips.append(HeaderChip(style.texts("transcript.waiting_for_you"), "warn"))
         meta, tip = meta_of(message, style.texts, time=style.wide), tip_of(message, style.texts)
         right = self.right
         number, count = context.versions
@@ -204,22 +205,22 @@ class MessageRow(PaintedRow):
         return before.left()
 
     def _place_thought(self, left: int, y: int, width: int) -> int:
-        """Place the line about what was thought, and the thought itself where it is unfolded."""
+        """Place the line that unfolds the thinking, and the thinking if it is unfolded."""
         message, context = self.message, self.context
         if not message.thinking or not context.chat:
             self._thought = None
             return y
         if self._thought is None:
             self._thought = ThoughtLine(self.style)
-        going = message.state == MessageState.STREAMING and not self.blocks
+        going = message.state == MessageState.STREAMING and not self.text.blocks
         words = thought_of(self.style.texts, going=going, seconds=context.thought_s)
         self._thought.set_text(words, message.thinking if context.thought_open else "")
         bottom = self._thought.place(left, y, width)
         self._links.append(Link(THOUGHT, "", self._thought.line))
-        return bottom + (6 if self.segments or message.state != MessageState.STREAMING else 0)
+        return bottom + (6 if self.text.segments or message.state != MessageState.STREAMING else 0)
 
     def _place_end(self, left: int, y: int, width: int) -> int:
-        """Place what stands under the text: the error, and the words that ask for an action."""
+        """Place what stands under the text: the error and the actions."""
         style, message = self.style, self.message
         self._error = None
         wanted: list[tuple[str, str]] = []
@@ -262,29 +263,29 @@ class MessageRow(PaintedRow):
         return error_of(self.message, self.context.speaker.name, self.style.texts)
 
     def tip_at(self, point: QPoint) -> str:
-        """Return the whole of what was elided, or what a mark does, under a point of the row."""
+        """Return the tool tip at a point of the row: what is elided, or what a mark does."""
         step = self.action_at(point)
         if step in (EARLIER, LATER):
             return self.style.texts(f"transcript.{step}")
         return next((piece.tip for piece in self._pieces if piece.tip and piece.rect.contains(point)), "")
 
     def action_at(self, point: QPoint) -> str:
-        """Return the action asked for by what is painted under a point of the row, or nothing."""
+        """Return the action at a point of the row, or nothing."""
         action = super().action_at(point)
         if action:
             return action
-        if any(segment.copy_rect.contains(point) for segment in self.segments):
+        if any(segment.copy_rect.contains(point) for segment in self.text.segments):
             return COPY_CODE
         return ""
 
-    def range_of(self, hit: Hit) -> tuple[int, int] | None:
-        """Return from where to where a hit stands in the text, or in the thought where it is one of that."""
+    def range_of(self, hit: SearchHit) -> tuple[int, int] | None:
+        """Return the range of a hit in the text or the thinking; None if it is not shown."""
         if hit.part == THOUGHT:
             return self._thought.range_of(hit) if self._thought is not None else None
         return super().range_of(hit)
 
-    def hit_rect(self, hit: Hit) -> QRect:
-        """Return where a hit stands in the row."""
+    def hit_rect(self, hit: SearchHit) -> QRect:
+        """Return the rectangle of a hit in the row."""
         shown = self.range_of(hit)
         if hit.part == THOUGHT and shown is not None and self._thought is not None:
             return self._thought.position_rect(shown[0])
@@ -292,14 +293,11 @@ class MessageRow(PaintedRow):
 
     @property
     def settled(self) -> bool:
-        """Whether the row stands as it is and is small enough to be kept as a picture."""
+        """Whether the row is painted the same until it is laid out again."""
         return self.message.state != MessageState.STREAMING and super().settled
 
-    def paint(self, painter: QPainter, clip: QRect, ranges: Sequence[Range]) -> None:
-        """Paint in the row's coordinates what lies inside `clip`."""
+    def _paint(self, painter: QPainter, clip: QRect, ranges: Sequence[Range]) -> None:
         style, tokens, speaker = self.style, self.style.tokens, self.context.speaker
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        self._paint_lines(painter)
         if self.context.separator:
             self._paint_separator(painter)
         content = self._content
@@ -314,11 +312,11 @@ class MessageRow(PaintedRow):
         if self.context.headed and clip.top() < content.top() + style.avatar:
             paint_avatar(painter, style, speaker, avatar)
             paint_header(painter, style, self._pieces, 0)
-        if style.wide and user and (self.segments or self._chips):
+        if style.wide and user and (self.text.segments or self._chips):
             self._paint_bubble(painter)
         if self._thought is not None:
             self._thought.paint(painter, clip, [each for each in ranges if each.thought])
-        self._stack.paint(painter, clip, [each for each in ranges if not each.thought])
+        self.text.paint(painter, clip, [each for each in ranges if not each.thought])
         if self._chips is not None:
             self._chips.paint(painter)
         if self.message.state == MessageState.STREAMING:
@@ -326,7 +324,6 @@ class MessageRow(PaintedRow):
         if self._error is not None:
             everything = Range(0, self._error.length, "transparent", tokens.error)
             self._error.paint(painter, clip, [everything])
-        self._paint_words(painter)
 
     def _paint_separator(self, painter: QPainter) -> None:
         style = self.style
@@ -345,11 +342,11 @@ class MessageRow(PaintedRow):
 
     def _paint_bubble(self, painter: QPainter) -> None:
         used = max(
-            [s.document.idealWidth() if s.document else s.rect.width() for s in self.segments], default=0
+            [s.document.idealWidth() if s.document else s.rect.width() for s in self.text.segments], default=0
         )
         left, top, bottom = self.text_left + 12, self._content.bottom(), 0
-        if self.segments:
-            top, bottom = self.segments[0].rect.top(), self._stack.bottom
+        if self.text.segments:
+            top, bottom = self.text.segments[0].rect.top(), self.text.bottom
         if self._chips is not None:
             used, top = max(used, self._chips.rect.width()), min(top, self._chips.rect.top())
             bottom = self._chips.rect.bottom() + 1
@@ -359,12 +356,12 @@ class MessageRow(PaintedRow):
         painter.drawRoundedRect(box, 10, 10)
 
     def _paint_caret(self, painter: QPainter) -> None:
-        if not self.segments and (self._thought is not None or self.message.tool_calls):
+        if not self.text.segments and (self._thought is not None or self.message.tool_calls):
             return
         line = self.style.text.line_height
         place = QRect(self.text_left, self._content.bottom() - line, 1, line)
-        if self.segments:
-            last = self.segments[-1]
+        if self.text.segments:
+            last = self.text.segments[-1]
             place = last.position_rect(last.start + last.length)
         size = self.style.font.pixelSize()
         painter.fillRect(
@@ -372,11 +369,11 @@ class MessageRow(PaintedRow):
         )
 
     def describe(self) -> str:
-        """Return what a screen reader says: who speaks, the chips and the text."""
+        """Return speaker, chips and text for a screen reader."""
         chips = [piece.text for piece in self._pieces if piece.kind == CHIP]
         if self.depth:
             chips.append(self.style.texts("transcript.card.depth", count=self.depth))
         head = f"{self.context.speaker.name} ({', '.join(chips)})" if chips else self.context.speaker.name
-        text = self.error_text if self.message.state == MessageState.FAILED else self.plain_text
+        text = self.error_text if self.message.state == MessageState.FAILED else self.text.plain_text
         files = f" [{self._chips.words}]" if self._chips is not None else ""
         return f"{head}: {text}{files}"

@@ -1,7 +1,7 @@
-"""The heights of all rows of a transcript: leaves of 64 rows, a Fenwick tree over the leaves.
+"""The heights of all rows of a transcript, in leaves of 64 rows with a Fenwick tree over the leaves.
 
-A row counts by an estimate from its characters and lines until it has been measured; a new width
-drops the measures and costs one step a leaf. Used by the transcript view for its scrolling.
+A row counts with an estimate from its characters and lines until it is measured; a new width drops the measured
+heights and costs one step per leaf.
 """
 
 from array import array
@@ -13,20 +13,20 @@ LEAF_ROWS = 64
 
 @dataclass(frozen=True, slots=True)
 class RowEstimate:
-    """How tall a row probably is, in pixels: a fixed part, and parts per line end and character."""
+    """The estimated height of a row in pixels: a fixed part, and a part for each line end and character."""
 
     row: float
     line: float
     character: float
 
     def of(self, characters: int, lines: int) -> float:
-        """Return the probable height of a row."""
+        """Return the estimated height of a row."""
         return self.row + lines * self.line + characters * self.character
 
 
 @dataclass(slots=True)
 class _Leaf:
-    """Some neighbouring rows: their characters and line ends, and the heights measured so far by place."""
+    """Neighbouring rows: their characters and line ends, and the measured heights by place."""
 
     characters: "array[int]"
     lines: "array[int]"
@@ -69,7 +69,7 @@ class _Fenwick:
         return total
 
     def find(self, total: float) -> int:
-        """Return the last index whose sum before it is at most `total`."""
+        """Return the last index with at most `total` before it."""
         position, step = 0, self._top
         while step:
             if position + step < len(self._tree) and self._tree[position + step] <= total:
@@ -80,9 +80,9 @@ class _Fenwick:
 
 
 class RowHeights:
-    """Heights by row, position by row and row by position, for any number of rows.
+    """Heights by row, positions by row and rows by position, in pixels.
 
-    `version` is another number after every change of a height.
+    `version` changes with every change of a height.
     """
 
     def __init__(self, estimate: RowEstimate) -> None:
@@ -101,7 +101,7 @@ class RowHeights:
         return self._heights.before(len(self._leaves))
 
     def set_estimate(self, estimate: RowEstimate) -> None:
-        """Forget every measure, because the width or the font changed."""
+        """Drop all measured heights, because the width or the font changed."""
         self._estimate = estimate
         for leaf in self._leaves:
             leaf.measured.clear()
@@ -129,7 +129,7 @@ class RowHeights:
         self._build()
 
     def splice(self, start: int, removed: int, sizes: Sequence[tuple[int, int]]) -> None:
-        """Put rows of these sizes in the place of `removed` rows from `start` on; other heights stay."""
+        """Replace `removed` rows from `start` on by rows of these sizes; other heights stay."""
         if start >= self._rows:
             first = last = len(self._leaves) - 1 if self._leaves else 0
             begin = len(self._leaves[first]) if self._leaves else 0
@@ -158,7 +158,7 @@ class RowHeights:
         self._build()
 
     def set_size(self, row: int, characters: int, lines: int) -> None:
-        """Give a row that grew its new size; a measured height is forgotten."""
+        """Set the size of a row that grew, and drop its measured height."""
         index, place = self._place(row)
         leaf = self._leaves[index]
         before = self._height_in(leaf, place)
@@ -168,7 +168,7 @@ class RowHeights:
         self.version += 1
 
     def measure(self, row: int, height: int) -> float:
-        """Set a row's true height; return by how much it differs from what was counted."""
+        """Set the measured height of a row; return the difference to the height before."""
         index, place = self._place(row)
         leaf = self._leaves[index]
         difference = height - self._height_in(leaf, place)
@@ -184,7 +184,7 @@ class RowHeights:
         return self._height_in(self._leaves[index], place)
 
     def top(self, row: int) -> float:
-        """Return the position of a row's upper edge; of the row after the last, the total."""
+        """Return the upper edge of a row; for the row after the last, the total height."""
         if row >= self._rows:
             return self.total
         index, place = self._place(row)
@@ -192,7 +192,7 @@ class RowHeights:
         return self._heights.before(index) + sum([self._height_in(leaf, other) for other in range(place)])
 
     def find(self, position: float) -> tuple[int, float]:
-        """Return the row at a position and how far below its upper edge that is."""
+        """Return the row at a position and the distance below its upper edge."""
         if not self._rows:
             return 0, 0.0
         position = max(0.0, min(position, self.total - 1))

@@ -1,7 +1,4 @@
-"""Which rows are on screen and where: an anchor (row and offset) that holds while heights change.
-
-Knows no widget: the transcript view gives it the height of its viewport and a way to measure a row.
-"""
+"""Which rows are on screen and where, from an anchor (row and offset) that holds while heights change."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,7 +11,7 @@ LEAST_ROW = 20
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A row on screen: `top` is the distance from the viewport's upper edge, in pixels."""
+    """A row on screen: `top` is the distance from the viewport's upper edge in pixels."""
 
     row: int
     top: int
@@ -22,9 +19,9 @@ class Placed:
 
 
 class RowScroller:
-    """The place in a transcript; `follow` says whether it stays at the end, `footer` is space under it.
+    """The position in a transcript; `follow` means that it stays at the end, `footer` is the space under it.
 
-    `measure` returns a row's true height and sets it in `heights`.
+    `measure` returns a row's height in pixels and sets it in `heights`.
     """
 
     def __init__(self, heights: RowHeights, measure: Callable[[int], int]) -> None:
@@ -38,7 +35,7 @@ class RowScroller:
 
     @property
     def value(self) -> int:
-        """The position in pixels from the first row's upper edge, by what is known of the heights."""
+        """The position in pixels from the first row's upper edge, partly estimated."""
         return round(self.heights.top(self.row)) + self.offset
 
     @property
@@ -47,7 +44,7 @@ class RowScroller:
         return max(0, round(self.heights.total) + self.footer - self.viewport)
 
     def scroll_by(self, distance: int) -> None:
-        """Move by true pixels, measuring every row that is crossed."""
+        """Move by pixels, measuring every row that is crossed."""
         if not len(self.heights):
             return
         self.follow = False
@@ -56,7 +53,7 @@ class RowScroller:
         self._hold_end()
 
     def scroll_to(self, position: int) -> None:
-        """Jump to a position counted by what is known of the heights."""
+        """Jump to a position in pixels, partly estimated."""
         row, offset = self.heights.find(position)
         self.follow = False
         self.row, self.offset = row, round(offset)
@@ -65,7 +62,7 @@ class RowScroller:
         self._hold_end()
 
     def show_row(self, row: int, offset: int = 0) -> None:
-        """Put a row's `offset` at the upper edge of the viewport, as far as the end allows."""
+        """Put a row at the viewport's upper edge, `offset` pixels of it above, as far as the end allows."""
         self.follow = False
         self.row, self.offset = row, offset
         self._walk()
@@ -77,11 +74,11 @@ class RowScroller:
         self._to_end()
 
     def rows_prepended(self, count: int) -> None:
-        """Keep the place while rows were added before the first."""
+        """Keep the position after rows were added before the first."""
         self.row += count
 
     def rows_spliced(self, start: int, removed: int, added: int) -> None:
-        """Keep the place while rows were put in the place of others; a row that went gives way to the first new."""
+        """Keep the position after rows were replaced; if its row is gone, go to the first new one."""
         if self.row >= start + removed:
             self.row += added - removed
         elif self.row >= start and self.row - start >= added:
@@ -89,7 +86,7 @@ class RowScroller:
         self.row = max(0, min(self.row, len(self.heights) - 1))
 
     def visible(self) -> list[Placed]:
-        """Return the rows on screen, measured, after going to the end where it is followed."""
+        """Measure and return the rows on screen; go to the end first if it is followed."""
         if self.follow:
             self._to_end()
         placed = self._from_anchor()
@@ -114,7 +111,7 @@ class RowScroller:
         return placed
 
     def _walk(self) -> None:
-        """Bring the offset back inside the anchor's row."""
+        """Move the anchor until the offset is inside its row."""
         while self.offset < 0 and self.row > 0:
             self.row -= 1
             self.offset += self._measure(self.row)
@@ -127,7 +124,7 @@ class RowScroller:
             self.row += 1
 
     def _hold_end(self) -> None:
-        """Follow again when the end has been reached."""
+        """Follow the end again once it is reached."""
         if (len(self.heights) - self.row) * LEAST_ROW > self.viewport + LEAST_ROW:
             return
         placed = self._from_anchor()

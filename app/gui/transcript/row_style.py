@@ -1,4 +1,4 @@
-"""What every row of a transcript is painted with: layout, fonts, colours and words."""
+"""The look of rows: fonts, distances in pixels, colours and texts of one layout."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ def _sized(font: QFont, pixels: int, weight: int = 400) -> QFont:
 
 
 def body_font(font: QFont) -> QFont:
-    """Return a widget's font with its size in pixels, which the rows count in."""
+    """Return a widget's font with its size in pixels."""
     font = QFont(font)
     if font.pixelSize() <= 0:
         font.setPixelSize(BODY_PX)
@@ -81,24 +81,24 @@ class RowStyle:
         return QColor(getattr(self.tokens, token))
 
     def estimate(self, width: int) -> RowEstimate:
-        """Return how tall rows of a width probably are."""
+        """Return the estimate of row heights for a width in pixels."""
         column = min(width - 2 * self.margin, MAX_COLUMN) - self.text_left
         per_line = max(10.0, column / (self.font.pixelSize() * 0.52))
         line = self.text.line_height
         return RowEstimate(self.header + self.row_gap + line, line * 0.8, line / per_line)
 
     def indent(self, depth: int) -> int:
-        """Return how far rows of a sub-agent stand to the right; deeper than DEEP levels it is little more."""
+        """Return the indent of rows of sub-agents in pixels; beyond DEEP levels it grows slowly."""
         step = 51 if self.wide else 20
         return step * min(depth, DEEP) + 8 * min(max(0, depth - DEEP), 8)
 
     def tall(self, pixels: int) -> int:
-        """Return a height that holds text, grown as the texts are; never less than it is."""
+        """Return a height for text, scaled up for larger fonts."""
         return round(pixels * max(1.0, self.font.pixelSize() / BODY_PX))
 
     @property
     def wide(self) -> bool:
-        """Whether rows stand in the main area."""
+        """Whether the layout is the one of the main area."""
         return self.layout == WIDE
 
     @property
@@ -113,7 +113,7 @@ class RowStyle:
 
     @property
     def text_left(self) -> int:
-        """Where the text begins, from the row's left edge."""
+        """The left edge of text, from the row's left edge."""
         return 41 if self.wide else 14
 
     @property

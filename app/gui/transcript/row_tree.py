@@ -1,6 +1,6 @@
-"""Turns the messages of a conversation into the rows of its transcript, in the order of the calls.
+"""The rows of the messages of a session, in the order of the calls.
 
-Pure: the same messages give the same rows, live or read from the disk. Used by `TranscriptModel`.
+Pure functions: the same messages give the same rows, live or read from disk.
 """
 
 from collections import Counter, defaultdict, deque
@@ -21,13 +21,12 @@ UNDER_TEXT_GAP = 6
 TEXT_GAP = 8
 
 
-class Entry(NamedTuple):
-    """One row: what it shows and where it stands.
+class RowEntry(NamedTuple):
+    """One row: what it shows and its place.
 
-    `message_id` is the message it is drawn from, `call` the place of a CARD's call in it and
-    `result_id` the tool message that answers it. `groups` are the sub-agents' turns around the row,
-    outermost first; a GROUP row is the head of the last of them. `gap` is the space over the row in
-    pixels, `headed` whether a message says who speaks.
+    `message_id` is the message it is drawn from, `call` the index of a CARD's call in it and `result_id` the tool message
+    with the result. `groups` are the sub-agents' turns around the row, outermost first; a GROUP row is the head of the
+    last of them. `gap` is the space over the row in pixels, `headed` whether a message shows its speaker.
     """
 
     id: str
@@ -40,9 +39,9 @@ class Entry(NamedTuple):
     headed: bool = True
 
 
-def plain_rows(messages: Iterable[Message]) -> list[Entry]:
-    """Return one row a message: all there is in a conversation without calls."""
-    return [Entry(message.id, MESSAGE, message.id) for message in messages]
+def plain_rows(messages: Iterable[Message]) -> list[RowEntry]:
+    """Return one row per message, for sessions without calls."""
+    return [RowEntry(message.id, MESSAGE, message.id) for message in messages]
 
 
 def group_id(turn_id: str) -> str:
@@ -50,17 +49,17 @@ def group_id(turn_id: str) -> str:
     return f"group {turn_id}"
 
 
-def tree_rows(messages: Sequence[Message], folded: Collection[str] = ()) -> list[Entry]:
-    """Return the rows of some root turns and all that was called in them; `folded` are turn ids."""
+def tree_rows(messages: Sequence[Message], folded: Collection[str] = ()) -> list[RowEntry]:
+    """Return the rows of root turns and the turns called in them; `folded` are turn ids."""
     tree = _Tree(messages, folded)
-    rows: list[Entry] = []
+    rows: list[RowEntry] = []
     for root in tree.roots():
         rows += _spaced(tree.walk(root))
     return rows
 
 
-def whole_rows(messages: Sequence[Message]) -> Iterator[Entry]:
-    """Yield the rows of some root turns with nothing folded, one by one and without their gaps."""
+def whole_rows(messages: Sequence[Message]) -> Iterator[RowEntry]:
+    """Yield the rows of root turns with nothing folded, one by one and without gaps."""
     tree = _Tree(messages, ())
     for root in tree.roots():
         yield from tree.walk(root)
@@ -86,16 +85,16 @@ class _Tree:
         return parent is not None and parent != turn_id and parent in self._turns
 
     def roots(self) -> Iterator[str]:
-        """Return the turns nothing shown has called; last those that call each other in a ring."""
+        """Yield the turns that no known call started; last those that call each other in a ring."""
         yield from [turn_id for turn_id in self._turns if not self._has_parent(turn_id)]
         yield from [turn_id for turn_id in self._turns if turn_id not in self._seen]
 
-    def walk(self, root: str) -> Iterator[Entry]:
-        """Return the rows of a turn and of the turns under it; without recursion, so as deep as it goes."""
+    def walk(self, root: str) -> Iterator[RowEntry]:
+        """Yield the rows of a turn and the turns below it, without recursion because depth is not limited."""
         stack = [self._turn(root, ())]
         while stack:
             for step in stack[-1]:
-                if isinstance(step, Entry):
+                if isinstance(step, RowEntry):
                     yield step
                 else:
                     turn_id, groups = step
@@ -104,19 +103,21 @@ class _Tree:
             else:
                 stack.pop()
 
-    def _turn(self, turn_id: str, groups: tuple[str, ...]) -> Iterator[Entry | tuple[str, tuple[str, ...]]]:
+    def _turn(
+        self, turn_id: str, groups: tuple[str, ...]
+    ) -> Iterator[RowEntry | tuple[str, tuple[str, ...]]]:
         if turn_id in self._seen:
             return
         self._seen.add(turn_id)
         said = self._turns[turn_id]
         if not groups and len(said) == 1 and _is_plain(said[0]) and turn_id not in self._started:
-            yield Entry(said[0].id, MESSAGE, said[0].id)
+            yield RowEntry(said[0].id, MESSAGE, said[0].id)
             return
         speaker = ""
         if said[0].parent_turn_id is not None:
             groups = (*groups, turn_id)
             speaker = said[0].author.id
-            yield Entry(group_id(turn_id), GROUP, said[0].id, groups)
+            yield RowEntry(group_id(turn_id), GROUP, said[0].id, groups)
             if turn_id in self._folded:
                 self._hide(turn_id)
                 return
@@ -132,46 +133,46 @@ class _Tree:
         for message in said:
             of_call = message.tool_call_id in calls
             if message.prompt is not None and not of_call:
-                yield Entry(message.id, QUESTION, message.id, groups)
+                yield RowEntry(message.id, QUESTION, message.id, groups)
             elif message.role in (Role.TOOL, Role.SYSTEM) or (message.answers and message.answers in asked):
                 continue
             else:
                 headed = message.author.id != speaker or message.role != Role.ASSISTANT
                 speaker = message.author.id if message.role == Role.ASSISTANT else ""
                 if headed or not _is_empty(message):
-                    yield Entry(message.id, MESSAGE, message.id, groups, headed=headed)
+                    yield RowEntry(message.id, MESSAGE, message.id, groups, headed=headed)
             for place, call in enumerate(message.tool_calls):
                 given = results[call.id]
-                # Of several results for a call the last counts: the others are of runs that were cut.
+                # Of several results of a call the last counts: the others are of runs that were cut off.
                 while len(given) > max(1, calls[call.id]) and given[0].prompt is None:
                     given.popleft()
                 calls[call.id] -= 1
                 result = given.popleft() if given else None
                 if result is not None and result.prompt is not None:
-                    yield Entry(result.id, QUESTION, result.id, groups)
+                    yield RowEntry(result.id, QUESTION, result.id, groups)
                 else:
                     row_id = f"{message.id}/{place}"
                     result_id = result.id if result is not None else ""
-                    yield Entry(row_id, CARD, message.id, groups, place, result_id)
+                    yield RowEntry(row_id, CARD, message.id, groups, place, result_id)
                 for question in questions.pop(call.id, ()):
-                    yield Entry(question.id, QUESTION, question.id, groups)
+                    yield RowEntry(question.id, QUESTION, question.id, groups)
                 yield from [(child, groups) for child in self._children(turn_id, call.id)]
         for each in [each for given in results.values() for each in given if each.tool_call_id in calls]:
             if each.prompt is not None:
-                yield Entry(each.id, QUESTION, each.id, groups)
+                yield RowEntry(each.id, QUESTION, each.id, groups)
         yield from [
             (child, groups) for call_id in self._left(turn_id) for child in self._children(turn_id, call_id)
         ]
 
     def _children(self, turn_id: str, call_id: str) -> list[str]:
-        """Return the turns a call started, once."""
+        """Return the turns a call started, the first time only."""
         return self._started[turn_id].pop(call_id, []) if turn_id in self._started else []
 
     def _left(self, turn_id: str) -> list[str]:
         return list(self._started.get(turn_id, ()))
 
     def _hide(self, turn_id: str) -> None:
-        """Count everything under a folded turn as seen."""
+        """Mark everything under a folded turn as seen."""
         below = [turn_id]
         while below:
             for children in self._started.pop(below.pop(), {}).values():
@@ -181,7 +182,7 @@ class _Tree:
 
 
 def same_rows(old: Message, new: Message) -> bool:
-    """Whether a message that takes another's place changes no row but its own."""
+    """Return whether a new version of a message changes no row but its own."""
     return _shape(old) == _shape(new)
 
 
@@ -192,14 +193,14 @@ def _shape(message: Message) -> tuple[object, ...]:
 
 
 def _is_plain(message: Message) -> bool:
-    """Whether a message that is a turn of its own has nothing but its row."""
+    """Return whether a message that is a whole turn needs one row only."""
     if message.role in (Role.TOOL, Role.SYSTEM) or message.parent_turn_id is not None:
         return False
     return not message.tool_calls and message.prompt is None
 
 
 def _is_empty(message: Message) -> bool:
-    """Whether a message has nothing to show but its calls."""
+    """Return whether a message has nothing to show but its calls."""
     if message.content or message.thinking:
         return False
     if message.state == MessageState.STREAMING:
@@ -207,15 +208,15 @@ def _is_empty(message: Message) -> bool:
     return message.error is None
 
 
-def _spaced(entries: Iterable[Entry]) -> Iterator[Entry]:
-    """Give each row of a root turn the space over it."""
-    before: Entry | None = None
+def _spaced(entries: Iterable[RowEntry]) -> Iterator[RowEntry]:
+    """Set the space over each row of a root turn."""
+    before: RowEntry | None = None
     for entry in entries:
-        yield Entry(*entry[:6], _gap(before, entry), entry.headed)
+        yield RowEntry(*entry[:6], _gap(before, entry), entry.headed)
         before = entry
 
 
-def _gap(before: Entry | None, entry: Entry) -> int:
+def _gap(before: RowEntry | None, entry: RowEntry) -> int:
     if before is None or (entry.kind == MESSAGE and entry.headed):
         return TURN_GAP
     if entry.kind == GROUP or len(before.groups) > len(entry.groups):

@@ -1,12 +1,14 @@
-"""What a row says about its message besides the text: chips, seconds, why it was this speaker's turn, errors."""
+"""What rows say: chips, durations, reasons and errors of a message, and a tool call in one line."""
 
+import json
 from datetime import datetime
 
-from app.core.message import Message, MessageState
+from app.core.message import Message, MessageState, ToolCall
+from app.core.text import visible
 from app.core.texts import Texts
 from app.core.usage import Total, money_text, used_text
 from app.gui.markdown.blocks import clean
-from app.gui.transcript.row_header import Chip
+from app.gui.transcript.speaker_line import HeaderChip
 
 CUT = ("truncated", "length")
 
@@ -23,37 +25,39 @@ SHORTEST_SHOWN_S = 0.05
 
 def chips_of(
     message: Message, role: str, texts: Texts, *, model: bool, begun: bool, chat: bool = False
-) -> list[Chip]:
-    """Return a message's chips; `model` shows its model too, `begun` says whether it has text yet.
+) -> list[HeaderChip]:
+    """Return the chips of a message; `model` adds its model, `begun` means that it has text.
 
-    In a `chat` the one who writes is told by the caret alone.
+    In a `chat` only the text cursor shows that a message streams.
     """
     leads = message.author.kind == ORCHESTRATOR
-    chips = [Chip(role, "accent" if leads else "plain")] if role else []
+    chips = [HeaderChip(role, "accent" if leads else "plain")] if role else []
     name = model_of(message)
     if model and name and not leads:
-        chips.append(Chip(name))
+        chips.append(HeaderChip(name))
     if message.why == GUIDED:
-        chips.append(Chip(texts("why.guided")))
+        chips.append(HeaderChip(texts("why.guided")))
     if message.state == MessageState.STREAMING and chat:
         return chips
     if message.state == MessageState.STREAMING:
         thinking = bool(message.thinking) and not begun
-        chips.append(Chip(texts("transcript.thinking" if thinking else "transcript.speaking"), "accent"))
+        chips.append(
+            HeaderChip(texts("transcript.thinking" if thinking else "transcript.speaking"), "accent")
+        )
     elif message.state == MessageState.STOPPED:
-        chips.append(Chip(texts("transcript.stopped"), "warn"))
+        chips.append(HeaderChip(texts("transcript.stopped"), "warn"))
     elif message.state == MessageState.FAILED:
-        chips.append(Chip(texts("transcript.failed_chip"), "error"))
+        chips.append(HeaderChip(texts("transcript.failed_chip"), "error"))
     elif message.state != MessageState.DONE:
-        chips.append(Chip(texts("unknown"), "warn"))
+        chips.append(HeaderChip(texts("unknown"), "warn"))
     if message.note and (is_cut(message) or message.note not in CUT):
         text = texts.named("transcript.note", message.note)
-        chips.append(Chip(text, "plain" if message.note == "passed" else "warn"))
+        chips.append(HeaderChip(text, "plain" if message.note == "passed" else "warn"))
     return chips
 
 
 def is_cut(message: Message) -> bool:
-    """Say whether an answer ends before its end; one that became calls has done what it was for."""
+    """Return whether an answer was cut off; an answer that ends in calls was not."""
     return message.note in CUT and not message.tool_calls
 
 
@@ -65,7 +69,7 @@ def model_of(message: Message) -> str:
 
 
 def thought_of(texts: Texts, *, going: bool, seconds: float | None) -> str:
-    """Return what stands over a thought; `seconds` are those until the first word, where they are known."""
+    """Return the words of the line over the thinking; `seconds` are those until the first word, None if unknown."""
     if going:
         return texts("transcript.thinking_now")
     if seconds is None:
@@ -74,7 +78,7 @@ def thought_of(texts: Texts, *, going: bool, seconds: float | None) -> str:
 
 
 def sent_at(message: Message) -> str:
-    """Return when a message was sent, as hours and minutes of this place; nothing where that is unknown."""
+    """Return the local time of a message as hours and minutes, or nothing if it is unknown."""
     try:
         return f"{datetime.fromisoformat(message.created_at).astimezone():%H:%M}"
     except (ValueError, OverflowError):
@@ -82,9 +86,9 @@ def sent_at(message: Message) -> str:
 
 
 def meta_of(message: Message, texts: Texts, *, time: bool = False) -> str:
-    """Return how long the answer took, and why it was this speaker's turn where that says something.
+    """Return the duration of an answer, and the reason for its turn unless it is obvious.
 
-    With `time` it begins with when the message was sent, and says what it used and cost.
+    With `time` the sending time stands before it, and tokens and cost after it.
     """
     parts = [sent] if time and (sent := sent_at(message)) else []
     if message.seconds is not None and message.seconds >= SHORTEST_SHOWN_S:
@@ -100,7 +104,7 @@ def meta_of(message: Message, texts: Texts, *, time: bool = False) -> str:
 
 
 def tip_of(message: Message, texts: Texts) -> str:
-    """Return what is said over how long the answer took: why it was this speaker's turn, and what it used."""
+    """Return the tool tip of the meta text: the reason for the turn, tokens and cost."""
     parts = [why] if (why := why_of(message, texts)) else []
     if (usage := message.usage) is not None:
         total = Total.of(usage)
@@ -111,7 +115,7 @@ def tip_of(message: Message, texts: Texts) -> str:
 
 
 def why_of(message: Message, texts: Texts) -> str:
-    """Return in words why it was this speaker's turn."""
+    """Return the reason for a speaker's turn in words."""
     key = f"why.{message.why}"
     return texts(key) if message.why and key in texts else ""
 
@@ -130,3 +134,92 @@ def error_of(message: Message, name: str, texts: Texts) -> str:
         else texts("transcript.failed")
     )
     return words if not detail or detail in words else f"{words}\n{detail}"
+
+
+SHOWN = 20_000
+TITLE = 240
+MOST_STEPS = 1_000
+SUB_AGENT = "subAgent"
+SWITCH_ASSISTANT = "switchAssistant"
+SET_PLAN = "setPlan"
+CHECK_DONE = "checkDone"
+STEP = "step"
+LONGEST_READ = 20_000
+"""Characters of arguments that are read for the line; of longer ones it shows the beginning."""
+
+_ICONS = {
+    SUB_AGENT: "workflow",
+    SWITCH_ASSISTANT: "users",
+    SET_PLAN: "list-checks",
+    STEP: "spline",
+    CHECK_DONE: "list-checks",
+    "clearPlan": "list-checks",
+    "reportResult": "file-text",
+    "promptToUser": "message-circle",
+    "promptUser": "message-circle",
+    "web_fetch": "globe",
+    "web_search": "search",
+    "open_url": "external-link",
+    "get_pages": "file-text",
+    "get_current_page": "file-text",
+}
+
+
+def icon_of(name: str) -> str:
+    """Return the name of a tool's icon."""
+    return _ICONS.get(name, "wrench")
+
+
+def title(call: ToolCall, texts: Texts) -> str:
+    """Return a call in one line: the name of the tool and its arguments, shortened for known tools."""
+    name = _one_line(visible(call.name[:TITLE]))
+    values = _values(call.arguments.strip())
+    if isinstance(values, dict):
+        items = values.get("items")
+        if call.name == SET_PLAN and isinstance(items, list):
+            return f"{name}({texts('transcript.card.items', count=len(items))})"
+        index = values.get("index")
+        if call.name == CHECK_DONE and isinstance(index, int) and 0 <= index < MOST_STEPS:
+            return texts("transcript.card.checked", number=index + 1)
+        member, instruction = values.get("assistant"), values.get("instruction")
+        if call.name == SWITCH_ASSISTANT and isinstance(member, str) and isinstance(instruction, str):
+            shown, said = (_one_line(visible(text[:TITLE])) for text in (member, instruction))
+            return f"{name} → {shown} · “{said}”"
+        step, who = values.get("step"), values.get("assistant")
+        if call.name == STEP and isinstance(step, str) and isinstance(who, str):
+            # A workflow's step is no tool and has no name of one.
+            return " → ".join(_one_line(visible(text[:TITLE])) for text in (step, who))
+    return f"{name}({_arguments(call, values)})"
+
+
+def _values(text: str) -> object:
+    """Return a call's arguments; None if they are too long for one line or no JSON."""
+    if len(text) > LONGEST_READ:
+        return None
+    try:
+        return json.loads(text, strict=False) if text else {}
+    except (ValueError, RecursionError):
+        return None
+
+
+def _arguments(call: ToolCall, values: object) -> str:
+    text = call.arguments.strip()
+    if values is None and text != "null":
+        return _one_line(visible(text[:TITLE])) + "…"
+    if not isinstance(values, dict):
+        return _value(values)
+    shown = [_value(value) for value in values.values()]
+    first = next(iter(values.values()), None)
+    if call.name == SUB_AGENT and isinstance(first, str):
+        shown[0] = _one_line(visible(first))
+    return ", ".join(shown)[: 2 * TITLE]
+
+
+def _value(value: object) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    text = _one_line(visible(text[:TITLE]))
+    return f'"{text}"' if isinstance(value, str) else text
+
+
+def _one_line(text: str) -> str:
+    return " ".join(clean(text).split())

@@ -1,14 +1,14 @@
-"""A message's blocks cut into pieces that are laid out and painted one by one.
+"""The text of a row as pieces from top to bottom, each with a document of its own.
 
-Neighbouring text shares a document until it holds about 1,500 characters, so that a growing
-message only ever changes its last one. Used by `message_row`.
+Neighbouring text shares a document until it holds about 1,500 characters, so a growing message changes only the last.
 """
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import QPointF, QRect, QRectF, Qt
+from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import (
     QAbstractTextDocumentLayout,
     QColor,
@@ -35,7 +35,7 @@ RULES_DRAWN = 400
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """A stretch of a row's plain text to paint, or of what was thought; colours are names of colours."""
+    """A range of a row's plain text, or of its thinking, to mark; the colours are names that QColor knows."""
 
     start: int
     end: int
@@ -45,7 +45,7 @@ class Range:
 
 
 def group(blocks: Sequence[Block], start: int = 0) -> list[tuple[int, int]]:
-    """Return (first, end) of the pieces; a piece depends only on the blocks up to its end."""
+    """Return (first, end) of the blocks of each piece; a piece depends only on the blocks up to its end."""
     groups: list[tuple[int, int]] = []
     first, characters = start, 0
     for index in range(start, len(blocks)):
@@ -65,12 +65,12 @@ def group(blocks: Sequence[Block], start: int = 0) -> list[tuple[int, int]]:
 
 
 def _is_text(block: Block, index: int) -> bool:
-    """Whether a block shares a document; thousands of rules would otherwise part as many documents."""
+    """Whether a block shares a document; thousands of rules would otherwise make as many documents."""
     return block.kind not in (CODE, TABLE, RULE) or (block.kind == RULE and index >= RULES_DRAWN)
 
 
 class Segment:
-    """One piece: its document, where it stands in the row and what it is in the plain text."""
+    """One piece: its document, its rectangle in the row and its range in the plain text."""
 
     def __init__(self, style: RowStyle, blocks: list[Block], first_block: int, start: int) -> None:
         self._style = style
@@ -84,7 +84,7 @@ class Segment:
         self.document = None if self.kind == RULE else BlockDocument(style.text, blocks)
 
     def update(self, blocks: list[Block]) -> None:
-        """Take the blocks as they are now."""
+        """Show other blocks, with the least change to the document."""
         if blocks == self.blocks:
             return
         kind = blocks[0].kind if not _is_text(blocks[0], self.first_block) else "text"
@@ -102,11 +102,11 @@ class Segment:
         self._places = Utf16Places(text)
 
     def gap_below(self, upper: "Segment") -> int:
-        """Return the space between the piece above and this one."""
+        """Return the space between the piece above and this one in pixels."""
         return 0 if upper.goes_on else gap_between(upper.blocks[-1], self.blocks[0])
 
     def place(self, left: int, top: int, width: int) -> None:
-        """Lay out in a width."""
+        """Lay out in a width in pixels."""
         block = self.blocks[0]
         shift = block.quote * QUOTE_STEP
         if self.kind != "text":
@@ -132,14 +132,14 @@ class Segment:
 
     @property
     def copy_rect(self) -> QRect:
-        """Where a code block's copy button stands; empty for all else."""
+        """The copy button of a code block; empty for other blocks."""
         if not self._head:
             return QRect()
         width = self._style.chip_metrics.horizontalAdvance(self._style.texts("transcript.copy_code")) + 20
         return QRect(self.rect.right() - width, self.rect.top(), width, self._head)
 
     def paint(self, painter: QPainter, clip: QRect, ranges: Sequence[Range]) -> None:
-        """Paint in the row's coordinates what lies inside `clip`."""
+        """Paint what lies inside `clip`, in the row's coordinates."""
         tokens = self._style.tokens
         for depth in range(self.blocks[0].quote):
             x = self.rect.left() - (self.blocks[0].quote - depth) * QUOTE_STEP
@@ -169,14 +169,14 @@ class Segment:
             self._paint_tick_box(painter, position, ticked)
 
     def position_at(self, point: QPointF) -> int:
-        """Return the place in the plain text nearest to a point of the row."""
+        """Return the position in the plain text nearest to a point of the row."""
         if self.document is None:
             return self.start
         position = self.document.documentLayout().hitTest(point - self._origin, Qt.HitTestAccuracy.FuzzyHit)
         return self.start + max(0, min(self._places.from_qt(position - self._lead), self.length))
 
     def link_at(self, point: QPointF) -> tuple[str, str]:
-        """Return address and shown text of the link under a point of the row, or two empty texts."""
+        """Return address and text of the link at a point of the row, or two empty texts."""
         if self.document is None:
             return "", ""
         layout = self.document.documentLayout()
@@ -186,7 +186,7 @@ class Segment:
         return url, self._link_text(url)
 
     def position_rect(self, position: int) -> QRect:
-        """Return where a place of the plain text stands in the row; one pixel wide."""
+        """Return the rectangle of a position of the plain text in the row; it is one pixel wide."""
         if self.document is None:
             return QRect(self.rect.left(), self.rect.top(), 1, self.rect.height())
         place = self._in_document(position - self.start)
@@ -200,13 +200,13 @@ class Segment:
             x = x[0]
         origin = block.layout().position() + self._origin
         if self.kind == TABLE:
-            # In a table the layout knows its place in its cell only.
+            # In a table the layout gives the position in the cell only.
             origin = top - block.layout().boundingRect().topLeft()
         return QRect(round(origin.x() + x), round(origin.y() + line.y()), 1, round(line.height()))
 
     @property
     def links(self) -> list[tuple[int, Span]]:
-        """The links of this piece and where they begin in the plain text."""
+        """The links of this piece and their positions in the plain text."""
         found: list[tuple[int, Span]] = []
         position = self.start
         for block in self.blocks:
@@ -230,7 +230,7 @@ class Segment:
         return 1 if self.kind == TABLE else 0
 
     def _in_document(self, position: int) -> int:
-        """Return the place in the document of a place in this piece's plain text."""
+        """Return the position in the document of a position in this piece's plain text."""
         return self._places.to_qt(position) + self._lead
 
     def _link_text(self, url: str) -> str:
@@ -258,7 +258,7 @@ class Segment:
         return result
 
     def _tick_boxes(self) -> list[tuple[int, bool]]:
-        """Return where the points of a list of tasks begin, and whether they are done."""
+        """Return the positions of the items of task lists, and whether they are done."""
         found: list[tuple[int, bool]] = []
         position = self.start
         for block in self.blocks:
@@ -268,7 +268,7 @@ class Segment:
         return found
 
     def _paint_tick_box(self, painter: QPainter, position: int, ticked: bool) -> None:
-        """Paint the box before a point; Qt's own looks the same ticked and not."""
+        """Paint the box before an item; Qt's own looks the same ticked and not."""
         tokens = self._style.tokens
         line = self.position_rect(position)
         box = QRectF(line.left() - 18.5, line.center().y() - 5.5, 12, 12)
@@ -309,3 +309,135 @@ def _all_spans(block: Block) -> list[Span]:
     if block.kind == TABLE:
         return [span for row in block.rows for cell in row for span in cell]
     return list(block.spans)
+
+
+class SegmentStack:
+    """The pieces of one text; `stale` is the index of the first piece to lay out again."""
+
+    def __init__(self, style: RowStyle) -> None:
+        self._style = style
+        self.blocks: list[Block] = []
+        self.segments: list[Segment] = []
+        self.stale = 0
+        self._coloured = 0
+
+    @property
+    def documents(self) -> int:
+        """The number of documents."""
+        return sum([segment.document is not None for segment in self.segments])
+
+    @property
+    def plain_text(self) -> str:
+        """The text without Markdown marks."""
+        return "\n".join([block.text for block in self.blocks])
+
+    @property
+    def length(self) -> int:
+        """The length of the plain text."""
+        return self.segments[-1].start + self.segments[-1].length if self.segments else 0
+
+    @property
+    def bottom(self) -> int:
+        """The lower edge of the last piece."""
+        return self.segments[-1].rect.bottom() + 1 if self.segments else 0
+
+    def set_blocks(self, blocks: Sequence[Block], first: int) -> None:
+        """Show other blocks, of which `first` is the first that changed."""
+        kept = max(0, bisect_right(self.segments, first, key=lambda segment: segment.first_block) - 1)
+        start_block = self.segments[kept].first_block if self.segments else 0
+        position = self.segments[kept].start if self.segments else 0
+        self.blocks = list(blocks)
+        segments = self.segments[:kept]
+        for index, (begin, end) in enumerate(group(blocks, start_block)):
+            part = list(blocks[begin:end])
+            if kept + index < len(self.segments):
+                segment = self.segments[kept + index]
+                segment.first_block, segment.start = begin, position
+                segment.update(part)
+            else:
+                segment = Segment(self._style, part, begin, position)
+            segment.goes_on = end < len(blocks) and blocks[end].kind == CODE and not blocks[end].first
+            position += segment.length + 1
+            segments.append(segment)
+        self.segments = segments
+        self.stale = min(self.stale, kept)
+        self._coloured = min(self._coloured, kept)
+
+    def plain_code(self, *, growing: bool) -> Segment | None:
+        """Return the first code without colours; the last piece does not count while it grows."""
+        while self._coloured < len(self.segments) - growing:
+            segment = self.segments[self._coloured]
+            if segment.kind == CODE and not segment.highlighted:
+                return segment
+            self._coloured += 1
+        return None
+
+    def place(self, left: int, top: int, width: int) -> int:
+        """Lay out what is stale or moved; return the lower edge, or `top` if there is no text."""
+        moved = bool(self.segments) and self.segments[0].rect.top() != top
+        for number in range(0 if moved else self.stale, len(self.segments)):
+            segment = self.segments[number]
+            if number:
+                upper = self.segments[number - 1]
+                top = upper.rect.bottom() + 1 + segment.gap_below(upper)
+            segment.place(left, top, width)
+        self.stale = len(self.segments)
+        return self.bottom if self.segments else top
+
+    def paint(self, painter: QPainter, clip: QRect, ranges: Sequence[Range]) -> None:
+        """Paint what lies inside `clip`."""
+        for segment in self.segments[self._number_at(clip.top()) :]:
+            if segment.rect.top() > clip.bottom():
+                break
+            segment.paint(painter, clip, ranges)
+
+    @property
+    def links(self) -> list[tuple[int, Span]]:
+        """The links of the text and their positions."""
+        return [found for segment in self.segments for found in segment.links]
+
+    @property
+    def copy_rects(self) -> list[QRect]:
+        """The copy buttons of code blocks."""
+        return [segment.copy_rect for segment in self.segments if not segment.copy_rect.isEmpty()]
+
+    def code_at(self, point: QPoint) -> str:
+        """Return the code of the block whose copy button is at a point."""
+        code: list[str] = []
+        for segment in self.segments:
+            if code and not segment.blocks[0].first:
+                code.append(segment.blocks[0].text)
+            elif code:
+                break
+            elif segment.copy_rect.contains(point):
+                code.append(segment.blocks[0].text)
+        return "\n".join(code)
+
+    def link_at(self, point: QPoint) -> tuple[str, str]:
+        """Return address and text of the link at a point, or two empty texts."""
+        segment = self._at(point.y())
+        return segment.link_at(QPointF(point)) if segment and segment.rect.contains(point) else ("", "")
+
+    def position_at(self, point: QPoint) -> int:
+        """Return the position in the plain text nearest to a point."""
+        segment = self._at(point.y())
+        if segment is None:
+            return 0
+        if point.y() < segment.rect.top() and segment is self.segments[0]:
+            return 0
+        return segment.position_at(QPointF(point))
+
+    def position_rect(self, position: int) -> QRect | None:
+        """Return the rectangle of a position of the plain text, None without text."""
+        for segment in reversed(self.segments):
+            if position >= segment.start:
+                return segment.position_rect(position)
+        return None
+
+    def _at(self, y: int) -> Segment | None:
+        number = min(self._number_at(y), len(self.segments) - 1)
+        return self.segments[number] if self.segments else None
+
+    def _number_at(self, y: int) -> int:
+        """Return the index of the first piece whose lower edge is not above a height."""
+        return bisect_left(self.segments, y, key=lambda segment: segment.rect.bottom())

@@ -1,63 +1,68 @@
-"""What is selected in a transcript, across messages, and how it is copied."""
+"""What is selected in a transcript, across rows, and how it is copied."""
 
 from dataclasses import dataclass
 
 from app.core.texts import Texts
 from app.gui.markdown.excerpt import markdown_of, plain_of
-from app.gui.markdown.literal import blocks_of
+from app.gui.markdown.message_blocks import blocks_of
 from app.gui.transcript.row_tree import MESSAGE
 from app.gui.transcript.transcript_model import TranscriptModel
 
 TO_END = 1 << 60
+"""A position behind the end of every text."""
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A place between two characters: a message and how far into its plain text."""
+class TextPlace:
+    """A place between two characters: a row and a position in its plain text."""
 
-    message_id: str
+    row_id: str
     position: int
 
 
 class Selection:
-    """The stretch between an anchor and a cursor, in either order."""
+    """The range between an anchor and a cursor, in either order."""
 
     def __init__(self, model: TranscriptModel) -> None:
         self._model = model
-        self.anchor: Place | None = None
-        self.cursor: Place | None = None
+        self.anchor: TextPlace | None = None
+        self.cursor: TextPlace | None = None
 
     def clear(self) -> None:
         """Select nothing."""
         self.anchor = self.cursor = None
 
-    def start(self, place: Place) -> None:
-        """Begin at a place."""
+    def start(self, place: TextPlace) -> None:
+        """Begin a selection at a place."""
         self.anchor = self.cursor = place
 
-    def extend(self, place: Place) -> None:
+    def extend(self, place: TextPlace) -> None:
         """Move the cursor and keep the anchor."""
         self.anchor = self.anchor or place
         self.cursor = place
+
+    def select_row(self, row_id: str) -> None:
+        """Select all of a row."""
+        self.anchor, self.cursor = TextPlace(row_id, 0), TextPlace(row_id, TO_END)
 
     def select_all(self) -> None:
         """Select everything."""
         model = self._model
         if model.entries:
-            self.anchor, self.cursor = Place(model.id(0), 0), Place(model.id(-1), TO_END)
+            self.anchor, self.cursor = TextPlace(model.id(0), 0), TextPlace(model.id(-1), TO_END)
 
     def bounds(self) -> tuple[tuple[int, int], tuple[int, int]] | None:
-        """Return first and last (row, position), or None when nothing is selected."""
+        """Return first and last (row, position), None if nothing is selected."""
         if self.anchor is None or self.cursor is None or self.anchor == self.cursor:
             return None
-        if self.anchor.message_id not in self._model or self.cursor.message_id not in self._model:
+        if self.anchor.row_id not in self._model or self.cursor.row_id not in self._model:
             return None
-        one = (self._model.index(self.anchor.message_id), self.anchor.position)
-        two = (self._model.index(self.cursor.message_id), self.cursor.position)
+        one = (self._model.index(self.anchor.row_id), self.anchor.position)
+        two = (self._model.index(self.cursor.row_id), self.cursor.position)
         return (one, two) if one <= two else (two, one)
 
     def in_row(self, row: int) -> tuple[int, int] | None:
-        """Return from where to where a row is selected."""
+        """Return start and end of the selection in a row, None if nothing of it is selected."""
         bounds = self.bounds()
         if bounds is None or not bounds[0][0] <= row <= bounds[1][0]:
             return None
@@ -65,7 +70,7 @@ class Selection:
         return (start if row == first else 0), (end if row == last else TO_END)
 
     def copied(self, texts: Texts, *, markdown: bool) -> str:
-        """Return the selected text; over several messages each begins with who speaks."""
+        """Return the selected text; each of several messages begins with who speaks."""
         bounds = self.bounds()
         if bounds is None:
             return ""
@@ -82,7 +87,7 @@ class Selection:
         return "\n\n".join(parts)
 
     def label(self, row: int, texts: Texts, *, markdown: bool) -> str:
-        """Return who speaks in a row, and in which role."""
+        """Return the speaker of a row with the role."""
         message = self._model.message(row)
         name = self._model.name(message, texts)
         role = self._model.role(message, texts)

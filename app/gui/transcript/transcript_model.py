@@ -1,4 +1,4 @@
-"""What a transcript shows, without a screen: rows in order, growing texts, who looks how."""
+"""What a transcript shows, without a screen: rows in order, streaming texts, and the look of speakers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,19 +11,19 @@ from app.core.texts import Texts
 from app.engine.workflow.director import WORKFLOW
 from app.gui.display.theme import Tokens
 from app.gui.markdown.blocks import clean
-from app.gui.transcript.message_row import RowContext
+from app.gui.transcript.message_row import MessageContext
 from app.gui.transcript.painted_row import RowFrame
-from app.gui.transcript.row_header import Speaker
-from app.gui.transcript.row_tree import MESSAGE, Entry, group_id, plain_rows, same_rows, tree_rows
+from app.gui.transcript.row_tree import MESSAGE, RowEntry, group_id, plain_rows, same_rows, tree_rows
 from app.gui.transcript.row_words import ORCHESTRATOR
-from app.gui.transcript.turns_by_id import TurnBook
+from app.gui.transcript.speaker_line import RowSpeaker
+from app.gui.transcript.turn_book import TurnBook
 
 ROLES = ("for", "against", "neutral", "optimist", "realist", "devils-advocate")
 
 
 @dataclass(slots=True)
 class LiveText:
-    """The text of a message that still grows, and how often its lines end."""
+    """The text of a streaming message, with its length and number of line ends."""
 
     pieces: list[str] = field(default_factory=list)
     characters: int = 0
@@ -37,7 +37,7 @@ class LiveText:
         self.lines += text.count("\n")
 
     def after(self, position: int) -> str:
-        """Return the text from a position on, without joining what stands before it."""
+        """Return the text from a position on, without joining the text before it."""
         found: list[str] = []
         start = self.characters
         for piece in reversed(self.pieces):
@@ -56,18 +56,18 @@ class LiveText:
 
 
 class Splice(NamedTuple):
-    """Rows that were put in the place of others: from `start`, `removed` went and `added` came."""
+    """A change of the rows: from index `start`, the rows `removed` were replaced by `added`."""
 
     start: int
-    removed: tuple[Entry, ...]
-    added: tuple[Entry, ...]
+    removed: tuple[RowEntry, ...]
+    added: tuple[RowEntry, ...]
 
 
 class TranscriptModel:
-    """The messages of one session as rows by index and by id; prepending moves no stored number."""
+    """The messages of one session as rows, by index and by id; prepending changes no stored number."""
 
     def __init__(self) -> None:
-        self.entries: list[Entry] = []
+        self.entries: list[RowEntry] = []
         self.live: dict[str, LiveText] = {}
         self.unfolded: set[str] = set()
         self.whole: set[str] = set()
@@ -88,7 +88,7 @@ class TranscriptModel:
         self._group = ""
 
     def reset(self, session: Session) -> None:
-        """Hold another session, none of its messages yet."""
+        """Hold another session, without messages."""
         self.live = {}
         self.unfolded, self.whole, self.folded = set(), set(), set()
         self.versions, self.thought_s = {}, {}
@@ -102,7 +102,7 @@ class TranscriptModel:
         self.load(())
 
     def load(self, messages: Sequence[Message]) -> None:
-        """Hold these messages; what the reader opened and folded stays so."""
+        """Hold these messages; what the reader unfolded and folded stays so."""
         self.book = TurnBook(messages)
         self._first = 0
         self._starts = {}
@@ -117,15 +117,15 @@ class TranscriptModel:
         return row_id in self._numbers
 
     def knows(self, message_id: str) -> bool:
-        """Whether a message is held, on a row of its own or not."""
+        """Return whether a message is held, with a row of its own or not."""
         return message_id in self.book.messages
 
     def index(self, row_id: str) -> int:
-        """Return where a row stands; KeyError when it does not."""
+        """Return the index of a row; raise KeyError if it is not shown."""
         return self._numbers[row_id] - self._first
 
     def id(self, index: int) -> str:
-        """Return the id of a row; that of a message's row is the message's."""
+        """Return the id of a row; a message's row has the id of the message."""
         return self.entries[index].id
 
     def message(self, index: int) -> Message:
@@ -133,7 +133,7 @@ class TranscriptModel:
         return self.book.messages[self.entries[index].message_id]
 
     def prepend(self, messages: Sequence[Message]) -> int:
-        """Add earlier messages, whole root turns; return how many rows they are."""
+        """Add whole earlier root turns; return the number of their rows."""
         self.book.put_before(messages)
         rows = tree_rows(messages, self.folded) if self.chat else plain_rows(messages)
         self._first -= len(rows)
@@ -145,13 +145,13 @@ class TranscriptModel:
         return len(rows)
 
     def meet(self, messages: Sequence[Message]) -> None:
-        """Take note of who speaks in a conversation, in order: their colours go by it."""
+        """Note the speakers of messages in order, which decides their colours."""
         known = messages if self.chat else messages[-1:]
         for author in {message.author.id: message.author for message in known}.values():
             self._see(author)
 
     def put(self, message: Message) -> Splice:
-        """Add a message, or replace the one with its id; return which rows are others now."""
+        """Add a message or replace the one with its id; return the change of the rows."""
         if self.chat:
             self._see(message.author)
             before = self.book.messages.get(message.id)
@@ -163,13 +163,13 @@ class TranscriptModel:
         self.book.put(message)
         if known:
             return Splice(self.index(message.id), (), ())
-        entry = Entry(message.id, MESSAGE, message.id)
+        entry = RowEntry(message.id, MESSAGE, message.id)
         self._numbers[message.id] = self._first + len(self.entries)
         self.entries.append(entry)
         return Splice(len(self.entries) - 1, (), (entry,))
 
     def arrange(self, turn_id: str) -> Splice:
-        """Bring the rows of a turn's whole tree up to date; return which are others now."""
+        """Bring the rows of a turn's whole tree up to date; return the change of the rows."""
         root = self.book.root(turn_id)
         start, end = self._span(root)
         now = tree_rows(self.book.block(root), self.folded)
@@ -196,7 +196,7 @@ class TranscriptModel:
         return Splice(start + same, removed, added)
 
     def _span(self, root: str) -> tuple[int, int]:
-        """Return first and end of the rows of a root turn; where it has none, the end of all."""
+        """Return first and end index of the rows of a root turn; if it has none, the end of all rows."""
         first = self._starts.get(root)
         if first is None:
             return len(self.entries), len(self.entries)
@@ -205,10 +205,10 @@ class TranscriptModel:
             end += 1
         return start, end
 
-    def _root_of(self, entry: Entry) -> str:
+    def _root_of(self, entry: RowEntry) -> str:
         return self.book.root(self.book.messages[entry.message_id].turn_id)
 
-    def _note_starts(self, rows: Sequence[Entry]) -> None:
+    def _note_starts(self, rows: Sequence[RowEntry]) -> None:
         """Remember the first row of each root turn among rows in order."""
         for row in rows:
             self._starts.setdefault(self._root_of(row), row.id)
@@ -221,26 +221,26 @@ class TranscriptModel:
             self._numbers[self.entries[number].id] = self._first + number
 
     def begin_live(self, message: Message) -> None:
-        """Gather what comes in of a message that still grows."""
+        """Begin to collect the text of a streaming message."""
         live = self.live[message.id] = LiveText()
         if message.content:
             live.add(message.content)
 
     def end_live(self, message_id: str) -> None:
-        """Stop gathering."""
+        """End collecting the text of a message."""
         self.live.pop(message_id, None)
 
     def group_rows(self, turn_id: str) -> list[str]:
-        """Return the rows that head a turn and those around it, as far as they are shown."""
+        """Return the ids of the heads over a turn and those around it that are shown."""
         return [group_id(each) for each in self.book.above(turn_id) if group_id(each) in self]
 
     def card_rows(self, message: Message) -> list[str]:
-        """Return the rows of a message's calls, as far as they are shown."""
+        """Return the ids of the shown rows of a message's calls."""
         ids = [f"{message.id}/{place}" for place in range(len(message.tool_calls))]
         return [each for each in ids if each in self]
 
     def caller_rows(self, turn_id: str, call_id: str) -> list[str]:
-        """Return the card rows of a call of a turn, and the row of the message that made it."""
+        """Return the ids of the card of a call and of the row of the message that made it."""
         return [
             row
             for message in self.book.said(turn_id)
@@ -249,22 +249,22 @@ class TranscriptModel:
         ]
 
     def text(self, index: int) -> str:
-        """Return a message's text as it is now."""
+        """Return the text of a row's message as it is now."""
         entry = self.entries[index]
         return self.said(entry.message_id) if entry.kind == MESSAGE else ""
 
     def said(self, message_id: str) -> str:
-        """Return the text of a message as it is now, whether it has a row or not."""
+        """Return the text of a message as it is now."""
         live = self.live.get(message_id)
         return live.text if live else self.book.messages[message_id].content
 
     def start_of(self, root: str) -> int:
-        """Return where the rows of a root turn begin, -1 where it has none."""
+        """Return the index of the first row of a root turn, -1 if it has none."""
         first = self._starts.get(root) if self.chat else self.book.said(root)[0].id
         return self.index(first) if first is not None else -1
 
     def size(self, index: int) -> tuple[int, int]:
-        """Return how many characters and line ends a row has."""
+        """Return the number of characters and line ends of a row."""
         entry = self.entries[index]
         if entry.kind != MESSAGE:
             return 0, 0
@@ -274,18 +274,18 @@ class TranscriptModel:
             return live.characters, live.lines
         return len(message.content), message.content.count("\n")
 
-    def context(self, index: int, tokens: Tokens, texts: Texts) -> RowContext:
+    def context(self, index: int, tokens: Tokens, texts: Texts) -> MessageContext:
         """Return what a message's row shows besides its message."""
         entry, message = self.entries[index], self.message(index)
         before = self.message(index - 1).round if index else 0
         separator = ""
         if self._debate and message.round and message.round != before:
             separator = texts("transcript.round", round=message.round)
-        return RowContext(
-            self.speaker(message.author, message.role, tokens, texts),
-            self.role(message, texts),
-            separator,
-            # A step is tried again as a whole, where it stands among the others.
+        return MessageContext(
+            speaker=self.speaker(message.author, message.role, tokens, texts),
+            role=self.role(message, texts),
+            separator=separator,
+            # A step is retried as a whole in the list of steps.
             can_retry=self.can_retry and WORKFLOW not in message.author.path,
             can_continue=self.chat and self.can_retry and message.parent_turn_id is None,
             unfolded=message.id in self.unfolded,
@@ -299,7 +299,7 @@ class TranscriptModel:
         )
 
     def frame(self, index: int, tokens: Tokens) -> RowFrame:
-        """Return where a row stands."""
+        """Return the place of a row."""
         entry = self.entries[index]
         if not self.chat:
             return RowFrame(first=index == 0)
@@ -317,7 +317,7 @@ class TranscriptModel:
         return versions
 
     def role(self, message: Message, texts: Texts) -> str:
-        """Return the role as words; for the user, whom it was said to."""
+        """Return the role of a message's author in words; for the user, the addressee."""
         if message.role == Role.USER:
             return texts("transcript.to_everyone") if self._debate else ""
         if message.author.kind == ORCHESTRATOR:
@@ -325,19 +325,19 @@ class TranscriptModel:
         role = self._roles.get(message.author.id, "")
         return texts(f"transcript.role.{role}") if role in ROLES else clean(role)
 
-    def speaker(self, author: Author, role: str, tokens: Tokens, texts: Texts) -> Speaker:
+    def speaker(self, author: Author, role: str, tokens: Tokens, texts: Texts) -> RowSpeaker:
         """Return how a speaker is painted."""
         if author.kind == ORCHESTRATOR:
             name = shown_name(author, texts)
-            return Speaker(name, name[:1].upper(), tokens.accent, tokens.accent_bg, icon="users")
+            return RowSpeaker(name, name[:1].upper(), tokens.accent, tokens.accent_bg, icon="users")
         name = texts("transcript.you") if role == Role.USER else shown_name(author, texts)
         if role == Role.USER:
-            return Speaker(name, name[:1].upper(), tokens.on_user, tokens.user)
+            return RowSpeaker(name, name[:1].upper(), tokens.on_user, tokens.user)
         colour, background = tokens.speaker(self._see(author))
-        return Speaker(name, name[:1].upper(), colour, background)
+        return RowSpeaker(name, name[:1].upper(), colour, background)
 
     def name(self, message: Message, texts: Texts) -> str:
-        """Return who speaks, as it is shown."""
+        """Return the name of a message's speaker as it is shown."""
         return texts("transcript.you") if message.by_user else shown_name(message.author, texts)
 
     def _see(self, author: Author) -> int:
@@ -347,7 +347,7 @@ class TranscriptModel:
 
 
 def shown_name(author: Author, texts: Texts) -> str:
-    """Return a speaker's name on one line, without what could deceive; a group's orchestrator has one of ours."""
+    """Return a speaker's name on one line without deceptive characters; a group's orchestrator has a fixed name."""
     if author.id == ORCHESTRATOR and author.kind == ORCHESTRATOR:
         return texts("group.orchestrator")
     return " ".join(clean(author.name).split())[:80] or author.id

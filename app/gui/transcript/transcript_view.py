@@ -1,16 +1,19 @@
-"""The transcript of a session, used by every kind of session: what the reader can do with it.
+"""The transcript of a session, for every kind of session: a scroll area with painted rows.
 
-Selecting and copying across messages, links, finding, keys, the menu and the way to the end.
+Its parts: `feed` takes what happens, `canvas` lays out and paints the rows, `search` finds, `selection` says what
+is selected; `Pointer` and `Keyboard` are what the reader does.
 """
 
 from collections.abc import Sequence
 from functools import partial
 
-from PySide6.QtCore import QEvent, QPoint, QRect, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
     QFocusEvent,
+    QGuiApplication,
     QHelpEvent,
+    QHideEvent,
     QKeyEvent,
     QKeySequence,
     QMouseEvent,
@@ -18,47 +21,51 @@ from PySide6.QtGui import (
     QPaintEvent,
     QPen,
     QResizeEvent,
+    QShowEvent,
 )
-from PySide6.QtWidgets import QMenu, QToolTip, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QMenu, QToolTip, QWidget
 
 from app.core.message import Message, MessageState
-from app.core.session import Session
 from app.core.texts import Texts
 from app.gui.display.theme import Tokens
 from app.gui.transcript import accessible
-from app.gui.transcript.action_bar import ActionBar
-from app.gui.transcript.card_row import FOLD, SHOW_ALL, CardRow
-from app.gui.transcript.group_row import STOP_TURN, GroupRow
-from app.gui.transcript.jump_pill import JumpPill
+from app.gui.transcript.call_rows import FOLD, SHOW_ALL, STOP_TURN
+from app.gui.transcript.canvas import Canvas
+from app.gui.transcript.feed import Feed
+from app.gui.transcript.keyboard import Keyboard
+from app.gui.transcript.message_actions import COPY, WORDS, ActionBar, MenuItem, build_menu, offered
 from app.gui.transcript.message_row import EARLIER, LATER, RETRY, SETTINGS, UNFOLD, MessageRow
-from app.gui.transcript.painted_row import COPY_CODE, PaintedRow
-from app.gui.transcript.row_actions import COPY, WORDS, offered
-from app.gui.transcript.row_style import COMPACT, Picture
-from app.gui.transcript.search_result import THOUGHT
-from app.gui.transcript.selection import Place
-from app.gui.transcript.transcript_feed import Versions
-from app.gui.transcript.transcript_keys import Target, moved, targets
-from app.gui.transcript.transcript_menu import Item, build
-from app.gui.transcript.transcript_selecting import TranscriptSelecting
+from app.gui.transcript.painted_row import COPY_CODE, THOUGHT, PaintedRow
+from app.gui.transcript.pointer import Pointer
+from app.gui.transcript.question_row import QuestionWidgets
+from app.gui.transcript.row_style import COMPACT, Picture, RowStyle, body_font
+from app.gui.transcript.row_tree import MESSAGE
+from app.gui.transcript.scroll_widgets import JumpPill, ThinBar, WayToEnd
+from app.gui.transcript.search import Search
+from app.gui.transcript.segments import Range
+from app.gui.transcript.selection import Selection
+from app.gui.transcript.speaker_line import TypingIndicator
+from app.gui.transcript.transcript_model import TranscriptModel
 from app.gui.widgets.label import plain_tip
 
-AUTO_SCROLL_MS = 40
-REST_MS = 150
 BY_KEYBOARD = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
 
 
-class TranscriptView(TranscriptSelecting):
+class TranscriptView(QAbstractScrollArea):
     """The messages of one session.
 
     Signals: link_requested(url, shown text), copy_done(), action_requested(message id, action),
     where an action is `retry`, `settings`, `edit`, `continue` or `continue_from`;
-    stop_turn_requested(turn id) of a sub-agent, version_requested(turn id, step) with step -1 or 1.
+    stop_turn_requested(turn id) of a sub-agent, version_requested(turn id, step) with step -1 or 1,
+    found(number of the place shown from 1, how many) during a search.
     """
 
     link_requested = Signal(str, str)
     action_requested = Signal(str, str)
     stop_turn_requested = Signal(str)
     version_requested = Signal(str, int)
+    copy_done = Signal()
+    found = Signal(int, int)
 
     def __init__(
         self,
@@ -68,165 +75,184 @@ class TranscriptView(TranscriptSelecting):
         layout: str = COMPACT,
         picture: Picture | None = None,
     ) -> None:
-        """`picture` gives the tools' icons (`Look.picture`)."""
-        accessible.install()
-        super().__init__(tokens, texts, parent, layout, picture)
-        self._unseen: set[str] = set()
-        self._pressed: tuple[QPoint, str, str] | None = None
-        self._target: Target | None = None
-        self._drag = QPoint()
-        self._pill = JumpPill(self.viewport(), tokens)
-        self._overlays.append(self._pill)
-        self._pill.clicked.connect(self.jump_to_latest)
-        self._actions = ActionBar(self.viewport())
-        self._overlays.append(self._actions)
-        self._actions.chosen.connect(self._do)
-        self._auto_scroll = QTimer(self)
-        self._auto_scroll.setInterval(AUTO_SCROLL_MS)
-        self._auto_scroll.timeout.connect(self._on_auto_scroll)
-        self._rest = self._single_shot(self._place_changed)
+        """`picture` gives the tools' icons (`Look.picture`); without it cards show none."""
+        accessible.install(TranscriptView)
+        super().__init__(parent)
+        self._layout = layout
+        self._picture = picture
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self._bar = ThinBar(tokens, self)
+        self.setVerticalScrollBar(self._bar)
+        # A bar that came with the first long message would lay out everything a second time.
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        self.viewport().setMouseTracking(True)
+        style = self._make_style(tokens, texts)
+        overlays: list[QWidget] = []
+        self.model = TranscriptModel()
+        self.questions = QuestionWidgets(self, overlays)
+        self.canvas = Canvas(self, self.model, style, self.questions.height, overlays)
+        self.typing = TypingIndicator(style, self)
+        self.feed = Feed(self, self.model, self.canvas, self.questions, self.typing)
+        self.search = Search(self.model, self.canvas, self.feed)
+        self.selection = Selection(self.model)
+        self.keyboard = Keyboard(self.model, self.canvas, self.selection)
+        self._pointer = Pointer(self, self.canvas, self.selection, self._act, self.link_requested.emit)
+        self.pill = JumpPill(self.viewport(), tokens)
+        self.action_bar = ActionBar(self.viewport())
+        overlays += [self.pill, self.action_bar]
+        self._way_to_end = WayToEnd(self.pill, self.canvas, self.feed)
+        self.pill.clicked.connect(self.jump_to_latest)
+        self.action_bar.chosen.connect(self._do)
+        self.search.found.connect(self.found)
+        self.canvas.scrolled.connect(self.action_bar.hide)
+        self.typing.ticked.connect(lambda: self.viewport().update(self.feed.typing_rect()))
+        self.feed.session_shown.connect(self._on_session_shown)
+        self.feed.finished.connect(lambda row_id: accessible.announce(self, lambda: self.describe(row_id)))
         self.setAccessibleName(texts("transcript.name"))
+
+    def _make_style(self, tokens: Tokens, texts: Texts) -> RowStyle:
+        return RowStyle(self._layout, body_font(self.font()), tokens, texts, self._picture)
+
+    # Look and language
 
     def set_theme(self, tokens: Tokens) -> None:
-        super().set_theme(tokens)
-        self._pill.set_theme(tokens)
+        """Paint in another theme."""
+        self._restyle(tokens, self.canvas.style.texts)
+        self.pill.set_theme(tokens)
 
     def set_texts(self, texts: Texts) -> None:
-        super().set_texts(texts)
+        """Show another language."""
+        self._restyle(self.canvas.style.tokens, texts)
         self.setAccessibleName(texts("transcript.name"))
-        self._place_changed()
 
-    def set_retry_allowed(self, allowed: bool) -> None:
-        """Offer to ask again on failed messages."""
-        if self._model.can_retry == allowed:
-            return
-        self._model.can_retry = allowed
-        self._rows.clear()
-        self._refresh(None)
+    def _restyle(self, tokens: Tokens, texts: Texts) -> None:
+        style = self._make_style(tokens, texts)
+        self._bar.set_theme(tokens)
+        self.typing.set_style(style)
+        self.canvas.restyle(style)
 
-    def show_session(
-        self,
-        session: Session,
-        messages: Sequence[Message],
-        versions: Versions | None = None,
-    ) -> None:
-        self._selection.clear()
-        self._unseen.clear()
-        self._target = None
-        super().show_session(session, messages, versions)
+    # What is shown
 
-    def message_started(self, message: Message) -> None:
-        fresh = not self._model.knows(message.id) and not self._scroller.follow
-        super().message_started(message)
-        if fresh and message.id in self._model:
-            self._unseen.add(message.id)
-            self._place_changed()
+    @property
+    def message_ids(self) -> list[str]:
+        """The rows in order; the row with a message's text has the id of the message."""
+        self.feed.load_all()
+        return [entry.id for entry in self.model.entries]
 
-    def message_finished(self, message: Message) -> None:
-        super().message_finished(message)
-        if message.state != MessageState.STREAMING and message.id in self._model:
-            accessible.announce(self, message.id)
+    def message_at(self, point: QPoint) -> str:
+        """Return the row under a point of the viewport, or nothing."""
+        placed = self.canvas.placed_at(point.y())
+        return self.model.id(placed.row) if placed else ""
 
-    # Mouse
+    def message_rect(self, row_id: str) -> QRect | None:
+        """Return where a row is in the viewport; None while it is off screen."""
+        return self.canvas.rect_of(row_id)
 
-    def _hit(self, point: QPoint) -> tuple[PaintedRow, QPoint] | None:
-        """Return the row nearest to a point of the viewport, and the point in it."""
-        for placed in self._placed:
-            if point.y() < placed.top + placed.height:
-                return self._row(placed.row), QPoint(point.x(), point.y() - placed.top)
-        if not self._placed:
+    def describe(self, row_id: str) -> str:
+        """Return who speaks and the finished text, as a screen reader says it."""
+        return self.canvas.unheld_row(row_id).describe()
+
+    def unfolded(self, row_id: str) -> bool | None:
+        """Return whether a row is unfolded; None if it cannot be folded."""
+        if self.model.entries[self.model.index(row_id)].kind == MESSAGE:
             return None
-        last = self._placed[-1]
-        return self._row(last.row), QPoint(point.x(), point.y() - last.top)
+        return self.canvas.unheld_row(row_id).unfolded
 
-    def _place_at(self, point: QPoint) -> Place | None:
-        hit = self._hit(point)
-        return Place(hit[0].row_id, hit[0].position_at(hit[1])) if hit else None
+    def author_of(self, message_id: str) -> str:
+        """Return the id of who said a message."""
+        return self.model.book.messages[message_id].author.id
 
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        if event.button() != Qt.MouseButton.LeftButton:
-            return
-        point = event.position().toPoint()
-        hit = self._hit(point)
-        place = self._place_at(point)
-        if hit is None or place is None:
-            return
-        self._target = None
-        self._pressed = (point, hit[0].link_at(hit[1])[0], hit[0].action_at(hit[1]))
-        if event.modifiers() & Qt.KeyboardModifier.ShiftModifier and self._selection.anchor:
-            self._selection.extend(place)
-        else:
-            self._selection.start(place)
+    # The position
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """The row at the upper edge, and how many pixels of it are above."""
+        return self.canvas.place
+
+    @property
+    def following(self) -> bool:
+        """Whether the end is on screen and stays there."""
+        return self.canvas.scroller.follow
+
+    def jump_to_latest(self) -> None:
+        """Go to the end and stay there."""
+        self.canvas.scroller.to_end()
+        self.canvas.refresh(())
+
+    def go_to(self, message_id: str, offset: int) -> bool:
+        """Put a `place` back at the upper edge and unfold what hides it; return False if it is not there."""
+        model = self.model
+        if message_id not in model:
+            self.feed.load_to(message_id.partition("/")[0])
+        if message_id in model:
+            self.canvas.show(model.index(message_id), offset)
+            return True
+        message = model.book.messages.get(message_id)
+        if message is None:
+            return False
+        self.feed.unfold_around(message.turn_id)
+        rows = [message_id, *model.card_rows(message)]
+        if message.tool_call_id is not None:
+            rows += model.caller_rows(message.turn_id, message.tool_call_id)
+        row_id = next((each for each in rows if each in model), "")
+        if not row_id:
+            return False
+        if row_id != message_id:
+            model.unfolded.add(row_id)
+            self.canvas.rows.drop(row_id)
+        self.canvas.show(model.index(row_id))
+        return True
+
+    def point_out(self, message_id: str) -> None:
+        """Bring a message on screen and select it."""
+        if self.go_to(message_id, 0):
+            self.selection.select_row(message_id)
+            self.viewport().update()
+
+    def _on_session_shown(self) -> None:
+        self.selection.clear()
+        self.keyboard.target = None
+
+    # Selecting and copying
+
+    def select_all(self) -> None:
+        """Select every message."""
+        self.feed.load_all()
+        self.selection.select_all()
         self.viewport().update()
 
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        point = event.position().toPoint()
-        if event.buttons() & Qt.MouseButton.LeftButton and self._pressed:
-            self._drag = point
-            outside = not 0 <= point.y() < self.viewport().height()
-            if outside and not self._auto_scroll.isActive():
-                self._auto_scroll.start()
-            elif not outside:
-                self._auto_scroll.stop()
-            self._extend_to(point)
-            return
-        hit = self._hit(point)
-        shapes = Qt.CursorShape
-        shape = shapes.ArrowCursor
-        if hit:
-            row, inside = hit
-            if row.link_at(inside)[0] or row.action_at(inside):
-                shape = shapes.PointingHandCursor
-            elif any(segment.rect.contains(inside) for segment in row.segments):
-                shape = shapes.IBeamCursor
-        self.viewport().setCursor(shape)
-        self._show_actions(point)
+    def selected_text(self, *, markdown: bool = True) -> str:
+        """Return what is selected, as it would be copied."""
+        return self.selection.copied(self.canvas.style.texts, markdown=markdown)
 
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        self._auto_scroll.stop()
-        pressed, self._pressed = self._pressed, None
-        hit = self._hit(event.position().toPoint())
-        if event.button() != Qt.MouseButton.LeftButton or not pressed or not hit or self._selection.bounds():
-            return
-        row, point = hit
-        url, shown = row.link_at(point)
-        action = row.action_at(point)
-        if action and action == pressed[2]:
-            self._act(row, action, point)
-        elif url and url == pressed[1]:
-            self.link_requested.emit(url, shown)
+    def copy(self, *, markdown: bool = True) -> None:
+        """Put what is selected on the clipboard."""
+        self._copy_text(self.selected_text(markdown=markdown))
 
-    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        hit = self._hit(event.position().toPoint())
-        if hit:
-            row, point = hit
-            start, end = row.word_at(row.position_at(point))
-            self._selection.start(Place(row.row_id, start))
-            self._selection.extend(Place(row.row_id, end))
-            self.viewport().update()
+    def copy_message(self, message_id: str) -> None:
+        """Put a message's Markdown on the clipboard."""
+        self._copy_text(self.model.said(message_id))
 
-    def _extend_to(self, point: QPoint) -> None:
-        place = self._place_at(point)
-        if place:
-            self._selection.extend(place)
-            self.viewport().update()
+    def _copy_text(self, text: str) -> None:
+        if text:
+            QGuiApplication.clipboard().setText(text)
+            self.copy_done.emit()
 
-    def _on_auto_scroll(self) -> None:
-        over = self._drag.y() - (0 if self._drag.y() < 0 else self.viewport().height())
-        bar = self.verticalScrollBar()
-        bar.setValue(bar.value() + over // 2 + (1 if over > 0 else -1))
-        self._extend_to(self._drag)
+    # Actions
 
     def _act(self, row: PaintedRow, action: str, point: QPoint) -> None:
         if action == COPY_CODE:
-            self._copy_text(row.code_at(point))
+            self._copy_text(row.text.code_at(point))
         elif action == UNFOLD:
-            self._model.unfolded.add(row.row_id)
-            self._rows.drop(row.row_id)
-            self._scroller.follow = False
-            self._refresh(None)
+            self.model.unfolded.add(row.row_id)
+            self.canvas.rows.drop(row.row_id)
+            self.canvas.scroller.follow = False
+            self.canvas.refresh(None)
         elif action in (FOLD, SHOW_ALL, THOUGHT):
-            self.set_open(row.row_id, open_=None, whole=action == SHOW_ALL)
+            self.feed.set_open(row.row_id, open_=None, whole=action == SHOW_ALL)
         elif action == STOP_TURN:
             self.stop_turn_requested.emit(row.message.turn_id)
         elif action in (EARLIER, LATER):
@@ -234,56 +260,116 @@ class TranscriptView(TranscriptSelecting):
         else:
             self.action_requested.emit(row.message.id, action)
 
-    def set_open(self, row_id: str, *, open_: bool | None, whole: bool = False) -> bool:
-        """Unfold or fold a group, a card or a thought (None: the other way round); False where it stood so.
-
-        `whole` shows all of what an unfolded card holds.
-        """
-        row = self._row(self._model.index(row_id))
-        if isinstance(row, GroupRow):
-            folded = not row.context.folded if open_ is None else not open_
-            changed = folded != row.context.folded
-            self.fold(row.turn_id, folded)
-            return changed
-        name = row_id if isinstance(row, CardRow) else f"thought {row_id}"
-        unfolded = self._model.unfolded
-        if whole:
-            self._model.whole.add(row_id)
-        elif (name in unfolded) == open_ or (not isinstance(row, CardRow) and not row.message.thinking):
-            return False
+    def _do(self, message_id: str, action: str) -> None:
+        if action == COPY:
+            self.copy_message(message_id)
         else:
-            (unfolded.discard if name in unfolded else unfolded.add)(name)
-        self._keeping(row_id, lambda: self._renew([row_id]))
-        return True
+            self.action_requested.emit(message_id, action)
 
-    # Keys
+    def _offered(self, message: Message) -> tuple[str, ...]:
+        return offered(message, chat=self.model.chat, writable=self.model.can_retry)
+
+    def _show_actions(self, point: QPoint) -> None:
+        """Show the action bar on the message under the mouse, in a chat."""
+        placed = self.canvas.placed_at(point.y())
+        row = self.canvas.row(placed.row) if placed and self.model.chat else None
+        if placed is None or not isinstance(row, MessageRow) or row.message.state == MessageState.STREAMING:
+            self.action_bar.hide()
+            return
+        room = 80 if row.context.versions[1] > 1 else 0
+        corner = QPoint(row.right - room, placed.top + row.top - 14)
+        self.action_bar.offer(row.message.id, self._offered(row.message), self.canvas.style, corner)
+
+    def context_menu(self, point: QPoint) -> QMenu:
+        """Return the menu for a point of the viewport; it deletes itself when closed."""
+        selected = self.selection.bounds() is not None
+        items = [
+            MenuItem("transcript.copy_markdown", self.copy, selected),
+            MenuItem("transcript.copy_plain", lambda: self.copy(markdown=False), selected),
+        ]
+        if found := self.canvas.row_at(point):
+            row, inside = found
+            message_id, url = row.message.id, row.text.link_at(inside)[0]
+            actions = self._offered(row.message)
+            items += [MenuItem(WORDS[each], partial(self._do, message_id, each)) for each in actions]
+            if url:
+                items.append(MenuItem("transcript.copy_link", lambda: self._copy_text(url)))
+            for action, key in ((RETRY, WORDS[RETRY]), (SETTINGS, "transcript.open_settings")):
+                if action not in actions and action in [name for name, _ in row.actions]:
+                    items.append(MenuItem(key, partial(self._do, message_id, action)))
+        texts = self.canvas.style.texts
+        return build_menu(self, texts, items, [MenuItem("transcript.select_all", self.select_all)])
+
+    # Mouse
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if event.button() == Qt.MouseButton.LeftButton:
+            self.keyboard.target = None
+            self._pointer.press(event)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        self._pointer.move(event)
+        if not event.buttons() & Qt.MouseButton.LeftButton:
+            self._show_actions(event.position().toPoint())
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        self._pointer.release(event)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        self._pointer.double_click(event)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        self.action_bar.hide()
+        super().leaveEvent(event)
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            found = self.canvas.row_at(event.pos())
+            tip = (found[0].text.link_at(found[1])[0] or found[0].tip_at(found[1])) if found else ""
+            QToolTip.showText(event.globalPos(), plain_tip(tip), self.viewport())
+            return True
+        return super().viewportEvent(event)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        point = event.pos()
+        if event.reason() == QContextMenuEvent.Reason.Keyboard:
+            # The menu of the focused link or action, of the text cursor, or of the first row.
+            at = self.keyboard.target or self.selection.cursor
+            rect = self.message_rect(at.row_id if at else "") or QRect(0, 0, 1, 40)
+            style = self.canvas.style
+            down = max(0, rect.top()) + min(30, rect.height() // 2)
+            point = QPoint(style.margin + style.text_left, down)
+        self.context_menu(point).popup(self.viewport().mapToGlobal(point))
+
+    # Keys and focus
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        keys = Qt.Key
-        bar = self.verticalScrollBar()
-        key = event.key()
+        keys, key, bar = Qt.Key, event.key(), self.verticalScrollBar()
+        target = self.keyboard.target
         if key == keys.Key_Home:
-            self._filler.finish()
+            self.feed.load_all()
         if event.matches(QKeySequence.StandardKey.SelectAll):
             self.select_all()
         elif event.matches(QKeySequence.StandardKey.Copy):
             self.copy()
-        elif key in (keys.Key_Return, keys.Key_Enter) and self._target:
-            self._use_target(self._target)
-        elif key == keys.Key_Escape and (self._selection.bounds() or self._target):
-            self._selection.clear()
-            self._target = None
+        elif key in (keys.Key_Return, keys.Key_Enter) and target:
+            if target.url:
+                self.link_requested.emit(target.url, target.text)
+            else:
+                self._act(self.canvas.row(self.model.index(target.row_id)), target.action, target.point)
+        elif key == keys.Key_Escape and (self.selection.bounds() or target):
+            self.selection.clear()
+            self.keyboard.target = None
             self.viewport().update()
-        elif event.modifiers() & Qt.KeyboardModifier.ShiftModifier and self._extend_by_key(key):
-            self.viewport().update()
-        elif key in (keys.Key_Left, keys.Key_Right) and self._target:
-            self._set_target_open(self._target.message_id, key == keys.Key_Right)
+        elif event.modifiers() & Qt.KeyboardModifier.ShiftModifier and self.keyboard.extend(key):
+            pass
+        elif key in (keys.Key_Left, keys.Key_Right) and target:
+            if self.feed.set_open(target.row_id, open_=key == keys.Key_Right):
+                self.keyboard.follow_target()
         elif key == keys.Key_End:
             self.jump_to_latest()
         elif key == keys.Key_Home:
-            self._resize_place = None
-            self._scroller.show_row(0)
-            self._refresh(None)
+            self.canvas.show(0)
         elif key in (keys.Key_PageUp, keys.Key_PageDown, keys.Key_Up, keys.Key_Down):
             page = key in (keys.Key_PageUp, keys.Key_PageDown)
             step = self.viewport().height() - 40 if page else bar.singleStep()
@@ -291,159 +377,63 @@ class TranscriptView(TranscriptSelecting):
         else:
             super().keyPressEvent(event)
 
-    def _set_target_open(self, row_id: str, open_: bool) -> None:
-        if self.set_open(row_id, open_=open_):
-            self._target = next((each for each in self._targets() if each.message_id == row_id), None)
-
-    def _targets(self) -> list[Target]:
-        return targets([(placed, self._row(placed.row)) for placed in self._placed])
-
-    def _extend_by_key(self, key: int) -> bool:
-        cursor = self._selection.cursor
-        if cursor is None:
-            if not self._placed:
-                return False
-            cursor = Place(self._model.id(self._placed[0].row), 0)
-            self._selection.start(cursor)
-        place = moved(self._model, self._row, cursor, key)
-        if place is None:
-            return False
-        self._selection.extend(place)
-        return True
-
     def focusNextPrevChild(self, forward: bool) -> bool:
         """Go to the next link or action on screen; past the last, out of the view."""
-        stops = self._targets()
-        index = stops.index(self._target) if self._target in stops else (-1 if forward else len(stops))
-        index += 1 if forward else -1
-        self._target = stops[index] if 0 <= index < len(stops) else None
-        self.viewport().update()
-        return True if self._target else super().focusNextPrevChild(forward)
+        return self.keyboard.to_next(forward=forward) or super().focusNextPrevChild(forward)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
-        self._show_reached(event.reason() in BY_KEYBOARD)
+        self._set_reached(event.reason() in BY_KEYBOARD)
 
-    def _show_reached(self, reached: bool) -> None:
-        """Frame the view where the keyboard came to it: a click says itself where it is."""
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        self._set_reached(False)
+        self.keyboard.target = None
+        self.viewport().update()
+        super().focusOutEvent(event)
+
+    def _set_reached(self, reached: bool) -> None:
+        """Frame the view if the keyboard came to it; a click needs no frame."""
         if self.property("reached") is not reached:
             self.setProperty("reached", reached)
             self.style().polish(self)
 
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        self._show_reached(False)
-        self._target = None
-        self.viewport().update()
-        super().focusOutEvent(event)
-
-    def _use_target(self, target: Target) -> None:
-        if target.url:
-            self.link_requested.emit(target.url, target.text)
-        else:
-            self._act(self._row(self._model.index(target.message_id)), target.action, target.point)
-
-    # Menu, tips and the way to the end
-
-    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        point = event.pos()
-        if event.reason() == QContextMenuEvent.Reason.Keyboard:
-            point = self._keyboard_point()
-        menu = self.context_menu(point)
-        menu.popup(self.viewport().mapToGlobal(point))
-
-    def _keyboard_point(self) -> QPoint:
-        """Return where the keyboard is: in the row of the focused target, of the cursor, or the first."""
-        cursor = self._selection.cursor
-        wanted = self._target.message_id if self._target else cursor.message_id if cursor else ""
-        rect = self.message_rect(wanted) or QRect(0, 0, 1, 40)
-        return QPoint(
-            self._style.margin + self._style.text_left, max(0, rect.top()) + min(30, rect.height() // 2)
-        )
-
-    def context_menu(self, point: QPoint) -> QMenu:
-        """Return the menu of a point of the viewport; it deletes itself when closed."""
-        selected = self._selection.bounds() is not None
-        items = [
-            Item("transcript.copy_markdown", self.copy, selected),
-            Item("transcript.copy_plain", lambda: self.copy(markdown=False), selected),
-        ]
-        hit = self._hit(point)
-        if hit:
-            row, inside = hit
-            message_id, url = row.message.id, row.link_at(inside)[0]
-            actions = self._offered(row.message)
-            items += [Item(WORDS[each], partial(self._do, message_id, each)) for each in actions]
-            if url:
-                items.append(Item("transcript.copy_link", lambda: self._copy_text(url)))
-            for action, key in ((RETRY, WORDS[RETRY]), (SETTINGS, "transcript.open_settings")):
-                if action not in actions and action in [name for name, _ in row.actions]:
-                    items.append(Item(key, partial(self._do, message_id, action)))
-        return build(self, self._style.texts, items, [Item("transcript.select_all", self.select_all)])
-
-    def _offered(self, message: Message) -> tuple[str, ...]:
-        return offered(message, chat=self._model.chat, writable=self._model.can_retry)
-
-    def _do(self, message_id: str, action: str) -> None:
-        if action == COPY:
-            self.copy_message(message_id)
-        else:
-            self.action_requested.emit(message_id, action)
-
-    def _show_actions(self, point: QPoint) -> None:
-        """Put the bar over the message under the mouse, in a conversation with an assistant."""
-        under = [each for each in self._placed if each.top <= point.y() < each.top + each.height]
-        row = self._row(under[0].row) if under and self._model.chat else None
-        if not isinstance(row, MessageRow) or row.message.state == MessageState.STREAMING:
-            self._actions.hide()
-            return
-        room = 80 if row.context.versions[1] > 1 else 0
-        corner = QPoint(row.right - room, under[0].top + row.top - 14)
-        self._actions.offer(row.message.id, self._offered(row.message), self._style, corner)
-
-    def leaveEvent(self, event: QEvent) -> None:
-        self._actions.hide()
-        super().leaveEvent(event)
-
-    def viewportEvent(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            hit = self._hit(event.pos())
-            tip = (hit[0].link_at(hit[1])[0] or hit[0].tip_at(hit[1])) if hit else ""
-            QToolTip.showText(event.globalPos(), plain_tip(tip), self.viewport())
-            return True
-        return super().viewportEvent(event)
+    # Painting
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        super().paintEvent(event)
-        if self._target and self.hasFocus():
-            painter = QPainter(self.viewport())
-            painter.setPen(QPen(self._style.colour("accent"), 2))
-            for placed in self._placed:
-                if self._model.id(placed.row) == self._target.message_id:
-                    painter.drawRoundedRect(self._target.rect.translated(0, placed.top), 4, 4)
+        painter = QPainter(self.viewport())
+        self.canvas.paint(painter, event.rect(), self._ranges)
+        if self.typing.active:
+            painter.save()
+            self.typing.paint(painter, self.feed.typing_rect())
+            painter.restore()
+        target = self.keyboard.target
+        rect = self.message_rect(target.row_id) if target and self.hasFocus() else None
+        if target and rect:
+            painter.setPen(QPen(self.canvas.style.colour("accent"), 2))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRoundedRect(target.rect.translated(0, rect.top()), 4, 4)
+
+    def _ranges(self, index: int, row: PaintedRow) -> Sequence[Range]:
+        """Return what is marked in a row: what was found, and over it what is selected."""
+        ranges = self.search.ranges(row)
+        selected = self.selection.in_row(index)
+        if selected:
+            tokens = self.canvas.style.tokens
+            ranges.append(Range(*selected, tokens.line_strong if tokens.dark else tokens.accent_bg))
+        return ranges
+
+    def scrollContentsBy(self, dx: int, dy: int) -> None:
+        """Do not let Qt paint everything: the canvas moves the pixels itself."""
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.typing.wake()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        self.feed.stop()
+        self.canvas.stop()
+        super().hideEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._pill.place()
-
-    def _on_scrolled(self, value: int) -> None:
-        """Take the pill away while rows move: they move as pixels only where nothing is over them."""
-        if not self._syncing:
-            self._pill.hide()
-            self._actions.hide()
-            self._rest.start(REST_MS)
-        super()._on_scrolled(value)
-
-    def _place_changed(self) -> None:
-        if self._scroller.follow:
-            self._unseen.clear()
-        shown = not self._scroller.follow and not self._rest.isActive()
-        shown = shown and self._scroller.maximum - self._scroller.value > 40
-        if shown:
-            count = len(self._unseen)
-            texts = self._style.texts
-            words = texts("transcript.jump_new", count=count) if count else texts("transcript.jump")
-            self._pill.say(words)
-        if shown and self._pill.isHidden():
-            self._pill.place()
-        if shown == self._pill.isHidden():
-            self._pill.setVisible(shown)
+        self.canvas.resized(wider=event.oldSize().width() != event.size().width())
+        self.pill.place()

@@ -1,7 +1,7 @@
-"""A page of a server in a sandbox: no network, no files, no storage, and messages only as text that is fetched.
+"""A widget for a page of an MCP server, in a sandbox without network, files or storage.
 
-Loads QtWebEngine (the extra `webui`): import it late, and only where `available()` says so. The page
-stands in a frame that may run scripts and nothing else, inside a page of ours with a strict policy.
+Needs QtWebEngine (the extra `webui`): import it late, and only if `available()`. The page is in a frame that may run
+scripts and nothing else, inside a host page with a strict content security policy.
 """
 
 import atexit
@@ -24,10 +24,10 @@ from PySide6.QtWebEngineCore import (
 from PySide6.QtWebEngineWidgets import QWebEngineView
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app.gui.web_view.page_actions import MAX_MESSAGE
+from app.gui.web_view.mcp_page import MAX_MESSAGE
 
 FETCH_MS: Final = 100
-"""How often the page's messages are fetched: ten times ten a second is the most it can say."""
+"""Interval for fetching messages; with MOST_AT_ONCE it limits a page to a hundred messages a second."""
 
 MOST_AT_ONCE: Final = 10
 MOST_WAITING: Final = 50
@@ -42,11 +42,11 @@ _HOST: Final = """<!doctype html><html><head><meta charset="utf-8">
 <style>html, body, iframe { margin: 0; border: 0; width: 100%; height: 100%; display: block; }</style>
 </head><body><iframe id="guest" sandbox="allow-scripts" referrerpolicy="no-referrer"></iframe></body></html>"""
 
-# Calls between browsers go past the policy and the interceptor.
+# WebRTC bypasses the content security policy and the request interceptor.
 _NO_CALLS: Final = """for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection", "RTCDataChannel"])
   delete globalThis[name];"""
 
-# It lives in a world of its own: neither our page nor the guest can see or change it.
+# The script runs in an isolated world, which neither the host page nor the guest can change.
 _RELAY: Final = """(() => {
   const frame = document.getElementById("guest"), waiting = [];
   addEventListener("message", event => {
@@ -65,7 +65,7 @@ Json = Mapping[str, object]
 
 
 class SandboxView(QWebEngineView):
-    """Shows one page; emits `said(text, acted)` for each message as JSON text, `ended` when it has died."""
+    """Shows one page; emits `said(text, acted)` for each message as JSON text, and `ended` when the page crashed."""
 
     said = Signal(str, bool)
     ended = Signal()
@@ -78,15 +78,15 @@ class SandboxView(QWebEngineView):
         self.setAccessibleName(name)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)
         self.setAcceptDrops(False)
-        # Without a name of its own a profile keeps nothing on the disk.
+        # A profile without a name stores nothing on disk.
         self._profile = QWebEngineProfile(QApplication.instance())
-        self._wall = _Wall(self._profile)
-        self._profile.setUrlRequestInterceptor(self._wall)
+        self._blocker = _RequestBlocker(self._profile)
+        self._profile.setUrlRequestInterceptor(self._blocker)
         self._profile.scripts().insert(_no_calls())
         self._page = _GuestPage(self._profile)
-        end = partial(_end, self._page, self._profile)
+        end = partial(_delete_at_exit, self._page, self._profile)
         atexit.register(end)
-        self.destroyed.connect(partial(_let_go, self._page, self._profile, end))
+        self.destroyed.connect(partial(_delete_closed, self._page, self._profile, end))
         self._page.setBackgroundColor(QColor(Qt.GlobalColor.white))
         self._page.loadFinished.connect(self._on_loaded)
         self._page.renderProcessTerminated.connect(self._on_ended)
@@ -98,8 +98,8 @@ class SandboxView(QWebEngineView):
 
     @property
     def blocked(self) -> list[str]:
-        """The addresses that were asked for in vain, as far as they are kept."""
-        return self._wall.blocked
+        """The first blocked addresses."""
+        return self._blocker.blocked
 
     def say(self, message: Json) -> None:
         """Send a message to the page."""
@@ -130,7 +130,7 @@ class SandboxView(QWebEngineView):
         self._run(_RELAY % words)
 
     def _fetch(self) -> None:
-        # A page that is busy answers late: one question at a time, however long it takes.
+        # A busy page answers late, so only one request is open at a time.
         if not self._asking:
             self._asking = True
             self._run("typeof take === 'function' ? take() : '[]'", self._on_fetched)
@@ -152,7 +152,7 @@ class SandboxView(QWebEngineView):
 
 
 class _GuestPage(QWebEnginePage):
-    """A page that goes nowhere, opens nothing and asks nothing."""
+    """A page without navigation, new windows, dialogs or file choosers."""
 
     def __init__(self, profile: QWebEngineProfile) -> None:
         super().__init__(profile, QApplication.instance())
@@ -180,7 +180,7 @@ class _GuestPage(QWebEnginePage):
         settings.setAttribute(names.PlaybackRequiresUserGesture, True)
 
     def seal(self) -> None:
-        """Let nothing be gone to any more; only our own first page was."""
+        """Forbid navigation after the host page is loaded."""
         self._sealed = True
 
     def acceptNavigationRequest(self, url: QUrl | str, kind: object, is_main_frame: bool) -> bool:
@@ -205,11 +205,11 @@ class _GuestPage(QWebEnginePage):
         return False, ""
 
     def javaScriptConsoleMessage(self, *_: object) -> None:
-        # A stranger's page fills no log of ours.
+        # A foreign page must not fill the log.
         return None
 
 
-class _Wall(QWebEngineUrlRequestInterceptor):
+class _RequestBlocker(QWebEngineUrlRequestInterceptor):
     """Blocks every request that would leave the page."""
 
     def __init__(self, parent: QWebEngineProfile) -> None:
@@ -223,16 +223,16 @@ class _Wall(QWebEngineUrlRequestInterceptor):
                 self.blocked.append(info.requestUrl().toString()[:200])
 
 
-def _let_go(page: QWebEnginePage, profile: QWebEngineProfile, end: Callable[[], None]) -> None:
-    """End a page that is seen no more and then its profile, which must outlive it."""
+def _delete_closed(page: QWebEnginePage, profile: QWebEngineProfile, end: Callable[[], None]) -> None:
+    """Delete a closed page and then its profile, which must outlive it."""
     atexit.unregister(end)
     if shiboken6.isValid(page):
         page.destroyed.connect(profile.deleteLater)
         page.deleteLater()
 
 
-def _end(page: QWebEnginePage, profile: QWebEngineProfile) -> None:
-    """End a page that is still there when the program ends: the engine's own end must find none."""
+def _delete_at_exit(page: QWebEnginePage, profile: QWebEngineProfile) -> None:
+    """Delete a page that still exists at exit, before the web engine shuts down."""
     for one in (page, profile):
         if shiboken6.isValid(one):
             shiboken6.delete(one)

@@ -15,19 +15,23 @@ from app.core.text import visible
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.display.theme import DARK
-from app.gui.web_view.available import available, prepare
-from app.gui.web_view.page_actions import (
+from app.gui.web_view import available, prepare
+from app.gui.web_view.mcp_page import (
+    ADDRESS,
+    HTML,
     INTENT,
     LINK,
     NOTIFY,
     PROMPT,
     SIZE,
+    TOO_LARGE,
     TOOL,
+    UNKNOWN,
     PageAction,
     PageFacts,
     PageTalk,
+    read_page,
 )
-from app.gui.web_view.ui_page import ADDRESS, HTML, TOO_LARGE, UNKNOWN, read_page
 from app.gui.widgets.approval_card import ApprovalCard
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import plain_label

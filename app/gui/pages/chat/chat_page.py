@@ -84,9 +84,9 @@ class ChatPage(ConversationView):
         self._foot = QWidget()
         self._lay_out()
         self._connect()
-        self.transcript.set_card_factory(self._make_card)
-        self.transcript.set_retry_allowed(True)
-        self.transcript.show_session(NOBODY, ())
+        self.transcript.questions.set_factory(self._make_card)
+        self.transcript.feed.set_retry_allowed(True)
+        self.transcript.feed.show_session(NOBODY, ())
         self._retranslate()
 
     @property
@@ -97,8 +97,8 @@ class ChatPage(ConversationView):
     def show_new(self) -> None:
         """Show the empty page for a new chat."""
         self._session, self._read_only = None, False
-        self.transcript.clear_speaking()
-        self.transcript.show_session(NOBODY, ())
+        self.transcript.feed.clear_speaking()
+        self.transcript.feed.show_session(NOBODY, ())
         self._follow(())
         self.state_line.show_session(None, read_only=False, damaged=0)
         self._show_state()
@@ -120,12 +120,12 @@ class ChatPage(ConversationView):
 
     def show_versions(self, versions: Versions) -> None:
         """Set which version of each turn is shown."""
-        self.transcript.set_versions(versions)
+        self.transcript.feed.set_versions(versions)
 
     def reload(self, messages: Sequence[Message], versions: Versions) -> None:
         """Show another version of the conversation, and keep the scroll position."""
         self._follow(messages)
-        self.transcript.reload(messages, versions)
+        self.transcript.feed.reload(messages, versions)
         self._show_state()
 
     def clear(self) -> None:
@@ -138,7 +138,7 @@ class ChatPage(ConversationView):
 
     def show_change(self, session: ChatSession) -> None:
         super().show_change(session)
-        self.transcript.session_changed(session)
+        self.transcript.feed.session_changed(session)
         self.state_line.show_change(session)
         if session.status != Status.RUNNING:
             self._quiet()
@@ -150,13 +150,13 @@ class ChatPage(ConversationView):
             self._speaker = event.author
             self._running_calls.clear()
             words = self._language("transcript.starting_model") if starting and self._local else ""
-            self.transcript.set_speaking(event.author, "", words)
+            self.transcript.feed.set_speaking(event.author, "", words)
 
     def show_message(self, message: Message) -> None:
         self.state_line.end_retry()
         if self._takes(message):
             if message.parent_turn_id is None:
-                self.transcript.clear_speaking()
+                self.transcript.feed.clear_speaking()
             super().show_message(message)
             self._show_empty()
 
@@ -169,24 +169,24 @@ class ChatPage(ConversationView):
 
     def show_calls(self, event: CallsStreamed) -> None:
         """Show the tool calls of a message while they are streamed."""
-        self.transcript.calls_streamed(event)
+        self.transcript.feed.calls_streamed(event)
 
     def show_tool_started(self, event: ToolStarted) -> None:
         """Show that a tool is running."""
         self._running_calls.add(event.tool_call_id)
-        self.transcript.tool_started(event)
+        self.transcript.feed.tool_started(event)
 
     def show_tool_finished(self, event: ToolFinished) -> None:
         """Show the result of a tool; after the last one the model continues."""
-        self.transcript.tool_finished(event)
+        self.transcript.feed.tool_finished(event)
         self._running_calls.discard(event.tool_call_id)
         running = self._session is not None and self._session.status == Status.RUNNING
         if running and event.turn_id == self._last_turn and not self._running_calls and self._speaker:
-            self.transcript.set_speaking(self._speaker, "", "")
+            self.transcript.feed.set_speaking(self._speaker, "", "")
 
     def show_turn_finished(self, event: TurnFinished) -> None:
         """Show that a turn has ended."""
-        self.transcript.turn_finished(event)
+        self.transcript.feed.turn_finished(event)
         if event.turn_id == self._last_turn:
             self._quiet()
 
@@ -297,7 +297,7 @@ class ChatPage(ConversationView):
 
     def _quiet(self) -> None:
         self._speaker = None
-        self.transcript.clear_speaking()
+        self.transcript.feed.clear_speaking()
 
     def _show_state(self) -> None:
         session = self._session

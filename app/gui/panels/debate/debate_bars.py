@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QMenu, QPushButton, QToolButton, QWidget
 from app.core.message import Message
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
-from app.gui.markdown.literal import blocks_of
+from app.gui.markdown.message_blocks import blocks_of
 from app.gui.navigation.session_list import EXPORTS
 from app.gui.widgets.boxes import STRETCH, FlowBox, hbox
 from app.gui.widgets.controls import Button, ShorteningButton, button, icon_button

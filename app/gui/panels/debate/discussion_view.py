@@ -115,7 +115,7 @@ class DiscussionView(ConversationView):
         self.controls.show_change(session)
         if session.status != Status.RUNNING:
             self._turn = None
-            self.transcript.clear_speaking()
+            self.transcript.feed.clear_speaking()
         elif self._turn is not None and (before is None or before.reason != session.reason):
             self._show_speaking(self._turn)
         new = _has_verdict(session) and (before is None or not _has_verdict(before))
@@ -134,7 +134,7 @@ class DiscussionView(ConversationView):
     def show_message(self, message: Message) -> None:
         self.controls.end_retry()
         self._turn = None
-        self.transcript.clear_speaking()
+        self.transcript.feed.clear_speaking()
         super().show_message(message)
 
     def show_finished(self, event: MessageFinished) -> None:
@@ -159,7 +159,7 @@ class DiscussionView(ConversationView):
         """Show who speaks next, and whether the turn waits for a busy assistant."""
         busy = self._session is not None and self._session.reason == Reason.BUSY
         words = self._language("transcript.waits_for", name=event.author.name) if busy else self._waits
-        self.transcript.set_speaking(event.author, self._role_of(event.author.id), words)
+        self.transcript.feed.set_speaking(event.author, self._role_of(event.author.id), words)
 
     def _show_side(self, side: str) -> None:
         self._side = side
@@ -172,7 +172,7 @@ class DiscussionView(ConversationView):
         ended = session.status in ENDED
         offered = ended or (session.status == Status.PAUSED and bool(debate.ballots))
         self._side = self._side if offered else DISCUSSION
-        self.transcript.set_retry_allowed(not ended and not self._read_only)
+        self.transcript.feed.set_retry_allowed(not ended and not self._read_only)
         self.controls.show_facts(self._facts(session))
         self.controls.show_side(self._side, offered=offered)
         self.verdict.show_session(session, self._said, read_only=self._read_only)

@@ -1,15 +1,102 @@
-"""What a page of a server may ask for: MCP-UI's five actions, and the same in MCP Apps' words; pure.
+"""Pages in the results of MCP tools: read from a resource, and the messages exchanged with one.
 
-Every message is a stranger's: what is not exactly of a known form is dropped, without an answer.
+Supported are MCP-UI (text/html, text/uri-list; remote-dom is recognized) and MCP Apps (profile=mcp-app). A message
+from a page in any other form is dropped without an answer.
 """
 
+import base64
+import binascii
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from email.message import Message as MimeHeader
 from typing import Final
 
 from app import __version__
 from app.core.text import clean_text, clean_values
+
+MAX_PAGE = 2_000_000
+HTML = "html"
+ADDRESS = "address"
+UNKNOWN = "unknown"
+TOO_LARGE = "too_large"
+UNREADABLE = "unreadable"
+
+
+@dataclass(frozen=True, slots=True)
+class UiPage:
+    """A page: `kind` is html, address, or why it cannot be shown: unknown, too_large, unreadable.
+
+    `text` is the HTML or the address, `mime` the type as the server names it, `app` whether it uses the MCP Apps
+    protocol. `height` is the height the server prefers in pixels, 0 for none; `data` what the page gets on request.
+    """
+
+    kind: str
+    text: str = ""
+    mime: str = ""
+    app: bool = False
+    height: int = 0
+    data: Mapping[str, object] | None = None
+
+
+def read_page(resources: Sequence[Mapping[str, object]]) -> UiPage:
+    """Return the first page among a result's resources; a page that cannot be read is UNREADABLE."""
+    for item in resources:
+        resource = item.get("resource")
+        if isinstance(resource, Mapping) and str(resource.get("uri", "")).startswith("ui://"):
+            return _read(resource)
+    return UiPage(UNREADABLE)
+
+
+def _read(resource: Mapping[str, object]) -> UiPage:
+    named = resource.get("mimeType")
+    mime = named[:200] if isinstance(named, str) else ""
+    header = MimeHeader()
+    header["content-type"] = "".join(sign for sign in mime if sign.isprintable())
+    kind = header.get_content_type() if "/" in mime else mime
+    body = _body(resource)
+    if body is None:
+        return UiPage(UNREADABLE, mime=mime)
+    if len(body) > MAX_PAGE:
+        return UiPage(TOO_LARGE, mime=mime)
+    if kind == "text/html":
+        meta = resource.get("_meta")
+        meta = meta if isinstance(meta, Mapping) else {}
+        data = meta.get("mcpui.dev/ui-initial-render-data")
+        return UiPage(
+            HTML,
+            body,
+            mime,
+            app=header.get_param("profile") == "mcp-app",
+            height=_height(meta.get("mcpui.dev/ui-preferred-frame-size")),
+            data=data if isinstance(data, Mapping) else None,
+        )
+    if kind == "text/uri-list":
+        lines = (line.strip() for line in body.splitlines())
+        address = next((line for line in lines if line.lower().startswith(("http://", "https://"))), "")
+        return UiPage(ADDRESS, address, mime) if address else UiPage(UNREADABLE, mime=mime)
+    return UiPage(UNKNOWN, mime=mime)
+
+
+def _body(resource: Mapping[str, object]) -> str | None:
+    """Return the text of a resource, decoded if it is base64; None if there is none."""
+    text, blob = resource.get("text"), resource.get("blob")
+    if isinstance(text, str):
+        return text
+    if not isinstance(blob, str):
+        return None
+    try:
+        return base64.b64decode(blob, validate=True).decode("utf-8")
+    except (binascii.Error, ValueError):
+        return None
+
+
+def _height(size: object) -> int:
+    """Return the height of a size such as ["300px", "200px"], 0 if it is none."""
+    wanted = size[1] if isinstance(size, list | tuple) and len(size) == 2 else ""
+    digits = str(wanted).removesuffix("px")
+    return int(digits) if digits.isascii() and digits.isdecimal() and len(digits) < 6 else 0
+
 
 PROMPT: Final = "prompt"
 LINK: Final = "link"
@@ -32,10 +119,10 @@ Json = Mapping[str, object]
 
 @dataclass(frozen=True, slots=True)
 class PageAction:
-    """Something a page asks for; `acted` says that the person had just done something in the page.
+    """Something a page asks for; `acted` means that the user had just done something in the page.
 
-    `text` is the prompt, address, tool, intent or note, `arguments` a tool's or an intent's as JSON
-    text, `height` the page's wish in pixels. `refusal` is what to tell the page where it is refused.
+    `text` is the prompt, address, tool, intent or note, `arguments` those of a tool or intent as JSON text, `height` the
+    height the page wants in pixels. `refusal` is the message to send if it is refused.
     """
 
     kind: str
@@ -48,7 +135,7 @@ class PageAction:
 
 @dataclass(frozen=True, slots=True)
 class PageFacts:
-    """What a page is told: the theme and language around it, the call it belongs to and its result."""
+    """What a page is told: theme and language, and arguments and result of its call."""
 
     dark: bool
     language: str
@@ -58,7 +145,7 @@ class PageFacts:
 
 
 class PageTalk:
-    """The conversation with one page: reads what it says, answers what asks for an answer."""
+    """The protocol with one page: reads its messages and answers its requests."""
 
     def __init__(self, facts: PageFacts, say: Callable[[Json], None]) -> None:
         """`say` sends a message to the page."""
@@ -66,7 +153,7 @@ class PageTalk:
         self._say = say
 
     def take(self, text: str, *, acted: bool) -> PageAction | None:
-        """Return what a message asks for, None where there is nothing to do."""
+        """Return what a message asks for, None if there is nothing to do."""
         if len(text) > MAX_MESSAGE:
             return None
         try:
@@ -107,14 +194,14 @@ class PageTalk:
         if not isinstance(method, str) or not isinstance(params, dict):
             return None
         if isinstance(number, bool) or not isinstance(number, int | str):
-            return self._told(method, params, acted)
+            return self._notified(method, params, acted)
         if isinstance(number, str) and len(number) > 100:
             return None
         action: PageAction | None = None
         result: Json = {}
         match method:
             case "ui/initialize":
-                result = self._welcome()
+                result = self._initialized()
             case "ping":
                 pass
             case "ui/request-display-mode":
@@ -137,8 +224,8 @@ class PageTalk:
         self._say({"jsonrpc": "2.0", "id": number, "result": result})
         return action
 
-    def _told(self, method: str, params: Json, acted: bool) -> PageAction | None:
-        """Take what asks for no answer."""
+    def _notified(self, method: str, params: Json, acted: bool) -> PageAction | None:
+        """Handle a notification, which gets no answer."""
         if method == "ui/notifications/initialized":
             content = [{"type": "text", "text": self._facts.content}]
             self._tell("ui/notifications/tool-input", {"arguments": _object(self._facts.arguments)})
@@ -153,7 +240,7 @@ class PageTalk:
     def _tell(self, method: str, params: Json) -> None:
         self._say({"jsonrpc": "2.0", "method": method, "params": params})
 
-    def _welcome(self) -> Json:
+    def _initialized(self) -> Json:
         return {
             "protocolVersion": _PROTOCOL,
             "hostInfo": {"name": "Moot", "version": __version__},
@@ -197,7 +284,7 @@ def _id_of(message: Json) -> Json:
 
 
 def _text_of(content: object) -> str:
-    """Return the words of a message's parts, nothing where one is no text."""
+    """Return the text of a message's parts, nothing if one is no text."""
     parts = content if isinstance(content, list) else [content]
     texts = [part.get("text") if isinstance(part, dict) else None for part in parts]
     return "\n\n".join(text for text in texts if isinstance(text, str)) if all(texts) else ""

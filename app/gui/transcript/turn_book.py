@@ -1,7 +1,4 @@
-"""The turns of a conversation: what was said in each, who called whom, how far each call is.
-
-Knows no rows and no screen; used by `TranscriptModel` for what cards and group heads say.
-"""
+"""The turns of a session: the messages of each, which call started which, and the state of each call."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
@@ -9,14 +6,17 @@ from datetime import UTC, datetime
 from app.core.events import ToolFinished, ToolStarted, TurnFinished
 from app.core.message import Message, MessageState, Role, ToolCall
 from app.engine.turns.context import TurnState
-from app.gui.transcript import card_row
-from app.gui.transcript.call_words import SUB_AGENT
+from app.gui.transcript.call_rows import CallState
+from app.gui.transcript.row_words import SUB_AGENT
 
-_CALL_STATES: dict[str, str] = {MessageState.DONE: card_row.DONE, MessageState.FAILED: card_row.FAILED}
+_CALL_STATES: dict[str, CallState] = {
+    MessageState.DONE: CallState.DONE,
+    MessageState.FAILED: CallState.FAILED,
+}
 
 
 class TurnBook:
-    """Messages by id and by turn; a message is put in once and replaced when it grows."""
+    """Messages by id and by turn; a new version of a message replaces it."""
 
     def __init__(self, messages: Iterable[Message] = ()) -> None:
         self.messages: dict[str, Message] = {}
@@ -31,7 +31,7 @@ class TurnBook:
             self.put(message)
 
     def put(self, message: Message) -> None:
-        """Add a message, or put it in the place of the one with its id."""
+        """Add a message or replace the one with its id."""
         known = message.id in self.messages
         self.messages[message.id] = message
         if known:
@@ -51,7 +51,7 @@ class TurnBook:
             self._blocks[root] = [*self._said.get(root, ()), message.id]
 
     def put_before(self, messages: Sequence[Message]) -> None:
-        """Add whole root turns that came before all others."""
+        """Add whole root turns before all others."""
         for message in messages:
             self.put(message)
         self.messages = {message.id: message for message in messages} | self.messages
@@ -82,12 +82,12 @@ class TurnBook:
         return top
 
     def block(self, root: str) -> list[Message]:
-        """Return the messages of a root turn and of all that was called in it, in the order they came."""
+        """Return the messages of a root turn and the turns called in it, in the order they came."""
         ids = self._blocks[root] if root in self._blocks else self._said.get(root, [])
         return [self.messages[each] for each in ids]
 
     def above(self, turn_id: str) -> Iterator[str]:
-        """Return a turn and those that called it, innermost first."""
+        """Yield a turn and those that called it, innermost first."""
         seen: set[str] = set()
         while turn_id and turn_id not in seen:
             seen.add(turn_id)
@@ -95,7 +95,7 @@ class TurnBook:
             turn_id = self.parent(turn_id)
 
     def below(self, turn_id: str) -> list[str]:
-        """Return a turn and all that were called in it."""
+        """Return a turn and all turns called in it."""
         found, seen = [turn_id], {turn_id}
         for each in found:
             fresh = [child for child in self._children.get(each, ()) if child not in seen]
@@ -103,41 +103,41 @@ class TurnBook:
             found += fresh
         return found
 
-    # What happened
+    # Events
 
     def tool_started(self, event: ToolStarted) -> None:
-        """Take note that a call runs."""
+        """Note that a call runs."""
         self._started.add((event.turn_id, event.tool_call_id))
 
     def tool_finished(self, event: ToolFinished) -> None:
-        """Take note that a call ended."""
+        """Note that a call ended."""
         self._ended[event.turn_id, event.tool_call_id] = event.ok
 
     def turn_finished(self, event: TurnFinished) -> None:
-        """Take note that a turn ended, unless it waits for the user."""
+        """Note that a turn ended, unless it waits for the user."""
         if event.outcome == TurnState.WAITING:
             self._over.discard(event.turn_id)
         else:
             self._over.add(event.turn_id)
 
-    def call_state(self, message: Message, call: ToolCall, result_id: str, *, runs: bool) -> str:
-        """Return how far a call is, as `CardContext.state`; `runs` says whether the session goes on."""
+    def call_state(self, message: Message, call: ToolCall, result_id: str, *, runs: bool) -> CallState:
+        """Return the state of a call; `runs` says whether the session runs."""
         result = self.messages.get(result_id)
         key = (message.turn_id, call.id)
         if self._asks(message.turn_id, call.id) or self._child_waits(message.turn_id, call.id):
-            return card_row.WAITING
+            return CallState.WAITING
         if result is not None and result.state != MessageState.STREAMING:
-            return _CALL_STATES.get(result.state, card_row.STOPPED)
+            return _CALL_STATES.get(result.state, CallState.STOPPED)
         if key in self._ended:
-            return card_row.DONE if self._ended[key] else card_row.FAILED
+            return CallState.DONE if self._ended[key] else CallState.FAILED
         if message.state == MessageState.STREAMING:
-            return card_row.GROWING
+            return CallState.GROWING
         if not runs and not (result is not None or key in self._started):
-            return card_row.LEFT
-        return card_row.RUNNING if runs else card_row.STOPPED
+            return CallState.LEFT
+        return CallState.RUNNING if runs else CallState.STOPPED
 
     def _child_waits(self, turn_id: str, call_id: str) -> bool:
-        """Whether a sub-agent that a call started, or one below it, has an open question."""
+        """Return whether a sub-agent started by a call, or one below it, has an open question."""
         return any(
             self.waits(child)
             for child in self._children.get(turn_id, ())
@@ -151,16 +151,16 @@ class TurnBook:
         )
 
     def calls_agent(self, turn_id: str, call: ToolCall) -> bool:
-        """Whether a call starts a sub-agent."""
+        """Return whether a call starts a sub-agent."""
         return call.name == SUB_AGENT or any(
             self.messages[self._said[child][0]].parent_call_id == call.id
             for child in self._children.get(turn_id, ())
         )
 
-    # What a sub-agent's head says
+    # Facts about a sub-agent's turn
 
     def waits(self, turn_id: str) -> bool:
-        """Whether a turn, or one called in it, has an open question."""
+        """Return whether a turn, or one called in it, has an open question."""
         return any(
             each.prompt is not None and each.prompt.open
             for turn in self.below(turn_id)
@@ -168,11 +168,11 @@ class TurnBook:
         )
 
     def asks_in(self, message: Message) -> bool:
-        """Whether one of a message's own calls waits for the user."""
+        """Return whether one of a message's own calls waits for the user."""
         return any(self._asks(message.turn_id, call.id) for call in message.tool_calls)
 
     def goes_on(self, turn_id: str) -> bool:
-        """Whether a turn has more to say, by what was said so far."""
+        """Return whether a turn is not over yet."""
         said = self.said(turn_id)
         if turn_id in self._over or not said:
             return False
@@ -187,16 +187,16 @@ class TurnBook:
         return last.state == MessageState.DONE and bool(last.tool_calls)
 
     def steps(self, turn_id: str) -> int:
-        """Return how often the turn's model was called."""
+        """Return the number of model calls of a turn."""
         return sum([each.role == Role.ASSISTANT for each in self.said(turn_id)])
 
     def tokens(self, turn_id: str) -> int:
-        """Return the tokens of a turn and of all that were called in it."""
+        """Return the tokens of a turn and all turns called in it."""
         usages = [each.usage for turn in self.below(turn_id) for each in self.said(turn) if each.usage]
         return sum([usage.input_tokens + usage.output_tokens for usage in usages])
 
     def last_call(self, turn_id: str) -> str:
-        """Return the name of the tool that runs now; nothing while the model writes."""
+        """Return the name of the tool that runs now, or nothing while the model writes."""
         said = self.said(turn_id)
         last = said[-1] if said else None
         if last is not None and last.role == Role.TOOL:
@@ -205,7 +205,7 @@ class TurnBook:
         return last.tool_calls[-1].name if last is not None and last.tool_calls else ""
 
     def failure(self, turn_id: str) -> str:
-        """Return the state a turn ended in where it did not end well: failed or stopped, else nothing."""
+        """Return failed or stopped if a turn ended so, else nothing."""
         spoken = [each for each in self.said(turn_id) if each.role == Role.ASSISTANT]
         return (
             spoken[-1].state

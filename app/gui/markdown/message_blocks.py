@@ -1,16 +1,19 @@
-"""A message's Markdown while it arrives: finished blocks are kept, only the open end is parsed again.
+"""The blocks of a message's text: Markdown, also while it streams, and the literal text of a person.
 
-All but the last two pieces (blocks; items of a list, rows of a table, stretches of code) are
-final. `finish` parses the whole once, because a link's definition may stand at the very end.
+All but the last two pieces of streaming Markdown (blocks; items of a list, rows of a table, stretches of code) are
+final and never parsed again. `finish` parses the whole once, because link definitions may stand at the end.
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 
+from app.core.message import Message
 from app.gui.markdown.blocks import (
     CODE,
     ITEM,
     LINES,
+    LITERAL,
     MAX_CELLS,
     ROW,
     TABLE,
@@ -19,7 +22,11 @@ from app.gui.markdown.blocks import (
     Cell,
     Cut,
     Parsed,
+    Span,
+    break_words,
+    clean,
     code_chunks,
+    linked,
     parse,
     parse_with_cuts,
 )
@@ -31,7 +38,7 @@ _OPEN_TARGET = re.compile(r"!?\[([^\[\]\n]+)\]\([^()\s]*$")
 
 
 def half_done(text: str) -> str:
-    """Close what the last paragraph leaves open, so that it does not change its look when closed."""
+    """Close the marks that the last paragraph leaves open, so that its look does not change when they are closed."""
     start = text.rfind("\n\n") + 2 if "\n\n" in text else 0
     last = text[start:]
     if not last.strip() or len(_FENCE.findall(text)) % 2:
@@ -50,7 +57,7 @@ def half_done(text: str) -> str:
 
 
 class StreamingBlocks:
-    """The blocks of a text that grows: `feed` pieces, then `finish`."""
+    """The blocks of a streaming text: `feed` pieces, then `finish`."""
 
     def __init__(self) -> None:
         self.blocks: list[Block] = []
@@ -84,7 +91,7 @@ class StreamingBlocks:
         return first
 
     def finish(self) -> int:
-        """Parse the whole; return the index of the first block that is not as it was."""
+        """Parse the whole text; return the index of the first block that changed."""
         whole = parse(self.source)
         old, self.blocks = self.blocks, whole
         for index, (before, after) in enumerate(zip(old, whole, strict=False)):
@@ -93,7 +100,7 @@ class StreamingBlocks:
         return min(len(old), len(whole))
 
     def _join(self, parsed: Parsed) -> None:
-        """Give the tail's first block what the frozen part knows about it."""
+        """Complete the first block of the tail from the final part before it."""
         if not parsed.blocks:
             return
         first = parsed.blocks[0]
@@ -109,7 +116,7 @@ class StreamingBlocks:
                 parsed.blocks[0] = replace(first, rows=rows)
 
     def _freeze(self, parsed: Parsed, cut: Cut, own_rows: tuple[tuple[Cell, ...], ...], added: int) -> None:
-        """Cut the tail so that only its last pieces are parsed again."""
+        """Shorten the tail, so that only its last pieces are parsed again."""
         before = len(self._prefix.encode("utf-8", "replace"))
         place = cut.index + (added if cut.index else 0)
         if cut.start <= before:
@@ -141,3 +148,35 @@ class StreamingBlocks:
         self._frozen += place
         self._prefix = prefix
         self._tail = source[cut.start :].decode()
+
+
+CHARACTERS = 1_500
+"""A block is full at about so many; a long text is several, one below the other without a gap."""
+
+
+def blocks_of(message: Message, text: str) -> list[Block]:
+    """Return the blocks of a message's text: Markdown, except what the user wrote."""
+    return literal_blocks(text) if message.by_user else parse(text)
+
+
+def literal_blocks(text: str) -> list[Block]:
+    """Return a text with every character and line as it was typed; only addresses become links."""
+    return [_block(lines) for lines in _chunks(text.replace("\r\n", "\n").replace("\r", "\n").strip("\n"))]
+
+
+def _chunks(text: str) -> Iterator[list[str]]:
+    lines: list[str] = []
+    length = 0
+    for line in text.split("\n") if text else ():
+        lines.append(line)
+        length += len(line) + 1
+        if length >= CHARACTERS:
+            yield lines
+            lines, length = [], 0
+    if lines:
+        yield lines
+
+
+def _block(lines: list[str]) -> Block:
+    text = break_words("\n".join([clean(line) for line in lines]))
+    return Block(LITERAL, tuple(linked(Span(text))) if "http" in text else (Span(text),))

@@ -1,0 +1,388 @@
+"""Where the rows of a transcript are on the screen: laid out where they are seen, painted, kept in place.
+
+The position is a row and an offset in it, so it holds while heights above change.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+from time import thread_time
+
+from PySide6.QtCore import QObject, QPoint, QRect, Qt, QTimer, Signal
+from PySide6.QtGui import QColor, QPainter
+from PySide6.QtWidgets import QAbstractScrollArea, QWidget
+
+from app.gui.transcript.message_row import MessageRow
+from app.gui.transcript.painted_row import PaintedRow
+from app.gui.transcript.question_row import HeightOf
+from app.gui.transcript.row_heights import RowEstimate, RowHeights
+from app.gui.transcript.row_pixels import move_pixels, paint_row
+from app.gui.transcript.row_scroller import Placed, RowScroller
+from app.gui.transcript.row_store import LookAhead, RowMaker, RowStore
+from app.gui.transcript.row_style import RowStyle
+from app.gui.transcript.segments import Range
+from app.gui.transcript.transcript_model import Splice, TranscriptModel
+
+CALM_MS = 80
+"""Code is coloured when nothing has been scrolled for this time."""
+CALM_SLICE_S = 0.004
+
+
+def single_shot(parent: QObject, slot: Callable[[], None]) -> QTimer:
+    """Return a timer that calls `slot` once after each start."""
+    timer = QTimer(parent)
+    timer.setSingleShot(True)
+    timer.setTimerType(Qt.TimerType.PreciseTimer)
+    timer.timeout.connect(slot)
+    return timer
+
+
+class Canvas(QObject):
+    """The rows of a model in the viewport of a scroll area, and the position of its scroll bar.
+
+    Signals: `refreshed` after each change of what is on screen, `scrolled` when the bar is moved.
+    """
+
+    refreshed = Signal()
+    scrolled = Signal()
+
+    def __init__(
+        self,
+        area: QAbstractScrollArea,
+        model: TranscriptModel,
+        style: RowStyle,
+        height_of: HeightOf,
+        overlays: Sequence[QWidget],
+    ) -> None:
+        """`height_of` gives the height of the widget of an open question; `overlays` stand over the viewport."""
+        super().__init__(area)
+        self._area = area
+        self._model = model
+        self._overlays = overlays
+        self.style = style
+        self.placed: list[Placed] = []
+        self.dirty: set[str] = set()
+        """Ids of rows with changes that are not laid out yet."""
+        self._maker = RowMaker(model, height_of)
+        self.rows = RowStore(model, self._maker)
+        self._width = area.viewport().width()
+        self.scroller = RowScroller(RowHeights(style.estimate(self._width)), self._measure)
+        self._ahead = LookAhead(model, self.rows, lambda: self.placed, area)
+        self._ahead.row_wanted.connect(self._on_row_wanted)
+        self._calm = single_shot(self, self._on_calm)
+        self._held: tuple[str, int, int] | None = None
+        self._bar = area.verticalScrollBar()
+        self._synced = -1
+        self._syncing = False
+        self._value = 0
+        self._bar.valueChanged.connect(self._on_scrolled)
+        self._bar.sliderReleased.connect(self._sync_bar)
+
+    # Rows
+
+    def row(self, index: int) -> PaintedRow:
+        """Return a row with its documents; it is made if it is not held."""
+        return self.rows.row(index, self.style, self._width, self.seen)
+
+    def seen(self) -> set[str]:
+        """Return the ids of the rows on screen."""
+        return {self._model.id(placed.row) for placed in self.placed}
+
+    def unheld_row(self, row_id: str) -> PaintedRow:
+        """Return a row for what it says, without keeping it."""
+        return self._maker.make(self._model.index(row_id), self.style, 600)
+
+    def row_at(self, point: QPoint) -> tuple[PaintedRow, QPoint] | None:
+        """Return the row nearest to a point of the viewport, and the point in it."""
+        for placed in self.placed:
+            if point.y() < placed.top + placed.height or placed is self.placed[-1]:
+                return self.row(placed.row), QPoint(point.x(), point.y() - placed.top)
+        return None
+
+    def placed_at(self, y: int) -> Placed | None:
+        """Return the row at a height of the viewport, None where there is none."""
+        return next((each for each in self.placed if each.top <= y < each.top + each.height), None)
+
+    def rect_of(self, row_id: str) -> QRect | None:
+        """Return where a row is in the viewport; None while it is off screen."""
+        for placed in self.placed:
+            if self._model.id(placed.row) == row_id:
+                return QRect(0, placed.top, self._area.viewport().width(), placed.height)
+        return None
+
+    def renew(self, row_ids: Collection[str]) -> None:
+        """Bring rows up to date with the model, and paint them if they are on screen."""
+        changed = {row_id for row_id in row_ids if row_id in self._model}
+        for row_id in changed:
+            index = self._model.index(row_id)
+            row = self.rows.get(row_id)
+            if row is not None:
+                self._maker.renew(index, row)
+            self.scroller.heights.set_size(index, *self._model.size(index))
+        self.refresh(changed)
+
+    def renew_all(self) -> None:
+        """Make all rows anew."""
+        self.rows.clear()
+        self.refresh(None)
+
+    def _measure(self, index: int) -> int:
+        """Lay a row out, text that came in included; return its height in pixels."""
+        row = self.row(index)
+        if row.row_id in self.dirty:
+            live = self._model.live.get(row.row_id)
+            if live and isinstance(row, MessageRow) and not self._model.message(index).thinking:
+                row.add(live.after(row.fed))
+            else:
+                self._maker.renew(index, row)
+            self.dirty.discard(row.row_id)
+        row.set_width(self._width)
+        if row.counted != row.height:
+            row.counted = row.height
+            self.scroller.heights.measure(index, row.height)
+        return row.height
+
+    # Rows that come and go
+
+    def reset(self, footer: int) -> None:
+        """Lay out the rows of the model from the end, with `footer` pixels under the last."""
+        self.rows.clear()
+        self.dirty.clear()
+        self._held = None
+        heights = RowHeights(self._estimate())
+        heights.prepend([self._model.size(index) for index in range(len(self._model.entries))])
+        self.placed = []
+        self.scroller = RowScroller(heights, self._measure)
+        self.scroller.footer = footer
+        self.refresh(None)
+
+    def rows_prepended(self, count: int) -> None:
+        """Follow the model, which has `count` new rows before the first; what is on screen stays."""
+        self.scroller.heights.prepend([self._model.size(index) for index in range(count)])
+        self.scroller.rows_prepended(count)
+        self.placed = [replace(each, row=each.row + count) for each in self.placed]
+        if count < len(self._model.entries) and (row := self.rows.get(self._model.id(count))):
+            # What stands above it may take its separator away.
+            self._maker.renew(count, row)
+        self.refresh(())
+
+    def apply(self, splice: Splice) -> list[str]:
+        """Follow the model, some of whose rows were replaced; return the ids of those that stayed but changed."""
+        start, removed, added = splice
+        if not removed and not added:
+            return []
+        heights, scroller, model = self.scroller.heights, self.scroller, self._model
+        sizes = [model.size(start + place) for place in range(len(added))]
+        if not removed and start == len(heights):
+            for size in sizes:
+                heights.append(*size)
+            return []
+        inside = 0 <= scroller.row - start < len(removed)
+        anchor, offset = (removed[scroller.row - start].id, scroller.offset) if inside else ("", 0)
+        heights.splice(start, len(removed), sizes)
+        scroller.rows_spliced(start, len(removed), len(added))
+        if anchor in model:
+            scroller.row, scroller.offset = model.index(anchor), offset
+        if self._held is not None and self._held[0] not in model:
+            self._held = None
+        moved = len(added) - len(removed)
+        placed = []
+        for each in self.placed:
+            if each.row >= start + len(removed):
+                placed.append(replace(each, row=each.row + moved))
+            elif each.row < start:
+                placed.append(each)
+            elif removed[each.row - start].id in model:
+                placed.append(replace(each, row=model.index(removed[each.row - start].id)))
+        self.placed = placed
+        for entry in removed:
+            if entry.id not in model:
+                self.rows.drop(entry.id)
+        return [entry.id for entry in removed if entry.id in model]
+
+    # The position
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """The row at the upper edge, and how many pixels of it are above."""
+        model = self._model
+        return (model.id(self.scroller.row) if model.entries else "", self.scroller.offset)
+
+    def show(self, index: int, offset: int = 0) -> None:
+        """Put a row at the upper edge, `offset` pixels of it above."""
+        self._held = None
+        self.scroller.show_row(index, offset)
+        self.refresh(None)
+
+    def keeping(self, row_id: str, change: Callable[[], object]) -> None:
+        """Do something while a row stays at its place on the screen."""
+        rect = self.rect_of(row_id)
+        self._held = None
+        change()
+        if rect is not None:
+            self.scroller.show_row(self._model.index(row_id), -rect.top())
+        self.refresh(None)
+
+    def set_footer(self, height: int) -> None:
+        """Leave so many pixels under the last row."""
+        if self.scroller.footer != height:
+            self.scroller.footer = height
+            self.refresh(None)
+
+    def footer_rect(self) -> QRect:
+        """Return the space under the last row."""
+        top = self.placed[-1].top + self.placed[-1].height if self.placed else self.style.lead
+        return QRect(0, top, self._area.viewport().width(), self.scroller.footer)
+
+    def restyle(self, style: RowStyle) -> None:
+        """Paint in another look."""
+        self.style = style
+        self.rows.clear()
+        self._hold_place(self._forget_heights)
+        self.refresh(None)
+
+    def resized(self, *, wider: bool) -> None:
+        """Take the size of the viewport; `wider` says that its width is another."""
+        self.scroller.viewport = self._area.viewport().height()
+        self._width = self._area.viewport().width()
+        if wider:
+            self._hold_place(self._forget_heights)
+        self.refresh(None)
+
+    def _estimate(self) -> RowEstimate:
+        return self.style.estimate(self._area.viewport().width())
+
+    def _forget_heights(self) -> None:
+        self.scroller.heights.set_estimate(self._estimate())
+
+    def _hold_place(self, change: Callable[[], None]) -> None:
+        """Lay out anew so that the text at the upper edge stays there, however often this is done."""
+        scroller = self.scroller
+        if scroller.follow or not self.placed:
+            change()
+            return
+        if self._held is None:
+            row = self.row(scroller.row)
+            position = row.position_at(QPoint(0, scroller.offset))
+            below = scroller.offset - row.position_rect(position).top()
+            self._held = (row.row_id, position, below)
+        change()
+        row_id, position, below = self._held
+        index = self._model.index(row_id)
+        self._measure(index)
+        scroller.show_row(index, max(0, self.row(index).position_rect(position).top() + below))
+
+    # The screen
+
+    def refresh(self, changed: Collection[str] | None, *, bar_holds: bool = False) -> None:
+        """Place the rows anew and paint what changed: these rows, or everything for None."""
+        old = {placed.row: placed for placed in self.placed}
+        self.scroller.viewport = self._area.viewport().height()
+        self.placed = self.scroller.visible()
+        if not bar_holds or self._synced != self.scroller.heights.version or not self.scroller.row:
+            self._sync_bar()
+        if old.keys() != {placed.row for placed in self.placed}:
+            self.rows.pictures.keep(self._ahead.near())
+        if changed is None or not self._move_pixels(old, changed):
+            self._area.viewport().update()
+        self.refreshed.emit()
+
+    def repaint(self) -> None:
+        """Paint everything that is on screen again."""
+        self._area.viewport().update()
+
+    def _move_pixels(self, old: dict[int, Placed], changed: Collection[str]) -> bool:
+        rows = {placed.row for placed in self.placed if self._model.id(placed.row) in changed}
+        return move_pixels(
+            self._area.viewport(), self._overlays, old, self.placed, rows, self._take_changed_from
+        )
+
+    def _take_changed_from(self, index: int) -> int:
+        """Return how far down a row still stands as it was painted, and count it as painted."""
+        row = self.row(index)
+        top, row.changed_from = row.changed_from, 0
+        return top
+
+    def paint(
+        self, painter: QPainter, area: QRect, ranges_of: Callable[[int, PaintedRow], Sequence[Range]]
+    ) -> None:
+        """Paint what lies in `area`; `ranges_of` gives what is marked in a row."""
+        background = QColor(self.style.tokens.bg)
+        end = self.placed[-1].top + self.placed[-1].height if self.placed else 0
+        if end <= area.bottom():
+            painter.fillRect(area.adjusted(0, max(0, end - area.top()), 0, 0), background)
+        pictures = self.rows.pictures
+        for placed in self.placed:
+            if placed.top > area.bottom() or placed.top + placed.height < area.top():
+                continue
+            row = self.row(placed.row)
+            ranges = ranges_of(placed.row, row)
+            if not self._calm.isActive() and self.rows.plain_code(row):
+                self._calm.start(CALM_MS)
+            if pictures.can_have(row) and not ranges:
+                painter.drawImage(0, placed.top, pictures.get(row, self._width, self._ratio))
+            else:
+                paint_row(painter, area, placed, row, ranges)
+
+    @property
+    def _ratio(self) -> float:
+        return self._area.devicePixelRatioF()
+
+    def stop(self) -> None:
+        """Do nothing between frames while nothing is shown."""
+        self._ahead.stop()
+        self._calm.stop()
+
+    def _on_calm(self) -> None:
+        """Colour the code that is read, not what is only scrolled past, a little at a time."""
+        until = thread_time() + CALM_SLICE_S
+        for placed in self.placed:
+            row = self.row(placed.row)
+            while segment := self.rows.plain_code(row):
+                if thread_time() >= until:
+                    self._calm.start(0)
+                    return
+                if self.rows.highlight(row, segment):
+                    self._area.viewport().update(0, placed.top, self._width, placed.height)
+
+    def _on_row_wanted(self, index: int) -> None:
+        """Make a row before it comes on screen."""
+        self._measure(index)
+        row = self.row(index)
+        if self.rows.pictures.can_have(row):
+            self.rows.pictures.get(row, self._width, self._ratio)
+        self._sync_bar()
+
+    # The scroll bar
+
+    def _sync_bar(self) -> None:
+        bar = self._bar
+        if bar.isSliderDown():
+            return
+        self._synced = self.scroller.heights.version
+        self._syncing = True
+        if bar.pageStep() != self.scroller.viewport:
+            bar.setPageStep(self.scroller.viewport)
+            bar.setSingleStep(3 * self.style.text.line_height)
+        maximum = self.scroller.maximum
+        if bar.maximum() != maximum:
+            bar.setRange(0, maximum)
+        bar.setEnabled(maximum > 0)
+        bar.setValue(self.scroller.value)
+        self._syncing = False
+        self._value = bar.value()
+
+    def _on_scrolled(self, value: int) -> None:
+        if self._syncing:
+            return
+        self.scrolled.emit()
+        distance = value - self._value
+        self._value = value
+        self._held = None
+        if abs(distance) <= 2 * self.scroller.viewport and not self._bar.isSliderDown():
+            self.scroller.scroll_by(distance)
+        else:
+            self.scroller.scroll_to(value)
+        self.refresh((), bar_holds=not self.scroller.follow)
+        self._ahead.start(downwards=distance > 0)
+        if self._calm.isActive():
+            self._calm.start(CALM_MS)

@@ -1,0 +1,419 @@
+"""What happens in a session becomes rows: messages, streamed text, calls, turns and questions."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from time import monotonic, thread_time
+
+from PySide6.QtCore import QObject, QRect, QTimer, Signal
+from PySide6.QtWidgets import QAbstractScrollArea
+
+from app.core.events import CallsStreamed, ToolFinished, ToolStarted, TurnFinished
+from app.core.message import Author, Message, MessageState, Role
+from app.core.session import Session, Status
+from app.gui.transcript.backlog import SLICE, Backlog, BacklogTimer
+from app.gui.transcript.call_rows import CardRow, GroupRow
+from app.gui.transcript.canvas import Canvas, single_shot
+from app.gui.transcript.question_row import QuestionRow, QuestionWidgets
+from app.gui.transcript.row_tree import CARD, QUESTION
+from app.gui.transcript.speaker_line import TypingIndicator
+from app.gui.transcript.transcript_model import Splice, TranscriptModel
+
+FRAME_MS = 33
+SINGLE_FRAME_MS = 16
+SLOWEST_FRAME_MS = 250
+BEAT_MS = 1_000
+Versions = Mapping[str, tuple[int, int]]
+"""Maps the id of a turn to (number from 1, how many)."""
+
+
+class Feed(QObject):
+    """Brings events into a model and its canvas. All methods are called on the window's thread.
+
+    Signals: `session_shown` before another session is laid out, `loaded` after other messages are, `prepended(messages)`,
+    `came_below(message id)` of a message the reader does not follow, `finished(message id)`, `turn_changed(turn id)`.
+    """
+
+    session_shown = Signal()
+    came_below = Signal(str)
+    finished = Signal(str)
+    turn_changed = Signal(str)
+    loaded = Signal()
+    prepended = Signal(object)
+
+    def __init__(
+        self,
+        area: QAbstractScrollArea,
+        model: TranscriptModel,
+        canvas: Canvas,
+        questions: QuestionWidgets,
+        typing: TypingIndicator,
+    ) -> None:
+        super().__init__(area)
+        self._area = area
+        self._model = model
+        self._canvas = canvas
+        self._questions = questions
+        self._questions.resized.connect(lambda message_id: canvas.renew([message_id]))
+        self._typing = typing
+        self._backlog = BacklogTimer(area)
+        self._backlog.slice_due.connect(self._put_before)
+        self._frame = single_shot(self, self._on_frame)
+        self._last_cost_ms = 0.0
+        self._beat = QTimer(self)
+        self._beat.setInterval(BEAT_MS)
+        self._beat.timeout.connect(self._on_beat)
+        canvas.refreshed.connect(self._on_refreshed)
+
+    # Sessions
+
+    def show_session(
+        self, session: Session, messages: Sequence[Message], versions: Versions | None = None
+    ) -> None:
+        """Show the messages of a session from the end.
+
+        The last rows of a long session are there at once, the others follow between frames.
+        """
+        self.session_shown.emit()
+        self._model.reset(session)
+        self._model.versions = dict(versions or {})
+        self._questions.keep(set())
+        self._typing.stop()
+        self._begin(messages)
+
+    def session_changed(self, session: Session) -> None:
+        """Show whether the session runs: it decides what ticks and which calls are left undone."""
+        runs = session.status == Status.RUNNING
+        if runs != self._model.runs:
+            self._model.runs = runs
+            self._canvas.renew_all()
+
+    def reload(self, messages: Sequence[Message], versions: Versions | None = None) -> None:
+        """Show another branch of the same session; the row that is read stays if it is in both."""
+        canvas, model = self._canvas, self._model
+        model.versions = dict(versions or {})
+        entries, row = model.entries, canvas.scroller.row
+        offset, follow = canvas.scroller.offset, canvas.scroller.follow
+        self._begin(messages)
+        if follow:
+            return
+        there = {message.id for message in messages}
+        for place in range(min(row, len(entries) - 1), -1, -1):
+            if entries[place].message_id in there:
+                self._backlog.reach(entries[place].message_id)
+                if entries[place].id in model:
+                    canvas.show(model.index(entries[place].id), offset if place == row else 0)
+                    return
+
+    def prepend(self, messages: Sequence[Message]) -> None:
+        """Add earlier messages; what is on screen stays where it is."""
+        self.load_all()
+        shown = list(self._model.book.messages.values())
+        earlier = [message for message in messages if not self._model.knows(message.id)]
+        backlog = Backlog([*earlier, *shown])
+        end = backlog.take(len(shown))
+        if len(end) > len(shown):
+            # The first turn shown began earlier, so its rows change.
+            self.reload([*earlier, *shown], self._model.versions)
+        else:
+            self._model.meet(earlier)
+            self._backlog.start(backlog)
+
+    def load_all(self) -> None:
+        """Lay out all messages now."""
+        self._backlog.finish()
+
+    def load_to(self, message_id: str) -> None:
+        """Lay out the messages down to one now."""
+        self._backlog.reach(message_id)
+
+    @property
+    def loading(self) -> bool:
+        """Whether earlier messages still follow between frames."""
+        return len(self._backlog.backlog) > 0
+
+    def set_versions(self, versions: Versions) -> None:
+        """Show `‹ 2/3 ›` on turns with several versions."""
+        if versions == self._model.versions:
+            return
+        changed = {*self._model.versions, *versions}
+        self._model.versions = dict(versions)
+        self._canvas.renew([message.id for turn in changed for message in self._model.book.said(turn)[:1]])
+
+    def set_colours(self, colours: Mapping[str, int]) -> None:
+        """Paint the authors with these ids in the speaker's colour of that number."""
+        if colours != self._model.colours:
+            self._model.colours = dict(colours)
+            self._canvas.renew_all()
+
+    def set_retry_allowed(self, allowed: bool) -> None:
+        """Offer to retry failed messages."""
+        if self._model.can_retry != allowed:
+            self._model.can_retry = allowed
+            self._canvas.renew_all()
+
+    def _begin(self, messages: Sequence[Message]) -> None:
+        """Lay out the end of these messages; the others follow."""
+        backlog = Backlog(messages)
+        model = self._model
+        model.meet(messages)
+        last = backlog.take(max(SLICE, backlog.growing()))
+        model.load(last)
+        self._frame.stop()
+        model.live = {key: live for key, live in model.live.items() if model.knows(key)}
+        for message in last:
+            if message.state == MessageState.STREAMING and message.id not in model.live:
+                model.begin_live(message)
+        self._drop_widgets()
+        self._canvas.reset(self._tail + (self._typing.height if self._typing.active else 0))
+        self.loaded.emit()
+        self._backlog.start(backlog)
+
+    def _put_before(self, messages: Sequence[Message]) -> None:
+        """Add the rows of whole earlier turns before the first row."""
+        self._canvas.rows_prepended(self._model.prepend(messages))
+        self.prepended.emit(messages)
+
+    def _need_turn(self, *turn_ids: str | None) -> None:
+        """Lay out all messages before something happens in a turn that is not laid out yet."""
+        if any(self._backlog.backlog.holds_turn(turn_id) for turn_id in turn_ids):
+            self.load_all()
+
+    # Messages
+
+    def message_started(self, message: Message) -> None:
+        """Add a message, usually empty and streaming: at the end, or under the call that started it."""
+        self._need_turn(message.turn_id, message.parent_turn_id)
+        if not self._model.knows(message.id):
+            follows = self._canvas.scroller.follow
+            splice = self._model.put(message)
+            if message.state == MessageState.STREAMING:
+                self._model.begin_live(message)
+            changed = self._apply(splice)
+            if self._typing.active:
+                self._typing.stop()
+                self._canvas.scroller.footer = self._tail
+                self._area.viewport().update()
+            self._canvas.renew([*changed, *self._about(message)])
+            if message.id in self._model and not follows:
+                self.came_below.emit(message.id)
+        self.turn_changed.emit(message.turn_id)
+
+    def append_text(self, message_id: str, text: str, thinking: str = "") -> None:
+        """Add text to a streaming message; it is drawn with the next frame."""
+        model = self._model
+        live = model.live.get(message_id)
+        if live is None:
+            return
+        message = model.book.messages[message_id]
+        first = bool(text) and not live.characters
+        if thinking:
+            first = first or not message.thinking
+            model.book.put(replace(message, thinking=message.thinking + thinking))
+        elif first and message.thinking:
+            model.thought_s[message_id] = monotonic() - live.began
+        live.add(text)
+        if message_id in model:
+            self._canvas.dirty.add(message_id)
+            if first:
+                self._on_frame()
+            else:
+                self._start_frame()
+        elif first:
+            model.book.put(replace(model.book.messages[message_id], content=live.text))
+            self._canvas.renew(self._apply(model.arrange(message.turn_id)))
+        self.turn_changed.emit(message.turn_id)
+
+    def message_finished(self, message: Message) -> None:
+        """Show a message as it is stored."""
+        self._need_turn(message.turn_id, message.parent_turn_id)
+        if not self._model.knows(message.id):
+            self.message_started(message)
+            if message.state != MessageState.STREAMING and message.id in self._model:
+                self.finished.emit(message.id)
+            return
+        self._model.end_live(message.id)
+        self._canvas.dirty.discard(message.id)
+        changed = self._apply(self._model.put(message))
+        if message.prompt is not None:
+            self._drop_widgets()
+        self._canvas.renew([*changed, message.id, *self._model.card_rows(message), *self._about(message)])
+        if message.state != MessageState.STREAMING and message.id in self._model:
+            self.finished.emit(message.id)
+        self.turn_changed.emit(message.turn_id)
+
+    # Calls and turns
+
+    def calls_streamed(self, event: CallsStreamed) -> None:
+        """Show the calls of a message while their arguments stream."""
+        message = self._model.book.messages.get(event.message_id)
+        if message is None:
+            return
+        if message.state == MessageState.STREAMING:
+            grown = replace(message, tool_calls=event.tool_calls, content=self._model.said(message.id))
+            if len(event.tool_calls) != len(message.tool_calls):
+                changed = self._apply(self._model.put(grown))
+                self._canvas.renew([*changed, message.id, *self._about(message)])
+            else:
+                self._model.book.put(grown)
+                self._canvas.dirty.update(self._model.card_rows(grown)[-1:])
+                if self._canvas.dirty:
+                    self._start_frame()
+        self.turn_changed.emit(message.turn_id)
+
+    def tool_started(self, event: ToolStarted) -> None:
+        """Show that a call runs."""
+        self._need_turn(event.turn_id)
+        self._model.book.tool_started(event)
+        self._canvas.renew(self._about_call(event.turn_id, event.tool_call_id))
+
+    def tool_finished(self, event: ToolFinished) -> None:
+        """Show how a call ended; its tool message says the same and may come before or after."""
+        self._need_turn(event.turn_id)
+        self._model.book.tool_finished(event)
+        self._canvas.renew(self._about_call(event.turn_id, event.tool_call_id))
+
+    def turn_finished(self, event: TurnFinished) -> None:
+        """Show that a sub-agent's turn ended, unless it only waits for the user."""
+        self._need_turn(event.turn_id)
+        self._model.book.turn_finished(event)
+        self._canvas.renew(self._model.group_rows(event.turn_id))
+
+    def fold(self, turn_id: str, folded: bool) -> None:
+        """Show only the head of a sub-agent's turn, or all of it; the head stays where it is."""
+        model = self._model
+        if folded == (turn_id in model.folded):
+            return
+        (model.folded.add if folded else model.folded.discard)(turn_id)
+        heads = model.group_rows(turn_id)
+        self._canvas.keeping(heads[0] if heads else "", lambda: self._apply(model.arrange(turn_id)))
+        self._canvas.renew(heads)
+
+    def unfold_around(self, turn_id: str) -> None:
+        """Unfold a sub-agent's turn and those around it."""
+        for each in reversed(list(self._model.book.above(turn_id))):
+            self.fold(each, False)
+
+    def set_open(self, row_id: str, *, open_: bool | None, whole: bool = False) -> bool:
+        """Unfold or fold a group, a card or a thought (None: toggle it); return False if nothing changed.
+
+        `whole` shows all of what an unfolded card holds.
+        """
+        model = self._model
+        row = self._canvas.row(model.index(row_id))
+        if isinstance(row, GroupRow):
+            folded = not row.context.folded if open_ is None else not open_
+            changed = folded != row.context.folded
+            self.fold(row.turn_id, folded)
+            return changed
+        name = row_id if isinstance(row, CardRow) else f"thought {row_id}"
+        unfolded = model.unfolded
+        if whole:
+            model.whole.add(row_id)
+        elif (name in unfolded) == open_ or (not isinstance(row, CardRow) and not row.message.thinking):
+            return False
+        else:
+            (unfolded.discard if name in unfolded else unfolded.add)(name)
+        self._canvas.keeping(row_id, lambda: self._canvas.renew([row_id]))
+        return True
+
+    def _about(self, message: Message) -> list[str]:
+        """Return the rows that say something about a message besides its own."""
+        rows = self._model.group_rows(message.turn_id)
+        if message.tool_call_id is not None and (message.role == Role.TOOL or message.prompt is not None):
+            rows += self._model.caller_rows(message.turn_id, message.tool_call_id)
+        if message.parent_turn_id and message.parent_call_id:
+            rows += self._model.caller_rows(message.parent_turn_id, message.parent_call_id)
+        return rows
+
+    def _about_call(self, turn_id: str, call_id: str) -> list[str]:
+        return [*self._model.caller_rows(turn_id, call_id), *self._model.group_rows(turn_id)]
+
+    def _apply(self, splice: Splice) -> list[str]:
+        changed = self._canvas.apply(splice)
+        if any(entry.kind == QUESTION for entry in splice.removed):
+            self._drop_widgets()
+        return changed
+
+    def _drop_widgets(self) -> None:
+        """Delete the widgets of questions that are answered or gone."""
+        messages = self._model.book.messages.values()
+        self._questions.keep({each.id for each in messages if each.prompt is not None and each.prompt.open})
+
+    # Frames
+
+    def flush(self) -> None:
+        """Draw what has come in now, not with the next frame."""
+        self._frame.stop()
+        self._on_frame()
+
+    def _start_frame(self) -> None:
+        if not self._frame.isActive():
+            live = self._model.live
+            streams = sum(1 for placed in self._canvas.placed if self._model.id(placed.row) in live)
+            base = SINGLE_FRAME_MS if streams <= 1 else FRAME_MS
+            self._frame.start(round(min(SLOWEST_FRAME_MS, max(base, 10 * self._last_cost_ms))))
+
+    def _on_frame(self) -> None:
+        """Draw the rows on screen that changed; the others only get their new size."""
+        began = thread_time()
+        canvas, model = self._canvas, self._model
+        visible = canvas.seen()
+        grown = tuple(canvas.dirty)
+        for row_id in grown:
+            if row_id not in visible:
+                canvas.dirty.discard(row_id)
+                if row_id in model:
+                    index = model.index(row_id)
+                    canvas.scroller.heights.set_size(index, *model.size(index))
+                    canvas.rows.drop(row_id)
+        canvas.refresh(grown)
+        self._last_cost_ms = (thread_time() - began) * 1000
+
+    def _on_refreshed(self) -> None:
+        """Put the widgets of open questions in their places; tick while a folded sub-agent runs on screen."""
+        if not self._model.chat:
+            return
+        boxes: dict[str, QRect] = {}
+        beats = False
+        for placed in self._canvas.placed:
+            if self._model.entries[placed.row].kind == CARD:
+                continue
+            row = self._canvas.row(placed.row)
+            if isinstance(row, QuestionRow) and row.open:
+                boxes[row.message.id] = row.box.translated(0, placed.top)
+            beats = beats or (isinstance(row, GroupRow) and row.context.runs and row.context.folded)
+        self._questions.place(boxes)
+        if beats != self._beat.isActive():
+            (self._beat.start if beats and self._area.isVisible() else self._beat.stop)()
+
+    def _on_beat(self) -> None:
+        """Show what folded sub-agents do now."""
+        rows = [self._canvas.row(placed.row) for placed in self._canvas.placed]
+        self._canvas.renew([row.row_id for row in rows if isinstance(row, GroupRow) and row.context.runs])
+
+    def stop(self) -> None:
+        """Do nothing between frames while nothing is shown."""
+        self._beat.stop()
+
+    # Who speaks next
+
+    def set_speaking(self, author: Author, role_label: str = "", words: str = "") -> None:
+        """Show under the last row who speaks next; `words` say what is waited for."""
+        style = self._canvas.style
+        speaker = self._model.speaker(author, Role.ASSISTANT, style.tokens, style.texts)
+        self._typing.start(speaker, role_label, words)
+        self._canvas.set_footer(self._tail + self._typing.height)
+
+    def clear_speaking(self) -> None:
+        """Show that nobody speaks next."""
+        self._typing.stop()
+        self._canvas.set_footer(self._tail)
+
+    def typing_rect(self) -> QRect:
+        """Return where the typing indicator stands in the viewport."""
+        return self._canvas.footer_rect().adjusted(0, self._tail, 0, 0)
+
+    @property
+    def _tail(self) -> int:
+        """The space under the last row in pixels; only rows of sessions without calls have their own."""
+        return self._canvas.style.row_gap if self._model.chat else 0

@@ -1,0 +1,133 @@
+"""What can be done with a message: the actions, and the bar and the menu that offer them."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QAction, QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
+
+from app.core.message import Message, MessageState, Role
+from app.core.texts import Texts
+from app.gui.transcript.message_row import CONTINUE, RETRY
+from app.gui.transcript.row_style import RowStyle
+from app.gui.transcript.row_words import is_cut
+
+COPY = "copy"
+EDIT = "edit"
+CONTINUE_FROM = "continue_from"
+
+WORDS = {
+    COPY: "transcript.copy_message",
+    RETRY: "transcript.retry",
+    EDIT: "transcript.edit",
+    CONTINUE: "transcript.continue",
+    CONTINUE_FROM: "transcript.continue_from",
+}
+ICONS = {
+    COPY: "copy",
+    RETRY: "refresh-cw",
+    EDIT: "pencil",
+    CONTINUE: "play",
+    CONTINUE_FROM: "workflow",
+}
+SIDE = 26
+
+
+def offered(message: Message, *, chat: bool, writable: bool) -> tuple[str, ...]:
+    """Return the actions of a message; a sub-agent's message can only be copied."""
+    if (
+        not chat
+        or not writable
+        or message.parent_turn_id is not None
+        or message.state == MessageState.STREAMING
+    ):
+        return (COPY,)
+    if message.role == Role.USER:
+        return (COPY, EDIT, RETRY, CONTINUE_FROM)
+    cut = message.state == MessageState.STOPPED or is_cut(message)
+    if message.state == MessageState.FAILED:
+        return (COPY, RETRY)
+    return (COPY, RETRY, CONTINUE if cut else CONTINUE_FROM)
+
+
+class ActionBar(QWidget):
+    """Buttons over the message under the mouse; emits `chosen(message id, action)`. The keyboard has the menu."""
+
+    chosen = Signal(str, str)
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._message_id = ""
+        self._colours = ("", "")
+        self._buttons: dict[str, QToolButton] = {}
+        self._line = QHBoxLayout(self)
+        self._line.setContentsMargins(2, 2, 2, 2)
+        self._line.setSpacing(0)
+        self.hide()
+
+    @property
+    def message_id(self) -> str:
+        """The message of the bar, "" while it is hidden."""
+        return "" if self.isHidden() else self._message_id
+
+    def offer(self, message_id: str, actions: Sequence[str], style: RowStyle, top_right: QPoint) -> None:
+        """Show the buttons of a message at a place of the parent."""
+        if message_id == self.message_id:
+            return
+        self._message_id = message_id
+        self._colours = (style.tokens.surface, style.tokens.line_strong)
+        for action in actions:
+            if action not in self._buttons:
+                self._buttons[action] = self._button(action)
+        for action, button in self._buttons.items():
+            button.setVisible(action in actions)
+            button.setToolTip(style.texts(WORDS[action]))
+            button.setAccessibleName(style.texts(WORDS[action]))
+            if style.picture is not None:
+                button.setIcon(style.picture(ICONS[action], "text_2", 15, self.devicePixelRatioF()))
+        size = QSize(SIDE * len(actions) + 4, SIDE + 4)
+        self.setGeometry(QRect(QPoint(top_right.x() - size.width(), max(0, top_right.y())), size))
+        self.show()
+        self.raise_()
+
+    def _button(self, action: str) -> QToolButton:
+        button = QToolButton(self)
+        button.setObjectName(f"message_{action}")
+        button.setAutoRaise(True)
+        button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        button.setFixedSize(SIDE, SIDE)
+        button.setIconSize(QSize(15, 15))
+        button.clicked.connect(lambda: self.chosen.emit(self._message_id, action))
+        self._line.addWidget(button)
+        return button
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QColor(self._colours[1]))
+        painter.setBrush(QColor(self._colours[0]))
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 7, 7)
+
+
+class MenuItem(NamedTuple):
+    """An item of the menu: the key of its text, what it does, and whether it is enabled."""
+
+    key: str
+    do: Callable[[], object]
+    enabled: bool = True
+
+
+def build_menu(parent: QWidget, texts: Texts, *parts: Sequence[MenuItem]) -> QMenu:
+    """Return a menu whose parts are separated by lines; it deletes itself when closed."""
+    menu = QMenu(parent)
+    menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    for number, part in enumerate(parts):
+        if number and part:
+            menu.addSeparator()
+        for item in part:
+            action = QAction(texts(item.key), menu)
+            action.setEnabled(item.enabled)
+            action.triggered.connect(lambda _checked=False, do=item.do: do())
+            menu.addAction(action)
+    return menu

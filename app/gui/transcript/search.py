@@ -1,0 +1,363 @@
+"""Finding words in everything a session holds, folded or not.
+
+`Finder` searches a little at a time, from the end, and again where something changed; `Search` runs it between
+frames and shows what it finds.
+"""
+
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from time import thread_time
+from typing import NamedTuple
+
+from PySide6.QtCore import QObject, Signal
+
+from app.core.message import Message
+from app.core.text import visible
+from app.gui.markdown.blocks import CODE, Block, code_chunks
+from app.gui.markdown.message_blocks import StreamingBlocks, literal_blocks
+from app.gui.transcript.canvas import Canvas, single_shot
+from app.gui.transcript.feed import Feed
+from app.gui.transcript.message_parts import thought_blocks
+from app.gui.transcript.painted_row import ARGUMENTS, REST, RESULT, TEXT, THOUGHT, PaintedRow, SearchHit
+from app.gui.transcript.row_store import shown_text
+from app.gui.transcript.row_tree import CARD, GROUP, QUESTION, RowEntry, plain_rows, whole_rows
+from app.gui.transcript.segments import Range
+from app.gui.transcript.transcript_model import TranscriptModel
+
+SEARCH_S = 0.003
+"""Seconds of processor time for each step of a search."""
+AGAIN_MS = 150
+MAX_HITS = 1_000
+PARSED_AT_ONCE = 500
+"""Characters of a message that are parsed at a time, in less than four milliseconds."""
+
+ShownText = Callable[[Message, str], str]
+
+
+class SearchedText(NamedTuple):
+    """One of a row's texts as it is stored; `part` is one of `SearchHit`, `literal` text is not Markdown."""
+
+    part: str
+    source: str
+    literal: bool = False
+
+
+def searched_texts(entry: RowEntry, model: TranscriptModel, shown_text: ShownText) -> list[SearchedText]:
+    """Return the texts of a row; `shown_text` returns the part of a message's text that is shown."""
+    message = model.book.messages[entry.message_id]
+    if entry.kind == GROUP:
+        return []
+    if entry.kind == CARD:
+        call = message.tool_calls[entry.call]
+        result = model.book.messages.get(entry.result_id)
+        given = (call.name, call.arguments, result.content if result else "")
+        parts = (REST, ARGUMENTS, RESULT)
+        return [SearchedText(part, text) for part, text in zip(parts, given, strict=True)]
+    if entry.kind == QUESTION:
+        prompt = message.prompt
+        asked = (
+            (prompt.question, *prompt.options, prompt.answer, prompt.tool, prompt.arguments) if prompt else ()
+        )
+        return [SearchedText(REST, text) for text in asked]
+    thought = [SearchedText(THOUGHT, message.thinking)] if model.chat else []
+    rest = [text for one in message.attachments for text in (one.name, one.text)]
+    if message.error is not None:
+        rest.append(message.error.detail)
+    said = SearchedText(TEXT, shown_text(message, model.said(message.id)), literal=message.by_user)
+    return [*thought, said, *(SearchedText(REST, text) for text in rest)]
+
+
+def as_it_reads(text: SearchedText) -> Iterator[str | None]:
+    """Yield None where the search may pause, and last the text as the row shows it."""
+    if text.literal:
+        blocks = literal_blocks(text.source)
+    elif text.part == TEXT:
+        stream = StreamingBlocks()
+        for start in range(0, len(text.source), PARSED_AT_ONCE):
+            stream.feed(text.source[start : start + PARSED_AT_ONCE])
+            yield None
+        stream.finish()
+        blocks = stream.blocks
+    elif text.part == THOUGHT:
+        blocks = thought_blocks(text.source)
+    elif text.part == REST:
+        blocks = []
+    else:
+        blocks = code_chunks(visible(text.source), Block(CODE))
+    yield "\n".join([block.text for block in blocks]) if text.part != REST else text.source
+
+
+class _Known(NamedTuple):
+    """What was found in a row, and the content it was found in."""
+
+    message: Message
+    result: Message | None
+    characters: int
+    hits: list[SearchHit]
+
+
+class Finder:
+    """The hits of one search, at most the newest MAX_HITS; `current` is the one shown, -1 for none."""
+
+    def __init__(self, model: TranscriptModel, shown_text: ShownText) -> None:
+        self._model = model
+        self._shown_text = shown_text
+        self.hits: list[SearchHit] = []
+        self.current = -1
+        self.words = ""
+        self._wanted = ""
+        self._first = ""
+        self._leads = False
+        self._chosen: SearchHit | None = None
+        self._by_root: dict[str, list[SearchHit]] = {}
+        self._by_row: dict[str, list[SearchHit]] = {}
+        self._known: dict[str, _Known] = {}
+        self._earlier: list[str] = []
+        self._seen: set[str] = set()
+        self._changed: dict[str, None] = {}
+        self._work: Iterator[bool] | None = None
+
+    def search(self, words: str) -> None:
+        """Search for words from now on, ignoring case; `lead` returns the newest hit."""
+        self.words, self._wanted = words, words.casefold()
+        self._chosen = None
+        self.start_anew()
+        self._leads = True
+
+    def start_anew(self) -> None:
+        """Search for the same words in other messages; the hit shown stays if it is there, `lead` returns none."""
+        self.hits, self.current, self._leads = [], -1, False
+        self._by_root, self._by_row, self._known = {}, {}, {}
+        self._seen, self._changed, self._work = set(), {}, None
+        looks = bool(self._wanted.strip())
+        self._first = self._wanted.split()[0] if looks else ""
+        self._earlier = list(self._model.book.messages) if looks else []
+
+    def add_earlier(self, messages: Sequence[Message]) -> None:
+        """Search these earlier messages as well."""
+        if self._first:
+            self._earlier[:0] = [message.id for message in messages]
+
+    def look_again(self, turn_id: str) -> bool:
+        """Search a changed turn and its sub-agents again; return False if no search is on."""
+        if self._first:
+            self._changed[self._model.book.root(turn_id)] = None
+        return bool(self._first)
+
+    def advance(self, seconds: float) -> bool:
+        """Search on for about so long; return whether anything is left to search."""
+        until = thread_time() + seconds
+        found = False
+        while True:
+            if self._work is None:
+                root = self._next_root()
+                if root is None:
+                    break
+                self._work = self._look_into(root)
+            if next(self._work, True):
+                self._work, found = None, True
+            if thread_time() >= until:
+                break
+        left = self._work is not None or bool(self._changed) or bool(self._earlier)
+        if found or not left:
+            self._gather(whole=not left)
+        return left
+
+    def lead(self) -> SearchHit | None:
+        """Return the newest hit of a search by `search`, once."""
+        if not self._leads or not self.hits:
+            return None
+        self._leads = False
+        return self.step(0)
+
+    def step(self, distance: int) -> SearchHit | None:
+        """Return the next or previous hit and make it the current one; wrap around at the ends."""
+        if not self.hits:
+            return None
+        # The first step goes to the newest hit in either direction.
+        self.current = (self.current + distance) % len(self.hits) if self._chosen else len(self.hits) - 1
+        self._chosen = self.hits[self.current]
+        return self._chosen
+
+    def in_row(self, row_id: str) -> list[SearchHit]:
+        """Return the hits of a row."""
+        return self._by_row.get(row_id, [])
+
+    def is_current(self, hit: SearchHit) -> bool:
+        """Whether a hit is the one shown."""
+        return hit == self._chosen
+
+    def _next_root(self) -> str | None:
+        """Return the root turn to search next: one that has changed, else the newest left."""
+        book = self._model.book
+        if self._changed:
+            root = next(iter(self._changed))
+            del self._changed[root]
+            self._seen.add(root)
+            return root
+        if len(self.hits) >= MAX_HITS:
+            self._earlier.clear()
+        while self._earlier:
+            message = book.messages.get(self._earlier.pop())
+            if message is not None and (root := book.root(message.turn_id)) not in self._seen:
+                self._seen.add(root)
+                return root
+        return None
+
+    def _look_into(self, root: str) -> Iterator[bool]:
+        """Search a root turn and its sub-agents; yield False where the search may pause, last True."""
+        block = self._model.book.block(root)
+        hits: list[SearchHit] = []
+        for entry in whole_rows(block) if self._model.chat else plain_rows(block):
+            hits += yield from self._in_row(entry)
+        self._by_root.pop(root, None)
+        if hits:
+            self._by_root[root] = hits[-MAX_HITS:]
+        yield True
+
+    def _in_row(self, entry: RowEntry) -> Generator[bool, None, list[SearchHit]]:
+        book, live = self._model.book, self._model.live.get(entry.message_id)
+        message, result = book.messages[entry.message_id], book.messages.get(entry.result_id)
+        characters = live.characters if live else -1
+        known = self._known.get(entry.id)
+        if (
+            known is not None
+            and known.message is message
+            and known.result is result
+            and known.characters == characters
+        ):
+            return known.hits
+        hits: list[SearchHit] = []
+        for text in searched_texts(entry, self._model, self._shown_text):
+            if self._first in text.source.casefold():
+                hits += yield from self._in_text(entry.id, text)
+        self._known[entry.id] = _Known(message, result, characters, hits)
+        yield False
+        return hits
+
+    def _in_text(self, row_id: str, source: SearchedText) -> Generator[bool, None, list[SearchHit]]:
+        text = ""
+        for read in as_it_reads(source):
+            text = read or ""
+            yield False
+        folded = text.casefold()
+        if len(folded) != len(text):
+            folded = text.lower() if len(text.lower()) == len(text) else text
+        hits: list[SearchHit] = []
+        position = folded.rfind(self._wanted)
+        while position >= 0 and len(hits) < MAX_HITS:
+            hits.append(SearchHit(row_id, source.part, position, position + len(self._wanted)))
+            position = folded.rfind(self._wanted, 0, position)
+        return hits[::-1]
+
+    def _gather(self, *, whole: bool) -> None:
+        """Order the hits of all turns by row; the current hit stays current.
+
+        If it is gone, the next one becomes current once the `whole` is searched.
+        """
+        roots = sorted(self._by_root, key=self._model.start_of)
+        self.hits = [hit for root in roots for hit in self._by_root[root]][-MAX_HITS:]
+        self._by_row = _by_row(self.hits)
+        if self._chosen is None:
+            return
+        if self._chosen in self._by_row.get(self._chosen.row_id, ()):
+            self.current = self.hits.index(self._chosen)
+        elif whole:
+            self.current = min(self.current, len(self.hits) - 1)
+            self._chosen = self.hits[self.current] if self.current >= 0 else None
+
+
+def _by_row(hits: Iterable[SearchHit]) -> dict[str, list[SearchHit]]:
+    found: dict[str, list[SearchHit]] = {}
+    for hit in hits:
+        found.setdefault(hit.row_id, []).append(hit)
+    return found
+
+
+class Search(QObject):
+    """Finds words in a session and shows the places; emits `found(number from 1, how many)`."""
+
+    found = Signal(int, int)
+
+    def __init__(self, model: TranscriptModel, canvas: Canvas, feed: Feed) -> None:
+        super().__init__(canvas)
+        self._model = model
+        self._canvas = canvas
+        self._feed = feed
+        self.finder = Finder(model, lambda message, text: shown_text(message, text, canvas.style.texts))
+        self._timer = single_shot(self, self._go_on)
+        feed.turn_changed.connect(self._on_turn_changed)
+        feed.loaded.connect(self._on_loaded)
+        feed.prepended.connect(self._on_prepended)
+
+    @property
+    def active(self) -> bool:
+        """Whether the search still goes on."""
+        return self._timer.isActive()
+
+    def find(self, text: str) -> None:
+        """Mark the places of a text from now on, and show the last one as soon as it is found."""
+        self.finder.search(text)
+        self._go_on()
+
+    def step(self, distance: int) -> None:
+        """Show the next place (1) or the one before (-1)."""
+        hit = self.finder.step(distance)
+        if hit is not None:
+            self._show(hit)
+        self._tell()
+
+    def ranges(self, row: PaintedRow) -> list[Range]:
+        """Return what to mark in a row."""
+        tokens = self._canvas.style.tokens
+        ranges: list[Range] = []
+        for hit in self.finder.in_row(row.row_id):
+            shown = row.range_of(hit)
+            if shown is not None:
+                current = self.finder.is_current(hit)
+                colours = (tokens.accent, tokens.on_accent) if current else (tokens.warn_bg, tokens.warn)
+                ranges.append(Range(*shown, *colours, thought=hit.part == THOUGHT))
+        return ranges
+
+    def _go_on(self) -> None:
+        """Search a little further; what is found is marked at once."""
+        if self.finder.advance(SEARCH_S):
+            self._timer.start(0)
+        hit = self.finder.lead()
+        if hit is not None:
+            self._show(hit)
+        self._canvas.repaint()
+        self._tell()
+
+    def _tell(self) -> None:
+        self.found.emit(self.finder.current + 1, len(self.finder.hits))
+
+    def _show(self, hit: SearchHit) -> None:
+        """Unfold what hides a place and bring it on screen."""
+        model, canvas = self._model, self._canvas
+        self._feed.unfold_around(model.book.messages[hit.message_id].turn_id)
+        if hit.row_id not in model:
+            return
+        index = model.index(hit.row_id)
+        name = f"thought {hit.row_id}" if hit.part == THOUGHT else hit.row_id
+        for opened, key in ((model.unfolded, name), (model.whole, hit.row_id)):
+            if hit.part != REST and canvas.row(index).range_of(hit) is None:
+                opened.add(key)
+                canvas.rows.drop(hit.row_id)
+        rect = canvas.row(index).hit_rect(hit)
+        canvas.show(index, rect.top() - canvas.scroller.viewport // 3)
+
+    def _on_turn_changed(self, turn_id: str) -> None:
+        """Search in a turn again a moment later, when more of it may have come."""
+        if self.finder.look_again(turn_id) and not self._timer.isActive():
+            self._timer.start(AGAIN_MS)
+
+    def _on_loaded(self) -> None:
+        """Mark the same words in other messages, without moving the reader."""
+        self.finder.start_anew()
+        if self.finder.words:
+            self._timer.start(0)
+
+    def _on_prepended(self, messages: Sequence[Message]) -> None:
+        self.finder.add_earlier(messages)
+        if self.finder.words:
+            self._timer.start(0)
