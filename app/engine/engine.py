@@ -48,8 +48,7 @@ from app.engine.debate.setup import Candidate, DebateSetup
 from app.engine.drafts import Drafts
 from app.engine.export.documents import export_in_turns, session_document
 from app.engine.group.commands import Groups
-from app.engine.library.agents import Cast
-from app.engine.library.assistants import Assistants
+from app.engine.library.agents import Assistants, Cast
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.providers import (

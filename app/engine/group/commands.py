@@ -17,8 +17,7 @@ from app.core.text import clean_text
 from app.engine.chat.input import begun_with, checked_mode, checked_text
 from app.engine.chat.run import user_message
 from app.engine.group.director import ORCHESTRATOR, members_turn
-from app.engine.library.agents import Cast
-from app.engine.library.assistants import Assistants
+from app.engine.library.agents import Assistants, Cast
 from app.engine.library.definitions import Definitions, LibraryKind, Shared
 from app.engine.prompts import Prompts
 from app.engine.sessions import Sessions

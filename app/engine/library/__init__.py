@@ -1,1 +1,1 @@
-"""Assistants as they are stored, and what they may use."""
+"""The library of the user: assistants, groups and workflows. Start in definitions.py; agents.py has the assistants."""

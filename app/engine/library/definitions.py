@@ -38,7 +38,7 @@ class LibraryKind(Generic[Definition]):
     """What differs between kinds of definitions.
 
     `name` begins the codes of its errors, `changed` is the event of a change, `order` the setting that holds the
-    user's order. `shared` are the fields a file for others has, `silent` those it may have that nobody is told of.
+    user's order. `shared` are the fields of a shared file; `silent` ones are left out of it without being reported.
     """
 
     noun: type[Definition]

@@ -10,21 +10,22 @@ from app.core.catalog import EMBEDDED
 from app.core.draft import COMMAND, Draft
 from app.core.errors import MootError
 from app.core.events import Event
+from app.core.ids import new_id
 from app.core.session import WorkflowSession
-from app.core.workflow import StepState
+from app.core.workflow import StepState, WorkflowDefinition, WorkflowStep
 from app.engine.availability.policies import MADE_FOR, policy_of, role_of
 from app.engine.engine import Engine
 from app.engine.live_session import LiveSession
 from app.engine.workflow.director import call_id, work_turn
 from app.gui.bridge import Bridge
 from app.gui.controllers.controller import Controller
-from app.gui.controllers.definitions import SharedKinds
+from app.gui.controllers.definitions import DefinitionCommands, DefinitionTexts, SharedKinds
 from app.gui.controllers.queues import QueueController
 from app.gui.controllers.session_views import MainPages
-from app.gui.controllers.workflow_definitions import WorkflowCommands
 from app.gui.display.amounts import estimate_text
 from app.gui.display.assistant_display import colours_of
 from app.gui.pages.chat.chat_page import ChatPage
+from app.gui.panels.workflow.definitions_view import DefinitionsView
 from app.gui.panels.workflow.step_display import ACCEPT, ANSWER, RETRY, SKIP, any_runs, looks_of
 from app.gui.panels.workflow.workflow_panel import DEFINITIONS, BusyRow, WorkflowPanel
 from app.gui.tasks import Tasks
@@ -33,6 +34,55 @@ from app.gui.window_frame import WindowFrame
 
 TICK_MS = 1_000
 SHOWN = "workflow_panel"
+TEXTS = DefinitionTexts(new="workflow.new", bring_in="assistant.bring_in")
+
+
+class WorkflowCommands(DefinitionCommands[WorkflowDefinition]):
+    """Makes, edits, copies, shares and deletes definitions of workflows."""
+
+    def __init__(
+        self,
+        window: WindowFrame,
+        engine: Engine,
+        bridge: Bridge,
+        view: DefinitionsView,
+        shared: SharedKinds,
+    ) -> None:
+        super().__init__(window, engine, bridge, engine.workflows, TEXTS, shared)
+        self._view = view
+        shared.add("steps", self)
+        self.adopt(view)
+        view.new_requested.connect(self.make_new)
+        view.duplicate_requested.connect(self.duplicate)
+        view.bring_in_requested.connect(self.bring_in)
+        view.delete_requested.connect(self.delete)
+        view.step_removed.connect(self._on_step_removed)
+
+    def refresh(self) -> None:
+        """Show the definitions as they are now."""
+        self._view.show_definitions(self.definitions.all(), self.built_in())
+
+    def show_page(self, definition_id: str) -> None:
+        """Show a definition in the panel."""
+        self._view.show_definition(definition_id)
+
+    def _made(self, name: str) -> WorkflowDefinition:
+        step = WorkflowStep(id="step-1", name=self._language("step.new", number=1), role="PM", prompt="")
+        return WorkflowDefinition(id=new_id(), name=name, steps=(step,))
+
+    def _name_it(self) -> None:
+        self._view.name_it()
+
+    def _on_step_removed(self, before: WorkflowDefinition, gone: WorkflowStep) -> None:
+        self._offer_undo(
+            self._language("step.removed", name=gone.name),
+            lambda: self._tasks.start(f"put back {gone.id}", self._put_back(before, gone)),
+        )
+
+    async def _put_back(self, before: WorkflowDefinition, gone: WorkflowStep) -> None:
+        await self.settle()
+        self.refresh()
+        self._view.put_back(before, gone)
 
 
 class WorkflowController(Controller):

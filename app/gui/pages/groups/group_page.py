@@ -1,26 +1,238 @@
 """The page of a group: its form at the left, and the editor of the chosen member."""
 
-from PySide6.QtCore import Signal
-from PySide6.QtGui import QHideEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QWidget
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 
-from app.core.agent import Agent, Group
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QHideEvent, QResizeEvent
+from PySide6.QtWidgets import QFrame, QLineEdit, QMenu, QWidget
+
+from app.core.agent import Agent, Group, Leader
 from app.gui.display.assistant_display import colours_of
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look, tall
 from app.gui.pages.assistants.assistant_editor import AssistantEditor
 from app.gui.pages.assistants.assistant_form import Choices
-from app.gui.pages.groups.group_form import GroupForm
-from app.gui.widgets.boxes import STRETCH, hbox, vbox
-from app.gui.widgets.controls import button, name_button, scrolling
+from app.gui.pages.assistants.assistants_page import CARD_HEIGHT, GAP, AssistantCards
+from app.gui.widgets.agent_choices import ModelChoice
+from app.gui.widgets.boxes import STRETCH, frame, hbox, vbox
+from app.gui.widgets.composer import TextBox
+from app.gui.widgets.controls import NumberBox, TickBox, button, name_button, scrolling
 from app.gui.widgets.definition_editor import DefinitionEditor
-from app.gui.widgets.label import Paragraph, plain_label
+from app.gui.widgets.label import Paragraph, plain_label, plain_tip
+from app.gui.widgets.wording import named, say
 
+MOST_NAME = 60
+MOST_TURNS = 200
+ERRORS = ("name", "members", "orchestrator")
 COLUMN_WIDTH = 330
 NARROW_COLUMN = 284
 WIDE = 860
 NARROW = 600
 ANY_WIDTH = 16_777_215  # QWIDGETSIZE_MAX: no limit
+
+
+class GroupForm(QWidget):
+    """Shows a group for editing; emits `changed` with every change of the user.
+
+    `member_chosen` carries the id of the chosen member, `member_removed` the id and the position of
+    a removed one.
+    """
+
+    changed = Signal()
+    member_chosen = Signal(str)
+    member_removed = Signal(str, int)
+    new_member_requested = Signal()
+
+    def __init__(self, language: Language, look: Look, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._language = language
+        self._group = Group(id="", name="")
+        self._choices = Choices()
+        self._built_in: frozenset[str] = frozenset()
+        self.members: tuple[str, ...] = ()
+        self._titles = {name: plain_label("field") for name in ("name", "members", "orchestrator")}
+        self.errors = {name: plain_label("error", wrap=True) for name in ERRORS}
+        self.name = say(named("group_name", QLineEdit()), language, name="assistant.field.name")
+        self.name.setMaxLength(MOST_NAME)
+        self.cards = say(
+            AssistantCards(language, look, "member_cards", "group.remove"), language, name="group.members"
+        )
+        self.cards.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._add = say(button("", "group_add_member"), language, "group.add_member")
+        self._add.dress(look, "plus", "text")
+        self._offers = QMenu(self._add)
+        self._add.setMenu(self._offers)
+        self.model = say(
+            named("group_model", ModelChoice(language, look)), language, name="group.orchestrator.model"
+        )
+        self.turns = say(NumberBox("group_turns", 1, MOST_TURNS), language, name="group.turns.name")
+        self._before_turns, self._after_turns = plain_label("hint"), plain_label("hint")
+        self.ask = say(named("group_ask", TickBox(look)), language, "group.ask")
+        self._instructions_label = say(plain_label("field"), language, "assistant.field.instructions")
+        self.instructions = say(
+            named("group_instructions", TextBox(lines=4, most=10, submits=False)),
+            language,
+            name="group.instructions",
+            hint="group.instructions.hint",
+        )
+        self._lay_out()
+        self.cards.chosen.connect(self.member_chosen)
+        self.cards.delete_requested.connect(self.remove)
+        self.cards.order_chosen.connect(self._on_order)
+        self._offers.aboutToShow.connect(self._offer)
+        self.name.textChanged.connect(lambda _text: self.changed.emit())
+        self.instructions.textChanged.connect(self.changed)
+        self.model.changed.connect(self.changed)
+        self.turns.valueChanged.connect(lambda _value: self.changed.emit())
+        self.ask.toggled.connect(lambda _on: self.changed.emit())
+        language.changed.connect(self._retranslate)
+        look.changed.connect(self._fit_cards)
+        self._retranslate()
+
+    def show_group(self, group: Group, chosen: str) -> None:
+        """Show a group, with one of its members chosen."""
+        self._group = group
+        self.members = group.members
+        # Signals are for the user's changes only.
+        with QSignalBlocker(self):
+            self.name.setText(group.name)
+            self.name.setCursorPosition(0)
+            self.model.show_model(group.orchestrator.provider, group.orchestrator.model)
+            self.turns.setValue(group.turns_limit)
+            self.ask.setChecked(group.ask_before_hand_over)
+            self.instructions.setPlainText(group.instructions)
+            for name in ERRORS:
+                self.show_error(name, "")
+        self.show_members(chosen)
+
+    def show_members(self, chosen: str) -> None:
+        """Show the members' cards, one of them chosen; mark those whose assistant is gone."""
+        known = {agent.id: agent for agent in self._choices.agents}
+        gone = {member for member in self.members if member not in known}
+        marks = dict.fromkeys(self._built_in, self._language("assistant.mark.built_in"))
+        marks |= dict.fromkeys(gone, self._language("group.member.gone"))
+        agents = [known.get(member, Agent(id=member, name=member, enabled=False)) for member in self.members]
+        colours = colours_of(self._choices.agents)
+        self.cards.show_assistants(agents, self._choices.tools, marks, chosen, colours=colours)
+        self._fit_cards()
+        self.cards.setVisible(bool(agents))
+
+    def _fit_cards(self) -> None:
+        self.cards.setFixedHeight(self.cards.count() * (tall(CARD_HEIGHT) + GAP))
+
+    def set_choices(self, choices: Choices, built_in: frozenset[str]) -> None:
+        """Set the assistants that can be members, and the models."""
+        self._choices, self._built_in = choices, built_in
+        with QSignalBlocker(self):
+            self.model.set_providers(choices.providers)
+
+    def group(self) -> Group | None:
+        """Return the group as edited, or None if a field is invalid; the reason is shown beside the field."""
+        name, model = self.name.text().strip(), self.model.chosen()
+        self.show_error("name", "" if name else self._language("assistant.error.name"))
+        self.show_error("orchestrator", "" if model is not None else self._language("assistant.error.model"))
+        self.show_error("members", "")
+        if not name or model is None:
+            return None
+        return replace(
+            self._group,
+            name=name,
+            members=self.members,
+            orchestrator=Leader(provider=model[0], model=model[1]),
+            turns_limit=self.turns.value(),
+            ask_before_hand_over=self.ask.isChecked(),
+            instructions=self.instructions.text(),
+        )
+
+    def add(self, agent_id: str) -> None:
+        """Add an assistant as the last member and choose it."""
+        if agent_id not in self.members:
+            self.members = (*self.members, agent_id)
+            self.show_members(agent_id)
+            self.changed.emit()
+            self.member_chosen.emit(agent_id)
+
+    def remove(self, agent_id: str) -> None:
+        """Remove a member and choose the next one."""
+        place = self.members.index(agent_id)
+        self.members = tuple(member for member in self.members if member != agent_id)
+        near = self.members[min(place, len(self.members) - 1)] if self.members else ""
+        self.show_members(near)
+        self.changed.emit()
+        self.member_removed.emit(agent_id, place)
+        self.member_chosen.emit(near)
+        if near:
+            self.cards.setFocus()
+        else:
+            self._add.setFocus()
+
+    def show_error(self, field: str, text: str) -> None:
+        """Show beside a field of `ERRORS` what is wrong with it; "" for nothing."""
+        self.errors[field].setText(text)
+        self.errors[field].setVisible(bool(text))
+
+    def offers(self) -> Sequence[Agent]:
+        """Return the assistants that can be added."""
+        return [agent for agent in self._choices.agents if agent.id not in self.members]
+
+    def _offer(self) -> None:
+        self._offers.clear()
+        for agent in self.offers():
+            action = self._offers.addAction(agent.name, partial(self.add, agent.id))
+            action.setToolTip(plain_tip(agent.description or agent.role))
+        self._offers.addSeparator()
+        self._offers.addAction(self._language("assistant.new"), self.new_member_requested.emit)
+
+    def _lay_out(self) -> None:
+        leader = frame(
+            "card",
+            vbox(
+                self.model,
+                self.errors["orchestrator"],
+                hbox(self._before_turns, self.turns, self._after_turns, STRETCH, spacing=6),
+                self.ask,
+                self._instructions_label,
+                self.instructions,
+                margins=(12, 11, 12, 11),
+                spacing=9,
+            ),
+        )
+        vbox(
+            self._titles["name"],
+            self.name,
+            self.errors["name"],
+            8,
+            self._titles["members"],
+            self.cards,
+            self.errors["members"],
+            hbox(self._add, STRETCH),
+            10,
+            self._titles["orchestrator"],
+            leader,
+            STRETCH,
+            inside=self,
+            margins=(16, 14, 16, 14),
+            spacing=7,
+        )
+        self._titles["name"].setBuddy(self.name)
+        self._instructions_label.setBuddy(self.instructions)
+
+    def _on_order(self, members: tuple[str, ...]) -> None:
+        self.members = members
+        self.changed.emit()
+
+    def _retranslate(self) -> None:
+        words = self._language
+        self._titles["name"].setText(words("assistant.field.name"))
+        self._titles["members"].setText(words("group.members"))
+        self._titles["orchestrator"].setText(words("group.orchestrator"))
+        before, after = words("group.turns").split("{}")
+        self._before_turns.setText(before.strip())
+        self._after_turns.setText(after.strip())
+        self.ask.setToolTip(words("group.ask.text"))
+        self.show_members(self.cards.current_id())
 
 
 class GroupPage(DefinitionEditor[Group]):
