@@ -18,7 +18,7 @@ async def person(qapp, data_dir, request):
         person.window.activateWindow()
         commands = person.window.controller.group_commands
         stem = "trip-plan" if request.param == "ko" else "release-crew"
-        await commands._take(person.window.controller.engine.groups.ready_made()[stem])
+        await commands.keep(person.window.controller.engine.groups.ready_made()[stem])
         await until(lambda: person.sees("group_page"))
         await person.settle()
         yield person

@@ -76,6 +76,7 @@ class AssistantCommands(DefinitionCommands[Agent]):
         side = self._window.side_bar
         side.new_assistant_requested.connect(self.make_new)
         side.bring_in_requested.connect(self.bring_in)
+        side.assistants.chat_requested.connect(self.chat_requested)
         self._listen(side.assistants)
         bridge.assistants_changed.connect(self.refresh)
         bridge.servers_changed.connect(self._on_servers_changed)

@@ -173,7 +173,6 @@ class DefinitionCommands(Controller, Generic[Definition]):
 
     def _listen(self, partners: PartnerList) -> None:
         """Connect the requests of a list in the side bar."""
-        partners.chat_requested.connect(self.chat)
         partners.edit_requested.connect(self.show_page)
         partners.duplicate_requested.connect(self.duplicate)
         partners.share_requested.connect(self.share)

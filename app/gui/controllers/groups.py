@@ -87,6 +87,7 @@ class GroupCommands(DefinitionCommands[Group]):
         side.new_group_requested.connect(self.make_new)
         side.ready_groups_requested.connect(self.show_ready)
         side.bring_in_group_requested.connect(self.bring_in)
+        side.groups.chat_requested.connect(self.chat)
         self._listen(side.groups)
         bridge.groups_changed.connect(self.refresh)
         bridge.assistants_changed.connect(self.refresh)
