@@ -26,21 +26,21 @@ class RowEstimate:
 
 @dataclass(slots=True)
 class _Leaf:
-    """Neighbouring rows: their characters and line ends, and the measured heights by place."""
+    """Neighbouring rows: their characters and line ends, the measured heights by place, and the sum of heights."""
 
     characters: "array[int]"
     lines: "array[int]"
     measured: dict[int, int] = field(default_factory=dict)
+    total: float = 0.0
 
     def __len__(self) -> int:
         return len(self.lines)
 
-    def height(self, estimate: RowEstimate) -> float:
-        """Return the sum of the rows' heights."""
-        total = estimate.of(sum(self.characters), sum(self.lines)) + (len(self) - 1) * estimate.row
+    def add_up(self, estimate: RowEstimate) -> None:
+        """Set the sum of the rows' heights."""
+        self.total = estimate.of(sum(self.characters), sum(self.lines)) + (len(self) - 1) * estimate.row
         for place, height in self.measured.items():
-            total += height - estimate.of(self.characters[place], self.lines[place])
-        return total
+            self.total += height - estimate.of(self.characters[place], self.lines[place])
 
 
 class _Fenwick:
@@ -105,6 +105,7 @@ class RowHeights:
         self._estimate = estimate
         for leaf in self._leaves:
             leaf.measured.clear()
+            leaf.add_up(estimate)
         self._build()
 
     def append(self, characters: int, lines: int) -> None:
@@ -114,17 +115,15 @@ class RowHeights:
             leaf = self._leaves[-1]
             leaf.characters.append(characters)
             leaf.lines.append(lines)
-            index = len(self._leaves) - 1
-            self._counts.add(index, 1)
-            self._heights.add(index, self._estimate.of(characters, lines))
-            self.version += 1
+            self._counts.add(len(self._leaves) - 1, 1)
+            self._grow(len(self._leaves) - 1, self._estimate.of(characters, lines))
         else:
-            self._leaves.append(_leaf([(characters, lines)]))
+            self._leaves += self._split([(characters, lines)])
             self._build()
 
     def prepend(self, sizes: Sequence[tuple[int, int]]) -> None:
         """Add rows before the first."""
-        self._leaves[:0] = _leaves(sizes)
+        self._leaves[:0] = self._split(sizes)
         self._rows += len(sizes)
         self._build()
 
@@ -150,9 +149,11 @@ class RowHeights:
             offset += len(leaf)
         merged[begin : begin + removed] = sizes
         size = LEAF_ROWS if len(merged) > 2 * LEAF_ROWS else max(1, len(merged))
-        leaves = [_leaf(merged[at : at + size]) for at in range(0, len(merged), size)]
+        leaves = self._split(merged, size)
         for row, height in measured.items():
-            leaves[row // size].measured[row % size] = height
+            leaf = leaves[row // size]
+            leaf.total += height - self._height_in(leaf, row % size)
+            leaf.measured[row % size] = height
         self._leaves[first : last + 1] = leaves
         self._rows += shift
         self._build()
@@ -164,8 +165,7 @@ class RowHeights:
         before = self._height_in(leaf, place)
         leaf.characters[place], leaf.lines[place] = characters, lines
         leaf.measured.pop(place, None)
-        self._heights.add(index, self._height_in(leaf, place) - before)
-        self.version += 1
+        self._grow(index, self._height_in(leaf, place) - before)
 
     def measure(self, row: int, height: int) -> float:
         """Set the measured height of a row; return the difference to the height before."""
@@ -174,8 +174,7 @@ class RowHeights:
         difference = height - self._height_in(leaf, place)
         if difference or place not in leaf.measured:
             leaf.measured[place] = height
-            self._heights.add(index, difference)
-            self.version += 1
+            self._grow(index, difference)
         return difference
 
     def height(self, row: int) -> float:
@@ -217,15 +216,22 @@ class RowHeights:
         index = self._counts.find(row)
         return index, row - round(self._counts.before(index))
 
+    def _grow(self, index: int, difference: float) -> None:
+        """Add to the height of a leaf."""
+        self._leaves[index].total += difference
+        self._heights.add(index, difference)
+        self.version += 1
+
     def _build(self) -> None:
         self._counts = _Fenwick([len(leaf) for leaf in self._leaves])
+        self._heights = _Fenwick([leaf.total for leaf in self._leaves])
         self.version += 1
-        self._heights = _Fenwick([leaf.height(self._estimate) for leaf in self._leaves])
 
-
-def _leaf(sizes: Sequence[tuple[int, int]]) -> _Leaf:
-    return _Leaf(array("I", [size[0] for size in sizes]), array("I", [size[1] for size in sizes]))
-
-
-def _leaves(sizes: Sequence[tuple[int, int]]) -> list[_Leaf]:
-    return [_leaf(sizes[start : start + LEAF_ROWS]) for start in range(0, len(sizes), LEAF_ROWS)]
+    def _split(self, sizes: Sequence[tuple[int, int]], rows: int = LEAF_ROWS) -> list[_Leaf]:
+        """Return leaves of `rows` rows each."""
+        leaves = []
+        for start in range(0, len(sizes), rows):
+            characters, lines = zip(*sizes[start : start + rows], strict=True)
+            leaves.append(_Leaf(array("I", characters), array("I", lines)))
+            leaves[-1].add_up(self._estimate)
+        return leaves

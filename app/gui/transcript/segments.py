@@ -4,7 +4,7 @@ Neighbouring text shares a document until it holds about 1,500 characters, so a 
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -208,18 +208,22 @@ class Segment:
     def links(self) -> list[tuple[int, Span]]:
         """The links of this piece and their positions in the plain text."""
         found: list[tuple[int, Span]] = []
+        for position, block in self._places_of_blocks():
+            at = position
+            for cell in [cell for row in block.rows for cell in row] or [block.spans]:
+                for span in cell:
+                    if span.link:
+                        found.append((at, span))
+                    at += len(span.text)
+                at += 1
+        return found
+
+    def _places_of_blocks(self) -> Iterator[tuple[int, Block]]:
+        """Yield the blocks and their positions in the plain text."""
         position = self.start
         for block in self.blocks:
-            at = position
-            for row in block.rows or (((block.spans),),):
-                for cell in row:
-                    for span in cell:
-                        if span.link:
-                            found.append((at, span))
-                        at += len(span.text)
-                    at += 1
+            yield position, block
             position += len(block.text) + 1
-        return found
 
     @property
     def _origin(self) -> QPointF:
@@ -234,9 +238,7 @@ class Segment:
         return self._places.to_qt(position) + self._lead
 
     def _link_text(self, url: str) -> str:
-        return next(
-            (span.text for block in self.blocks for span in _all_spans(block) if span.link == url), url
-        )
+        return next((span.text for _, span in self.links if span.link == url), url)
 
     def _touches(self, each: Range) -> bool:
         return each.start < self.start + self.length + 1 and each.end > self.start
@@ -259,13 +261,11 @@ class Segment:
 
     def _tick_boxes(self) -> list[tuple[int, bool]]:
         """Return the positions of the items of task lists, and whether they are done."""
-        found: list[tuple[int, bool]] = []
-        position = self.start
-        for block in self.blocks:
-            if block.marker in TICK_BOXES:
-                found.append((position, block.marker == TICKED))
-            position += len(block.text) + 1
-        return found
+        return [
+            (position, block.marker == TICKED)
+            for position, block in self._places_of_blocks()
+            if block.marker in TICK_BOXES
+        ]
 
     def _paint_tick_box(self, painter: QPainter, position: int, ticked: bool) -> None:
         """Paint the box before an item; Qt's own looks the same ticked and not."""
@@ -303,12 +303,6 @@ class Segment:
             painter.setFont(self._style.chip_font)
             centre = int(Qt.AlignmentFlag.AlignCenter)
             painter.drawText(self.copy_rect, centre, self._style.texts("transcript.copy_code"))
-
-
-def _all_spans(block: Block) -> list[Span]:
-    if block.kind == TABLE:
-        return [span for row in block.rows for cell in row for span in cell]
-    return list(block.spans)
 
 
 class SegmentStack:

@@ -68,12 +68,6 @@ class TranscriptModel:
 
     def __init__(self) -> None:
         self.entries: list[RowEntry] = []
-        self.live: dict[str, LiveText] = {}
-        self.unfolded: set[str] = set()
-        self.whole: set[str] = set()
-        self.folded: set[str] = set()
-        self.versions: dict[str, tuple[int, int]] = {}
-        self.thought_s: dict[str, float] = {}
         self.book = TurnBook()
         self.can_retry = False
         self.chat = False
@@ -86,12 +80,20 @@ class TranscriptModel:
         self._roles: dict[str, str] = {}
         self._debate = False
         self._group = ""
+        self._forget()
+
+    def _forget(self) -> None:
+        """Drop what is known besides the messages: streaming texts, and what the reader unfolded."""
+        self.live: dict[str, LiveText] = {}
+        self.unfolded: set[str] = set()
+        self.whole: set[str] = set()
+        self.folded: set[str] = set()
+        self.versions: dict[str, tuple[int, int]] = {}
+        self.thought_s: dict[str, float] = {}
 
     def reset(self, session: Session) -> None:
         """Hold another session, without messages."""
-        self.live = {}
-        self.unfolded, self.whole, self.folded = set(), set(), set()
-        self.versions, self.thought_s = {}, {}
+        self._forget()
         self._debate = session.debate is not None
         self.chat = session.chat is not None
         self.runs = session.status == Status.RUNNING
