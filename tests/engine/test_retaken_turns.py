@@ -109,7 +109,7 @@ async def test_where_nobody_is_ready_nothing_starts(data_dir: Path) -> None:
     assert line == (
         "The debate was not started because no participant is ready. GPT: needs a key; Claude: needs a key."
     )
-    assert "GPT: 키가 필요해요" in error_line(refused.value, KOREAN)
+    assert "GPT: 키 필요" in error_line(refused.value, KOREAN)
     await bench.engine.shutdown()
 
 

@@ -72,7 +72,7 @@ async def test_a_server_arrives_off_is_shown_to_the_letter_and_runs_once_allowed
     await until(lambda: states(person) == {"proper": ServerState.CONNECTED}, 60)
     assert not person.sees("toast"), "what was just allowed does not ask again"
     await until(lambda: "add" in page(person)._tools.text())
-    assert person.window.side_bar._foot_providers.text().endswith("1 MCP server")
+    assert person.window.side_bar.providers_button.text().endswith("1 MCP server")
     person.find("server_enabled").click()
     await until(lambda: states(person) == {"proper": ServerState.OFF})
 
