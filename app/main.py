@@ -26,7 +26,7 @@ async def open_window(
 ) -> "MainWindow":
     """Open the window on a data directory and return it shown, with its engine.
 
-    Runs on a Qt event loop (`app.gui.desktop.event_loop`). Raises Busy, StorageError.
+    Runs on a Qt event loop (`app.gui.desktop.event_loop`). Raises DataDirectoryBusy, StorageError.
     """
     import asyncio
 

@@ -72,7 +72,7 @@ async def open_moot(
 ) -> Moot:
     """Open a data directory, with `write` as its only writer. Without `look_up_keys` the caller does that later.
 
-    Raises Busy if another process writes it, StorageError if it cannot be used.
+    Raises DataDirectoryBusy if another process writes it, StorageError if it cannot be used.
     """
     paths = DataPaths(data_dir)
     lock = None

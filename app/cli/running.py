@@ -10,7 +10,7 @@ from app.cli.exit_status import BAD_INPUT, FAULT, OK, PAUSED_OR_STOPPED, WAITS, 
 from app.cli.parser import Arguments, CommandName
 from app.cli.printing.lines import error_line, load_texts, say_problems, whereabouts
 from app.cli.terminal import Out
-from app.core.errors import BadInput, Busy, MootError, StorageError
+from app.core.errors import BadInput, DataDirectoryBusy, MootError, StorageError
 from app.core.texts import Texts
 from app.storage.paths import DataPaths
 from app.wiring import Moot, open_moot
@@ -35,7 +35,7 @@ async def write(paths: DataPaths, arguments: Arguments, out: Out, interrupted: I
     for _ in range(_HAND_OVER_TRIES):
         try:
             moot = await open_moot(paths.root, language=arguments.language)
-        except Busy as busy:
+        except DataDirectoryBusy as busy:
             refusal = busy
         else:
             return await _serve_and_run(moot, arguments, out, interrupted)

@@ -3,7 +3,7 @@
 MootError
 ├── BadInput        what the user gave cannot be used; nothing was started
 ├── NotFound        no session, provider or file of that name
-├── Busy            another Moot holds the data directory
+├── DataDirectoryBusy            another Moot holds the data directory
 ├── StorageError    the disk refused; nothing acknowledged was lost
 └── ProviderError   a model could not be asked, or failed while answering
 """
@@ -32,7 +32,7 @@ class NotFound(BadInput):
     """Nothing has that name."""
 
 
-class Busy(MootError):
+class DataDirectoryBusy(MootError):
     """Another process writes this data directory."""
 
 

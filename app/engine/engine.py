@@ -48,7 +48,7 @@ from app.engine.debate.setup import Candidate, DebateSetup
 from app.engine.drafts import Drafts
 from app.engine.export.documents import export_in_turns, session_document
 from app.engine.group.commands import Groups
-from app.engine.library.agents import Assistants, Cast
+from app.engine.library.agents import AgentDirectory, Assistants
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.providers import (
@@ -149,7 +149,7 @@ class Engine:
         metered = MeteredModels(models, self.usage, self._calls)
         self._sessions = Sessions(store, bus, self._run_of, self._check_readable)
         self.assistants = Assistants(documents, tools, bus, self._language, resources.assistants)
-        self._cast = Cast(documents, tools, self.providers, self.assistants)
+        self._directory = AgentDirectory(documents, tools, self.providers, self.assistants)
         self._slots = Slots(
             Availability(self._policy, held=lambda agent_id: agent_id in self.settings().held_back),
             clock=clock,
@@ -159,14 +159,14 @@ class Engine:
         self._services = Services(
             models=metered,
             slots=self._slots,
-            cast=self._cast,
+            directory=self._directory,
             prompts=prompts,
             store=store,
             drafts=self.drafts,
             clock=clock,
         )
         bus.subscribe(self._on_events)
-        self.queues = Queues(self._slots, self._cast, documents, bus)
+        self.queues = Queues(self._slots, self._directory, documents, bus)
         self.keys = Keys(documents, plugs.secrets, bus, self.providers)
         self.connections = Connections(documents, models, self.providers, self.save_provider, self.keys.set)
         self.archive = Archive(
@@ -174,16 +174,18 @@ class Engine:
             store,
             bus,
             prompts,
-            self._cast.agents,
+            self._directory.agents,
             self._language,
             self.drafts,
             self.keys.look_up,
             self.usage,
         )
-        self.estimates = Estimates(models, self._cast, prompts, self.providers)
+        self.estimates = Estimates(models, self._directory, prompts, self.providers)
         self._debate_providers = DebateProviders(documents, prompts, self.providers)
-        self.debates = Debates(self._cast, self._sessions, store, prompts, self._debate_providers, metered)
-        self.chats = Chats(self._sessions, self._cast, prompts, self._language, self.drafts)
+        self.debates = Debates(
+            self._directory, self._sessions, store, prompts, self._debate_providers, metered
+        )
+        self.chats = Chats(self._sessions, self._directory, prompts, self._language, self.drafts)
         self.servers = Servers(
             documents,
             plugs.secrets,
@@ -195,7 +197,7 @@ class Engine:
         self.groups = Groups(
             documents,
             self._sessions,
-            self._cast,
+            self._directory,
             self.assistants,
             prompts,
             bus,
@@ -203,7 +205,7 @@ class Engine:
             resources.groups,
         )
         self.workflows = Workflows(
-            documents, self._sessions, self._cast, metered, bus, resources.workflows, self._language
+            documents, self._sessions, self._directory, metered, bus, resources.workflows, self._language
         )
 
     # Sessions
@@ -397,7 +399,7 @@ class Engine:
         return kind.calls_at_once if kind else None
 
     def _policy(self, agent_id: str) -> Busy:
-        agent = self._cast.agent(agent_id)
+        agent = self._directory.agent(agent_id)
         return policy_of(
             agent.busy if agent else None, agent.role if agent else agent_id.removeprefix(MADE_FOR)
         )
@@ -414,7 +416,7 @@ class Engine:
             self.bus.publish(AssistantsChanged(session_id=""), WorkflowsChanged(session_id=""))
 
     def _check_readable(self, session: Session) -> None:
-        check_readable(self._documents, kind_of(session).providers(session, self._cast))
+        check_readable(self._documents, kind_of(session).providers(session, self._directory))
 
     def _run_of(self, live: LiveSession) -> Run:
         return kind_of(live.session).run(live, self._services, self._debate_providers)

@@ -18,7 +18,7 @@ from app.engine.debate.run import DebateRun
 from app.engine.export.event_lines import workflow_object
 from app.engine.group.director import turns_used
 from app.engine.group.run import GroupRun
-from app.engine.library.agents import Cast
+from app.engine.library.agents import AgentDirectory
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.runner import Run
@@ -45,7 +45,7 @@ class SessionKind:
         """Return the run of a session."""
         return DebateRun(live, services, debates)
 
-    def providers(self, session: Session, cast: Cast) -> set[str]:
+    def providers(self, session: Session, directory: AgentDirectory) -> set[str]:
         """Return the ids of the providers that a session asks if it runs now."""
         return {one.provider for one in session.debate.participants} if session.debate else set()
 
@@ -84,10 +84,10 @@ class ChatKind(SessionKind):
         """Return the run of a chat."""
         return ChatRun(live, services)
 
-    def providers(self, session: Session, cast: Cast) -> set[str]:
+    def providers(self, session: Session, directory: AgentDirectory) -> set[str]:
         """Return the provider of the chat's assistant."""
-        agent = cast.agent(session.chat.assistant_id) if session.chat else None
-        return {cast.voice(agent).provider} if agent else set()
+        agent = directory.agent(session.chat.assistant_id) if session.chat else None
+        return {directory.model_of(agent).provider} if agent else set()
 
     def document(self, live: LiveSession, prompts: Prompts) -> Document:
         """Return the chosen version of the chat as a document."""
@@ -113,10 +113,10 @@ class GroupKind(ChatKind):
         """Return the run of a group."""
         return GroupRun(live, services)
 
-    def providers(self, session: Session, cast: Cast) -> set[str]:
+    def providers(self, session: Session, directory: AgentDirectory) -> set[str]:
         """Return the providers of the members and the orchestrator."""
-        members = cast.members(session.group) if session.group else ()
-        return {cast.voice(one).provider for one in members} | {cast.first_voice().provider}
+        members = directory.members(session.group) if session.group else ()
+        return {directory.model_of(one).provider for one in members} | {directory.first_model().provider}
 
     def details(self, live: LiveSession) -> dict[str, object]:
         """Return what a chat's are, and the group."""
@@ -138,11 +138,11 @@ class WorkflowKind(ChatKind):
         """Return the run of a workflow."""
         return WorkflowRun(live, services)
 
-    def providers(self, session: Session, cast: Cast) -> set[str]:
+    def providers(self, session: Session, directory: AgentDirectory) -> set[str]:
         """Return the providers of everybody in a step's role, and of the first model."""
         steps = session.workflow.definition.steps if session.workflow else ()
-        agents = [agent for step in steps for agent in cast.in_role(role_of(step.role))]
-        return {cast.voice(one).provider for one in agents} | {cast.first_voice().provider}
+        agents = [agent for step in steps for agent in directory.in_role(role_of(step.role))]
+        return {directory.model_of(one).provider for one in agents} | {directory.first_model().provider}
 
     def details(self, live: LiveSession) -> dict[str, object]:
         """Return what a chat's are, and the workflow."""

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.core.errors import Busy, StorageError
+from app.core.errors import DataDirectoryBusy, StorageError
 from app.storage.file_system import FileSystem, storage_error
 from app.storage.paths import DataPaths
 
@@ -109,7 +109,7 @@ class WriterLock:
         return FileLock(self._paths.lock, timeout=0, thread_local=False, mode=0o600)
 
     def acquire(self) -> None:
-        """Take the lock. Raises Busy, which names the holder, or StorageError if it cannot be created."""
+        """Take the lock. Raises DataDirectoryBusy, which names the holder, or StorageError if it cannot be created."""
         from filelock import Timeout
 
         try:
@@ -118,7 +118,9 @@ class WriterLock:
             # A process that calls `is_held` has it for a moment.
             self._lock.acquire(timeout=_PATIENCE_SECONDS, poll_interval=0.02)
         except Timeout:
-            raise Busy("data_dir_busy", path=str(self._paths.root), **self._read_holder()) from None
+            raise DataDirectoryBusy(
+                "data_dir_busy", path=str(self._paths.root), **self._read_holder()
+            ) from None
         except OSError as error:
             raise storage_error(error, self._paths.root) from error
         try:

@@ -34,7 +34,7 @@ class _QueuedBatch:
 
 
 @dataclass(frozen=True, slots=True)
-class _Job:
+class _WriterJob:
     """Work to do between two batches, and the future of its result."""
 
     work: Callable[[], Any]
@@ -59,7 +59,7 @@ class _Job:
             self.future.set_exception(error)
 
 
-_Item = _QueuedBatch | _Job
+_Item = _QueuedBatch | _WriterJob
 
 
 class LogWriter:
@@ -99,13 +99,13 @@ class LogWriter:
 
         Cancelling the future before the job has begun removes the job; later it has no effect.
         """
-        job = _Job(work, Future())
+        job = _WriterJob(work, Future())
         self._put(job)
         return job.future
 
     def stop(self) -> "Future[None]":
         """End the thread after everything queued before; the next call starts another."""
-        job = _Job(lambda: None, Future(), is_last=True)
+        job = _WriterJob(lambda: None, Future(), is_last=True)
         with self._lock:
             running = self._thread is not None and self._failure is None
             if running:
@@ -133,7 +133,7 @@ class LogWriter:
                     )
                     self._thread.start()
                 return
-        if isinstance(item, _Job):
+        if isinstance(item, _WriterJob):
             item.fail(self._failure)
 
     def _run(self, before: threading.Thread | None) -> None:
@@ -146,7 +146,7 @@ class LogWriter:
                 while items:
                     item = items.pop(0)
                     self._work_off(item)
-                    if isinstance(item, _Job) and item.is_last:
+                    if isinstance(item, _WriterJob) and item.is_last:
                         return
                 self._guarded(self._write_touched)
                 self._guarded(self._write_due)
@@ -163,12 +163,12 @@ class LogWriter:
                 while True:
                     items.append(self._queue.get_nowait())
         for item in items:
-            if isinstance(item, _Job):
+            if isinstance(item, _WriterJob):
                 item.fail(failure)
         self._on_failure(failure)
 
     def _work_off(self, item: _Item) -> None:
-        if isinstance(item, _Job):
+        if isinstance(item, _WriterJob):
             self._guarded(self._write_touched)
             item.run()
             return
@@ -198,7 +198,7 @@ class LogWriter:
         with contextlib.suppress(queue.Empty):
             items.append(self._queue.get(timeout=timeout))
             # Items after the last job belong to the next thread.
-            while not (isinstance(items[-1], _Job) and items[-1].is_last):
+            while not (isinstance(items[-1], _WriterJob) and items[-1].is_last):
                 items.append(self._queue.get_nowait())
         return items
 

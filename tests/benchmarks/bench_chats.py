@@ -18,7 +18,7 @@ from app.core.provider import ProviderConfig
 from app.core.tool import Tool, ToolContext, ToolResult
 from app.engine.chat.request import AgentTurn, build_request
 from app.engine.engine import Engine, Plugs, Resources
-from app.engine.library.agents import Voice
+from app.engine.library.agents import AgentModel
 from app.engine.live_session import LiveSession
 from app.engine.turns.answer import Attempt
 from app.markdown_page import as_html
@@ -136,7 +136,7 @@ def perspective(short: bool) -> Result:
     turn = AgentTurn(
         turn_id=new_id(),
         agent=Agent(id="a", name="Ann", instructions="Be brief."),
-        voice=Voice(provider="p", model="m", row=None),
+        agent_model=AgentModel(provider="p", model="m", row=None),
         stack=("a",),
         mode="default",
     )

@@ -6,7 +6,7 @@ from PySide6.QtGui import QFontMetrics
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QPushButton
 
-from app.core.errors import Busy
+from app.core.errors import DataDirectoryBusy
 from app.core.events import Notice
 from app.gui.dialogs.link_dialog import may_open
 from app.main import open_window
@@ -221,7 +221,7 @@ async def test_a_link_asks_with_its_whole_host(person):
 
 
 async def test_a_second_window_is_refused(person, data_dir):
-    with pytest.raises(Busy):
+    with pytest.raises(DataDirectoryBusy):
         await open_window(data_dir)
 
 

@@ -64,7 +64,7 @@ class Timeout(ApiError):
 )
 def test_kind(error: Exception, kind: str) -> None:
     assert classify(error).kind == kind
-    assert kind in FailureKind
+    assert kind in tuple(FailureKind)
 
 
 def test_a_lost_connection_is_found_under_what_litellm_makes_of_it() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.errors import Busy, StorageError
+from app.core.errors import DataDirectoryBusy, StorageError
 from app.storage.access import WriterLock
 from app.storage.paths import DataPaths, default_data_dir, resources_dir
 
@@ -28,7 +28,7 @@ def test_the_second_is_told_who_the_first_is(data_dir):
     assert not second.is_held()
     first.acquire()
     assert second.is_held()
-    with pytest.raises(Busy) as caught:
+    with pytest.raises(DataDirectoryBusy) as caught:
         second.acquire()
     assert caught.value.details["pid"] == os.getpid()
     assert caught.value.details["path"] == str(data_dir)
@@ -51,7 +51,7 @@ def test_a_killed_holder_lets_go(data_dir):
     try:
         assert child.stdout.readline() == b"held\n"
         lock = WriterLock(DataPaths(data_dir))
-        with pytest.raises(Busy) as caught:
+        with pytest.raises(DataDirectoryBusy) as caught:
             lock.acquire()
         assert caught.value.details["pid"] == child.pid
     finally:

@@ -9,7 +9,7 @@ from app.core.events import AvailabilityChanged, EventBus
 from app.core.store import Documents
 from app.engine.availability.policies import MADE_FOR, role_of
 from app.engine.availability.slots import Job, Slots
-from app.engine.library.agents import Cast
+from app.engine.library.agents import AgentDirectory
 
 
 class Queues:
@@ -18,9 +18,9 @@ class Queues:
     All raise NotFound for a task that has begun or ended meanwhile.
     """
 
-    def __init__(self, slots: Slots, cast: Cast, documents: Documents, bus: EventBus) -> None:
+    def __init__(self, slots: Slots, directory: AgentDirectory, documents: Documents, bus: EventBus) -> None:
         self._slots = slots
-        self._cast = cast
+        self._directory = directory
         self._documents = documents
         self._bus = bus
 
@@ -37,11 +37,11 @@ class Queues:
         job = next((one for one in self._slots.jobs() if one.id == job_id), None)
         if job is None or not job.work.may_move:
             return []
-        now = self._cast.agent(job.agent_id)
+        now = self._directory.agent(job.agent_id)
         role = role_of(now.role if now else job.agent_id.removeprefix(MADE_FOR))
         free = [
             one
-            for one in self._cast.agents()
+            for one in self._directory.agents()
             if one.enabled and one.id != job.agent_id and self._slots.can_accept(one.id)
         ]
         return sorted(free, key=lambda one: role_of(one.role) != role)
@@ -59,7 +59,7 @@ class Queues:
     def send(self, job_id: str, agent_id: str) -> None:
         """Give a waiting task to another assistant. Raises BadInput where that one has too much to do."""
         self._waiting(job_id)
-        agent = self._cast.agent(agent_id)
+        agent = self._directory.agent(agent_id)
         if agent is None:
             raise NotFound("assistant_not_found", assistant=agent_id)
         if not self._slots.can_accept(agent_id):
@@ -98,7 +98,7 @@ class Queues:
         )
 
     def _is_somebody(self, agent_id: str) -> bool:
-        return self._cast.agent(agent_id) is not None or agent_id.startswith(MADE_FOR)
+        return self._directory.agent(agent_id) is not None or agent_id.startswith(MADE_FOR)
 
     def _waiting(self, job_id: str) -> None:
         if not any(job.id == job_id and job.place is not None for job in self._slots.jobs()):

@@ -21,7 +21,7 @@ from app.engine.chat.branches import latest_leaf, root_of
 from app.engine.chat.input import MAX_TITLE, begun_with, checked_mode, checked_text, fitting_answer
 from app.engine.chat.run import ChatRun, close_turns, open_questions, user_message
 from app.engine.drafts import Drafts
-from app.engine.library.agents import Cast
+from app.engine.library.agents import AgentDirectory
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.sessions import Sessions
@@ -32,11 +32,16 @@ class Chats:
     """The commands of chats; all raise BadInput, NotFound or StorageError in words."""
 
     def __init__(
-        self, sessions: Sessions, cast: Cast, prompts: Prompts, language: Callable[[], str], drafts: Drafts
+        self,
+        sessions: Sessions,
+        directory: AgentDirectory,
+        prompts: Prompts,
+        language: Callable[[], str],
+        drafts: Drafts,
     ) -> None:
         self._sessions = sessions
         self._drafts = drafts
-        self._cast = cast
+        self._directory = directory
         self._prompts = prompts
         self._language = language
 
@@ -224,7 +229,7 @@ class Chats:
             raise BadInput("group_leads")
         agent = self._agent(assistant_id)
         self._change(live, assistant_id=agent.id, assistant_name=agent.name)
-        await self._cast.attach(agent)
+        await self._directory.attach(agent)
 
     async def choose_mode(self, session_id: str, mode: str) -> None:
         """Switch a chat of any kind to settings mode, which also applies to turns that have begun, or back."""
@@ -267,7 +272,7 @@ class Chats:
         live.finish_message(user_message(text, attachments, live.messages[0].turn_id, turn_id=turn_id))
 
     def _agent(self, assistant_id: str) -> Agent:
-        agent = self._cast.agent(assistant_id)
+        agent = self._directory.agent(assistant_id)
         if agent is None:
             raise NotFound("assistant_not_found", assistant=assistant_id)
         if not agent.enabled:
@@ -321,7 +326,7 @@ class Chats:
         fields = _running(live)
         if answer == Consent.ALWAYS and prompt.type == PromptType.APPROVAL:
             chat = live.chat_session.chat
-            consent = self._cast.consent_of(prompt.tool)
+            consent = self._directory.consent_of(prompt.tool)
             fields["chat"] = replace(chat, always=(*chat.always, consent))
         live.finish_messages((said, replace(question, prompt=answered)), **fields)
         self._go_on(live)

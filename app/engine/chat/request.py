@@ -16,7 +16,7 @@ from app.core.tool import is_object
 from app.engine.chat.branches import back_from
 from app.engine.debate.perspective import SHORT_WINDOW
 from app.engine.group.director import ORCHESTRATOR, SWITCH_ASSISTANT, instruction_of
-from app.engine.library.agents import Voice
+from app.engine.library.agents import AgentModel
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.turns.answer import Attempt
@@ -42,7 +42,7 @@ class AgentTurn:
 
     turn_id: str
     agent: Agent
-    voice: Voice
+    agent_model: AgentModel
     stack: tuple[str, ...]
     mode: str
     follows: str | None = None
@@ -91,7 +91,7 @@ def build_request(
     """Return the request of a turn's next call; with `wrap_up` the model is told to end without tools."""
     words = prompts.lines(language, "assistant")
     short = attempt.window <= SHORT_WINDOW
-    images = turn.voice.row is not None and turn.voice.row.images
+    images = turn.agent_model.row is not None and turn.agent_model.row.images
     own = _turn_items(live.turn(turn.turn_id), turn, words, SHORT_RESULT if short else None, images)
     if turn.parent_turn_id:
         items: list[Item] = [{"role": Role.USER, "content": turn.task}]
@@ -108,8 +108,8 @@ def build_request(
         items.append({"role": Role.USER, "content": words["continue"]})
     system = {"role": Role.SYSTEM, "content": _system(turn, words, labelled, bool(functions))}
     return ModelRequest(
-        provider=turn.voice.provider,
-        model=turn.voice.model,
+        provider=turn.agent_model.provider,
+        model=turn.agent_model.model,
         messages=(system, *_merged(items)),
         tools=tuple(functions),
     )
@@ -206,7 +206,7 @@ def _turn_items(
             ]
         elif not message.content.strip():
             continue
-        if message.provider_state and message.model == turn.voice.name:
+        if message.provider_state and message.model == turn.agent_model.name:
             states[len(items)] = message.provider_state
         items.append(item)
         for call in message.tool_calls:

@@ -76,7 +76,7 @@ class ChatRun(Run):
                 self._live.change(status=Status.PAUSED, reason=Reason.BY_USER)
 
     async def _answer(self, chat: Chat, spoken: Speak) -> None:
-        agent = self._services.cast.agent(spoken.speaker)
+        agent = self._services.directory.agent(spoken.speaker)
         if agent is None:
             author = Author(id=chat.assistant_id, name=chat.assistant_name, path=(chat.assistant_id,))
             self._fail(author, spoken)
@@ -87,12 +87,12 @@ class ChatRun(Run):
         self, agent: Agent, spoken: Speak, *, members: tuple[Agent, ...] = (), **fields: object
     ) -> None:
         """Take an assistant's root turn, to its end or until the user must act."""
-        cast, chat = self._services.cast, self._live.chat_session.chat
-        await cast.attach(agent)
+        directory, chat = self._services.directory, self._live.chat_session.chat
+        await directory.attach(agent)
         turn = AgentTurn(
             turn_id=spoken.turn_id or new_id(),
             agent=agent,
-            voice=cast.voice(agent),
+            agent_model=directory.model_of(agent),
             stack=(agent.id,),
             mode=chat.mode,
             follows=spoken.follows,
@@ -121,7 +121,7 @@ class ChatRun(Run):
 
     def _answered_by(self, agent_id: str) -> None:
         """Let another assistant answer from now on."""
-        agent = self._services.cast.agent(agent_id)
+        agent = self._services.directory.agent(agent_id)
         if agent is not None:
             chat = replace(self._live.chat_session.chat, assistant_id=agent.id, assistant_name=agent.name)
             self._live.change(chat=chat, reason="")
@@ -132,7 +132,7 @@ class ChatRun(Run):
         return TreeContext(
             live=self._live,
             services=services,
-            budget=Budget(services.cast.settings(), tuple(_spent_by(self._live)), services.clock),
+            budget=Budget(services.directory.settings(), tuple(_spent_by(self._live)), services.clock),
             language=self._live.chat_session.chat.language,
             waits=self._waits,
             members=members,

@@ -16,7 +16,7 @@ from app.engine.debate.modes import system_prompt
 from app.engine.debate.providers import DebateProviders
 from app.engine.debate.setup import Candidate, DebateSetup, candidates_of, draft_of, forked, session_of
 from app.engine.debate.verdict import Judge, judged
-from app.engine.library.agents import Cast
+from app.engine.library.agents import AgentDirectory
 from app.engine.prompts import Prompts
 from app.engine.sessions import Sessions, check_open
 from app.engine.turns.metered_models import MeteredModels
@@ -29,14 +29,14 @@ class Debates:
 
     def __init__(
         self,
-        cast: Cast,
+        directory: AgentDirectory,
         sessions: Sessions,
         store: SessionStore,
         prompts: Prompts,
         providers: DebateProviders,
         models: MeteredModels,
     ) -> None:
-        self._cast = cast
+        self._directory = directory
         self._sessions = sessions
         self._store = store
         self._prompts = prompts
@@ -46,9 +46,9 @@ class Debates:
 
     def candidates(self) -> list[Candidate]:
         """Return who may take part."""
-        cast, first = self._cast, self._cast.first_voice()
+        directory, first = self._directory, self._directory.first_model()
         return candidates_of(
-            [(one, cast.voice(one, first)) for one in cast.agents()], self._providers.statuses()
+            [(one, directory.model_of(one, first)) for one in directory.agents()], self._providers.statuses()
         )
 
     def check(self, setup: DebateSetup) -> None:

@@ -29,7 +29,7 @@ from app.core.session import (
 from app.core.text import clean_text
 from app.engine.debate.modes import MODES, mode_of, with_sides
 from app.engine.debate.names import USER_NAMES, normal
-from app.engine.library.agents import Voice
+from app.engine.library.agents import AgentModel
 from app.engine.providers import ProviderProblem
 
 MAX_PARTICIPANTS = 12
@@ -282,7 +282,7 @@ def _distinct(name: str, taken: set[str]) -> str:
 
 
 def candidates_of(
-    agents: Sequence[tuple[Agent, Voice]], statuses: Sequence[ProviderStatus]
+    agents: Sequence[tuple[Agent, AgentModel]], statuses: Sequence[ProviderStatus]
 ) -> list[Candidate]:
     """Return who can be chosen: the assistants, each provider's model, and the two participants of the built-in model.
 
@@ -290,9 +290,9 @@ def candidates_of(
     """
     by_id = {status.config.id: status for status in statuses}
     candidates = [
-        _candidate(agent.id, agent.name, by_id[voice.provider], voice.model, agent=agent)
-        for agent, voice in agents
-        if agent.enabled and voice.provider in by_id
+        _candidate(agent.id, agent.name, by_id[chosen_model.provider], chosen_model.model, agent=agent)
+        for agent, chosen_model in agents
+        if agent.enabled and chosen_model.provider in by_id
     ]
     remote = [status for status in statuses if status.config.kind != EMBEDDED and status.config.enabled]
     embedded = [status for status in statuses if status.config.kind == EMBEDDED and status.config.enabled]

@@ -17,7 +17,7 @@ from app.core.text import clean_text
 from app.engine.chat.input import begun_with, checked_mode, checked_text
 from app.engine.chat.run import user_message
 from app.engine.group.director import ORCHESTRATOR, members_turn
-from app.engine.library.agents import Assistants, Cast
+from app.engine.library.agents import AgentDirectory, Assistants
 from app.engine.library.definitions import Definitions, LibraryKind, Shared
 from app.engine.prompts import Prompts
 from app.engine.sessions import Sessions
@@ -46,7 +46,7 @@ class Groups(Definitions[Group]):
         self,
         documents: Documents,
         sessions: Sessions,
-        cast: Cast,
+        directory: AgentDirectory,
         assistants: Assistants,
         prompts: Prompts,
         bus: EventBus,
@@ -55,7 +55,7 @@ class Groups(Definitions[Group]):
     ) -> None:
         super().__init__(_KIND, documents, bus, language, {})
         self._sessions = sessions
-        self._cast = cast
+        self._directory = directory
         self._assistants = assistants
         self._prompts = prompts
         self._ready_made = ready_made
@@ -91,7 +91,7 @@ class Groups(Definitions[Group]):
             turns_limit=group.turns_limit,
             ask_before_hand_over=group.ask_before_hand_over,
         )
-        if not self._cast.members(state):
+        if not self._directory.members(state):
             raise BadInput("group_empty", group=group.name)
         message = user_message(checked_text(text, attachments), attachments, "")
         language = self._language()
@@ -127,7 +127,7 @@ class Groups(Definitions[Group]):
         """Give up waiting for a member that does not answer, and let the orchestrator go on."""
         live = await self._sessions.open_chat(session_id)
         session = live.group_session
-        members = self._cast.members(session.group)
+        members = self._directory.members(session.group)
         hangs = members_turn(live, session, members)
         if hangs is None or session.status != Status.RUNNING:
             raise BadInput("nobody_hangs")

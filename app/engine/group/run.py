@@ -19,7 +19,7 @@ class GroupRun(ChatRun):
 
     async def _step(self) -> None:
         session = self._live.group_session
-        members = self._services.cast.members(session.group)
+        members = self._services.directory.members(session.group)
         match decide(self._live, session, members):
             case Speak() as spoken if not self._pausing:
                 if spoken.speaker == ORCHESTRATOR:
@@ -38,7 +38,7 @@ class GroupRun(ChatRun):
 
     async def _lead(self, session: GroupSession, members: tuple[Agent, ...], spoken: Speak) -> None:
         group, chat = session.group, session.chat
-        saved = next((one for one in self._services.cast.groups() if one.id == group.id), None)
+        saved = next((one for one in self._services.directory.groups() if one.id == group.id), None)
         leader = saved.orchestrator if saved else Leader()
         left = group.turns_limit - turns_used(self._live) - (0 if spoken.turn_id else 1)
         notes = self._services.prompts.text(

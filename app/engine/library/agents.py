@@ -88,7 +88,7 @@ class Assistants(Definitions[Agent]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Voice:
+class AgentModel:
     """The model an agent speaks with, and the catalogue's row of its provider."""
 
     provider: str
@@ -106,7 +106,7 @@ class Voice:
         return self.row is not None and self.row.guided
 
 
-class Cast:
+class AgentDirectory:
     """The assistants of the user and of the program, and what they may use now."""
 
     def __init__(
@@ -133,22 +133,22 @@ class Cast:
         """Return the user's settings."""
         return self._documents.settings()
 
-    def voice(self, agent: Agent, caller: Voice | None = None) -> Voice:
+    def model_of(self, agent: Agent, caller: AgentModel | None = None) -> AgentModel:
         """Return what an agent speaks with: its own model, its caller's, or the first that is ready."""
         if agent.provider:
-            return self._voice(agent.provider, agent.model)
+            return self._model(agent.provider, agent.model)
         if caller is not None:
             return caller
         # One that cannot be read may be the server the user meant: nothing goes to the next one instead.
         ready = [one for one in self._providers() if one.ready or one.problem == ProviderProblem.UNREADABLE]
         ready.sort(key=lambda one: one.config.kind == EMBEDDED)
         if not ready:
-            return self._voice(EMBEDDED, "")
-        return self._voice(ready[0].config.id, ready[0].default_model)
+            return self._model(EMBEDDED, "")
+        return self._model(ready[0].config.id, ready[0].default_model)
 
-    def first_voice(self) -> Voice:
+    def first_model(self) -> AgentModel:
         """Return the model that is taken where nobody named one."""
-        return self.voice(Agent(id="", name=""))
+        return self.model_of(Agent(id="", name=""))
 
     def tools(self, agent: Agent, mode: str, given: Sequence[str] = ()) -> dict[str, Tool]:
         """Return what an agent may use in a mode, by name: the allow-list's tools of its keys, and those of
@@ -221,7 +221,9 @@ class Cast:
         if agent.mcp_servers:
             await self._tools.attach(agent.mcp_servers)
 
-    def _voice(self, provider_id: str, model: str) -> Voice:
+    def _model(self, provider_id: str, model: str) -> AgentModel:
         status = next((one for one in self._providers() if one.config.id == provider_id), None)
         row = provider_kind(status.config.kind) if status else None
-        return Voice(provider=provider_id, model=model or (status.default_model if status else ""), row=row)
+        return AgentModel(
+            provider=provider_id, model=model or (status.default_model if status else ""), row=row
+        )

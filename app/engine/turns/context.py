@@ -12,7 +12,7 @@ from app.core.store import SessionStore
 from app.engine.availability.slots import Slots
 from app.engine.chat.request import AgentTurn
 from app.engine.drafts import Drafts
-from app.engine.library.agents import Cast
+from app.engine.library.agents import AgentDirectory
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.turns.limits import Budget
@@ -25,7 +25,7 @@ class Services:
 
     models: MeteredModels
     slots: Slots
-    cast: Cast
+    directory: AgentDirectory
     prompts: Prompts
     store: SessionStore
     drafts: Drafts

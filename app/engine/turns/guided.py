@@ -89,8 +89,8 @@ def guided_request(
         opener, most = "", ANSWER_TOKENS
     messages.append({"role": Role.USER, "content": text})
     return ModelRequest(
-        provider=turn.voice.provider,
-        model=turn.voice.model,
+        provider=turn.agent_model.provider,
+        model=turn.agent_model.model,
         messages=tuple(messages),
         max_tokens=most,
         # The same request would give an empty answer again.

@@ -77,7 +77,7 @@ class ToolCalls:
 
     def _skip_after_end(self, turn: AgentTurn, answer: Message) -> None:
         """Give the calls after one that ends the turn a result that says so."""
-        tools = self._services.cast.tools(turn.agent, turn.mode, turn.given)
+        tools = self._services.directory.tools(turn.agent, turn.mode, turn.given)
         ended_by = ""
         missing = {call.id for call in unanswered(answer, self._live.turn(turn.turn_id))}
         for call in answer.tool_calls:
@@ -135,7 +135,7 @@ class ToolCalls:
         try:
             arguments = read_arguments(call.arguments)
             check_not_repeated(self._live, turn, call)
-            if call.name == SUB_AGENT and self._services.cast.may_delegate(turn.agent):
+            if call.name == SUB_AGENT and self._services.directory.may_delegate(turn.agent):
                 return await self._delegate(turn, call, arguments)
             tool = self._tool(turn, call.name)
             if not self._may_run(turn, call, tool):
@@ -146,9 +146,11 @@ class ToolCalls:
         return None
 
     def _tool(self, turn: AgentTurn, name: str) -> Tool:
-        tools = self._services.cast.tools(turn.agent, turn.mode, turn.given)
+        tools = self._services.directory.tools(turn.agent, turn.mode, turn.given)
         if name not in tools:
-            raise ToolError(self._services.cast.refusal(name, turn.agent, turn.stack, turn.mode, turn.given))
+            raise ToolError(
+                self._services.directory.refusal(name, turn.agent, turn.stack, turn.mode, turn.given)
+            )
         return tools[name]
 
     # Approval
@@ -298,7 +300,7 @@ class ToolCalls:
 
     def _page_prompt(self, turn: AgentTurn, call: ToolCall, content: str) -> Prompt:
         """Return a page's question to the user: the text that came with the page, never its HTML."""
-        tool = self._services.cast.tools(turn.agent, turn.mode, turn.given).get(call.name)
+        tool = self._services.directory.tools(turn.agent, turn.mode, turn.given).get(call.name)
         return Prompt(
             question=content[:MAX_QUESTION] or call.name,
             type=PromptType.TEXT,
@@ -331,9 +333,9 @@ class ToolCalls:
     async def _delegate(
         self, turn: AgentTurn, call: ToolCall, arguments: Mapping[str, object]
     ) -> Outcome | None:
-        context, cast = self._context, self._services.cast
+        context, directory = self._context, self._services.directory
         try:
-            job = delegation(arguments, turn.agent, turn.stack, turn.mode, cast.agents())
+            job = delegation(arguments, turn.agent, turn.stack, turn.mode, directory.agents())
         except ToolError as error:
             self._write(turn, call, ToolResult(content=failed(str(error)), ok=False))
             return None
@@ -345,7 +347,7 @@ class ToolCalls:
         child = AgentTurn(
             turn_id=child_id or new_id(),
             agent=job.agent,
-            voice=cast.voice(job.agent, turn.voice),
+            agent_model=directory.model_of(job.agent, turn.agent_model),
             stack=(*turn.stack, job.agent.id),
             mode=job.mode,
             follows=turn.follows,
@@ -366,7 +368,7 @@ class ToolCalls:
         self._running[child.turn_id] = task
         self._live.tell(self._tool_started(turn, call))
         try:
-            await cast.attach(job.agent)
+            await directory.attach(job.agent)
             async with speaker.slot():
                 outcome = await self._take(child, speaker)
         except NotFree as refused:

@@ -96,19 +96,19 @@ class TurnTree:
         if reason := context.budget.reached():
             return Outcome(TurnState.HELD, reason)
         messages = self._live.turn(turn.turn_id)
-        offer = self._offer(turn, messages) if turn.voice.guided else None
+        offer = self._offer(turn, messages) if turn.agent_model.guided else None
 
         def request(attempt: Attempt) -> ModelRequest:
-            if turn.voice.guided:
+            if turn.agent_model.guided:
                 return guided_request(turn, self._live, offer, attempt, services.prompts)
-            functions = services.cast.functions(turn.agent, turn.stack, turn.mode, turn.given)
+            functions = services.directory.functions(turn.agent, turn.stack, turn.mode, turn.given)
             return build_request(
                 turn, self._live, functions, attempt, services.prompts, context.language, wrap_up=wrap_up
             )
 
         plan = CallPlan(
             message=turn.message(why=GUIDED if offer else ""),
-            provider=turn.voice.provider,
+            provider=turn.agent_model.provider,
             request=request,
             cleaner=lambda: ReplyCleaner.for_name(turn.agent.name),
             may_ask=context.budget.take_model_call,
@@ -125,7 +125,7 @@ class TurnTree:
         return None
 
     def _offer(self, turn: AgentTurn, messages: Sequence[Message]) -> Offer | None:
-        tools = tuple(self._services.cast.tools(turn.agent, turn.mode, turn.given))
+        tools = tuple(self._services.directory.tools(turn.agent, turn.mode, turn.given))
         if turn.kind == ORCHESTRATOR:
             return lead_offer(turn, self._live, self._context.members, tools)
-        return guided_call(turn, messages, self._services.cast.helpers(turn.agent, turn.stack), tools)
+        return guided_call(turn, messages, self._services.directory.helpers(turn.agent, turn.stack), tools)

@@ -16,7 +16,7 @@ from app.engine.availability.policies import role_of
 from app.engine.debate.modes import form_of, system_prompt
 from app.engine.debate.perspective import TRANSCRIPT_CONTEXT, WINDOW
 from app.engine.debate.setup import DebateSetup, draft_of
-from app.engine.library.agents import Cast
+from app.engine.library.agents import AgentDirectory
 from app.engine.prompts import Prompts
 
 Pair = tuple[str, str]
@@ -187,10 +187,14 @@ class Estimates:
     """Estimates what is about to begin; prices are asked for once and kept."""
 
     def __init__(
-        self, models: Models, cast: Cast, prompts: Prompts, providers: Callable[[], list[ProviderStatus]]
+        self,
+        models: Models,
+        directory: AgentDirectory,
+        prompts: Prompts,
+        providers: Callable[[], list[ProviderStatus]],
     ) -> None:
         self._models = models
-        self._cast = cast
+        self._directory = directory
         self._prompts = prompts
         self._providers = providers
         self._prices: dict[Pair, Price | None] = {}
@@ -233,14 +237,14 @@ class Estimates:
             model=group.orchestrator.model,
             instructions=group.instructions,
         )
-        lead, members = self._agent(leader), [self._agent(one) for one in self._cast.members(state)]
+        lead, members = self._agent(leader), [self._agent(one) for one in self._directory.members(state)]
         speakers = [speaker for member in members for speaker in (lead, member)]
         return estimate(speakers, 2 * group.turns_limit if speakers else 0, self._prices)
 
     def workflow(self, definition: WorkflowDefinition, command: str) -> Estimate:
         """Return what the steps of a workflow will use, each with what those it depends on came to."""
         asked = tokens_of(command) + _TOOL
-        agents = [one for one in self._cast.agents() if one.enabled]
+        agents = [one for one in self._directory.agents() if one.enabled]
         steps = []
         for step in definition.steps:
             role = role_of(step.role)
@@ -251,7 +255,7 @@ class Estimates:
         return estimate_steps(steps, self._prices)
 
     def _agent(self, agent: Agent) -> Speaker:
-        voice = self._cast.voice(agent)
-        tools = len(self._cast.tools(agent, AgentMode.DEFAULT))
+        used = self._directory.model_of(agent)
+        tools = len(self._directory.tools(agent, AgentMode.DEFAULT))
         sent = tokens_of(agent.instructions) + _NOTES + tools * _TOOL
-        return Speaker(pair=(voice.provider, voice.model), sent=sent)
+        return Speaker(pair=(used.provider, used.model), sent=sent)

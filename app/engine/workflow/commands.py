@@ -18,7 +18,7 @@ from app.engine.availability.policies import known_roles, role_of
 from app.engine.chat.input import begun_with, checked_text
 from app.engine.chat.run import ChatRun, close_turns, user_message
 from app.engine.debate.names import normal
-from app.engine.library.agents import Cast
+from app.engine.library.agents import AgentDirectory
 from app.engine.library.definitions import Definitions, LibraryKind, Shared
 from app.engine.live_session import LiveSession
 from app.engine.sessions import Sessions
@@ -82,7 +82,7 @@ class Workflows(Definitions[WorkflowDefinition]):
         self,
         documents: Documents,
         sessions: Sessions,
-        cast: Cast,
+        directory: AgentDirectory,
         models: MeteredModels,
         bus: EventBus,
         built_in: Mapping[str, Sequence[WorkflowDefinition]],
@@ -90,14 +90,14 @@ class Workflows(Definitions[WorkflowDefinition]):
     ) -> None:
         super().__init__(_KIND, documents, bus, language, built_in)
         self._sessions = sessions
-        self._cast = cast
+        self._directory = directory
         self._models = models
         # The usage of choosing a workflow for a command, until its session starts.
         self._asked: dict[str, UsageEntry] = {}
 
     def faults(self, definition: WorkflowDefinition) -> list[Fault]:
         """Return what keeps a definition from running, each with its place."""
-        roles = {role_of(agent.role) for agent in self._cast.agents()} | known_roles()
+        roles = {role_of(agent.role) for agent in self._directory.agents()} | known_roles()
         steps = tuple(replace(step, role=role_of(step.role)) for step in definition.steps)
         return [
             replace(fault, detail=definition.steps[fault.place].role)
@@ -117,18 +117,18 @@ class Workflows(Definitions[WorkflowDefinition]):
         found = by_keyword(command, self.all())
         if found is not None:
             return found
-        voice = self._cast.first_voice()
-        if voice.guided or not self.all():
+        first = self._directory.first_model()
+        if first.guided or not self.all():
             return None
         text, schema = question(command, self.all())
         request = ModelRequest(
-            provider=voice.provider,
-            model=voice.model,
+            provider=first.provider,
+            model=first.model,
             messages=({"role": Role.USER, "content": text},),
             max_tokens=200,
             schema=schema,
         )
-        async with self._models.place(voice.provider) as place:
+        async with self._models.place(first.provider) as place:
             call = place.call(request)
             try:
                 answer = await call.text()

@@ -202,7 +202,7 @@ class WorkflowRun(ChatRun):
                 reason = Reason.BY_USER if state == StepStatus.CANCELLED else refused.reason
                 self._finish(root, self._state(step_id), state, reason)
             except SentTo as sent:
-                other = self._services.cast.agent(sent.agent_id) or agent
+                other = self._services.directory.agent(sent.agent_id) or agent
                 self._finish(root, self._state(step_id), StepStatus.READY, "", f"Given to {other.name}.")
                 agent = other
                 continue
@@ -244,11 +244,11 @@ class WorkflowRun(ChatRun):
             begun = self._services.clock()
             running = replace(self._state(step.id), state=StepStatus.RUNNING, reason="", started_at=utc_now())
             self._change_steps(running)
-            await self._services.cast.attach(agent)
+            await self._services.directory.attach(agent)
             turn = AgentTurn(
                 turn_id=self._live.child_turn(root, step_call) or new_id(),
                 agent=replace(agent, tools=(*agent.tools, STEP_TOOLS)),
-                voice=self._services.cast.voice(agent),
+                agent_model=self._services.directory.model_of(agent),
                 stack=(WORKFLOW, agent.id),
                 mode=self._live.chat_session.chat.mode,
                 follows=self._command().turn_id,
@@ -304,7 +304,7 @@ class WorkflowRun(ChatRun):
             return None
         text = outcome.message.content
         said = from_call(self._live.turn(turn.turn_id)) or step_complete(text)
-        return said or (StepComplete(before=text) if turn.voice.guided else None)
+        return said or (StepComplete(before=text) if turn.agent_model.guided else None)
 
     def _ask_again(self, turn: AgentTurn, step_id: str) -> None:
         language = self._live.chat_session.chat.language
@@ -399,10 +399,10 @@ class WorkflowRun(ChatRun):
 
     def _agent_for(self, step: WorkflowStep) -> Agent:
         """Return the assistant of a step's role that has least to do; a temporary one where there is none."""
-        slots, cast = self._services.slots, self._services.cast
+        slots, directory = self._services.slots, self._services.directory
         role = role_of(step.role)
         had = self._state(step.id)
-        agents = cast.in_role(role)
+        agents = directory.in_role(role)
         if had.assistant_id and not self._answered(self._root(), call_id(had)):
             agents = [one for one in agents if one.id == had.assistant_id] or agents
         if agents:

@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QAbstractScrollArea
 from app.core.events import CallsStreamed, ToolFinished, ToolStarted, TurnFinished
 from app.core.message import Author, Message, MessageState, Role
 from app.core.session import Session, Status
-from app.gui.transcript.backlog import SLICE, Backlog, BacklogTimer
 from app.gui.transcript.call_rows import CardRow, GroupRow
 from app.gui.transcript.canvas import Canvas, single_shot
+from app.gui.transcript.pending_messages import SLICE, PendingMessages, PendingMessagesTimer
 from app.gui.transcript.question_row import QuestionRow, QuestionWidgets
 from app.gui.transcript.row_tree import CARD, QUESTION
 from app.gui.transcript.speaker_line import TypingIndicator
@@ -55,8 +55,8 @@ class Feed(QObject):
         self._questions = questions
         self._questions.resized.connect(lambda message_id: canvas.renew([message_id]))
         self._typing = typing
-        self._backlog = BacklogTimer(area)
-        self._backlog.slice_due.connect(self._put_before)
+        self._pending = PendingMessagesTimer(area)
+        self._pending.slice_due.connect(self._put_before)
         self._frame = single_shot(self, self._on_frame)
         self._last_cost_ms = 0.0
         self._beat = QTimer(self)
@@ -99,7 +99,7 @@ class Feed(QObject):
         there = {message.id for message in messages}
         for place in range(min(row, len(entries) - 1), -1, -1):
             if entries[place].message_id in there:
-                self._backlog.reach(entries[place].message_id)
+                self._pending.reach(entries[place].message_id)
                 if entries[place].id in model:
                     canvas.show(model.index(entries[place].id), offset if place == row else 0)
                     return
@@ -109,27 +109,27 @@ class Feed(QObject):
         self.load_all()
         shown = list(self._model.book.messages.values())
         earlier = [message for message in messages if not self._model.knows(message.id)]
-        backlog = Backlog([*earlier, *shown])
-        end = backlog.take(len(shown))
+        pending = PendingMessages([*earlier, *shown])
+        end = pending.take(len(shown))
         if len(end) > len(shown):
             # The first turn shown began earlier, so its rows change.
             self.reload([*earlier, *shown], self._model.versions)
         else:
             self._model.meet(earlier)
-            self._backlog.start(backlog)
+            self._pending.start(pending)
 
     def load_all(self) -> None:
         """Lay out all messages now."""
-        self._backlog.finish()
+        self._pending.finish()
 
     def load_to(self, message_id: str) -> None:
         """Lay out the messages down to one now."""
-        self._backlog.reach(message_id)
+        self._pending.reach(message_id)
 
     @property
     def loading(self) -> bool:
         """Whether earlier messages still follow between frames."""
-        return len(self._backlog.backlog) > 0
+        return len(self._pending.pending) > 0
 
     def set_versions(self, versions: Versions) -> None:
         """Show `‹ 2/3 ›` on turns with several versions."""
@@ -153,10 +153,10 @@ class Feed(QObject):
 
     def _begin(self, messages: Sequence[Message]) -> None:
         """Lay out the end of these messages; the others follow."""
-        backlog = Backlog(messages)
+        pending = PendingMessages(messages)
         model = self._model
         model.meet(messages)
-        last = backlog.take(max(SLICE, backlog.growing()))
+        last = pending.take(max(SLICE, pending.growing()))
         model.load(last)
         self._frame.stop()
         model.live = {key: live for key, live in model.live.items() if model.knows(key)}
@@ -166,7 +166,7 @@ class Feed(QObject):
         self._drop_widgets()
         self._canvas.reset(self._tail + (self._typing.height if self._typing.active else 0))
         self.loaded.emit()
-        self._backlog.start(backlog)
+        self._pending.start(pending)
 
     def _put_before(self, messages: Sequence[Message]) -> None:
         """Add the rows of whole earlier turns before the first row."""
@@ -175,7 +175,7 @@ class Feed(QObject):
 
     def _need_turn(self, *turn_ids: str | None) -> None:
         """Lay out all messages before something happens in a turn that is not laid out yet."""
-        if any(self._backlog.backlog.holds_turn(turn_id) for turn_id in turn_ids):
+        if any(self._pending.pending.holds_turn(turn_id) for turn_id in turn_ids):
             self.load_all()
 
     # Messages

@@ -222,7 +222,7 @@ class DebateControls(QFrame):
                 widget.setFocus()
 
     def _doing_of(self, session: DebateSession) -> str:
-        """Return the text for a debate in which ballots are cast or the verdict is made, else ""."""
+        """Return the text for a debate in which ballots are directory or the verdict is made, else ""."""
         if session.status != Status.RUNNING or not session.debate.polls:
             return ""
         if round_to_poll(session.debate) is not None:

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from app.core.message import Message, MessageState
 from app.gui.display.theme import LIGHT
-from app.gui.transcript.backlog import SLICE, Backlog
+from app.gui.transcript.pending_messages import SLICE, PendingMessages
 from app.gui.transcript.row_style import WIDE
 from app.gui.transcript.row_tree import tree_rows
 from app.gui.transcript.transcript_view import TranscriptView
@@ -37,11 +37,11 @@ def logs(draw: st.DrawFn) -> list[Message]:
 
 
 def slices(messages: Sequence[Message], least: int) -> list[list[Message]]:
-    """Return all slices of a backlog, in the order of the log."""
-    backlog = Backlog(messages)
+    """Return all slices of pending messages, in the order of the log."""
+    pending = PendingMessages(messages)
     found: list[list[Message]] = []
-    while len(backlog):
-        found.insert(0, list(backlog.take(least)))
+    while len(pending):
+        found.insert(0, list(pending.take(least)))
     return found
 
 
@@ -56,12 +56,12 @@ def test_the_rows_of_the_slices_are_those_of_the_whole(messages: list[Message], 
 
 def test_what_is_still_to_come_is_known() -> None:
     messages = [asked(1), spoke("m1", "t1"), spoke("k1", "tk", under=("t1", "c1")), asked(2), asked(3)]
-    backlog = Backlog(messages)
-    assert [one.id for one in backlog.take(1)] == ["u3"]
-    assert backlog.holds("k1") and backlog.holds_turn("tk") and not backlog.holds("u3")
-    assert not backlog.holds_turn("tu3") and not backlog.holds_turn("new") and not backlog.holds_turn(None)
-    assert [one.id for one in backlog.take_to("k1")] == ["m1", "k1", "u2"]
-    assert len(backlog) == 1
+    pending = PendingMessages(messages)
+    assert [one.id for one in pending.take(1)] == ["u3"]
+    assert pending.holds("k1") and pending.holds_turn("tk") and not pending.holds("u3")
+    assert not pending.holds_turn("tu3") and not pending.holds_turn("new") and not pending.holds_turn(None)
+    assert [one.id for one in pending.take_to("k1")] == ["m1", "k1", "u2"]
+    assert len(pending) == 1
 
 
 def a_chat(turns: int) -> list[Message]:

@@ -12,7 +12,7 @@ SLICE = 200
 HELD_MS = 50
 
 
-class Backlog:
+class PendingMessages:
     """Messages in the order of the log that are not laid out yet, given out from the end.
 
     No slice cuts a root turn in two, so the rows of the slices are those of the whole.
@@ -65,43 +65,43 @@ class Backlog:
         return taken
 
 
-class BacklogTimer(QObject):
-    """Emits `slice_due(messages)` between frames until the backlog is empty; waits while the scroll bar is held."""
+class PendingMessagesTimer(QObject):
+    """Emits `slice_due(messages)` between frames until none are pending; waits while the scroll bar is held."""
 
     slice_due = Signal(object)
 
     def __init__(self, area: QAbstractScrollArea) -> None:
         super().__init__(area)
         self._area = area
-        self.backlog = Backlog()
+        self.pending = PendingMessages()
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self._on_time)
 
-    def start(self, backlog: Backlog) -> None:
-        """Give out this backlog from now on, in place of the one before."""
-        self.backlog = backlog
+    def start(self, pending: PendingMessages) -> None:
+        """Give out these messages from now on, instead of the ones before."""
+        self.pending = pending
         self._timer.stop()
-        if len(backlog):
+        if len(pending):
             self._timer.start(0)
 
     def finish(self) -> None:
         """Give out everything that is left now."""
         self._timer.stop()
-        if len(self.backlog):
-            self.slice_due.emit(self.backlog.take(len(self.backlog)))
+        if len(self.pending):
+            self.slice_due.emit(self.pending.take(len(self.pending)))
 
     def reach(self, message_id: str) -> None:
-        """Give out the messages down to one now, if it is in the backlog."""
-        if self.backlog.holds(message_id):
-            self.slice_due.emit(self.backlog.take_to(message_id))
+        """Give out the messages down to one now, if it is pending."""
+        if self.pending.holds(message_id):
+            self.slice_due.emit(self.pending.take_to(message_id))
 
     def _on_time(self) -> None:
         if self._area.verticalScrollBar().isSliderDown():
             # Each slice would move what the reader drags.
             self._timer.start(HELD_MS)
             return
-        if len(self.backlog):
-            self.slice_due.emit(self.backlog.take(SLICE))
-        if len(self.backlog):
+        if len(self.pending):
+            self.slice_due.emit(self.pending.take(SLICE))
+        if len(self.pending):
             self._timer.start(0)
