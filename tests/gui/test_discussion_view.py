@@ -144,7 +144,7 @@ async def test_a_retry_is_counted_down(person):
         RetryScheduled(session_id=session_id, turn_id="t", author=author, seconds=9.6, reason="rate_limit")
     )
     assert "in 10 s" in controls._banner_text.text()
-    assert controls._banner_text.text().startswith("Openai")
+    assert controls._banner_text.text().startswith("Retrying Openai in")
     controls.end_retry()
     assert not controls._banner.isVisible()
     await person.window.controller.engine.stop(session_id)
