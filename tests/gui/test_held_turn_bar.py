@@ -106,7 +106,7 @@ async def test_a_debate_that_failed_turns_paused_goes_on_without_one_of_them(
         without.text()
         == {
             "en": "Continue without Claude, who i…",
-            "ko": "Claude, who i… 빼고 계속",
+            "ko": "Claude, who i… 빼고 재개",
         }[language]
     )
     assert "every single word" in without.accessibleName() and "every single word" in without.toolTip()

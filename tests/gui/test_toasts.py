@@ -129,7 +129,7 @@ async def test_a_screen_reader_hears_a_toast_and_the_banner(person, monkeypatch)
     bus = person.window.controller.engine.bus
     bus.publish(Notice(session_id="", level="error", code="save_failed", sticky=True))
     assert heard[0] == ("It was moved to the trash.", QAccessible.AnnouncementPoliteness.Polite)
-    assert heard[1][0].startswith("It could not be saved.")
+    assert heard[1][0].startswith("Could not save.")
     assert heard[1][1] == QAccessible.AnnouncementPoliteness.Assertive
 
 

@@ -126,8 +126,9 @@ def plain_label(
     kind: str = "", parent: QWidget | None = None, *, wrap: bool = False, text: str = ""
 ) -> QLabel:
     """Return a label of plain text; `kind` is what the style sheet knows it by."""
-    label = QLabel(text, parent)
+    label = QLabel(parent)
     label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setText(text)
     label.setProperty("kind", kind)
     label.setWordWrap(wrap)
     if wrap:
