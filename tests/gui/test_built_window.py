@@ -32,7 +32,7 @@ def test_a_debate_on_the_built_in_model_by_clicks_alone(home: Path) -> None:
         with subprocess.Popen([BUILT, "--lang", "en"], env=plain | environment) as process:
             try:
                 program = wait(lambda: bus.desktop.children, "the window", 90)[0]
-                program.find("push button", "Start with the built-in model").press()
+                program.find("push button", "Try the built-in model").press()
                 program.find("text", "Topic").write(TOPIC)
                 program.find("push button", "Start debate").press()
                 program.find("list item", "Ada")
