@@ -69,8 +69,9 @@ class WelcomeCard(QFrame):
     def least_width(self) -> int:
         """Return the width in pixels at which title and button are not shortened."""
         edges = self._column.contentsMargins()
+        border = self.width() - self.contentsRect().width()
         words = max(self.title.sizeHint().width(), self.button.sizeHint().width())
-        return edges.left() + words + edges.right()
+        return border + edges.left() + words + edges.right()
 
     def tighten(self, tight: bool) -> None:
         """Reduce the vertical margins, for a low page."""
