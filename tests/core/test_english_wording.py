@@ -1,23 +1,12 @@
 """English texts use one term for each thing and no home-made words."""
 
-import json
 import re
-from pathlib import Path
 
 import pytest
 
-RESOURCES = Path(__file__).parent.parent.parent / "resources"
-# Search words for the settings also hold older terms.
-TEXTS = {
-    key: text
-    for key, text in json.loads((RESOURCES / "i18n" / "en.json").read_text("utf-8")).items()
-    if not key.endswith(".find")
-}
-FILES = {
-    str(path.relative_to(RESOURCES)): path.read_text("utf-8")
-    for kind in ("prompts", "agents", "groups", "workflows")
-    for path in sorted((RESOURCES / kind / "en").iterdir())
-}
+from tests.core.people_read import files_in, texts_in
+
+TEXTS, FILES = texts_in("en"), files_in("en")
 
 # What is not written, and what is written instead.
 EVERYWHERE = [

@@ -1,23 +1,12 @@
 """Korean texts use one term for each thing and no home-made words."""
 
-import json
 import re
-from pathlib import Path
 
 import pytest
 
-RESOURCES = Path(__file__).parent.parent.parent / "resources"
-# Search words for the settings also hold older terms.
-TEXTS = {
-    key: text
-    for key, text in json.loads((RESOURCES / "i18n" / "ko.json").read_text("utf-8")).items()
-    if not key.endswith(".find")
-}
-FILES = {
-    str(path.relative_to(RESOURCES)): path.read_text("utf-8")
-    for kind in ("prompts", "agents", "groups", "workflows")
-    for path in sorted((RESOURCES / kind / "ko").iterdir())
-}
+from tests.core.people_read import files_in, texts_in
+
+TEXTS, FILES = texts_in("ko"), files_in("ko")
 
 # What is not written, what is written instead, and the keys that may have it.
 EVERYWHERE = [
