@@ -16,6 +16,7 @@ from app.engine.library.definitions import read_built_in
 from app.engine.prompts import Prompts
 from app.engine.providers import key_place, provider_of, unreadable_place
 from app.markdown_page import as_html
+from app.providers.fact_book import FactBook
 from app.providers.model_file import find_model
 from app.providers.remote import RemoteModels
 from app.storage.access import WriterLock, check_owner, make_private
@@ -125,6 +126,7 @@ async def _open(paths: DataPaths, lock: WriterLock | None, language: str) -> Moo
         log_dir=paths.logs,
         model_file=functools.partial(find_model, paths.root),
         model_folder=paths.root / "models",
+        book=FactBook(documents.model_facts(), documents.save_model_facts if lock is not None else None),
     )
 
     async def show_link(address: str) -> bool:

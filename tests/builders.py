@@ -12,6 +12,7 @@ from app.core.agent import Agent
 from app.core.catalog import EMBEDDED
 from app.core.events import Event, EventBus
 from app.core.message import Author, Failure, Message, MessageState, Role
+from app.core.model_facts import ModelFacts, believed
 from app.core.provider import Delta, Finished, ModelRequest, Models, ProviderConfig, TestResult, Text
 from app.core.session import Debate, DebateSession, Participant, Status
 from app.core.store import ArchiveFiles, SessionStore, UsageLedger
@@ -111,6 +112,7 @@ class ScriptedModels(Models):
     silent: frozenset[str] = frozenset()
     prices: dict[str, Price] = field(default_factory=dict)
     free: frozenset[str] = frozenset()
+    told: dict[str, ModelFacts] = field(default_factory=dict)
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[Delta]:
         self.requests.append(request)
@@ -147,6 +149,12 @@ class ScriptedModels(Models):
 
     async def price(self, provider: str, model: str) -> Price | None:
         return self.prices.get(model)
+
+    async def facts(self, provider: str, model: str) -> ModelFacts:
+        return self.known_facts(provider, model)
+
+    def known_facts(self, provider: str, model: str) -> ModelFacts:
+        return believed([self.told[model]] if model in self.told else [], local=False)
 
 
 def remotes(count: int = 6) -> tuple[ProviderConfig, ...]:

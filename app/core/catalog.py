@@ -12,6 +12,7 @@ from enum import StrEnum
 EMBEDDED = "embedded"
 EMBEDDED_MODEL = "smollm2-135m"
 EMBEDDED_BYTES = 98_362_432
+EMBEDDED_WINDOW = 8_192
 
 
 class RequestForm(StrEnum):

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
+from app.core.model_facts import ModelFacts
 from app.core.usage import Price
 
 
@@ -220,4 +221,12 @@ class Models(Protocol):
 
     async def price(self, provider: str, model: str) -> Price | None:
         """Return a model's price, None where it is unknown; asks no provider."""
+        ...
+
+    async def facts(self, provider: str, model: str) -> ModelFacts:
+        """Return what is known about a model; asks no provider."""
+        ...
+
+    def known_facts(self, provider: str, model: str) -> ModelFacts:
+        """Return what is known about a model by now, without asking anybody."""
         ...

@@ -14,6 +14,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from app.children.processes import EMBEDDED_SERVER, child_command, child_environment, end_with_parent
+from app.core.catalog import EMBEDDED_WINDOW
 from app.core.errors import FailureKind, ProviderError
 
 if TYPE_CHECKING:
@@ -122,7 +123,7 @@ def main() -> int:
     parameters.model_alias = {"smollm2-135m"}
     parameters.cpuparams.n_threads = threads
     parameters.cpuparams_batch.n_threads = threads
-    parameters.n_ctx = 8192
+    parameters.n_ctx = EMBEDDED_WINDOW
     parameters.n_parallel = 4
     parameters.kv_unified = True
     parameters.n_gpu_layers = 0

@@ -1,6 +1,7 @@
 """Implements `core.provider.Models`: asks the model host, a child process, and streams its answers."""
 
 import asyncio
+import contextlib
 import dataclasses
 import importlib.util
 import threading
@@ -12,9 +13,10 @@ from typing import Any
 from app.children.host_client import HostClient, HostProcess, Line
 from app.children.processes import MODEL_HOST
 from app.core import catalog
-from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, provider_kind
+from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, EMBEDDED_WINDOW, ProviderKind, provider_kind
 from app.core.errors import BadInput, FailureKind, MootError, ProviderError, StorageError
 from app.core.ids import new_id
+from app.core.model_facts import Effort, FactSource, ModelFacts, TakesTemperature
 from app.core.provider import (
     CallPiece,
     Delta,
@@ -30,11 +32,21 @@ from app.core.text import clean_text, clean_values
 from app.core.usage import Price
 from app.providers.endpoints import LOCAL, REMOTE, ModelLimits, complete_address, is_near, listens
 from app.providers.errors import redact as redact_keys
+from app.providers.fact_book import FactBook, facts_of_line
 from app.providers.local_servers import clean_name, clean_names, find_servers
 from app.providers.model_file import FILE_SIZE, ModelFileError, fetch_model, find_model
 
 _LISTEN_SECONDS = 1.0
 _TEST_LIMITS = ModelLimits(first_token=30.0, idle=15.0, total=60.0)
+_EMBEDDED_FACTS = ModelFacts(
+    window=EMBEDDED_WINDOW,
+    tools=False,
+    images=False,
+    pdf=False,
+    efforts=(),
+    default_effort=Effort.NONE,
+    temperature=TakesTemperature.YES,
+)
 # A host that dies sooner than this is restarted only by the next request.
 _STABLE_SECONDS = 5.0
 
@@ -44,7 +56,8 @@ class RemoteModels(HostClient):
 
     `providers` and `key` look up a provider by its id; `unreadable` returns where its entry cannot be read, or "";
     `redact` removes the known keys from a text; `log_dir` is for the host's standard error, `model_folder` for the
-    built-in model's file once it is downloaded; `limits` replaces the usual limits.
+    built-in model's file once it is downloaded; `limits` replaces the usual limits; `book` remembers what is known
+    about models.
     """
 
     def __init__(
@@ -58,6 +71,7 @@ class RemoteModels(HostClient):
         model_file: Callable[[], Path | None] = find_model,
         model_folder: Path | None = None,
         limits: ModelLimits | None = None,
+        book: FactBook | None = None,
     ) -> None:
         super().__init__(MODEL_HOST, redact=redact, log_dir=log_dir)
         self._providers = providers
@@ -66,6 +80,8 @@ class RemoteModels(HostClient):
         self._model_file = model_file
         self._model_folder = model_folder
         self._limits = limits
+        self._book = book or FactBook()
+        self._looked_up: set[tuple[str, str]] = set()
         self._restart: asyncio.Task[None] | None = None
         self._keys_sent: set[str] = set()
         self._prices: dict[tuple[str, str], Price | None] = {}
@@ -156,7 +172,10 @@ class RemoteModels(HostClient):
                     return
                 if "error" in answer:
                     ended = True
-                    raise self._error(answer["error"])
+                    error = self._error(answer["error"])
+                    if error.kind == FailureKind.CONTEXT_WINDOW:
+                        self._book.note_refusal(request.provider, request.model, error.detail)
+                    raise error
                 spoke = True
                 for delta in _deltas(answer):
                     yield delta
@@ -239,9 +258,40 @@ class RemoteModels(HostClient):
             self._prices[row.kind, model] = Price(input_usd=price[0], output_usd=price[1]) if price else None
         return self._prices[row.kind, model]
 
+    async def facts(self, provider: str, model: str) -> ModelFacts:
+        """Return what is known about a model; starts the host only for a model that was never looked up."""
+        if not self._book.has(provider, model, FactSource.LIST):
+            with contextlib.suppress(ProviderError):
+                await self._look_up(provider, model)
+        return self.known_facts(provider, model)
+
+    def known_facts(self, provider: str, model: str) -> ModelFacts:
+        """Return what is known about a model by now; asks nobody."""
+        row = self._row(provider)
+        if row is not None and row.kind == EMBEDDED:
+            return _EMBEDDED_FACTS
+        return self._book.believed(provider, model, local=row is not None and row.local)
+
+    async def _look_up(self, provider: str, model: str) -> None:
+        """Ask the host once what its list says about a model: the list may be newer than what is kept."""
+        row = self._row(provider)
+        if row is None or row.local or (provider, model) in self._looked_up:
+            return
+        answer = await self._ask_once({"op": "facts", "kind": row.kind, "model": model})
+        if answer is None:
+            return
+        self._looked_up.add((provider, model))
+        if answer["facts"] is not None:
+            self._book.note(provider, model, facts_of_line(answer["facts"], FactSource.LIST))
+
+    def _row(self, provider: str) -> ProviderKind | None:
+        config = self._providers(provider)
+        return provider_kind(config.kind) if config is not None else None
+
     async def close(self) -> None:
         """Stop the host and wait until it is gone."""
         await super().close()
+        await self._book.close()
         if self._restart is not None:
             await asyncio.gather(self._restart, return_exceptions=True)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from app.core.errors import NotFound, StorageError
+from app.core.model_facts import KnownFacts
 from app.core.provider import ModelList, ProviderConfig
 from app.core.settings import Settings, rules
 from app.core.store import Problem
@@ -38,11 +39,12 @@ from app.storage.mcp_file import (
 from app.storage.paths import DataPaths
 from app.storage.providers_file import (
     PROVIDERS,
+    CachedModels,
     ProviderEntries,
     put_entry_back,
-    read_model_lists,
+    read_models,
     read_providers,
-    save_model_lists,
+    save_models,
     throw_entry,
     with_providers,
     writable_entries,
@@ -59,7 +61,7 @@ class JsonDocuments:
         self._disk = file_system or FileSystem()
         self._settings = Settings()
         self._providers = ProviderEntries(providers=())
-        self._model_lists: tuple[ModelList, ...] = ()
+        self._models = CachedModels()
         self._threads = OneAtATime("moot-documents")
         shared = (paths.trash, self._disk, self._threads)
         self.assistants = DefinitionFolder(ASSISTANT, paths.assistants, *shared)
@@ -143,12 +145,24 @@ class JsonDocuments:
 
     def model_lists(self) -> tuple[ModelList, ...]:
         """Return the lists of models that were fetched from the providers."""
-        return self._model_lists
+        return self._models.lists
 
     async def save_model_lists(self, lists: tuple[ModelList, ...]) -> None:
         """Write `models.json`, a cache that can be fetched again. Raises StorageError."""
-        self._model_lists = lists
-        await self._threads.run(lambda: save_model_lists(self._disk, self._paths.models, self._model_lists))
+        self._models = dataclasses.replace(self._models, lists=lists)
+        await self._save_models()
+
+    def model_facts(self) -> tuple[KnownFacts, ...]:
+        """Return what is known about models."""
+        return self._models.facts
+
+    async def save_model_facts(self, facts: tuple[KnownFacts, ...]) -> None:
+        """Write `models.json`, as above. Raises StorageError."""
+        self._models = dataclasses.replace(self._models, facts=facts)
+        await self._save_models()
+
+    async def _save_models(self) -> None:
+        await self._threads.run(lambda: save_models(self._disk, self._paths.models, self._models))
 
     def mcp_servers(self) -> tuple[McpServer, ...]:
         """Return the servers of `mcp.json`."""
@@ -181,7 +195,7 @@ class JsonDocuments:
     def _load(self) -> None:
         self.load_settings()
         self._load_providers()
-        self._model_lists = read_model_lists(self._paths.models)
+        self._models = read_models(self._paths.models)
         for folder in self._folders.values():
             folder.load()
         self._load_servers()

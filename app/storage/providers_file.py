@@ -1,4 +1,4 @@
-"""Reads and writes `providers.json` and the cached lists of models in `models.json`; neither contains keys.
+"""Reads and writes `providers.json`, and what is cached about models in `models.json`; neither contains keys.
 
 In the trash an entry is a `providers.json` of its own, with its former place.
 """
@@ -7,10 +7,11 @@ import copy
 import dataclasses
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from app.core.catalog import KINDS, provider_kind
 from app.core.errors import BadInput, StorageError
+from app.core.model_facts import KnownFacts
 from app.core.provider import ModelList, ProviderConfig
 from app.core.server_secrets import has_key, has_user, hidden_address
 from app.core.store import Problem
@@ -35,6 +36,7 @@ from app.storage.records import plain
 
 PROVIDERS = "providers"
 NEWER = "newer_version"
+_Cached = TypeVar("_Cached", ModelList, KnownFacts)
 # The kind shown for an entry without a readable one.
 OTHER_KIND = "openai-compatible"
 
@@ -170,20 +172,37 @@ def _fault(config: ProviderConfig, taken: set[str]) -> tuple[str, str, str] | No
     return None
 
 
-def read_model_lists(path: Path) -> tuple[ModelList, ...]:
-    """Return the lists in a file; an unreadable one is left out and fetched again."""
+@dataclasses.dataclass(frozen=True, slots=True)
+class CachedModels:
+    """The contents of `models.json`: the lists that were fetched, and what is known about single models."""
+
+    lists: tuple[ModelList, ...] = ()
+    facts: tuple[KnownFacts, ...] = ()
+
+
+def read_models(path: Path) -> CachedModels:
+    """Return the contents of a file; what is unreadable is left out and learnt again."""
     found = read_json_file(path)
-    entries = found.value.get("lists") if isinstance(found, JsonFile) else None
-    if not isinstance(found, JsonFile) or not isinstance(entries, list):
-        return ()
-    unused: list[Problem] = []
-    lists = (
-        validated(ModelList, found, ("lists", place), entry, unused) for place, entry in enumerate(entries)
+    if not isinstance(found, JsonFile):
+        return CachedModels()
+    return CachedModels(
+        lists=_cached(ModelList, found, "lists"),
+        facts=_cached(KnownFacts, found, "facts"),
     )
-    return tuple(one for one in lists if one is not None)
 
 
-def save_model_lists(disk: FileSystem, path: Path, lists: tuple[ModelList, ...]) -> None:
-    """Write the lists. Raises StorageError."""
-    document = {"version": VERSION, "lists": [dataclasses.asdict(one) for one in lists]}
-    replace_document(disk, path, document)
+def _cached(kind: type[_Cached], file: JsonFile, name: str) -> tuple[_Cached, ...]:
+    entries = file.value.get(name)
+    unused: list[Problem] = []
+    read = (
+        validated(kind, file, (name, place), entry, unused)
+        for place, entry in enumerate(entries if isinstance(entries, list) else ())
+    )
+    return tuple(one for one in read if one is not None)
+
+
+def save_models(disk: FileSystem, path: Path, models: CachedModels) -> None:
+    """Write the file. Raises StorageError."""
+    facts = [plain(one) for one in models.facts]
+    lists = [dataclasses.asdict(one) for one in models.lists]
+    replace_document(disk, path, {"version": VERSION, "lists": lists, "facts": facts})

@@ -1,5 +1,6 @@
 """The lists of models that were fetched: they outlive a restart, and a damaged file is only fetched again."""
 
+from app.core.model_facts import CacheKind, FactSource, KnownFacts, ModelFacts, ModelPrices
 from app.core.provider import ModelList
 from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths
@@ -7,6 +8,25 @@ from app.storage.paths import DataPaths
 LISTS = (
     ModelList(provider="openai", fetched_at="2026-11-22T05:00:00Z", models=("gpt-5.2", "o3")),
     ModelList(provider="router", fetched_at="2026-11-22T05:00:01Z", models=("한국어/모델",)),
+)
+
+FACTS = (
+    KnownFacts(
+        provider="anthropic",
+        model="claude-sonnet-5",
+        facts=ModelFacts(
+            window=1_000_000,
+            most_output=128_000,
+            images=True,
+            pdf=False,
+            efforts=("low", "high"),
+            cache=CacheKind.MARKS,
+            prices=ModelPrices(read=2e-06, written=1e-05, cached=2e-07),
+            source=FactSource.LIST,
+            at="2026-11-22T05:00:00Z",
+        ),
+    ),
+    KnownFacts(provider="ollama", model="llama3.2", facts=ModelFacts(efforts=(), source=FactSource.SERVER)),
 )
 
 
@@ -35,3 +55,15 @@ async def test_what_cannot_be_read_is_left_out_and_written_over(data_dir):
         assert documents.problems() == (), "a cache is nobody's problem"
         await documents.save_model_lists(LISTS)
         assert (await opened(data_dir)).model_lists() == LISTS
+
+
+async def test_lists_and_facts_are_kept_beside_each_other(data_dir):
+    data_dir.mkdir()
+    documents = await opened(data_dir)
+    await documents.save_model_facts(FACTS)
+    await documents.save_model_lists(LISTS)
+    documents = await opened(data_dir)
+    assert documents.model_facts() == FACTS
+    assert documents.model_lists() == LISTS
+    (data_dir / "models.json").write_text('{"facts": [{"provider": "a", "model": 1}, 7]}', encoding="utf-8")
+    assert (await opened(data_dir)).model_facts() == ()

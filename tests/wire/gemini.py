@@ -33,7 +33,9 @@ class Gemini(Protocol):
         self._issued = {_NO_SIGNATURE}
         self._signatures: dict[tuple[str, str], set[str | None]] = {}
 
-    def error(self, code: int, message: str, status: str, details: list[Body] | None = None) -> Refused:
+    def error(
+        self, code: int, message: str, status: str = "INVALID_ARGUMENT", details: list[Body] | None = None
+    ) -> Refused:
         """Return a refusal in Google's form."""
         error: Body = {"code": code, "message": message, "status": status}
         if details:

@@ -31,7 +31,12 @@ class OpenAI(Protocol):
     fields = _FIELDS
 
     def error(
-        self, status: int, message: str, type_: str, code: str | None = None, param: str | None = None
+        self,
+        status: int,
+        message: str,
+        type_: str = "invalid_request_error",
+        code: str | None = None,
+        param: str | None = None,
     ) -> Refused:
         """Return a refusal in OpenAI's form."""
         return Refused(status, {"error": {"message": message, "type": type_, "param": param, "code": code}})

@@ -79,6 +79,10 @@ class Protocol:
         """Return the provider's own error for one of the refusing faults."""
         raise NotImplementedError
 
+    def error(self, status: int, message: str) -> Refused:
+        """Return a refusal in these words."""
+        raise NotImplementedError
+
     def opening(self, asked: Asked) -> bytes:
         """Return the frames before the first word."""
         return b""

@@ -92,4 +92,13 @@ class Fault:
             raise ValueError(f"no fault of that name: {self.name}")
 
 
-Reply = Answer | Fault | str
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A refusal in these words, in the form of the provider's errors."""
+
+    status: int
+    words: str
+    delay: float = 0.0
+
+
+Reply = Answer | Fault | Refusal | str

@@ -16,6 +16,7 @@ from app.providers.embedded_server import EmbeddedServer
 from app.providers.errors import Classified, classify
 from app.providers.model_host.answer import Asker, CallFailed
 from app.providers.model_host.deltas import DeltaBuffer
+from app.providers.model_host.facts import listed_facts
 from app.providers.model_host.prices import listed_price
 from app.providers.model_host.request import ModelCall
 from app.providers.model_host.trial import list_models, try_provider
@@ -34,7 +35,7 @@ _WARM_UP_ANSWER = (
 
 
 class ModelHost(HostServer):
-    """Serves the operations `stream`, `test`, `list`, `price` and `warm`."""
+    """Serves the operations `stream`, `test`, `list`, `price`, `facts` and `warm`."""
 
     def __init__(self, pipes: Pipes) -> None:
         super().__init__(pipes)
@@ -49,6 +50,8 @@ class ModelHost(HostServer):
     async def _serve(self, line: dict[str, Any]) -> None:
         if line["op"] == "price":
             self._pipes.write({"id": line["id"], "price": listed_price(line["kind"], line["model"])})
+        elif line["op"] == "facts":
+            self._pipes.write({"id": line["id"], "facts": listed_facts(line["kind"], line["model"])})
         elif line["op"] == "warm":
             await self._warm_embedded(line["model_file"])
         else:

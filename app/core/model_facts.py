@@ -1,0 +1,117 @@
+"""What is known about a model: its limits, what it takes, what it costs, and who says so."""
+
+import dataclasses
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+LOCAL_WINDOW = 8_192
+CLOUD_WINDOW = 128_000
+
+
+class FactSource(StrEnum):
+    """Who says it, the most believed first."""
+
+    USER = "user"
+    SERVER = "server"
+    LIST = "list"
+    ERROR = "error"
+    DEFAULT = "default"
+
+
+class Effort(StrEnum):
+    """How much a model thinks before it answers; AUTO leaves it to the model."""
+
+    AUTO = "auto"
+    NONE = "none"
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+    MAX = "max"
+
+
+class TakesTemperature(StrEnum):
+    """Whether a model takes a temperature; WITHOUT_EFFORT: only while it does not think."""
+
+    YES = "yes"
+    NO = "no"
+    WITHOUT_EFFORT = "without_effort"
+
+
+class CacheKind(StrEnum):
+    """How a model's server remembers the beginning of a request: not at all, by itself, or where marks say so."""
+
+    NONE = "none"
+    AUTO = "auto"
+    MARKS = "marks"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelPrices:
+    """US dollars for one token that is read, written, read from the cache or written to it; None where unknown.
+
+    A request of more than `tier` tokens costs more; 0 where all cost the same.
+    """
+
+    read: float
+    written: float
+    cached: float | None = None
+    cache_write: float | None = None
+    tier: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelFacts:
+    """What one source says about a model, or all of them together; a default value means that it is not known.
+
+    `window` is how many tokens a request may have, `most_output` an answer. `efforts` are the values of Effort that the
+    model takes, `default_effort` is what it does by itself ("none": it does not think). `cache_min` is the shortest
+    beginning, in tokens, that a cache keeps. `retires_on` is a date, `at` when it was learnt (ISO 8601, UTC).
+    """
+
+    window: int = 0
+    most_output: int = 0
+    tools: bool | None = None
+    images: bool | None = None
+    pdf: bool | None = None
+    picture_out: bool | None = None
+    efforts: tuple[str, ...] | None = None
+    default_effort: str = ""
+    temperature: str = ""
+    cache: str = ""
+    cache_min: int = 0
+    prices: ModelPrices | None = None
+    retires_on: str = ""
+    source: str = FactSource.DEFAULT
+    at: str = ""
+
+    @property
+    def thinks(self) -> bool:
+        """Whether the model may think when nothing is said about it; so it may if that is not known."""
+        return self.default_effort != Effort.NONE and self.efforts != ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownFacts:
+    """What one source says about a model of a provider, as `models.json` keeps it."""
+
+    provider: str
+    model: str
+    facts: ModelFacts
+
+
+def believed(said: Iterable[ModelFacts], *, local: bool) -> ModelFacts:
+    """Return what is believed of all that is said about a model; `source` is that of its window."""
+    order = tuple(FactSource)
+    usual = ModelFacts(window=LOCAL_WINDOW if local else CLOUD_WINDOW)
+    ranked = [*sorted(said, key=lambda facts: order.index(FactSource(facts.source))), usual]
+    values: dict[str, Any] = {
+        field.name: next(
+            (value for facts in ranked if (value := getattr(facts, field.name)) != field.default),
+            field.default,
+        )
+        for field in dataclasses.fields(ModelFacts)
+    }
+    window = next(facts for facts in ranked if facts.window)
+    return ModelFacts(**values | {"source": window.source, "at": window.at})

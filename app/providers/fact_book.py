@@ -1,0 +1,89 @@
+"""What is known about models, from every source; kept on disk by the owner of the book."""
+
+import asyncio
+import contextlib
+import dataclasses
+import re
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Any
+
+from app.core.errors import MootError
+from app.core.events import utc_now
+from app.core.model_facts import FactSource, KnownFacts, ModelFacts, ModelPrices, believed
+
+_WINDOW = re.compile(
+    r"maximum context length (?:is|of) (\d+)|context (?:window|size) of (\d+)|> (\d+) maximum"
+    r"|context size \((\d+)|number of tokens allowed \((\d+)",
+    re.IGNORECASE,
+)
+
+
+class FactBook:
+    """Remembers what each source says about a model; the newest of a source replaces what it said before.
+
+    `save` is called with all of it after a change.
+    """
+
+    def __init__(
+        self,
+        known: Iterable[KnownFacts] = (),
+        save: Callable[[tuple[KnownFacts, ...]], Awaitable[None]] | None = None,
+    ) -> None:
+        self._facts = {(one.provider, one.model, one.facts.source): one.facts for one in known}
+        self._save = save
+        self._saving: asyncio.Task[None] | None = None
+        self._unsaved = False
+
+    def believed(self, provider: str, model: str, *, local: bool) -> ModelFacts:
+        """Return what is believed about a model."""
+        said = (self._facts.get((provider, model, source)) for source in FactSource)
+        return believed((facts for facts in said if facts is not None), local=local)
+
+    def has(self, provider: str, model: str, source: FactSource) -> bool:
+        """Return whether a source has said anything about a model."""
+        return (provider, model, source) in self._facts
+
+    def note(self, provider: str, model: str, facts: ModelFacts) -> None:
+        """Remember what a source says, with the time; what it said before is kept where nothing changed."""
+        place = (provider, model, facts.source)
+        before = self._facts.get(place)
+        if before is not None and dataclasses.replace(facts, at=before.at) == before:
+            return
+        self._facts[place] = dataclasses.replace(facts, at=utc_now())
+        self._unsaved = True
+        if self._save is not None and (self._saving is None or self._saving.done()):
+            self._saving = asyncio.create_task(self._save_all(self._save))
+
+    def note_refusal(self, provider: str, model: str, detail: str) -> None:
+        """Learn a model's window from the words with which a request was refused as too long."""
+        if match := _WINDOW.search(detail.replace(",", "")):
+            window = int(next(filter(None, match.groups())))
+            self.note(provider, model, ModelFacts(window=window, source=FactSource.ERROR))
+
+    async def close(self) -> None:
+        """Wait until all is saved."""
+        if self._saving is not None:
+            await self._saving
+
+    async def _save_all(self, save: Callable[[tuple[KnownFacts, ...]], Awaitable[None]]) -> None:
+        while self._unsaved:
+            self._unsaved = False
+            known = tuple(
+                KnownFacts(provider=provider, model=model, facts=facts)
+                for (provider, model, _), facts in self._facts.items()
+            )
+            # What is lost can be learnt again.
+            with contextlib.suppress(MootError):
+                await save(known)
+
+
+def facts_of_line(fields: Mapping[str, Any], source: FactSource) -> ModelFacts:
+    """Return the facts that the host sent."""
+    prices, efforts = fields.get("prices"), fields.get("efforts")
+    values = {
+        **fields,
+        "prices": ModelPrices(**prices) if prices else None,
+        "efforts": tuple(efforts) if efforts is not None else None,
+        "source": source,
+    }
+    return ModelFacts(**values)

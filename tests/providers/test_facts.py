@@ -1,0 +1,107 @@
+"""What is known about models: the host's list, what was refused, and what was kept on disk."""
+
+import pytest
+
+from app.core.model_facts import Effort, FactSource, KnownFacts, ModelFacts, TakesTemperature
+from app.providers.fact_book import FactBook
+from app.providers.remote import RemoteModels
+from tests.providers.asking import ask, request_to
+from tests.providers.conftest import Book
+from tests.wire import Refusal, WireServer
+
+THOUGHT = ("low", "medium", "high")
+
+
+@pytest.mark.asyncio(loop_scope="module")
+@pytest.mark.parametrize(
+    ("kind", "model", "expected"),
+    [
+        ("openai", "gpt-4o", (128_000, 16_384, (), "none", "yes")),
+        ("openai", "gpt-5-mini", (272_000, 128_000, THOUGHT, "medium", "no")),
+        ("openai", "gpt-5.2", (272_000, 128_000, ("none", *THOUGHT, "max"), "none", "without_effort")),
+        (
+            "anthropic",
+            "claude-opus-4-5",
+            (200_000, 64_000, ("none", *THOUGHT, "max"), "none", "without_effort"),
+        ),
+        ("anthropic", "claude-opus-4-7", (1_000_000, 128_000, ("none", *THOUGHT, "max"), "none", "no")),
+        ("anthropic", "claude-sonnet-5", (1_000_000, 128_000, ("none", *THOUGHT, "max"), "high", "no")),
+        ("anthropic", "claude-opus-5-5", (1_000_000, 128_000, (*THOUGHT, "max"), "high", "no")),
+        ("gemini", "gemini-2.5-flash", (1_048_576, 65_536, ("none", *THOUGHT), "medium", "yes")),
+        ("gemini", "gemini-3.1-pro-preview", (1_048_576, 65_536, THOUGHT, "medium", "no")),
+    ],
+)
+async def test_the_list_knows_limits_and_thought(
+    book: Book, models: RemoteModels, kind: str, model: str, expected: tuple[object, ...]
+) -> None:
+    facts = await models.facts(kind, model)
+    known = (facts.window, facts.most_output, facts.efforts, facts.default_effort, facts.temperature)
+    assert known == expected
+    assert facts.source == FactSource.LIST
+    assert facts.prices is not None
+    assert 0 < facts.prices.read < facts.prices.written
+    assert models.known_facts(kind, model) == facts
+
+
+@pytest.mark.asyncio(loop_scope="module")
+async def test_a_model_of_no_list_has_the_usual_window(book: Book, models: RemoteModels) -> None:
+    facts = await models.facts("openai", "gpt-nobody-knows")
+    assert (facts.window, facts.source, facts.efforts) == (128_000, FactSource.DEFAULT, None)
+    assert (await models.facts("ollama", "llama3.2")).window == 8_192
+
+
+@pytest.mark.asyncio(loop_scope="module")
+@pytest.mark.parametrize(
+    ("words", "window"),
+    [
+        (
+            "This model's maximum context length is 16,384 tokens. However, your messages resulted in 20000",
+            16_384,
+        ),
+        ("request (9000 tokens) exceeds the available context size (4096 tokens), try increasing it", 4_096),
+        ("prompt is too long: 212000 tokens > 200000 maximum", 200_000),
+    ],
+)
+async def test_a_window_is_learnt_from_a_refusal(
+    book: Book, models: RemoteModels, words: str, window: int
+) -> None:
+    model = f"window-{window}"
+    with WireServer("openai", models=(model,), provider_id=model) as server:
+        book.add(model, "openai", server.address, server.key, server.models)
+        server.script(model, [Refusal(400, words)])
+        heard = await ask(models, request_to(server))
+    assert heard.outcome == "context_window"
+    facts = models.known_facts(model, model)
+    assert (facts.window, facts.source) == (window, FactSource.ERROR)
+
+
+async def test_what_is_kept_is_known_before_the_host_runs() -> None:
+    book = Book()
+    book.add("claude", "anthropic", key="k")
+    book.add("built-in", "embedded")
+    kept = ModelFacts(source=FactSource.LIST, window=200_000, efforts=(), at="2026-11-01T00:00:00Z")
+    known = FactBook([KnownFacts(provider="claude", model="claude-x", facts=kept)])
+    models = RemoteModels(providers=book.config, key=book.key, book=known)
+    assert (await models.facts("claude", "claude-x")).window == 200_000
+    built_in = await models.facts("built-in", "smollm2-135m")
+    assert (built_in.window, built_in.tools, built_in.images) == (8_192, False, False)
+    assert (built_in.default_effort, built_in.temperature) == (Effort.NONE, TakesTemperature.YES)
+    assert models.host_pid is None
+    await models.close()
+
+
+async def test_a_book_saves_what_is_new_and_only_that() -> None:
+    saved: list[tuple[KnownFacts, ...]] = []
+
+    async def save(facts: tuple[KnownFacts, ...]) -> None:
+        saved.append(facts)
+
+    book = FactBook((), save)
+    book.note("a", "m", ModelFacts(source=FactSource.LIST, window=1_000))
+    book.note("a", "n", ModelFacts(source=FactSource.SERVER, window=2_000))
+    await book.close()
+    assert [one.facts.window for one in saved[-1]] == [1_000, 2_000]
+    before = len(saved)
+    book.note("a", "m", ModelFacts(source=FactSource.LIST, window=1_000))
+    await book.close()
+    assert len(saved) == before
