@@ -41,6 +41,7 @@ from app.engine.availability.policies import MADE_FOR, Availability, Strategy, p
 from app.engine.availability.queues import Queues
 from app.engine.availability.slots import Slots
 from app.engine.chat.commands import Chats
+from app.engine.chat.titles import Titles
 from app.engine.connections import Connections
 from app.engine.debate.commands import Debates
 from app.engine.debate.providers import DebateProviders
@@ -186,6 +187,7 @@ class Engine:
             self._directory, self._sessions, store, prompts, self._debate_providers, metered
         )
         self.chats = Chats(self._sessions, self._directory, prompts, self._language, self.drafts)
+        self.titles = Titles(self._sessions, self._directory, metered, prompts, self.settings)
         self.servers = Servers(
             documents,
             plugs.secrets,

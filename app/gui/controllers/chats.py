@@ -9,6 +9,7 @@ from app.core.agent import Agent, Group
 from app.core.catalog import EMBEDDED, ProviderKind, provider_kind
 from app.core.draft import NEW, Draft, Rewriting
 from app.core.errors import MootError, NotFound
+from app.core.events import SessionChanged
 from app.core.message import Attachment, Consent, PromptType
 from app.core.session import AgentMode
 from app.engine.chat.branches import versions
@@ -55,6 +56,7 @@ class ChatController(Controller):
         self._new_mode = AgentMode.DEFAULT
         self._wire()
         self._show_new_draft()
+        bridge.session_changed.connect(self._on_session_changed)
         bridge.session_deleted.connect(lambda _event: self._show_new_draft())
         bridge.assistants_changed.connect(self.refresh)
         bridge.groups_changed.connect(self.refresh)
@@ -70,6 +72,10 @@ class ChatController(Controller):
         self._page.show_new()
         self._show_new_draft()
         self.refresh()
+
+    def _on_session_changed(self, event: SessionChanged) -> None:
+        if event.status_changed and self._engine.titles.wanted(event.session_id):
+            self._tasks.start(f"title {event.session_id}", self._engine.titles.write(event.session_id))
 
     def refresh(self) -> None:
         """Show the assistants, tools and servers as they are now."""

@@ -44,6 +44,7 @@ PAGES = {
     GROUPS: "users",
     WORKFLOWS: "spline",
     "servers": "wrench",
+    "chats": "pencil",
     "limits": "gauge",
     "usage": "coins",
     "appearance": "sun",
@@ -218,8 +219,8 @@ class SettingsDialog(QDialog):
                 data.restored.connect(lambda: self.settings_chosen.emit({}))
             case "limits":
                 made = LimitsPage(language, look, self._settings)
-            case "appearance":
-                made = SettingsRows(language, look, self._settings, "appearance")
+            case "appearance" | "chats":
+                made = SettingsRows(language, look, self._settings, page)
             case "shortcuts":
                 made = ShortcutsPage(language, look, self._settings)
             case "privacy":

@@ -1,0 +1,130 @@
+"""Writes the title of a chat after its first answer, in place of the first line of its first message."""
+
+import re
+from collections.abc import Callable
+
+from app.core.agent import Agent
+from app.core.errors import ProviderError
+from app.core.message import Message, MessageState, Role
+from app.core.provider import ModelRequest
+from app.core.session import Status
+from app.core.settings import Settings
+from app.core.text import clean_text
+from app.engine.chat.branches import back_from
+from app.engine.chat.input import MAX_TITLE, title_of
+from app.engine.library.agents import AgentDirectory, AgentModel
+from app.engine.live_session import LiveSession
+from app.engine.prompts import Prompts
+from app.engine.sessions import Sessions
+from app.engine.turns.metered_models import MeteredModels
+
+# What a title is made from: so many characters of the question, and of its answer.
+EXCERPT = 2_000
+# Quotation marks and Markdown around a title, and what some models put before it.
+_AROUND = "\"'“”‘’«»「」『』*_#`> \t"
+_LABEL = re.compile(r"^(title|제목)\s*[:：]\s*", re.IGNORECASE)
+
+
+class Titles:
+    """Asks the model that answered a chat for its title.
+
+    No other provider is asked: a private chat stays with the providers that the user chose for it.
+    """
+
+    def __init__(
+        self,
+        sessions: Sessions,
+        directory: AgentDirectory,
+        models: MeteredModels,
+        prompts: Prompts,
+        settings: Callable[[], Settings],
+    ) -> None:
+        self._sessions = sessions
+        self._directory = directory
+        self._models = models
+        self._prompts = prompts
+        self._settings = settings
+        # Chats whose model was asked since Moot started: it is not asked again after a failure.
+        self._asked: set[str] = set()
+
+    def wanted(self, session_id: str) -> bool:
+        """Say whether a chat waits for its title: it has an answer, and its title is still the first line."""
+        live = self._sessions.live(session_id)
+        return live is not None and session_id not in self._asked and self._source(live) is not None
+
+    async def write(self, session_id: str) -> None:
+        """Ask for a chat's title and set it, unless the user has renamed the chat meanwhile.
+
+        Nothing changes where the model cannot be asked or gives no title.
+        """
+        live = self._sessions.live(session_id)
+        source = self._source(live) if live else None
+        if live is None or source is None or session_id in self._asked:
+            return
+        self._asked.add(session_id)
+        question, answer, model = source
+        text = self._prompts.text(
+            live.chat_session.chat.language,
+            "title",
+            question=question.content[:EXCERPT],
+            answer=answer.content[:EXCERPT],
+        )
+        request = ModelRequest(
+            provider=model.provider, model=model.model, messages=({"role": Role.USER, "content": text},)
+        )
+        async with self._models.place(model.provider) as place:
+            call = place.call(request)
+            try:
+                title = title_in(await call.text())
+            except ProviderError:
+                return
+            finally:
+                # A session that was closed or deleted meanwhile is not written to.
+                if self._sessions.live(session_id) is live and not live.read_only:
+                    entry = self._models.note(call, session_id, answer.author)
+                    live.note_unsaid(*([entry] if entry else []))
+        if title and self._sessions.live(session_id) is live and self._source(live) is not None:
+            live.change(title=title)
+
+    def _source(self, live: LiveSession) -> tuple[Message, Message, AgentModel] | None:
+        """Return the question and the answer to make a title from, and the model to ask."""
+        session = live.session
+        chat = session.chat
+        if (
+            chat is None
+            or session.workflow is not None
+            or live.read_only
+            or session.status != Status.IDLE
+            or not self._settings().titles
+        ):
+            return None
+        turns = [live.turn(turn_id) for turn_id in back_from(live, chat.head)][::-1]
+        question = turns[0][0] if turns else None
+        if question is None or question.role != Role.USER:
+            return None
+        if session.title != title_of(question.content, question.attachments):
+            return None
+        answers = [one for turn in turns for one in turn if _is_answer(one)]
+        if not answers:
+            return None
+        # The newest answer's provider has read this conversation; an earlier one may come from an imported file.
+        provider, _, name = answers[-1].model.partition("/")
+        model = self._directory.model_of(Agent(id="", name="", provider=provider, model=name))
+        return None if model.guided or not provider else (question, answers[0], model)
+
+
+def title_in(answer: str) -> str:
+    """Return the title that an answer gives: its first line, without marks around it; "" for none."""
+    line = next((one for one in clean_text(answer).splitlines() if one.strip(_AROUND)), "")
+    line = _LABEL.sub("", line.strip(_AROUND)).strip(_AROUND)
+    line = " ".join(line.split()).removesuffix(".")
+    return line if len(line) <= MAX_TITLE else ""
+
+
+def _is_answer(message: Message) -> bool:
+    return (
+        message.role == Role.ASSISTANT
+        and message.state == MessageState.DONE
+        and bool(message.content.strip())
+        and not message.tool_calls
+    )
