@@ -43,6 +43,18 @@ async def test_new_writes_to_the_last_assistant_and_the_chat_begins(person, wire
     assert person.window.top_bar._title.text() == "Tabs or spaces?"
 
 
+async def test_the_model_titles_the_chat_after_its_first_answer(person, wire_servers):  # noqa: F811
+    server = wire_servers["openai"]
+    server.title = '"Indentation styles."'
+    await person.click("new_button")
+    await say(person, "Tabs or spaces?")
+    await until(lambda: person.window.top_bar._title.text() == "Indentation styles", what="the title")
+    assert len(server.title_requests) == 1
+    session = person.window.controller.chat_page.session
+    assert session.title == "Indentation styles"
+    assert [entry.session_id for entry in session.unsaid] == [session.id]
+
+
 async def running(
     person: Person, server: WireServer, text: str = "Write the notes.", *, seconds: int = 3
 ) -> object:

@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, ClassVar
 
 from aiohttp import web
@@ -34,6 +35,9 @@ _MOVED = "/moved"
 _REFUSING = (
     "rate429", "quota429", "e500", "e529", "e401", "e403", "e404", "ctx", "cfilter",
 )  # fmt: skip
+
+_PROMPTS = Path(__file__).parents[2] / "resources" / "prompts"
+_TITLE_PROMPTS = tuple(file.read_text("utf-8")[:20] for file in _PROMPTS.glob("*/title.txt"))
 
 Script = Callable[["Recorded"], Reply]
 
@@ -68,6 +72,8 @@ class WireServer:
     """One provider on 127.0.0.1; `kind` is a kind of the catalogue.
 
     With `redirect` = (status, origin) it sends every request on: there, or with "" to a path of its own.
+    Requests for the title of a chat come at their own time: they take no reply of a script and are kept in
+    `title_requests`. They are answered with `title`, or refused where it is "".
     """
 
     PROTOCOLS: ClassVar[dict[str, type[Protocol]]] = {
@@ -82,6 +88,8 @@ class WireServer:
         self.key = key or f"sk-canary-{kind}-0123456789abcdef"
         self.models = models or (f"{kind}-wire", f"{kind}-other")
         self.requests: list[Recorded] = []
+        self.title_requests: list[Recorded] = []
+        self.title = ""
         self.listings = 0
         self.redirect: tuple[int, str] | None = None
         self.address = ""
@@ -134,6 +142,8 @@ class WireServer:
         """Forget scripts and requests."""
         self._scripts.clear()
         self.requests.clear()
+        self.title_requests.clear()
+        self.title = ""
         self.listings = 0
         self.redirect = None
 
@@ -204,14 +214,17 @@ class WireServer:
         if model is None:
             return web.Response(status=404, text="404 page not found")
         request = Recorded(self.kind, model, http.path, body, headers)
+        asks_title = any(begin in json.dumps(body, ensure_ascii=False) for begin in _TITLE_PROMPTS)
         with self._changed:
-            self.requests.append(request)
+            (self.title_requests if asks_title else self.requests).append(request)
             self._changed.notify_all()
         asked = Asked(model, body, headers, query)
         try:
             protocol.check_key(asked)
             self._check(request, asked)
-            reply = self._scripted(request)
+            if asks_title and not self.title:
+                raise protocol.refusal("e500", None, "")
+            reply = self.title if asks_title else self._scripted(request)
             response = await self._reply(http, request, asked, reply)
         except Refused as refused:
             self._note(request, status=refused.status, done_at=time.monotonic())
