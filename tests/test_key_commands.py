@@ -19,7 +19,7 @@ from app.cli.control import ControlServer, hand_over
 from app.cli.parser import Action, Arguments, CommandName, parse_arguments
 from app.cli.printing.lines import error_line, load_texts
 from app.cli.terminal import Out, TerminalOut
-from app.core.errors import BadInput
+from app.core.errors import BadInput, NotFound
 from app.storage.paths import DataPaths
 from app.wiring import open_moot
 from tests.app_driver import at_window, until
@@ -95,6 +95,24 @@ async def test_a_window_takes_notice_of_a_key_at_once(qapp, data_dir: Path, ring
         assert out.err == ["No key is saved for openai."]
         assert KEY not in out.out
         dialog.accept()
+
+
+async def test_a_provider_that_is_known_by_name_is_added_with_its_key(data_dir: Path, ring: Backend) -> None:
+    running = await open_moot(data_dir)
+    before = [one.config.id for one in running.engine.providers()]
+    out = Answers(f" {KEY}\n")
+    command = Arguments(command=CommandName.KEYS, action=Action.SET, name="openrouter")
+    assert await run_command(running, command, out, asyncio.Event()) == 0, out.err
+    assert out.questions == [("Key for OpenRouter (hidden): ", True)]
+    assert [one.config.id for one in running.engine.providers()] == [*before, "openrouter"]
+    assert running.engine.providers()[-1].ready
+    assert ring.kept == {("Moot", "provider:openrouter"): KEY}
+    saved = json.loads((data_dir / "providers.json").read_text())["providers"]
+    assert saved[-1] == {"id": "openrouter", "kind": "openrouter", "enabled": True}
+    nobody = Arguments(command=CommandName.KEYS, action=Action.SET, name="no-such-provider")
+    with pytest.raises(NotFound):
+        await run_command(running, nobody, out, asyncio.Event())
+    await running.close()
 
 
 REAL = """

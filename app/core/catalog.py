@@ -1,6 +1,6 @@
 """The providers Moot knows, one row each, and what is known about their models.
 
-A provider with an OpenAI-compatible API needs a row in `KINDS` only. What another API asks for differently is in
+A provider with an OpenAI-compatible API needs a row in `PRESETS` only. What another API asks for differently is in
 providers/endpoints.py (addresses) and providers/model_host (`request`, `messages`, `trial`).
 """
 
@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from urllib.parse import urlsplit
 
 EMBEDDED = "embedded"
 EMBEDDED_MODEL = "smollm2-135m"
@@ -27,7 +28,8 @@ class ProviderKind:
     """A provider that can be chosen.
 
     `route` is LiteLLM's prefix, `base_url` the default address, `variable` the environment variable its users know,
-    `voice` the name of its participant. `form` says how a debate is put to its models: chat turns, or one transcript
+    `voice` the name of its participant, `listed_as` its prefix in LiteLLM's list of prices ("" for its route's).
+    `form` says how a debate is put to its models: chat turns, or one transcript
     with an opener (for a model too small for chat turns). `guided` marks models that cannot choose a tool: Moot offers
     the one that fits. `images` says that models take pictures. `calls_at_once` is how many answers a server of this
     computer can write at once, None for any number. `key_page` is where one gets a key; it begins with `key_prefix`.
@@ -43,11 +45,20 @@ class ProviderKind:
     local: bool = False
     needs_key: bool = True
     form: str = RequestForm.CHAT
+    listed_as: str = ""
     guided: bool = False
     images: bool = True
     calls_at_once: int | None = None
     key_page: str = ""
     key_prefix: str = ""
+
+    def listed(self, model: str) -> str:
+        """Return a model's name in LiteLLM's list of prices."""
+        return f"{self.listed_as or self.route}/{model}"
+
+    def is_own(self, address: str) -> bool:
+        """Return whether an address is on the provider's own server, so that what is known of it holds there."""
+        return bool(self.base_url) and _server(address) == _server(self.base_url)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +75,8 @@ class LocalServer:
     kind: str = "openai-compatible"
 
 
-KINDS: tuple[ProviderKind, ...] = (
+# The providers that everybody has from the start, as far as they have models.
+USUAL: tuple[ProviderKind, ...] = (
     ProviderKind(
         kind="openai",
         label="OpenAI",
@@ -134,6 +146,25 @@ KINDS: tuple[ProviderKind, ...] = (
     ),
 )
 
+# The providers that can be added by name. Above each, the pages that its row was written from.
+PRESETS: tuple[ProviderKind, ...] = (
+    # https://openrouter.ai/docs/quickstart, https://openrouter.ai/docs/use-cases/usage-accounting
+    ProviderKind(
+        kind="openrouter",
+        label="OpenRouter",
+        voice="OpenRouter",
+        route="openai",
+        base_url="https://openrouter.ai/api/v1",
+        models=("anthropic/claude-sonnet-4.5", "openai/gpt-5.2", "google/gemini-2.5-flash"),
+        variable="OPENROUTER_API_KEY",
+        listed_as="openrouter",
+        key_page="https://openrouter.ai/settings/keys",
+        key_prefix="sk-or-",
+    ),
+)
+
+KINDS: tuple[ProviderKind, ...] = (*USUAL, *PRESETS)
+
 EMBEDDED_VOICES: tuple[str, ...] = ("Ada", "Ben", "Cleo")
 
 LOCAL_SERVERS: tuple[LocalServer, ...] = (
@@ -182,10 +213,18 @@ def provider_kind(kind: str) -> ProviderKind | None:
     return next((row for row in KINDS if row.kind == kind), None)
 
 
-def kind_of_key(key: str) -> str:
-    """Return the kind of provider a key is of by the way it begins, "" where that says nothing."""
+def _server(address: str) -> tuple[str, str]:
+    parts = urlsplit(address)
+    return parts.scheme, parts.netloc.lower()
+
+
+def kind_of_key(key: str, chosen: str = "") -> str:
+    """Return the kind of provider a key is of by the way it begins, "" where that says nothing.
+
+    Of several whose keys begin the same way it is the `chosen` one, else the first.
+    """
     fits = [row for row in KINDS if row.key_prefix and key.startswith(row.key_prefix)]
-    return max(fits, key=lambda row: len(row.key_prefix)).kind if fits else ""
+    return max(fits, key=lambda row: (len(row.key_prefix), row.kind == chosen)).kind if fits else ""
 
 
 def chat_models(names: Sequence[str]) -> tuple[str, ...]:

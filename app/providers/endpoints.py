@@ -5,9 +5,11 @@ import ipaddress
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from app.core.catalog import provider_kind
 from app.core.errors import FailureKind, ProviderError
 
-_PATHS = {"openai": "/v1", "ollama": "/v1", "openai-compatible": "/v1", "gemini": "/v1beta"}
+# Where almost every server has OpenAI's API.
+_USUAL_PATH = "/v1"
 
 
 def complete_address(kind: str, address: str) -> str:
@@ -25,7 +27,10 @@ def complete_address(kind: str, address: str) -> str:
         raise ProviderError(FailureKind.BAD_REQUEST, f"not a usable address: {address[:200]!r}")
     if kind == "anthropic":
         return text.removesuffix("/v1")
-    return text if parts.path else text + _PATHS.get(kind, "")
+    if parts.path:
+        return text
+    row = provider_kind(kind)
+    return text + ((row and urlsplit(row.base_url).path) or _USUAL_PATH)
 
 
 def is_near(address: str) -> bool:

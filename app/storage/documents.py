@@ -121,7 +121,7 @@ class JsonDocuments:
             raise
 
     def providers(self) -> tuple[ProviderConfig, ...]:
-        """Return the providers of `providers.json`; if there is no file, one for each row of the catalogue."""
+        """Return the providers of `providers.json`; if there is no file, the usual ones."""
         return self._providers.providers
 
     def provider_problem(self, provider_id: str) -> Problem | None:

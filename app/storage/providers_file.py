@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from app.core.catalog import KINDS, provider_kind
+from app.core.catalog import USUAL, provider_kind
 from app.core.errors import BadInput, StorageError
 from app.core.model_facts import KnownFacts
 from app.core.provider import ModelList, ProviderConfig
@@ -62,7 +62,7 @@ class ProviderEntries:
 
 
 def read_providers(path: Path) -> ProviderEntries:
-    """Read the file; if there is none, return a provider for each row of the catalogue with models."""
+    """Read the file; if there is none, return the usual providers that have models."""
     file = read_json_file(path)
     damage = file if isinstance(file, Problem) else None
     entries: Any = file.value.get(PROVIDERS) if isinstance(file, JsonFile) else None
@@ -71,7 +71,7 @@ def read_providers(path: Path) -> ProviderEntries:
     elif isinstance(file, JsonFile) and not isinstance(entries, list):
         damage = file.problem("wrong_type" if PROVIDERS in file.value else "missing", (PROVIDERS,))
     if not isinstance(file, JsonFile) or damage is not None:
-        usual = tuple(ProviderConfig(id=row.kind, kind=row.kind) for row in KINDS if row.models)
+        usual = tuple(ProviderConfig(id=row.kind, kind=row.kind) for row in USUAL if row.models)
         return ProviderEntries(providers=usual, damage=damage, problems=(damage,) if damage else ())
     found: dict[str, ProviderConfig] = {}
     places: dict[str, int] = {}

@@ -29,10 +29,11 @@ async def person(qapp, data_dir, monkeypatch):
             dialog.reject()
 
 
-def at_wire(monkeypatch, server: WireServer) -> None:
+def at_wire(monkeypatch, server: WireServer, kind: str = "") -> None:
     """Let a provider of the catalogue be at a wire server."""
     rows = tuple(
-        replace(row, base_url=server.address) if row.kind == server.kind else row for row in catalog.KINDS
+        replace(row, base_url=server.address) if row.kind == (kind or server.kind) else row
+        for row in catalog.KINDS
     )
     monkeypatch.setattr(catalog, "KINDS", rows)
 
@@ -183,6 +184,35 @@ async def test_another_server_is_added_under_its_address_with_all_its_models(per
         place = server.address.removeprefix("http://").removesuffix("/v1")
         (added,) = [one for one in person.window.controller.engine.providers() if one.label == place]
         assert added.ready and added.models == ("a", "b", "c")
+
+
+@pytest.mark.timeout(180)
+async def test_a_provider_is_found_by_its_name_and_added(person, monkeypatch):
+    key = "sk-or-v1-canary0123456789"
+    with WireServer("openai", key=key, models=("anthropic/claude-sonnet-4.5", "openai/gpt-4.1")) as server:
+        at_wire(monkeypatch, server, "openrouter")
+        dialog = await open_dialog(person)
+        await person.write("connect_search", "router")
+        assert dialog._choice == "openrouter"
+        assert person.sees("connect_openrouter") and not person.sees("connect_openai")
+        assert "openrouter.ai" in dialog._page.text()
+        await person.write("connect_search", "")
+        await until(lambda: person.sees("connect_openai"))
+        dialog.key.setText(key)
+        await person.press("connect_key", Qt.Key.Key_Return)
+        assert "anthropic/claude-sonnet-4.5 answered" in await answered(dialog)
+        assert status(person, "openrouter").ready
+        assert status(person, "openrouter").label == "OpenRouter"
+        await person.click("connect_go")
+    assert key not in everything_shown(person)
+
+
+async def test_a_key_chooses_its_provider_also_behind_a_search(person):
+    dialog = await open_dialog(person)
+    await person.write("connect_search", "gemini")
+    assert dialog._choice == "gemini"
+    dialog.key.setText("sk-or-v1-canary0123456789")
+    assert dialog._choice == "openrouter" and dialog.search.text() == ""
 
 
 async def test_a_key_is_not_taken_along_to_another_provider(person):

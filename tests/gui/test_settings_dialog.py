@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtWidgets import QLabel, QLineEdit
 
 from tests.app_driver import at_window, until
-from tests.wire import write_providers
+from tests.wire import WireServer, write_providers
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
 
 KEY = "sk-canary-typed-by-hand-000111222333"
@@ -79,11 +79,21 @@ async def test_how_each_provider_stands_is_said_in_a_word_or_two(person):
     assert "needs a key" in states
 
 
+@pytest.mark.timeout(180)
 async def test_a_server_is_added_and_removed(person):
-    await person.click("settings_add_server")
-    await until(lambda: page(person).provider_id == "server-1")
+    before = person.find("settings_providers").count()
+    with WireServer("openai-compatible") as server:
+        await person.click("settings_add_provider")
+        await until(lambda: person.sees("connect_dialog"))
+        await person.click("connect_openai-compatible")
+        await person.write("connect_address", server.address)
+        await person.write("connect_key", server.key)
+        await person.click("connect_go")
+        await until(lambda: page(person).provider_id.startswith("127-0-0-1"), 90)
+        await until(lambda: person.find("connect_dialog").answer.property("kind") in ("ok", "warn"))
+        await person.click("connect_go")
     page(person)._remove.click()
-    await until(lambda: person.find("settings_providers").count() == 5)
+    await until(lambda: person.find("settings_providers").count() == before)
 
 
 async def test_where_the_data_is(person, data_dir):

@@ -9,6 +9,7 @@ from dataclasses import asdict
 from app.cli.command_run import CommandRun
 from app.cli.exit_status import FAULT, PAUSED_OR_STOPPED
 from app.cli.printing.lines import error_line, key_text, one_line, provider_state
+from app.core.catalog import provider_kind
 from app.core.errors import BadInput, MootError, NotFound
 from app.core.events import Event, KeysChanged, ModelsChanged, Notice
 from app.core.provider import LocalModel, ProviderStatus
@@ -60,16 +61,27 @@ async def list_keys(run: CommandRun) -> int:
 
 
 async def set_key(run: CommandRun) -> int:
-    """Read a key from the terminal, hidden, or from standard input, and store it."""
-    status = _provider(run)
-    question = run.texts("cli.keys.prompt", provider=one_line(status.label)) + " "
+    """Read a key from the terminal, hidden, or from standard input, and store it.
+
+    A provider of the catalogue that the user does not have yet is added.
+    """
+    engine, name = run.moot.engine, run.arguments.name
+    row = provider_kind(name)
+    if row is not None and row.needs_key and all(one.config.id != name for one in engine.providers()):
+        new = engine.connections.draft(name)
+        name, label = new.id, row.label
+    else:
+        new, label = None, _provider(run).label
+    question = run.texts("cli.keys.prompt", provider=one_line(label)) + " "
     key = await run.ask(question, secret=True)
     if key is None:
         await run.out.complain(run.texts("cli.not_agreed"))
         return PAUSED_OR_STOPPED
-    if not await _store(run, status.config.id, key):
+    if new is not None:
+        await engine.save_provider(new)
+    if not await _store(run, name, key):
         return FAULT
-    return await _report_key(run, "cli.keys.stored", status.config.id)
+    return await _report_key(run, "cli.keys.stored", name)
 
 
 async def _store(run: CommandRun, provider: str, key: str) -> bool:

@@ -8,7 +8,7 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QButtonGroup, QDialog, QGridLayout, QLineEdit, QWidget
 
-from app.core.catalog import KINDS, kind_of_key, provider_kind
+from app.core.catalog import KINDS, PRESETS, USUAL, kind_of_key, provider_kind
 from app.core.errors import FailureKind, MootError, ProviderError
 from app.core.provider import FoundServer, ProviderConfig, TestResult
 from app.engine.engine import Engine
@@ -23,7 +23,7 @@ from app.gui.widgets.wording import named, say
 
 REMOTE = tuple(kind.kind for kind in KINDS if kind.needs_key)
 OTHER = "openai-compatible"
-COLUMNS = 3
+COLUMNS = 4
 MODELS_SHOWN = 8
 # After these failures the provider is not worth saving; after all others it may work later.
 HOPELESS = (
@@ -63,7 +63,8 @@ class ConnectDialog(QDialog):
         self._warm = False
         self._title = say(plain_label("page_title"), language, "connect.title")
         self._kinds = QButtonGroup(self)
-        self._choices = [*REMOTE, *self._servers, OTHER]
+        usual, by_name = (tuple(row.kind for row in rows if row.needs_key) for rows in (USUAL, PRESETS))
+        self._choices = [*usual, *self._servers, *by_name, OTHER]
         for number, choice in enumerate(self._choices):
             card = button("choice", f"connect_{choice if choice not in self._servers else f'found_{number}'}")
             card.setCheckable(True)
@@ -71,6 +72,11 @@ class ConnectDialog(QDialog):
             if choice in self._servers:
                 card.dress(look, "plug", "ok")
             self._kinds.addButton(card, number)
+        self.search = say(
+            named("connect_search", QLineEdit()), language, name="connect.search", hint="connect.search"
+        )
+        self.search.setClearButtonEnabled(True)
+        self._cards = QGridLayout()
         self._address_label = say(plain_label("field"), language, "provider.base_url")
         self._key_label = plain_label("field")
         self.address = say(
@@ -108,14 +114,14 @@ class ConnectDialog(QDialog):
         self._tasks.start("warm", self._warm_up())
 
     def _lay_out(self) -> None:
-        cards = QGridLayout()
-        cards.setSpacing(8)
-        for number in range(len(self._choices)):
-            cards.addWidget(self._kinds.button(number), number // COLUMNS, number % COLUMNS)
+        self._cards.setSpacing(8)
+        for column in range(COLUMNS):
+            self._cards.setColumnStretch(column, 1)
         vbox(
             self._title,
             say(Paragraph("card_text"), self._language, "connect.text"),
-            cards,
+            self.search,
+            self._cards,
             4,
             self._address_label,
             self.address,
@@ -129,11 +135,26 @@ class ConnectDialog(QDialog):
             margins=(22, 20, 22, 18),
             spacing=9,
         )
-        self.resize(500, 400)
+        self._show_cards("")
+        self.resize(600, 480)
+
+    def _show_cards(self, text: str) -> None:
+        """Show the providers whose names contain a text, and choose the first if the chosen one is not among them."""
+        wanted = text.strip().casefold()
+        found = [one for one in self._kinds.buttons() if wanted in one.text().casefold()]
+        for card in self._kinds.buttons():
+            self._cards.removeWidget(card)
+            card.hide()
+        for number, card in enumerate(found):
+            self._cards.addWidget(card, number // COLUMNS, number % COLUMNS)
+            card.show()
+        if found and self._kinds.checkedButton() not in found:
+            found[0].setChecked(True)
 
     def _connect(self) -> None:
         self._kinds.idToggled.connect(self._on_kind)
         self.key.textChanged.connect(self._on_key)
+        self.search.textChanged.connect(self._show_cards)
         self.address.textChanged.connect(lambda _text: self._forget_result())
         self._copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(self._key_page()))
         self._cancel.clicked.connect(self.reject)
@@ -167,8 +188,9 @@ class ConnectDialog(QDialog):
             self.key.setText(key)
             return
         self._forget_result()
-        kind = kind_of_key(key)
+        kind = kind_of_key(key, self._choice)
         if kind and self._choice in REMOTE and kind != self._choice:
+            self.search.clear()
             self._kinds.button(self._choices.index(kind)).setChecked(True)
             name = self._kinds.checkedButton().text()
             self._say("hint", self._language("connect.looks_like", name=name))

@@ -23,7 +23,7 @@ def cost_of(call: ModelCall, usage: Any, input_tokens: int, output_tokens: int) 
         return None
     try:
         prompt, completion = litellm.cost_per_token(
-            model=f"{call.row.route}/{call.model}",
+            model=call.row.listed(call.model),
             prompt_tokens=input_tokens,
             completion_tokens=output_tokens,
             usage_object=usage,
@@ -41,7 +41,7 @@ def listed_price(kind: str, model: str) -> tuple[float, float] | None:
         return None
     try:
         prompt, completion = litellm.cost_per_token(
-            model=f"{row.route}/{model}", prompt_tokens=_MANY, completion_tokens=_MANY
+            model=row.listed(model), prompt_tokens=_MANY, completion_tokens=_MANY
         )
     except Exception:
         # As above.

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QLineEdit, QWidget
 
-from app.core.catalog import EMBEDDED, KINDS, provider_kind
+from app.core.catalog import EMBEDDED, USUAL, provider_kind
 from app.core.errors import MootError, StorageError
 from app.core.provider import ProviderConfig, ProviderStatus
 from app.engine.engine import Engine
@@ -21,7 +21,7 @@ from app.gui.widgets.wording import named, say
 MODELS_SHOWN = 6
 # The keyring has not answered yet, but may still do it.
 PENDING = ("waiting", "stopped")
-BUILT_IN = tuple(kind.kind for kind in KINDS if kind.base_url or kind.kind == EMBEDDED)
+BUILT_IN = tuple(kind.kind for kind in USUAL if kind.base_url or kind.kind == EMBEDDED)
 
 
 class ProviderPage(QWidget):

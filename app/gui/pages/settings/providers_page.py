@@ -3,7 +3,7 @@
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
-from app.core.provider import FoundServer, ProviderConfig, ProviderStatus
+from app.core.provider import FoundServer, ProviderStatus
 from app.engine.engine import Engine
 from app.gui.dialogs.connect_dialog import ConnectDialog
 from app.gui.display.i18n import Language
@@ -16,8 +16,6 @@ from app.gui.widgets.controls import button
 from app.gui.widgets.label import Paragraph
 from app.gui.widgets.offers import ServerOffers
 from app.gui.widgets.wording import say
-
-SERVER_KIND = "openai-compatible"
 
 
 class ProvidersPage(QWidget):
@@ -37,7 +35,7 @@ class ProvidersPage(QWidget):
         self.list = say(TwoLineList(look, "settings_providers", 200), language, name="settings.providers")
         self._pages = QStackedWidget()
         self._add = say(
-            button("link", "settings_add_server", lambda: tasks.start("add server", self._add_server())),
+            button("link", "settings_add_provider", lambda: self._connect(None)),
             language,
             "provider.add",
         )
@@ -135,13 +133,15 @@ class ProvidersPage(QWidget):
 
     def _on_use(self, server: FoundServer) -> None:
         if server.needs_key:
-            dialog = ConnectDialog(
-                self._language, self._look, self._engine, self._found, self.window(), server
-            )
-            dialog.added.connect(self._on_added)
-            dialog.open()
+            self._connect(server)
         else:
             self._tasks.start("use server", self._use(server))
+
+    def _connect(self, server: FoundServer | None) -> None:
+        """Open the dialog that adds a provider, filled in with a server that was found if one is given."""
+        dialog = ConnectDialog(self._language, self._look, self._engine, self._found, self.window(), server)
+        dialog.added.connect(self._on_added)
+        dialog.open()
 
     async def _use(self, server: FoundServer) -> None:
         config = await self._engine.connections.use(server)
@@ -152,16 +152,6 @@ class ProvidersPage(QWidget):
         self.show_provider(provider_id)
         self.changed.emit()
         self._tasks.start("look for servers", self._find())
-
-    async def _add_server(self) -> None:
-        taken = {status.config.id for status in self._engine.providers()}
-        number = next(number for number in range(1, 1_000) if f"server-{number}" not in taken)
-        label = f"Server {number}"
-        config = ProviderConfig(id=f"server-{number}", kind=SERVER_KIND, label=label, enabled=False)
-        await self._engine.save_provider(config)
-        self.refresh()
-        self.show_provider(config.id)
-        self.changed.emit()
 
     def _on_removed(self) -> None:
         row = self.list.currentRow()
