@@ -17,7 +17,8 @@ from app.core.provider import CallPiece, Delta, Finished, ModelRequest, Models, 
 from app.core.usage import Price, UsageEntry
 from app.engine.availability.policies import Waits
 from app.engine.availability.slots import Slots
-from app.engine.usage.estimates import cost_of, request_tokens, tokens_of
+from app.engine.history.token_count import request_tokens, tokens_of
+from app.engine.usage.estimates import cost_of
 from app.engine.usage.usage_book import UsageBook
 
 MIN_WAIT = 10.0
@@ -151,6 +152,6 @@ class MeteredCall:
         )
         if used.input_tokens or used.output_tokens:
             return used
-        read, written = request_tokens(self._request), tokens_of("".join(self._said))
+        read, written = request_tokens(self._request), tokens_of("".join(self._said), self._request.model)
         cost = cost_of(self._price, read, written) if used.cost_usd is None else used.cost_usd
         return replace(used, input_tokens=read, output_tokens=written, cost_usd=cost, estimated=True)

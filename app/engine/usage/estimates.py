@@ -3,12 +3,11 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from math import ceil
 
 from app.core.agent import Agent, Group
 from app.core.catalog import RequestForm
 from app.core.errors import ProviderError
-from app.core.provider import ModelRequest, Models, ProviderStatus
+from app.core.provider import Models, ProviderStatus
 from app.core.session import AgentMode, GroupState, Participant
 from app.core.usage import Price
 from app.core.workflow import WorkflowDefinition
@@ -16,6 +15,7 @@ from app.engine.availability.policies import role_of
 from app.engine.debate.modes import form_of, system_prompt
 from app.engine.debate.perspective import TRANSCRIPT_CONTEXT, WINDOW
 from app.engine.debate.setup import DebateSetup, draft_of
+from app.engine.history.token_count import tokens_of
 from app.engine.library.agents import AgentDirectory
 from app.engine.prompts import Prompts
 
@@ -34,12 +34,6 @@ _JUDGE = 300
 # How often a step of a workflow asks its model, and what the result of a tool in between has.
 STEP_CALLS = (1, 3)
 _RESULT = 400
-# What a message has beside its words, and what a picture takes.
-_FRAME = 4
-_PICTURE = 1_000
-
-_LATIN = 4.0
-_OTHER = 1.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,21 +63,6 @@ class Estimate:
     partly: bool = False
     free: bool = False
     unasked: tuple[Pair, ...] = ()
-
-
-def tokens_of(text: str) -> int:
-    """Return about how many tokens a text has; letters that are not Latin take more of them."""
-    latin = len(text.encode("ascii", "ignore"))
-    return ceil(latin / _LATIN + (len(text) - latin) / _OTHER)
-
-
-def request_tokens(request: ModelRequest) -> int:
-    """Return about how many tokens a model reads of a request."""
-    tokens = 0
-    for message in request.messages:
-        tokens += _FRAME + _part_tokens(message.get("content"))
-        tokens += tokens_of(str(message.get("tool_calls", "")))
-    return tokens + sum(tokens_of(str(tool)) for tool in request.tools)
 
 
 def estimate(
@@ -164,16 +143,6 @@ def cost_of(price: Price | None, read: int, written: int) -> float | None:
     return None if price is None else read * price.input_usd + written * price.output_usd
 
 
-def _part_tokens(content: object) -> int:
-    """Return the tokens of a message's content: a text, or a list of texts and pictures."""
-    if isinstance(content, list | tuple):
-        return sum(_part_tokens(part) for part in content)
-    if isinstance(content, Mapping):
-        text = content.get("text")
-        return tokens_of(text) if isinstance(text, str) else _PICTURE
-    return tokens_of(content) if isinstance(content, str) else 0
-
-
 # Of a debate's request: whose turn it is and the frame around the topic; of a small model's: all of it.
 _CUE = 80
 _TRANSCRIPT = 120
@@ -211,16 +180,16 @@ class Estimates:
         """Return what a debate of these participants will use; makes no call and reads no file."""
         statuses = {status.config.id: status for status in self._providers()}
         debate = draft_of(setup, list(statuses.values()))
-        topic = tokens_of(setup.topic)
 
         def speaker(participant: Participant) -> Speaker:
             status = statuses.get(participant.provider)
             model = participant.model or (status.default_model if status else "")
             pair = (participant.provider, model)
+            topic = tokens_of(setup.topic, model)
             if form_of(status.config.kind if status else "") == RequestForm.TRANSCRIPT:
                 sent = _TRANSCRIPT + topic + min(context_tokens, TRANSCRIPT_CONTEXT // 4)
                 return Speaker(pair=pair, sent=sent, said=_TRANSCRIPT_SAID, written=_TRANSCRIPT_SAID)
-            system = tokens_of(system_prompt(debate, participant, self._prompts))
+            system = tokens_of(system_prompt(debate, participant, self._prompts), model)
             return Speaker(pair=pair, sent=system + topic + context_tokens + _CUE)
 
         speakers = [speaker(one) for one in debate.participants]
@@ -243,19 +212,22 @@ class Estimates:
 
     def workflow(self, definition: WorkflowDefinition, command: str) -> Estimate:
         """Return what the steps of a workflow will use, each with what those it depends on came to."""
-        asked = tokens_of(command) + _TOOL
         agents = [one for one in self._directory.agents() if one.enabled]
         steps = []
         for step in definition.steps:
             role = role_of(step.role)
             fitting = (one for one in agents if role in (role_of(one.role), one.id.casefold()))
             speaker = self._agent(next(fitting, Agent(id=role, name=step.role, role=step.role)))
-            sent = speaker.sent + asked + tokens_of(step.prompt)
+            sent = (
+                speaker.sent
+                + _TOOL
+                + sum(tokens_of(text, speaker.pair[1]) for text in (command, step.prompt))
+            )
             steps.append((replace(speaker, sent=sent), len(step.depends_on)))
         return estimate_steps(steps, self._prices)
 
     def _agent(self, agent: Agent) -> Speaker:
         used = self._directory.model_of(agent)
         tools = len(self._directory.tools(agent, AgentMode.DEFAULT))
-        sent = tokens_of(agent.instructions) + _NOTES + tools * _TOOL
+        sent = tokens_of(agent.instructions, used.model) + _NOTES + tools * _TOOL
         return Speaker(pair=(used.provider, used.model), sent=sent)

@@ -1,0 +1,123 @@
+"""Estimates how many tokens a model reads, and corrects that by what providers report."""
+
+import json
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from math import ceil
+from typing import NamedTuple
+
+from app.core.provider import ModelRequest
+
+# Tokens a character takes, measured with the tokenizers of six families of models.
+_LETTER, _DIGIT, _SIGN, _SPACE, _OTHER = 0.27, 1.1, 0.5, 0.1, 1.0
+_CLAUDE_HANGUL = 1.5
+_NEW_CLAUDE = 1.3
+
+# What a message has beside its words, and what a picture takes.
+_FRAME = 4
+_PICTURE = 1_000
+
+# A report outside of these has another meaning, such as the tokens without those that were cached.
+_BELIEVED = (0.6, 1.7)
+_LEAST_LEARNT = 100
+
+_LETTERS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_DIGITS = b"0123456789"
+_SPACES = b" \t\n\r\x0b\x0c"
+_HANGUL = re.compile("[\u1100-\u11ff\u3130-\u318f\uac00-\ud7a3]+")
+_CLAUDE = re.compile(r"claude-(opus|sonnet|haiku)-(\d+)(?:[-.](\d{1,2})(?!\d))?")
+
+
+def tokens_of(text: str, model: str = "") -> int:
+    """Return about how many tokens a text has for a model; "" for any."""
+    count = _count_of(text)
+    hangul = _CLAUDE_HANGUL if "claude" in model else _OTHER
+    return ceil((count.plain + count.hangul * hangul) * (_NEW_CLAUDE if _has_new_tokenizer(model) else 1))
+
+
+class _Count(NamedTuple):
+    """The tokens of a text except Hangul, and how many Hangul letters it has."""
+
+    plain: float
+    hangul: int
+
+
+# A request repeats nearly all texts of the one before it.
+@lru_cache(maxsize=4_096)
+def _count_of(text: str) -> _Count:
+    ascii_text = text.encode("ascii", "ignore")
+    words, digits, spaces = (_count_in(ascii_text, kind) for kind in (_LETTERS, _DIGITS, _SPACES))
+    signs = len(ascii_text) - words - digits - spaces
+    plain = _LETTER * words + _DIGIT * digits + _SPACE * spaces + _SIGN * signs
+    if len(ascii_text) == len(text):
+        return _Count(plain, 0)
+    hangul = len(text) - len(_HANGUL.sub("", text))
+    return _Count(plain + (len(text) - len(ascii_text) - hangul) * _OTHER, hangul)
+
+
+def _count_in(text: bytes, kind: bytes) -> int:
+    return len(text) - len(text.translate(None, kind))
+
+
+def _has_new_tokenizer(model: str) -> bool:
+    """Whether it is a Claude whose tokenizer makes more tokens of a text: Opus 4.7, Sonnet 5 and those after them."""
+    found = _CLAUDE.search(model)
+    if found is None:
+        return False
+    version = (int(found[2]), int(found[3] or 0))
+    return version >= ((4, 7) if found[1] == "opus" else (5, 0))
+
+
+def request_tokens(request: ModelRequest) -> int:
+    """Return about how many tokens a model reads of a request."""
+    tokens = 0
+    for message in request.messages:
+        tokens += _FRAME + content_tokens(message.get("content"), request.model)
+        if calls := message.get("tool_calls"):
+            tokens += tokens_of(_as_json(calls), request.model)
+    return tokens + sum(tokens_of(_as_json(tool), request.model) for tool in request.tools)
+
+
+def content_tokens(content: object, model: str) -> int:
+    """Return the tokens of a message's content: a text, or a list of texts and pictures."""
+    if isinstance(content, list | tuple):
+        return sum(content_tokens(part, model) for part in content)
+    if isinstance(content, Mapping):
+        text = content.get("text")
+        return tokens_of(text, model) if isinstance(text, str) else _PICTURE
+    return tokens_of(content, model) if isinstance(content, str) else 0
+
+
+def _as_json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+class TokenCount:
+    """Corrects estimates by what the provider reported for the last request of the same session and model.
+
+    A request is the last one and what is new: corrected by the same factor, their sum is what was reported for the last
+    and the estimate of what is new, in the provider's tokens.
+    """
+
+    def __init__(self) -> None:
+        self._of_session: dict[tuple[str, str, str], float] = {}
+        self._of_model: dict[tuple[str, str], float] = {}
+
+    def learn(self, session_id: str, request: ModelRequest, reported: int) -> None:
+        """Learn from the tokens that a provider reported for a request."""
+        estimated = request_tokens(request)
+        if estimated < _LEAST_LEARNT or not _BELIEVED[0] <= reported / estimated <= _BELIEVED[1]:
+            return
+        factor = reported / estimated
+        self._of_session[session_id, request.provider, request.model] = factor
+        self._of_model[request.provider, request.model] = factor
+
+    def factor(self, session_id: str, provider: str, model: str) -> float:
+        """Return what estimates of a session are multiplied with; 1 as long as nothing was reported."""
+        of_model = self._of_model.get((provider, model), 1.0)
+        return self._of_session.get((session_id, provider, model), of_model)
+
+    def of(self, session_id: str, request: ModelRequest) -> int:
+        """Return about how many tokens a request of a session has."""
+        return ceil(request_tokens(request) * self.factor(session_id, request.provider, request.model))

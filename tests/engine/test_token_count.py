@@ -1,0 +1,139 @@
+"""Requests are counted as providers count them, measured with the tokenizers that come with LiteLLM."""
+
+import importlib.util
+import os
+from collections.abc import Callable, Iterator
+from itertools import accumulate
+from pathlib import Path
+
+import pytest
+
+from app.core.provider import ModelRequest
+from app.engine.history.token_count import TokenCount, request_tokens, tokens_of
+
+_ROOT = Path(__file__).parent.parent.parent
+_LITELLM = Path(importlib.util.find_spec("litellm").origin or "").parent  # type: ignore[union-attr]
+_TOKENIZERS = _LITELLM / "litellm_core_utils" / "tokenizers"
+_FRAME = 4
+
+Tokens = Callable[[str], int]
+
+
+def _texts(*paths: str) -> list[str]:
+    """Return 60 texts of 200 to 3,000 characters, as messages of a chat have them."""
+    whole = "\n".join((_ROOT / path).read_text(encoding="utf-8") for path in paths)
+    sizes = [200 + 700 * (place % 5) for place in range(60)]
+    ends = list(accumulate(sizes))
+    whole *= 1 + ends[-1] // len(whole)
+    return [whole[end - size : end] for size, end in zip(sizes, ends, strict=True)]
+
+
+_KOREAN = (
+    "resources/i18n/ko.json",
+    *(f"resources/prompts/ko/{one}.txt" for one in ("rules", "verdict", "tasks")),
+)
+_ENGLISH = ("README.md", "app/README.md", "app/DECISIONS.md")
+_CODE = ("app/engine/live_session.py", "app/engine/turns/tool_calls.py", "app/storage/session_log.py")
+
+
+@pytest.fixture(scope="module")
+def tokenizers() -> Iterator[dict[str, Tokens]]:
+    """Return the tokens of a text for OpenAI's models and for the Claudes before Opus 4.7."""
+    before = os.environ.get("TIKTOKEN_CACHE_DIR")
+    os.environ["TIKTOKEN_CACHE_DIR"] = str(_TOKENIZERS)
+    import tiktoken
+    from tokenizers import Tokenizer
+
+    claude = Tokenizer.from_file(str(_TOKENIZERS / "anthropic_tokenizer.json"))
+    yield {
+        "gpt-5.2": lambda text: len(tiktoken.get_encoding("o200k_base").encode(text, disallowed_special=())),
+        "claude-opus-4-5": lambda text: len(claude.encode(text).ids),
+        "llama": lambda text: len(tiktoken.get_encoding("cl100k_base").encode(text, disallowed_special=())),
+    }
+    if before is None:
+        del os.environ["TIKTOKEN_CACHE_DIR"]
+    else:
+        os.environ["TIKTOKEN_CACHE_DIR"] = before
+
+
+@pytest.mark.parametrize("model", ["gpt-5.2", "claude-opus-4-5", "llama"])
+@pytest.mark.parametrize("paths", [_KOREAN, _ENGLISH, _CODE], ids=["Korean", "English", "code"])
+def test_after_the_first_answer_a_request_is_counted_within_8_percent(
+    paths: tuple[str, ...], model: str, tokenizers: dict[str, Tokens]
+) -> None:
+    tokens, count, texts = tokenizers[model], TokenCount(), _texts(*paths)
+    system = (_ROOT / "resources/prompts/en/assistant.txt").read_text(encoding="utf-8")[:1_500]
+    reported = tokens(system) + _FRAME
+    for place, text in enumerate(texts):
+        said = [{"role": ("user", "assistant")[at % 2], "content": texts[at]} for at in range(place + 1)]
+        messages = ({"role": "system", "content": system}, *said)
+        request = ModelRequest(provider="p", model=model, messages=messages)
+        reported += tokens(text) + _FRAME
+        if place % 2:
+            continue
+        if place >= 2:
+            assert 0.92 <= count.of("one", request) / reported <= 1.08, place
+        count.learn("one", request, reported)
+
+
+@pytest.mark.parametrize("model", ["gpt-5.2", "claude-opus-4-5", "llama"])
+@pytest.mark.parametrize("paths", [_KOREAN, _ENGLISH, _CODE], ids=["Korean", "English", "code"])
+def test_before_any_answer_a_long_text_is_not_counted_far_too_low(
+    paths: tuple[str, ...], model: str, tokenizers: dict[str, Tokens]
+) -> None:
+    whole = "\n".join(_texts(*paths))
+    assert 0.75 <= tokenizers[model](whole) / tokens_of(whole, model) <= 1.25
+
+
+def test_kinds_of_characters() -> None:
+    assert tokens_of("") == 0
+    assert tokens_of("a" * 100) == 27
+    assert tokens_of("7" * 100) == 111
+    assert tokens_of("," * 100) == 50
+    assert tokens_of(" " * 100) == 10
+    assert tokens_of("語" * 100) == 100
+    assert tokens_of("토" * 100) == 100
+    assert tokens_of("토" * 100, "claude-opus-4-6") == tokens_of("토" * 100, "claude-opus-4-20250514") == 150
+    assert (
+        tokens_of("토" * 100, "claude-opus-4-7") == tokens_of("토" * 100, "anthropic/claude-sonnet-5") == 195
+    )
+
+
+def _request(text: str, model: str = "m") -> ModelRequest:
+    return ModelRequest(provider="p", model=model, messages=({"role": "user", "content": text},))
+
+
+def test_a_request_counts_its_tools_calls_and_pictures() -> None:
+    plain = _request("Look.")
+    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64," + "A" * 100_000}}
+    seen = ModelRequest(
+        provider="p",
+        model="m",
+        messages=({"role": "user", "content": [{"type": "text", "text": "Look."}, picture]},),
+    )
+    assert request_tokens(seen) - request_tokens(plain) == 1_000
+    calls = ({"id": "1", "type": "function", "function": {"name": "find", "arguments": "{}"}},)
+    called = ModelRequest(
+        provider="p", model="m", messages=({"role": "assistant", "content": "Look.", "tool_calls": calls},)
+    )
+    assert request_tokens(called) > request_tokens(plain) + 10
+    offered = ModelRequest(provider="p", model="m", messages=plain.messages, tools=calls)
+    assert request_tokens(offered) > request_tokens(plain) + 10
+
+
+def test_what_is_learnt_belongs_to_the_session_first_and_to_the_model_else() -> None:
+    count, request = TokenCount(), _request("word " * 1_000)
+    estimated = request_tokens(request)
+    assert count.of("one", request) == estimated
+    count.learn("one", request, round(estimated * 1.2))
+    count.learn("two", request, round(estimated * 0.9))
+    assert count.of("one", request) == pytest.approx(estimated * 1.2, rel=0.01)
+    assert count.of("three", request) == pytest.approx(estimated * 0.9, rel=0.01)
+    assert count.of("one", _request("word " * 1_000, "other")) == estimated
+
+
+@pytest.mark.parametrize("reported", [0, 3, 100_000])
+def test_a_report_that_cannot_be_the_whole_request_is_not_believed(reported: int) -> None:
+    count, request = TokenCount(), _request("word " * 1_000)
+    count.learn("one", request, reported)
+    assert count.of("one", request) == request_tokens(request)
