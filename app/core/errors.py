@@ -55,6 +55,7 @@ class FailureKind(StrEnum):
     AUTHENTICATION = "authentication"
     PERMISSION = "permission"
     MODEL_NOT_FOUND = "model_not_found"
+    WRONG_PATH = "wrong_path"
     CONTEXT_WINDOW = "context_window"
     CONTENT_FILTER = "content_filter"
     BAD_REQUEST = "bad_request"

@@ -131,7 +131,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallPiece:
-    """A piece of a tool call: the calls of an answer are numbered from 0.
+    """A piece of a tool call: the calls of an answer are in the order of their numbers.
 
     `id` and `name` come with a call's first piece, `arguments` is JSON text in any number of pieces.
     """

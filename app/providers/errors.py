@@ -3,6 +3,7 @@
 Recognises LiteLLM's exceptions by name and attributes, so that it can be tested without LiteLLM.
 """
 
+import ast
 import email.utils
 import json
 import re
@@ -59,7 +60,12 @@ _RETRY_DELAY = re.compile(r'"retryDelay":\s*"(\d+(?:\.\d+)?)s"')
 _PREFIX = re.compile(r"^(?:litellm\.)?(?:\w+Exception\s+)?\w*(?:Error|Exception)\s*(?::|-)\s*")
 _SUFFIX = re.compile(r"\.?\s*(Original exception:|Handle with `litellm).*", re.DOTALL)
 _MESSAGE = re.compile(r'"message"\s*:\s*("(?:[^"\\]|\\.)*")')
-_BYTES = re.compile(r"^b'(.*)'$", re.DOTALL)
+_STATUS = re.compile(r"^Error code: \d+ - (?=[\[{])")
+_LITERAL = re.compile(r"""^(?:b(?P<quote>['"]).*(?P=quote)|\{.*\}|\[.*\])$""", re.DOTALL)
+_LONGEST_LITERAL = 100_000
+# The fields that hold a server's words, the likeliest first.
+_WORDS = ("message", "error", "detail", "msg", "errors")
+_ABOUT_MODEL = re.compile(r"model|no endpoints found|deployment|\b(ollama )?pull", re.IGNORECASE)
 _KEY_LIKE = re.compile(r"\b(?:sk|pk|xai|gsk|key)-[\w\-]{8,}|\bAIza[\w\-]{10,}")
 
 
@@ -100,6 +106,8 @@ def classify(error: BaseException, secrets: tuple[str, ...] = ()) -> Classified:
     status = next((code for code in map(_status, reversed(causes)) if code), None)
     wait = retry_after(causes)
     kind = _kind(causes, names, status, text, wait)
+    if kind == errors.FailureKind.MODEL_NOT_FOUND:
+        kind = _not_found(readable(str(error), secrets))
     # When a connection is lost, only the first cause is informative.
     told = str(causes[-1]) if kind == errors.FailureKind.NETWORK else ""
     if any(type(cause).__name__ == "ClientPayloadError" for cause in causes):
@@ -113,9 +121,16 @@ def classify_status(
 ) -> Classified:
     """Classify a refusal that was received without LiteLLM."""
     wait = _seconds(headers) or _delay_in(body)
-    return Classified(
-        kind=_kind_of_status(status, set(), body, wait), detail=readable(body, secrets), retry_after=wait
-    )
+    kind, detail = _kind_of_status(status, set(), body, wait), readable(body, secrets)
+    if kind == errors.FailureKind.MODEL_NOT_FOUND:
+        kind = _not_found(detail)
+    return Classified(kind=kind, detail=detail, retry_after=wait)
+
+
+def _not_found(words: str) -> str:
+    """Return what was not found, according to the server's words: the model, or the path of the request."""
+    found = _ABOUT_MODEL.search(words)
+    return errors.FailureKind.MODEL_NOT_FOUND if found else errors.FailureKind.WRONG_PATH
 
 
 def _kind(
@@ -209,8 +224,9 @@ def readable(text: str, secrets: tuple[str, ...] = ()) -> str:
     text = _SUFFIX.sub("", redact(text, secrets).strip())
     while match := _PREFIX.match(text):
         text = text[match.end() :]
-    if match := _BYTES.match(text):
-        text = match[1].replace("\\n", "\n").replace("\\'", "'")
+    text = _STATUS.sub("", text)
+    if _LITERAL.match(text):
+        text = _words(_evaluated(text)) or text
     if match := _MESSAGE.search(text):
         try:
             text = str(json.loads(match[1]))
@@ -220,3 +236,28 @@ def readable(text: str, secrets: tuple[str, ...] = ()) -> str:
         title = re.search(r"<title>(.*?)</title>", text, re.IGNORECASE | re.DOTALL)
         text = f"a web page: {title[1].strip()}" if title else "a web page"
     return " ".join(text.split())[:_DETAIL_CHARACTERS]
+
+
+def _evaluated(text: str) -> object:
+    """Return what a text in JSON stands for, or one in Python's notation, which the libraries make of JSON and bytes."""
+    for read in (json.loads, ast.literal_eval):
+        try:
+            value = read(text[:_LONGEST_LITERAL])
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            continue
+        if isinstance(value, bytes):
+            said = value.decode(errors="replace").strip()
+            return _evaluated(said) if _LITERAL.match(said) else said
+        return value
+    return text
+
+
+def _words(value: object) -> str:
+    """Return the words of a server in the body of an error, "" where there are none."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        return "; ".join(filter(None, map(_words, value[:3])))
+    if isinstance(value, dict):
+        return next(filter(None, (_words(value.get(name)) for name in _WORDS)), "")
+    return ""

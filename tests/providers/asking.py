@@ -39,12 +39,15 @@ class Heard:
         put_together: dict[int, list[str]] = {}
         for piece in self.call_pieces:
             if piece.index not in put_together:
-                assert piece.index == len(put_together) and piece.id, "a call began without its id"
+                assert piece.id, "a call began without its id"
                 put_together[piece.index] = [piece.id, piece.name, piece.arguments]
             else:
                 assert not piece.id and not piece.name, "a call was named twice"
                 put_together[piece.index][2] += piece.arguments
-        return [ToolCall(id=id_, name=name, arguments=text) for id_, name, text in put_together.values()]
+        return [
+            ToolCall(id=id_, name=name, arguments=text)
+            for _, (id_, name, text) in sorted(put_together.items())
+        ]
 
     @property
     def outcome(self) -> str:

@@ -45,7 +45,8 @@ class Timeout(ApiError):
         (ApiError("no", 401), "authentication"),
         (ApiError("API key not valid. Please pass a valid API key.", 400), "authentication"),
         (ApiError("no", 403), "permission"),
-        (ApiError("no", 404), "model_not_found"),
+        (ApiError("no such model", 404), "model_not_found"),
+        (ApiError("404 page not found", 404), "wrong_path"),
         (ApiError("boom", 500), "server"),
         (ApiError("bad gateway", 502), "server"),
         (ApiError("overloaded_error", 500), "overloaded"),
@@ -115,6 +116,12 @@ def test_how_long_to_wait() -> None:
         ("two\n  lines", "two lines"),
         ("Broken. Original exception: ValueError: long story", "Broken"),
         ("x" * 1000, "x" * 300),
+        ("litellm.NotFoundError: OpenAIException - Error code: 404 - {'detail': 'Not Found'}", "Not Found"),
+        ('GeminiException - b\'{\\n "error": {"message": "\\xec\\x84\\x9c it\\\'s"}}\'', "서 it's"),
+        ('AnthropicException - b"plain \\\\words"', "plain \\words"),
+        ('{"errors": [{"msg": "one"}, {"msg": "two"}]}', "one; two"),
+        ('{"unknown": 1}', '{"unknown": 1}'),
+        ("[" * 5000 + "]" * 5000, "[" * 300),
     ],
 )
 def test_the_providers_own_words(text: str, words: str) -> None:

@@ -277,12 +277,13 @@ def _functions(body: Body) -> list[Body]:
     return [function for tool in body.get("tools", []) for name in names for function in tool.get(name, [])]
 
 
+# Google also reads names in snake case, which most servers of its protocol do not.
 def _call(part: Body) -> Body | None:
-    return part.get("functionCall") or part.get("function_call")
+    return part.get("functionCall")
 
 
 def _result(part: Body) -> Body | None:
-    return part.get("functionResponse") or part.get("function_response")
+    return part.get("functionResponse")
 
 
 def _image(part: Body) -> Body | None:

@@ -101,4 +101,14 @@ class Refusal:
     delay: float = 0.0
 
 
-Reply = Answer | Fault | Refusal | str
+@dataclass(frozen=True, slots=True)
+class Raw:
+    """An answer byte by byte as a server of another maker sends it, whatever the protocol says."""
+
+    body: bytes
+    content_type: str = "text/event-stream"
+    status: int = 200
+    delay: float = 0.0
+
+
+Reply = Answer | Fault | Refusal | Raw | str

@@ -24,7 +24,7 @@ from tests.wire.anthropic import Anthropic
 from tests.wire.gemini import Gemini
 from tests.wire.openai import Gemma, Ollama, OpenAI
 from tests.wire.protocols import Asked, Protocol, Refused
-from tests.wire.replies import Answer, Fault, Refusal, Reply
+from tests.wire.replies import Answer, Fault, Raw, Refusal, Reply
 from tests.wire.views import Seen
 
 # A connection broken on purpose is no news; a fault of this server itself shows as a 500.
@@ -271,6 +271,9 @@ class WireServer:
             return await self._answer(http, request, asked, reply)
         if isinstance(reply, Refusal):
             raise self._protocol.error(reply.status, reply.words)
+        if isinstance(reply, Raw):
+            self._note(request, status=reply.status)
+            return web.Response(body=reply.body, status=reply.status, content_type=reply.content_type)
         if reply.name in _REFUSING:
             sent = request.headers.get("authorization", "").removeprefix("Bearer ")
             sent = request.headers.get("x-api-key") or request.headers.get("x-goog-api-key") or sent

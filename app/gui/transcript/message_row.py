@@ -49,6 +49,7 @@ _SETTINGS_HELP = (
     FailureKind.NO_KEY,
     FailureKind.QUOTA,
     FailureKind.MODEL_NOT_FOUND,
+    FailureKind.WRONG_PATH,
     FailureKind.NOT_INSTALLED,
     FailureKind.REDIRECTED,
 )

@@ -38,6 +38,8 @@ _MOST_ADAPTATIONS = 3
 _REASONS = {
     "stop": FinishReason.STOP,
     "length": FinishReason.LENGTH,
+    "max_tokens": FinishReason.LENGTH,
+    "model_length": FinishReason.LENGTH,
     "tool_calls": FinishReason.TOOL_CALLS,
     "function_call": FinishReason.TOOL_CALLS,
     "content_filter": FinishReason.CONTENT_FILTER,
@@ -162,7 +164,9 @@ class _Stream:
     def _finished(self) -> dict[str, Any]:
         stream = self._stream
         native = stream.received_finish_reason or stream.intermittent_finish_reason
-        reason = _REASONS.get(native, FinishReason.STOP) if self._whole else FinishReason.TRUNCATED
+        reason = (
+            _REASONS.get(str(native).lower(), FinishReason.STOP) if self._whole else FinishReason.TRUNCATED
+        )
         if self._full:
             reason = FinishReason.LENGTH
         if rest := self._calls.rest():

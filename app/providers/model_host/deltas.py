@@ -36,7 +36,9 @@ class _OpenCall:
 
 
 class Calls:
-    """The tool calls of one answer, numbered from 0, each with an id of its own.
+    """The tool calls of one answer, each with a number and an id of its own.
+
+    The numbers give the order in which the calls are meant, which need not be that in which they arrive.
 
     Keeps the first 128 calls and the first million characters of their arguments, so that a broken model cannot fill
     the log; cut arguments are invalid JSON, which the model is told. `characters` counts everything that came.
@@ -81,7 +83,9 @@ class Calls:
             else:
                 taken = {other.id for other in self._calls}
                 fresh = call_id if call_id and call_id not in taken else ""
-                call = _OpenCall(len(self._calls), fresh)
+                numbers = {other.number for other in self._calls}
+                number = index if index not in numbers else max(numbers) + 1
+                call = _OpenCall(number, fresh)
                 self._calls.append(call)
             self._at[index] = call
         elif call_id and not call.id and not call.announced:

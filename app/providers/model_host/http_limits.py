@@ -1,4 +1,7 @@
-"""Limits on all HTTP of the host: the size of response bodies, and redirects within the origin only."""
+"""Limits on all HTTP of the host: the size of response bodies, and redirects within the origin only.
+
+Bodies are mended on their way (`answer_bodies`).
+"""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
@@ -6,6 +9,8 @@ from contextvars import ContextVar
 from typing import Any
 
 import httpx
+
+from app.providers.model_host.answer_bodies import EventLines, as_events, looks_whole, wants_stream
 
 # For one event of a stream, or for a whole body of another type; an answer has a limit of its own.
 MOST_BYTES = 8_000_000
@@ -39,14 +44,37 @@ class OpenBodies:
 
 def limit_bodies() -> None:
     """Limit every response body, by replacing the method of httpx that LiteLLM and the host itself read with."""
-    httpx.Response.aiter_bytes = _limited  # type: ignore[method-assign]
+    httpx.Response.aiter_bytes = _mended  # type: ignore[method-assign]
+
+
+async def _mended(self: httpx.Response, chunk_size: int | None = None) -> AsyncIterator[bytes]:
+    """Yield the body as the stream that was asked for, whatever its server calls it."""
+    async with aclosing(_limited(self, chunk_size)) as pieces:  # type: ignore[type-var]
+        lines = EventLines() if _has_events(self) else None
+        whole: list[bytes] = []
+        first = not self.is_error
+        async for data in pieces:
+            if first and data.strip():
+                first = False
+                if looks_whole(data) and wants_stream(self.request):
+                    whole.append(data)
+                    continue
+            if whole:
+                whole.append(data)
+            elif lines is None:
+                yield data
+            elif mended := lines.feed(data):
+                yield mended
+        if whole:
+            yield as_events(b"".join(whole))
+        elif lines is not None and (rest := lines.finish()):
+            yield rest
 
 
 async def _limited(self: httpx.Response, chunk_size: int | None = None) -> AsyncIterator[bytes]:
     if (responses := _open.get()) is not None:
         responses.append(self)
-    kind = self.headers.get("content-type", "")
-    has_events = kind.startswith("text/event-stream") and not self.is_error
+    has_events = _has_events(self)
     size, end = 0, b""
     async with aclosing(_read(self, chunk_size)) as pieces:  # type: ignore[type-var]
         async for data in pieces:
@@ -59,6 +87,10 @@ async def _limited(self: httpx.Response, chunk_size: int | None = None) -> Async
             if size > MOST_BYTES:
                 raise BodyTooLong(f"more than {MOST_BYTES // 1_000_000} MB at once")
             yield data
+
+
+def _has_events(response: httpx.Response) -> bool:
+    return response.headers.get("content-type", "").startswith("text/event-stream") and not response.is_error
 
 
 class RedirectRefused(httpx.RequestError):

@@ -7,12 +7,14 @@ from typing import Any
 
 import litellm
 from litellm import CustomStreamWrapper
+from litellm import main as litellm_main
 from litellm.llms.custom_httpx.http_handler import AsyncHTTPHandler
 from litellm.llms.gemini.chat import transformation as gemini_chat
 from litellm.llms.vertex_ai.gemini import transformation as gemini_transformation
 from litellm.llms.vertex_ai.gemini import vertex_and_google_ai_studio_gemini as gemini_studio
 from litellm.llms.vertex_ai.gemini.vertex_and_google_ai_studio_gemini import ModelResponseIterator
 from openai import _models as openai_models
+from openai.types.chat.chat_completion_chunk import ChoiceDeltaToolCall, ChoiceDeltaToolCallFunction
 
 _MOST_TYPES = 4_096
 _TYPE_LOOK_UPS = (
@@ -26,6 +28,7 @@ _TYPE_LOOK_UPS = (
     "is_type_alias_type",
     "is_union",
 )
+_CAMEL_CASE = {"function_call": "functionCall", "function_response": "functionResponse"}
 _MOST_CHUNKS = 1_024
 _KEPT_CHUNKS = 16
 _GEMINI = {
@@ -40,7 +43,7 @@ _GEMINI = {
 
 
 def apply_fixes() -> None:
-    """Let LiteLLM send every request once, report the end of Gemini's answers, and alternate Gemini's turns.
+    """Replace LiteLLM's faulty functions.
 
     Also makes the OpenAI library remember what it looks up about its types.
     """
@@ -48,6 +51,8 @@ def apply_fixes() -> None:
     _remember_types()
     _note_geminis_finish()
     _join_geminis_turns()
+    _read_other_deltas()
+    _invent_no_cost()
 
 
 def received_finish(stream: CustomStreamWrapper) -> bool:
@@ -145,6 +150,7 @@ def _join_geminis_turns() -> None:
         # WORKAROUND: a user message after a tool's result becomes a second user turn in a row.
         joined: list[Any] = []
         for content in convert(*args, **kwargs):
+            content["parts"] = [_in_camel_case(part) for part in content["parts"]]
             if joined and joined[-1]["role"] == content["role"]:
                 joined[-1]["parts"] = [*joined[-1]["parts"], *content["parts"]]
             else:
@@ -155,3 +161,42 @@ def _join_geminis_turns() -> None:
     gemini_transformation.check_if_part_exists_in_parts = lambda *_, **__: False
     for module in (gemini_transformation, gemini_chat, gemini_studio):
         module.gemini_convert_messages_with_history = convert_and_join
+
+
+def _in_camel_case(part: dict[str, Any]) -> dict[str, Any]:
+    # WORKAROUND: LiteLLM 1.106 writes these names in snake case. Google reads both forms; other servers of its
+    # protocol know only that of the documentation, and never see the call or its result.
+    return {_CAMEL_CASE.get(name, name): value for name, value in part.items()}
+
+
+def _read_other_deltas() -> None:
+    handle = CustomStreamWrapper.handle_openai_chat_completion_chunk
+
+    def mend_and_handle(self: Any, chunk: Any) -> Any:
+        # WORKAROUND: LiteLLM 1.106 drops a refusal, text in parts, and a call in the form that preceded `tool_calls`.
+        for choice in chunk.choices[:1] if chunk is not None and chunk.choices else ():
+            delta = choice.delta
+            if delta is None:
+                continue
+            if isinstance(delta.content, list):
+                delta.content = _text_of_parts(delta.content)
+            if not delta.content and isinstance(refusal := getattr(delta, "refusal", None), str):
+                delta.content = refusal
+            if (function := getattr(delta, "function_call", None)) and not delta.tool_calls:
+                called = ChoiceDeltaToolCallFunction(name=function.name, arguments=function.arguments)
+                delta.tool_calls = [ChoiceDeltaToolCall(index=0, type="function", function=called)]
+                delta.function_call = None
+        return handle(self, chunk)
+
+    CustomStreamWrapper.handle_openai_chat_completion_chunk = mend_and_handle
+
+
+def _text_of_parts(parts: list[Any]) -> str:
+    texts = (part.get("text") for part in parts if isinstance(part, dict))
+    return "".join(text for text in texts if isinstance(text, str))
+
+
+def _invent_no_cost() -> None:
+    # WORKAROUND: LiteLLM 1.106 writes a price by the model's name into the usage, where it cannot be told from one that the
+    # provider reported; a server of another maker may call its model anything.
+    litellm_main._stamp_streaming_usage_cost = lambda *_: None  # noqa: SLF001 - see above

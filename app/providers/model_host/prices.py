@@ -13,12 +13,14 @@ _MANY = 1_000
 
 
 def cost_of(call: ModelCall, usage: Any, input_tokens: int, output_tokens: int) -> float | None:
-    """Return US dollars: what the provider reported, 0 on this computer, LiteLLM's price, or None."""
+    """Return US dollars: 0 on this computer, what the provider reported, LiteLLM's price, or None."""
+    if call.row.local and is_near(call.base_url):
+        return 0.0
     cost = getattr(usage, "cost", None)
     if isinstance(cost, int | float):
         return float(cost)
     if call.row.local:
-        return 0.0 if is_near(call.base_url) else None
+        return None
     if usage is None:
         return None
     try:

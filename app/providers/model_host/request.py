@@ -124,6 +124,7 @@ def explain_refused_tools(failure: Classified, sent: Mapping[str, object]) -> Cl
         FailureKind.BAD_REQUEST,
         FailureKind.SERVER,
         FailureKind.MODEL_NOT_FOUND,
+        FailureKind.WRONG_PATH,
     ) and _NO_TOOLS.search(failure.detail)
     if "tools" not in sent or not refused:
         return failure

@@ -9,7 +9,7 @@ import httpx
 from app.children.pipes import Pipes
 from app.core import errors
 from app.core.catalog import EMBEDDED, best_model
-from app.providers.errors import classify, classify_status
+from app.providers.errors import Classified, classify, classify_status
 from app.providers.model_host.answer import Asker, CallFailed
 from app.providers.model_host.deltas import DeltaBuffer
 from app.providers.model_host.request import ModelCall
@@ -37,7 +37,7 @@ async def try_provider(call: ModelCall, asker: Asker) -> dict[str, Any]:
         model = best_model(call.row.models, models)
     if not model:
         raise CallFailed(
-            dataclasses.replace(classify_status(404, "", {}), detail="the server names no model")
+            Classified(kind=errors.FailureKind.MODEL_NOT_FOUND, detail="the server names no model")
         )
     started = asyncio.get_running_loop().time()
     trial = dataclasses.replace(
