@@ -155,7 +155,8 @@ class Message:
     the answer, the question's id. `model` is "provider/model", `provider_state` what that provider
     must be sent back as it came (signed thinking). `retakes` is the id of the failed message whose turn in a
     debate this one takes again. `control` is, in a tool's result, what the loop does
-    next where that is not to go on: wait or end.
+    next where that is not to go on: wait or end. `told` is what its request said last of the session's state where
+    that was news: the plan, the turns left, the mode.
 
     `state` is streaming, done, stopped or failed. `note` marks a finished answer that carries a
     warning: truncated, length, content_filter or passed (nothing new to say). `created_at` is ISO
@@ -182,6 +183,7 @@ class Message:
     provider_state: dict[str, object] | None = None
     resources: tuple[dict[str, object], ...] = ()
     control: str = ""
+    told: str = ""
     prompt: Prompt | None = None
     attachments: tuple[Attachment, ...] = ()
     round: int = 0

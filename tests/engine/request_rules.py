@@ -1,5 +1,6 @@
 """What every request of a debate must be like (invariant D8); used by the debate machine."""
 
+import json
 from itertools import pairwise
 
 from app.core.message import Message, MessageState
@@ -35,3 +36,22 @@ def check_request(
         assert not any(one in shown for one in others), "D8: the opening is not blind"
     elif len(usable) <= window:
         assert shown == usable, "D8: a message was lost"
+
+
+def as_sent(request: ModelRequest) -> str:
+    """Return a request as one text in the order in which providers read it: tools, system text, messages."""
+    lines = [json.dumps(request.tools, ensure_ascii=False)]
+    for message in request.messages:
+        content = message["content"]
+        parts = content if isinstance(content, list) else [{"type": "text", "text": content}]
+        said = "\n\n".join(part["text"] if part["type"] == "text" else json.dumps(part) for part in parts)
+        rest = {name: value for name, value in message.items() if name not in ("role", "content")}
+        lines.append(f"{message['role']} {json.dumps(rest) if rest else ''}{said}")
+    return "\n".join(lines)
+
+
+def shared_bytes(before: ModelRequest, after: ModelRequest) -> tuple[int, int]:
+    """Return how many bytes of a request are the beginning of the one before it, and how many it has."""
+    one, other = as_sent(before).encode(), as_sent(after).encode()
+    same = (place for place, (old, new) in enumerate(zip(one, other, strict=False)) if old != new)
+    return next(same, min(len(one), len(other))), len(other)

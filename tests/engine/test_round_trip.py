@@ -82,6 +82,7 @@ MESSAGES = st.lists(
         tool_calls=st.lists(st.builds(ToolCall, id=TEXT, name=TEXT, arguments=TEXT), max_size=2).map(tuple),
         tool_call_id=st.none() | TEXT,
         provider_state=st.none() | JSON,
+        told=TEXT,
         resources=st.lists(JSON, max_size=1).map(tuple),
         prompt=st.none() | PROMPT,
         attachments=st.lists(st.builds(Attachment, name=TEXT, text=TEXT, data=TEXT), max_size=2).map(tuple),

@@ -38,7 +38,7 @@ async def test_chosen_in_the_middle_of_a_turn_it_binds_what_is_to_come(tmp_path:
     gate.set()
     await made.engine.wait(session_id)
     offered = [[one["function"]["name"] for one in request.tools] for request in made.models.requests]  # type: ignore[index]
-    assert offered == [["look", "act"], ["look"], ["look"]]
+    assert offered == [["act", "look"], ["look"], ["look"]]
     said = [one.content for one in made.messages(session_id) if one.role == Role.TOOL]
     assert said[0] == "seen"
     assert said[1].startswith("act may not be used in settings mode") and said[1].endswith("Available: look.")

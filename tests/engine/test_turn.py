@@ -389,9 +389,7 @@ async def test_the_first_ready_provider_speaks_for_an_assistant_without_one(tmp_
 
 
 @pytest.mark.parametrize("ends", [[ProviderError("auth", "401")], [ANSWER]])
-async def test_a_turn_whose_calls_nothing_answered_keeps_its_signed_thoughts(
-    tmp_path: Path, ends: Script
-) -> None:
+async def test_a_turn_that_is_over_keeps_its_signed_thoughts(tmp_path: Path, ends: Script) -> None:
     thoughts = {"thinking_blocks": [{"type": "thinking", "thinking": "Hm.", "signature": "s"}]}
     call = [*calling(("echo", {}))[:-1], Finished(reason="tool_calls", state=thoughts)]
     made = bench(tmp_path, [call, ends, [ANSWER]], a_tool("echo"))
@@ -399,7 +397,7 @@ async def test_a_turn_whose_calls_nothing_answered_keeps_its_signed_thoughts(
     await made.engine.chats.send(session_id, "Go on.")
     await made.engine.wait(session_id)
     [asked] = [one for one in made.models.requests[-1].messages if "tool_calls" in one]
-    assert ("thinking_blocks" in asked) == (ends != [ANSWER])
+    assert asked["thinking_blocks"] == thoughts["thinking_blocks"]
 
 
 async def test_who_writes_in_the_moment_it_becomes_idle_gets_one_answer(

@@ -1,7 +1,8 @@
 """What an assistant's turn sends to its model: the conversation as this assistant sees it; pure.
 
-The request is valid for every provider even where messages were cut or lost: each call has one result right
-after it, the first message is the user's, and neighbours of one role are merged.
+A request is valid for every provider even where messages were cut or lost: each call has one result right after it,
+the first message is the user's, and neighbours of one role are merged. Providers charge little for the beginning
+that two requests share, so what was sent is sent again as it was, and what changes is told at the end.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,7 +22,7 @@ from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.turns.answer import Attempt
 
-MAX_OLD_RESULT = 4_000
+MAX_SENT_RESULT = 20_000
 SHORT_RESULT = 1_000
 
 Item = dict[str, object]
@@ -37,7 +38,8 @@ class AgentTurn:
     """A turn of an assistant: its model, and its place in the tree of turns.
 
     `stack` are the assistants' ids from the root to this one; `task` is what a sub-agent was given; `notes` is added to
-    its instructions; `given` are the sets of tools it has besides its own.
+    its instructions; `state` is what it is told of the work as it is now; `given` are the sets of tools it has besides
+    its own.
     """
 
     turn_id: str
@@ -51,6 +53,7 @@ class AgentTurn:
     task: str = ""
     kind: str = "main"
     notes: str = ""
+    state: str = ""
     given: tuple[str, ...] = ()
 
     @property
@@ -91,14 +94,15 @@ def build_request(
     """Return the request of a turn's next call; with `wrap_up` the model is told to end without tools."""
     words = prompts.lines(language, "assistant")
     short = attempt.window <= SHORT_WINDOW
+    most = SHORT_RESULT if short else MAX_SENT_RESULT
     images = turn.agent_model.row is not None and turn.agent_model.row.images
-    own = _turn_items(live.turn(turn.turn_id), turn, words, SHORT_RESULT if short else None, images)
     if turn.parent_turn_id:
         items: list[Item] = [{"role": Role.USER, "content": turn.task}]
-        labelled = False
     else:
-        items, labelled = _history(turn, live, attempt.window, words, images)
-    items += own
+        items = _history(turn, live, attempt.window, words, most, images)
+    items += _turn_items(live.turn(turn.turn_id), turn, words, most, images)
+    if told := news_of(turn, live, words):
+        items.append({"role": Role.USER, "content": told})
     nudge = words["wrap_up"] if wrap_up else words["after_empty"] if attempt.after_empty else ""
     if nudge:
         items.append({"role": Role.USER, "content": nudge})
@@ -106,16 +110,32 @@ def build_request(
         items.insert(0, {"role": Role.USER, "content": words["left_out"]})
     if items[-1]["role"] == Role.ASSISTANT:
         items.append({"role": Role.USER, "content": words["continue"]})
-    system = {"role": Role.SYSTEM, "content": _system(turn, words, labelled, bool(functions))}
+    system = {"role": Role.SYSTEM, "content": _system(turn, words, bool(functions))}
     return ModelRequest(
         provider=turn.agent_model.provider,
         model=turn.agent_model.model,
         messages=(system, *_merged(items)),
-        tools=tuple(functions),
+        tools=tuple(sorted(functions, key=_name_of)),
     )
 
 
-def _system(turn: AgentTurn, words: Mapping[str, str], labelled: bool, has_tools: bool) -> str:
+def news_of(turn: AgentTurn, live: LiveSession, words: Mapping[str, str]) -> str:
+    """Return the session's state for a turn's next call, "" where the turn knows it already.
+
+    The message that the call makes keeps it, so that later requests say the same in the same place.
+    """
+    settings = words["settings"] if turn.mode == AgentMode.SETTINGS else ""
+    state = "\n\n".join(filter(None, (turn.state, settings)))
+    told = [one.told for one in live.turn(turn.turn_id) if one.told and one.state == MessageState.DONE]
+    return "" if told and told[-1] == state else state
+
+
+def _name_of(function: Mapping[str, object]) -> str:
+    inner = function["function"]
+    return str(inner["name"]) if isinstance(inner, Mapping) else ""
+
+
+def _system(turn: AgentTurn, words: Mapping[str, str], has_tools: bool) -> str:
     agent = turn.agent
     parts = [words["who"].format(name=agent.name)]
     parts += [words["role"].format(role=agent.role)] if agent.role else []
@@ -123,18 +143,17 @@ def _system(turn: AgentTurn, words: Mapping[str, str], labelled: bool, has_tools
     parts += [turn.notes] if turn.notes else []
     parts += [words["sub"]] if turn.parent_turn_id else []
     parts += [words["pages"].format(pages=", ".join(agent.pages))] if agent.pages else []
-    parts += [words["settings"]] if turn.mode == AgentMode.SETTINGS else []
-    parts += [words["others"]] if labelled else []
+    parts += [words["others"]]
     parts += [words["data"]] if has_tools else []
     return "\n\n".join(parts)
 
 
 def _history(
-    turn: AgentTurn, live: LiveSession, window: int, words: Mapping[str, str], images: bool
-) -> tuple[list[Item], bool]:
-    """Return the whole turns before this one, and whether another assistant speaks in them."""
+    turn: AgentTurn, live: LiveSession, window: int, words: Mapping[str, str], most: int, images: bool
+) -> list[Item]:
+    """Return the whole turns before this one."""
     chosen: list[list[Item]] = []
-    size, labelled, cut, asked = 0, False, False, False
+    size, cut, asked = 0, False, False
     for turn_id in back_from(live, turn.follows or ""):
         messages = live.turn(turn_id)
         if messages[0].role == Role.USER:
@@ -142,17 +161,18 @@ def _history(
         elif cut:
             continue  # The user's request is always sent, however long the work on it has become.
         elif messages[0].author.id == turn.agent.id:
-            items = _turn_items(messages, turn, words, MAX_OLD_RESULT, images, past=True)
+            items = _turn_items(messages, turn, words, most, images, past=True)
         else:
             items = _foreign(messages, turn, words)
-            labelled = labelled or bool(items)
-        if not cut and chosen and size + len(items) > window:
+        # What a turn was told becomes a part of the message before it.
+        length = len(items) - sum(bool(one.told) for one in messages)
+        if not cut and chosen and size + length > window:
             cut = True
             if asked:
                 break
             if messages[0].role != Role.USER:
                 continue
-        size += len(items)
+        size += length
         chosen.append(items)
         asked = asked or messages[0].role == Role.USER
         if cut:
@@ -160,14 +180,14 @@ def _history(
     found = [item for items in reversed(chosen) for item in items]
     if cut:
         found.insert(0, {"role": Role.USER, "content": words["left_out"]})
-    return found, labelled
+    return found
 
 
 def _turn_items(
     messages: Sequence[Message],
     turn: AgentTurn,
     words: Mapping[str, str],
-    most: int | None,
+    most: int,
     images: bool,
     *,
     past: bool = False,
@@ -186,7 +206,6 @@ def _turn_items(
         elif message.role == Role.USER and message.answers in asked_by:
             answers.setdefault(asked_by[message.answers or ""], []).append(message)
     items: list[Item] = []
-    states: dict[int, dict[str, object]] = {}
     for message in messages:
         if message.role == Role.USER and message.answers is None:
             items.append(_user_item(message, words, images))
@@ -207,27 +226,22 @@ def _turn_items(
         elif not message.content.strip():
             continue
         if message.provider_state and message.model == turn.agent_model.name:
-            states[len(items)] = message.provider_state
+            item |= message.provider_state
+        items += [{"role": Role.USER, "content": message.told}] if message.told else []
         items.append(item)
         for call in message.tool_calls:
             content = _result_text(results.get(call.id), words, most)
             items.append({"role": Role.TOOL, "tool_call_id": call.id, "content": content})
         for call in message.tool_calls:
             items += [_user_item(answer, words, images) for answer in answers.get(call.id, ())]
-    # For a provider a turn lasts until an answer ends it, whatever failed after its last call; meanwhile its own state must
-    # be sent back.
-    ended = bool(items) and items[-1]["role"] == Role.ASSISTANT
-    if not (past and ended):
-        for place, state in states.items():
-            items[place] |= state
     return items
 
 
-def _result_text(result: Message | None, words: Mapping[str, str], most: int | None) -> str:
+def _result_text(result: Message | None, words: Mapping[str, str], most: int) -> str:
     if result is None or result.state not in (MessageState.DONE, MessageState.FAILED):
         return words["lost"]
     text = result.content or "(nothing)"
-    text = text if most is None or len(text) <= most else text[:most] + " …"
+    text = text if len(text) <= most else f"{text[:most]}\n… (cut; it has {len(text)} characters)"
     if result.prompt is not None and result.prompt.type != PromptType.APPROVAL:
         asked = words["asked"] if result.prompt.answered_by else words["skipped"]
         # The model knows the words of Moot's own questions, but not those of a page.
@@ -286,7 +300,8 @@ def _merged(items: Sequence[Item]) -> list[Item]:
         if last is None or last["role"] != item["role"] or not plain or "tool_calls" in last:
             merged.append(item)
         else:
-            merged[-1] = {**last, **item, "content": _joined(last["content"], item["content"])}
+            # Of two answers the first keeps its provider's state, which belongs in front.
+            merged[-1] = {**last, "content": _joined(last["content"], item["content"])}
     return merged
 
 

@@ -199,6 +199,7 @@ def close_turns(live: LiveSession, top: str, only_call: str | None = None) -> No
                         thinking="",
                         thinking_seconds=None,
                         provider_state=None,
+                        told="",
                         created_at=utc_now(),
                     )
                 )

@@ -48,6 +48,10 @@ class GroupRun(ChatRun):
             members="\n".join(
                 f"- {one.id} ({one.name}): {one.description or one.role or one.name}" for one in members
             ),
+        )
+        state = self._services.prompts.text(
+            chat.language,
+            "orchestrator-state",
             plan=_plan_text(session.plan),
             left=max(0, left),
             limit=group.turns_limit,
@@ -69,6 +73,7 @@ class GroupRun(ChatRun):
             members=members,
             kind=ORCHESTRATOR,
             notes=notes,
+            state=state,
             given=(ORCHESTRATION,),
         )
 

@@ -14,7 +14,7 @@ from app.core.message import Failure, Message, MessageState
 from app.core.provider import ModelRequest
 from app.core.reasons import Reason, counted
 from app.engine.chat.branches import last_answer
-from app.engine.chat.request import AgentTurn, build_request, in_mode
+from app.engine.chat.request import AgentTurn, build_request, in_mode, news_of
 from app.engine.group.director import ORCHESTRATOR
 from app.engine.turns.answer import Attempt, CallPlan
 from app.engine.turns.context import Outcome, TreeContext, TurnState
@@ -106,8 +106,10 @@ class TurnTree:
                 turn, self._live, functions, attempt, services.prompts, context.language, wrap_up=wrap_up
             )
 
+        words = services.prompts.lines(context.language, "assistant")
+        told = "" if turn.agent_model.guided else news_of(turn, self._live, words)
         plan = CallPlan(
-            message=turn.message(why=GUIDED if offer else ""),
+            message=turn.message(why=GUIDED if offer else "", told=told),
             provider=turn.agent_model.provider,
             request=request,
             cleaner=lambda: ReplyCleaner.for_name(turn.agent.name),
