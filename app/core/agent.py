@@ -19,7 +19,8 @@ class Agent:
 
     `provider` and `model` are empty together: then a sub-agent uses its caller's model, and any other assistant the
     first that is ready. `description` tells callers what to call the assistant for. `tools` are keys of the
-    allow-list, `pages` addresses the assistant may read first. `version` grows with every save.
+    allow-list, `pages` addresses the assistant may read first. `knows_user` says whether it is told what the user wrote
+    in the settings under "About you". `version` grows with every save.
     """
 
     id: str
@@ -35,6 +36,7 @@ class Agent:
     pages: tuple[str, ...] = ()
     max_depth: int = 3
     max_steps: int = 10
+    knows_user: bool = True
     enabled: bool = True
     busy: Busy | None = None
     version: int = 1

@@ -34,7 +34,7 @@ class Settings:
     """What the user chose, in the order of the dialog's rows. `language` and `theme` are `system` or a name.
 
     `text_size` is in percent. `motion` is whether things may move. `tray` keeps an icon beside the clock,
-    `titles` lets the model that answered a chat write its title. `notifications` says what needs the user while another window is in front. `shortcuts` are
+    `about_user` is what assistants are told about the user. `titles` lets the model that answered a chat write its title. `notifications` says what needs the user while another window is in front. `shortcuts` are
     `command=keys`, those that differ from the program's. `assistant_order` and `group_order` are ids as the
     side bar lists them, `held_back` those of assistants that begin nothing more. `search_engine` is where `web_search` asks: a name of the catalogue, or the address
     of a SearXNG server. The other `max_…` are the budget of one user message, for the whole tree it sets
@@ -45,6 +45,7 @@ class Settings:
     theme: str = _setting(SYSTEM, "appearance", choices=(SYSTEM, "light", "dark"))
     text_size: int = _setting(100, "appearance", choices=(85, 100, 115, 130, 150))
     motion: str = _setting(SYSTEM, "appearance", choices=(SYSTEM, "full", "reduced"))
+    about_user: str = _setting("", "chats")
     titles: bool = _setting(True, "chats")
     notifications: bool = _setting(True, "appearance")
     tray: bool = _setting(False, "appearance")

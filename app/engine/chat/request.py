@@ -89,9 +89,13 @@ def build_request(
     prompts: Prompts,
     language: str,
     *,
+    about_user: str = "",
     wrap_up: bool = False,
 ) -> ModelRequest:
-    """Return the request of a turn's next call; with `wrap_up` the model is told to end without tools."""
+    """Return the request of a turn's next call; with `wrap_up` the model is told to end without tools.
+
+    `about_user` is what the user wrote about themselves for all assistants.
+    """
     words = prompts.lines(language, "assistant")
     short = attempt.window <= SHORT_WINDOW
     most = SHORT_RESULT if short else MAX_SENT_RESULT
@@ -110,7 +114,7 @@ def build_request(
         items.insert(0, {"role": Role.USER, "content": words["left_out"]})
     if items[-1]["role"] == Role.ASSISTANT:
         items.append({"role": Role.USER, "content": words["continue"]})
-    system = {"role": Role.SYSTEM, "content": _system(turn, words, bool(functions))}
+    system = {"role": Role.SYSTEM, "content": _system(turn, words, bool(functions), about_user)}
     return ModelRequest(
         provider=turn.agent_model.provider,
         model=turn.agent_model.model,
@@ -135,11 +139,12 @@ def _name_of(function: Mapping[str, object]) -> str:
     return str(inner["name"]) if isinstance(inner, Mapping) else ""
 
 
-def _system(turn: AgentTurn, words: Mapping[str, str], has_tools: bool) -> str:
+def _system(turn: AgentTurn, words: Mapping[str, str], has_tools: bool, about_user: str) -> str:
     agent = turn.agent
     parts = [words["who"].format(name=agent.name)]
     parts += [words["role"].format(role=agent.role)] if agent.role else []
     parts += [agent.instructions.strip()] if agent.instructions.strip() else []
+    parts += [words["about_user"].format(text=about_user)] if about_user else []
     parts += [turn.notes] if turn.notes else []
     parts += [words["sub"]] if turn.parent_turn_id else []
     parts += [words["pages"].format(pages=", ".join(agent.pages))] if agent.pages else []

@@ -39,7 +39,7 @@ _KIND = LibraryKind(
         *("name", "description", "role", "provider", "model", "instructions"),
         *("tools", "sub_agents", "pages", "max_depth", "max_steps"),
     ),
-    silent=("enabled", "busy"),
+    silent=("enabled", "busy", "knows_user"),
 )
 _CALL_OTHERS = ToolChoice(key=SUB_AGENT, description="Give a task to another assistant and get its summary.")
 
@@ -145,6 +145,10 @@ class AgentDirectory:
         if not ready:
             return self._model(EMBEDDED, "")
         return self._model(ready[0].config.id, ready[0].default_model)
+
+    def about_user(self, agent: Agent) -> str:
+        """Return what an agent is told about the user, "" for nothing."""
+        return self._documents.settings().about_user.strip() if agent.knows_user else ""
 
     def first_model(self) -> AgentModel:
         """Return the model that is taken where nobody named one."""

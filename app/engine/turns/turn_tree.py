@@ -103,7 +103,14 @@ class TurnTree:
                 return guided_request(turn, self._live, offer, attempt, services.prompts)
             functions = services.directory.functions(turn.agent, turn.stack, turn.mode, turn.given)
             return build_request(
-                turn, self._live, functions, attempt, services.prompts, context.language, wrap_up=wrap_up
+                turn,
+                self._live,
+                functions,
+                attempt,
+                services.prompts,
+                context.language,
+                about_user=services.directory.about_user(turn.agent),
+                wrap_up=wrap_up,
             )
 
         words = services.prompts.lines(context.language, "assistant")

@@ -70,6 +70,7 @@ class AssistantForm(QWidget):
         self._servers_hint = say(Paragraph("hint"), language, "assistant.servers.text")
         self.pages = named("assistant_pages", TextBox(lines=2, most=6, submits=False))
         self.busy = BusyChoice(language, look)
+        self.knows_user = say(named("assistant_knows_user", TickBox(look)), language, "assistant.knows_user")
         self.enabled = say(named("assistant_enabled", TickBox(look)), language, "assistant.enabled")
         self._pair = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._trio = QBoxLayout(QBoxLayout.Direction.LeftToRight)
@@ -101,8 +102,9 @@ class AssistantForm(QWidget):
                 number.setValue(value)
                 number.setReadOnly(fixed)
             self.busy.show_busy(agent.busy, agent.role, fixed=fixed)
-            self.enabled.setChecked(agent.enabled)
-            self.enabled.setEnabled(not fixed)
+            for tick, on in ((self.knows_user, agent.knows_user), (self.enabled, agent.enabled)):
+                tick.setChecked(on)
+                tick.setEnabled(not fixed)
             self._show_chips()
             for error in self.errors.values():
                 error.setText("")
@@ -139,6 +141,7 @@ class AssistantForm(QWidget):
             max_depth=self.deep.value(),
             max_steps=self.steps.value(),
             pages=pages,
+            knows_user=self.knows_user.isChecked(),
             enabled=self.enabled.isChecked(),
             busy=self.busy.busy(),
         )
@@ -178,6 +181,7 @@ class AssistantForm(QWidget):
             self._trio,
             self._field("pages", self.pages),
             vbox(self._labels["busy"], self.busy, spacing=5),
+            self.knows_user,
             self.enabled,
             STRETCH,
             inside=self,
@@ -212,14 +216,16 @@ class AssistantForm(QWidget):
         self.model.changed.connect(self.changed)
         self.busy.changed.connect(self.changed)
         self.role.textEdited.connect(lambda role: self.busy.show_role(role))
-        self.enabled.toggled.connect(lambda _on: self.changed.emit())
+        for tick in (self.knows_user, self.enabled):
+            tick.toggled.connect(lambda _on: self.changed.emit())
 
     def _put_in_order(self) -> None:
         """Set the Tab order from top to bottom, including chips that were added later."""
         stops: tuple[QWidget, ...] = (
             *(self.name, self.role, self.model, self.description, self.instructions),
             *(*self.tools.stops, *self.sub_agents.stops, self.deep, self.steps, *self.servers.stops),
-            *(self.pages, self.busy.strategy, self.busy.number, self.busy.places, self.enabled),
+            *(self.pages, self.busy.strategy, self.busy.number, self.busy.places),
+            *(self.knows_user, self.enabled),
         )
         for before, after in pairwise(stops):
             QWidget.setTabOrder(before, after)

@@ -15,6 +15,7 @@ from app.core.settings import Rule, Settings, rules
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.widgets.boxes import STRETCH, Stretch, hbox, vbox
+from app.gui.widgets.composer import TextBox
 from app.gui.widgets.controls import Choice, TickBox, bring_into_sight
 from app.gui.widgets.label import Paragraph, plain_label, show_or_hide
 from app.gui.widgets.wording import named, say
@@ -22,6 +23,8 @@ from app.gui.widgets.wording import named, say
 NUMBER_WIDTH = 120
 MONEY_PLACES = 2
 ENGINES = ("duckduckgo", "searxng")
+# The longest text of a setting, in characters.
+MOST_TEXT = 4_000
 
 
 def settings_of(page: str) -> list[str]:
@@ -60,8 +63,12 @@ class SettingRow(QWidget):
         self.name = name
         self._language, self._rule, self._value = language, rule, value
         self._title, self._hint = Paragraph("setting"), Paragraph("hint")
-        self.control: Choice | TickBox | AmountBox
-        if isinstance(value, bool):
+        self.control: Choice | TickBox | AmountBox | TextBox
+        text = isinstance(value, str) and not rule.choices
+        if text:
+            self.control = box = TextBox(lines=4, most=10, submits=False, longest=MOST_TEXT)
+            box.textChanged.connect(lambda: self._on_chosen(box.toPlainText()[:MOST_TEXT]))
+        elif isinstance(value, bool):
             self.control = TickBox(look)
             self.control.toggled.connect(self._on_chosen)
         elif rule.choices:
@@ -74,13 +81,16 @@ class SettingRow(QWidget):
                 lambda number: self._on_chosen(int(number) if whole else number)
             )
         self.control.setObjectName(f"setting_{name}")
-        hbox(
-            (vbox(STRETCH, self._title, self._hint, STRETCH, spacing=2), 1),
-            (self.control, 0, Qt.AlignmentFlag.AlignVCenter),
-            inside=self,
-            margins=(14, 10, 14, 10),
-            spacing=18,
-        )
+        if text:
+            vbox(self._title, self._hint, 6, self.control, inside=self, margins=(14, 10, 14, 12), spacing=2)
+        else:
+            hbox(
+                (vbox(STRETCH, self._title, self._hint, STRETCH, spacing=2), 1),
+                (self.control, 0, Qt.AlignmentFlag.AlignVCenter),
+                inside=self,
+                margins=(14, 10, 14, 10),
+                spacing=18,
+            )
         self.retranslate()
 
     def show_value(self, value: object) -> None:
@@ -92,6 +102,10 @@ class SettingRow(QWidget):
             elif isinstance(self.control, Choice):
                 self.control.setCurrentIndex(max(0, self.control.findData(value)))
                 self.control.updateGeometry()
+            elif isinstance(self.control, TextBox):
+                # Setting the same text again would lose the cursor and the undo history.
+                if self.control.toPlainText() != value:
+                    self.control.setPlainText(str(value))
             else:
                 self.control.setValue(float(str(value)))
 
