@@ -10,7 +10,8 @@ from app.cli.exit_status import BY_STATUS, OK, PAUSED_OR_STOPPED, Interrupt
 from app.cli.parser import Arguments
 from app.cli.printing.debates import DebatePrinter, verdict_text
 from app.cli.printing.lines import Follower, JsonPrinter, Printer, json_line, last_line
-from app.cli.terminal import Out
+from app.cli.terminal import Out, TerminalOut
+from app.cli.thinking_line import ThinkingLine
 from app.core.errors import BadInput, NotFound, ProviderError
 from app.core.ids import is_id
 from app.core.session import Session
@@ -104,6 +105,11 @@ class CommandRun:
             self.moot.store.flush,
         )
         unsubscribe = self.moot.bus.subscribe(follower.listen)
+        thinking = ThinkingLine(self.texts)
+        # Another process's terminal is not this one's.
+        here = isinstance(self.out, TerminalOut) and not self.arguments.json
+        unheard = self.moot.bus.subscribe(thinking.listen) if here else None
+        showing = asyncio.create_task(thinking.show()) if here else None
         try:
             session_id = await start()
             live = self.moot.engine.live(session_id)
@@ -112,6 +118,10 @@ class CommandRun:
             return await self._printed(session_id, follower)
         finally:
             unsubscribe()
+            if unheard is not None and showing is not None:
+                unheard()
+                showing.cancel()
+                await asyncio.gather(showing, return_exceptions=True)
 
     async def _printed(self, session_id: str, follower: Follower) -> Session:
         engine = self.moot.engine

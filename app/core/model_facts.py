@@ -1,7 +1,7 @@
 """What is known about a model: its limits, what it takes, what it costs, and who says so."""
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -86,10 +86,11 @@ class ModelFacts:
     source: str = FactSource.DEFAULT
     at: str = ""
 
-    @property
-    def thinks(self) -> bool:
-        """Whether the model may think when nothing is said about it; so it may if that is not known."""
-        return self.default_effort != Effort.NONE and self.efforts != ()
+    def thinks_at(self, effort: str) -> bool:
+        """Return whether the model may think when it is asked for an effort; if that is not known, it may."""
+        if effort == Effort.AUTO:
+            effort = self.default_effort
+        return effort != Effort.NONE and self.efforts != ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +100,17 @@ class KnownFacts:
     provider: str
     model: str
     facts: ModelFacts
+
+
+def read_facts(fields: Mapping[str, Any]) -> ModelFacts:
+    """Return the facts that a JSON object describes."""
+    prices, efforts = fields.get("prices"), fields.get("efforts")
+    values = {
+        **fields,
+        "prices": ModelPrices(**prices) if prices else None,
+        "efforts": tuple(efforts) if efforts is not None else None,
+    }
+    return ModelFacts(**values)
 
 
 def believed(said: Iterable[ModelFacts], *, local: bool) -> ModelFacts:

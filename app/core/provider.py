@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
-from app.core.model_facts import ModelFacts
+from app.core.model_facts import Effort, ModelFacts
 from app.core.usage import Price
 
 
@@ -16,6 +16,8 @@ class FinishReason(StrEnum):
     LENGTH = "length"
     TOOL_CALLS = "tool_calls"
     CONTENT_FILTER = "content_filter"
+    REFUSAL = "refusal"
+    CONTEXT_FULL = "context_full"
     TRUNCATED = "truncated"
 
 
@@ -106,7 +108,7 @@ class ModelRequest:
     `opener` is text the answer must begin with (an embedded model is steered by it); it is part
     of the answer and streams back as its first text. `options` are sampling settings by their
     llama.cpp names. `tools` are functions in OpenAI's form. With a `schema` (JSON Schema) the answer
-    is an object that fits it, where the provider can hold a model to that.
+    is an object that fits it, where the provider can hold a model to that. `effort` is how much the model thinks.
     """
 
     provider: str
@@ -118,6 +120,7 @@ class ModelRequest:
     opener: str = ""
     tools: tuple[Mapping[str, object], ...] = ()
     schema: Mapping[str, object] | None = None
+    effort: str = Effort.AUTO
     options: Mapping[str, object] = field(default_factory=dict)
 
 

@@ -26,6 +26,11 @@ def clean_values(value: object) -> object:
     return value
 
 
+def clock_text(seconds: int) -> str:
+    """Return a duration as minutes and seconds: `2:05`."""
+    return f"{seconds // 60}:{seconds % 60:02}"
+
+
 def visible(text: str, keep: str = "\n\t", *, joiners: bool = True) -> str:
     """Return a text with every character that is drawn as nothing, or moves what is drawn, as its code.
 

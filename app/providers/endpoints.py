@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 from app.core.catalog import provider_kind
 from app.core.errors import FailureKind, ProviderError
+from app.core.model_facts import Effort, ModelFacts
 
 # Where almost every server has OpenAI's API.
 _USUAL_PATH = "/v1"
@@ -42,6 +43,11 @@ def is_near(address: str) -> bool:
         return "." not in host or host.endswith((".local", ".localhost"))
 
 
+def is_open_router(address: str) -> bool:
+    """Return whether an address is OpenRouter's."""
+    return (urlsplit(address).hostname or "").endswith("openrouter.ai")
+
+
 async def listens(address: str, seconds: float) -> bool:
     """Return whether a server takes a TCP connection at an address within this many seconds."""
     parts = urlsplit(address)
@@ -73,3 +79,15 @@ class ModelLimits:
 REMOTE = ModelLimits()
 # A local server may have to load its model first, and reads a long prompt slowly.
 LOCAL = ModelLimits(first_token=300.0)
+# While a model thinks, its server may send nothing but pings.
+THINKING = ModelLimits(first_token=300.0, idle=300.0, total=3_600.0)
+THINKING_HARD = ModelLimits(first_token=900.0, idle=900.0, total=3_600.0)
+
+
+def usual_limits(facts: ModelFacts, effort: str, *, local: bool) -> ModelLimits:
+    """Return the limits of a request to a model that is asked for this effort."""
+    if local:
+        return LOCAL
+    if effort in (Effort.HIGH, Effort.MAX):
+        return THINKING_HARD
+    return THINKING if facts.thinks_at(effort) else REMOTE

@@ -4,12 +4,11 @@ import asyncio
 import contextlib
 import dataclasses
 import re
-from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable, Iterable
 
 from app.core.errors import MootError
 from app.core.events import utc_now
-from app.core.model_facts import FactSource, KnownFacts, ModelFacts, ModelPrices, believed
+from app.core.model_facts import FactSource, KnownFacts, ModelFacts, believed
 
 _WINDOW = re.compile(
     r"maximum context length (?:is|of) (\d+)|context (?:window|size) of (\d+)|> (\d+) maximum"
@@ -75,15 +74,3 @@ class FactBook:
             # What is lost can be learnt again.
             with contextlib.suppress(MootError):
                 await save(known)
-
-
-def facts_of_line(fields: Mapping[str, Any], source: FactSource) -> ModelFacts:
-    """Return the facts that the host sent."""
-    prices, efforts = fields.get("prices"), fields.get("efforts")
-    values = {
-        **fields,
-        "prices": ModelPrices(**prices) if prices else None,
-        "efforts": tuple(efforts) if efforts is not None else None,
-        "source": source,
-    }
-    return ModelFacts(**values)

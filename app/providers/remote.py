@@ -16,7 +16,7 @@ from app.core import catalog
 from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, EMBEDDED_WINDOW, ProviderKind, provider_kind
 from app.core.errors import BadInput, FailureKind, MootError, ProviderError, StorageError
 from app.core.ids import new_id
-from app.core.model_facts import Effort, FactSource, ModelFacts, TakesTemperature
+from app.core.model_facts import Effort, FactSource, ModelFacts, TakesTemperature, read_facts
 from app.core.provider import (
     CallPiece,
     Delta,
@@ -30,9 +30,9 @@ from app.core.provider import (
 )
 from app.core.text import clean_text, clean_values
 from app.core.usage import Price
-from app.providers.endpoints import LOCAL, REMOTE, ModelLimits, complete_address, is_near, listens
+from app.providers.endpoints import LOCAL, ModelLimits, complete_address, is_near, listens, usual_limits
 from app.providers.errors import redact as redact_keys
-from app.providers.fact_book import FactBook, facts_of_line
+from app.providers.fact_book import FactBook
 from app.providers.local_servers import clean_name, clean_names, find_servers
 from app.providers.model_file import FILE_SIZE, ModelFileError, fetch_model, find_model
 
@@ -282,7 +282,7 @@ class RemoteModels(HostClient):
             return
         self._looked_up.add((provider, model))
         if answer["facts"] is not None:
-            self._book.note(provider, model, facts_of_line(answer["facts"], FactSource.LIST))
+            self._book.note(provider, model, read_facts(answer["facts"] | {"source": FactSource.LIST}))
 
     def _row(self, provider: str) -> ProviderKind | None:
         config = self._providers(provider)
@@ -318,6 +318,10 @@ class RemoteModels(HostClient):
         key = ((self._key(config.id) if key is None else key) or "").strip()
         if row.needs_key and not key:
             raise ProviderError(FailureKind.NO_KEY, config.id)
+        with contextlib.suppress(ProviderError):
+            await self._look_up(request.provider, request.model)
+        facts = self.known_facts(request.provider, request.model)
+        limits = self._limits or usual_limits(facts, request.effort, local=row.local)
         line: dict[str, Any] = {
             "op": "stream",
             "kind": row.kind,
@@ -325,7 +329,9 @@ class RemoteModels(HostClient):
             "key": key,
             "model": request.model,
             "messages": [clean_values(message) for message in request.messages],
-            "limits": dataclasses.asdict(self._limits or (LOCAL if row.local else REMOTE)),
+            "limits": dataclasses.asdict(limits),
+            "facts": dataclasses.asdict(facts),
+            "effort": request.effort,
             "max_tokens": request.max_tokens,
             "temperature": request.temperature,
             "stop": list(request.stop),

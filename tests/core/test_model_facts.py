@@ -24,7 +24,10 @@ def test_a_window_is_always_known() -> None:
 
 
 def test_a_model_thinks_unless_it_is_known_not_to() -> None:
-    assert ModelFacts().thinks
-    assert ModelFacts(default_effort=Effort.MEDIUM).thinks
-    assert not ModelFacts(default_effort=Effort.NONE, efforts=("none", "low")).thinks
-    assert not ModelFacts(efforts=()).thinks
+    quiet = ModelFacts(default_effort=Effort.NONE, efforts=("none", "low"))
+    assert ModelFacts().thinks_at(Effort.AUTO)
+    assert ModelFacts(default_effort=Effort.MEDIUM).thinks_at(Effort.AUTO)
+    assert not ModelFacts(default_effort=Effort.MEDIUM).thinks_at(Effort.NONE)
+    assert not quiet.thinks_at(Effort.AUTO)
+    assert quiet.thinks_at(Effort.LOW)
+    assert not ModelFacts(efforts=()).thinks_at(Effort.HIGH)

@@ -3,6 +3,8 @@
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QPoint, QRect
+from PySide6.QtGui import QPainter, QPixmap
 from PySide6.QtWidgets import QWidget
 
 from app.core.texts import Texts
@@ -52,9 +54,9 @@ def test_without_words_dots_are_enough_for_a_short_wait(indicator, clock):
 
 def test_the_same_speaker_keeps_the_count_and_another_begins_anew(indicator, clock):
     indicator.start(ADA, "For")
-    clock[0] += 10
+    clock[0] += 9
     indicator.start(ADA, "For")
-    assert "10 s" in indicator.waiting_text()
+    assert "9 s" in indicator.waiting_text()
     indicator.start(BEN, "Against")
     assert indicator.waiting_text() == ""
 
@@ -67,3 +69,29 @@ def test_it_moves_only_on_the_screen(indicator):
     assert indicator.moving
     indicator.stop()
     assert not indicator.moving
+
+
+def painted(indicator):
+    picture = QPixmap(600, 80)
+    painter = QPainter(picture)
+    indicator.paint(painter, QRect(0, 0, 600, 80))
+    painter.end()
+    return [x for x in range(600) if any(indicator.stops_at(QPoint(x, y)) for y in range(80))]
+
+
+def test_a_long_silence_is_called_thinking_and_can_be_stopped(indicator, clock):
+    indicator.can_stop = True
+    indicator.start(ADA, "For")
+    clock[0] += 9.9
+    assert not painted(indicator)
+    clock[0] += 120.5
+    assert indicator.waiting_text() == "thinking, 2:10"
+    assert painted(indicator)
+    indicator.start(ADA, "For", "waiting for Ada, who is busy…")
+    assert indicator.waiting_text() == "waiting for Ada, who is busy… 130 s"
+    assert not painted(indicator), "what waits for somebody else does not think"
+    indicator.start(BEN, "Against")
+    clock[0] += 20
+    assert painted(indicator)
+    indicator.stop()
+    assert not indicator.stops_at(QPoint(100, 40))

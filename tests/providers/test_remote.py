@@ -44,7 +44,7 @@ EXPECTED: dict[str, tuple[str | dict[str, str], bool]] = {
         True,
     ),
     "inerror": ("interrupted", True),
-    "cfilterfinish": ("content_filter", True),
+    "cfilterfinish": (dict.fromkeys(FOUR, "content_filter") | {"anthropic": "refusal"}, True),
     "length": ("length", True),
     "html200": ("bad_response", False),
     "empty": ("empty", False),

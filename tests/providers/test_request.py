@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from app.core.model_facts import ModelFacts
 from app.providers.endpoints import ModelLimits
 from app.providers.errors import Classified
 from app.providers.model_host.messages import fold_system
@@ -34,9 +35,45 @@ def test_a_key_and_an_address_are_always_given_and_nothing_is_tried_twice(kind: 
     assert (arguments["max_retries"], arguments["num_retries"], arguments["stream"]) == (0, 0, True)
 
 
-def test_anthropic_is_told_how_much_at_most() -> None:
-    assert litellm_arguments(call(kind="anthropic"), Quirks())["max_tokens"] == 4096
-    assert "max_tokens" not in litellm_arguments(call(), Quirks())
+def test_an_answer_may_be_as_long_as_its_provider_advises() -> None:
+    big = ModelFacts(most_output=128_000, efforts=("low", "high"), default_effort="high")
+    small = ModelFacts(most_output=8_192, efforts=())
+
+    def limit(**changes: Any) -> object:
+        return litellm_arguments(call(**changes), Quirks()).get("max_tokens")
+
+    assert limit(kind="anthropic") == 64_000
+    assert limit(kind="anthropic", facts=big) == 64_000
+    assert limit(kind="anthropic", facts=big, effort="max") == 128_000
+    assert limit(kind="anthropic", facts=small) == 8_192
+    assert limit(kind="openai", facts=big) is None
+    assert limit(kind="gemini", facts=big) is None
+    routed = {"kind": "openai-compatible", "base_url": "https://openrouter.ai/api/v1"}
+    assert limit(**routed) == 16_000
+    assert limit(**routed, facts=small) == 8_192
+
+
+def test_a_short_answer_leaves_room_for_the_thought_of_a_model_that_thinks() -> None:
+    thinks = ModelFacts(most_output=128_000, efforts=("none", "low", "high"), default_effort="high")
+    assert litellm_arguments(call(max_tokens=200, facts=thinks), Quirks())["max_tokens"] == 4_200
+    for quiet in (call(max_tokens=200, facts=thinks, effort="none"), call(max_tokens=200)):
+        assert litellm_arguments(quiet, Quirks())["max_tokens"] == 200
+
+
+@pytest.mark.parametrize(
+    ("words", "most"),
+    [
+        (
+            "max_tokens: 64000 > 8192, which is the maximum allowed number of output tokens for claude-x",
+            8_192,
+        ),
+        ("max_tokens is too large: 64000. This model supports at most 16384 completion tokens", 16_384),
+    ],
+)
+def test_the_longest_answer_is_learnt_from_a_refusal(words: str, most: int) -> None:
+    quirks, asked = Quirks(), call(kind="anthropic")
+    assert quirks.learn(Classified(kind="bad_request", detail=words), litellm_arguments(asked, quirks))
+    assert litellm_arguments(asked, quirks)["max_tokens"] == most
 
 
 def test_only_the_embedded_model_gets_the_opener_and_the_options() -> None:

@@ -24,7 +24,13 @@ _BLOCKS = {
     "user": ("text", "image", "tool_result"),
     "assistant": ("text", "tool_use", *_THINKING),
 }
-_REASONS = {"stop": "end_turn", "tool_calls": "tool_use", "length": "max_tokens", "content_filter": "refusal"}
+_REASONS = {
+    "stop": "end_turn",
+    "tool_calls": "tool_use",
+    "length": "max_tokens",
+    "content_filter": "refusal",
+    "context_full": "model_context_window_exceeded",
+}
 
 
 class Anthropic(Protocol):

@@ -47,13 +47,14 @@ class Answer:
     """A good answer, sent in `pieces` characters each, its thinking first, its calls last.
 
     With `thinking` Anthropic signs it and Gemini the first call; `redacted` is thinking that only
-    Anthropic can read. `odd` is one of ODD_CALLS: how some OpenAI-compatible servers send calls. `delay` are seconds before the headers, `pace` seconds between pieces; with `split_bytes` the
+    Anthropic can read. `odd` is one of ODD_CALLS: how some OpenAI-compatible servers send calls. `delay` are seconds before the headers, `pings` seconds with nothing but pings before the first word, `pace` seconds between pieces; with `split_bytes` the
     stream is cut into writes of one byte, in the middle of characters too. Without `usage` OpenAI's
     protocol names no tokens, as many servers do not.
     """
 
     text: str = ""
     delay: float = 0.0
+    pings: float = 0.0
     pace: float = 0.0
     calls: tuple[WireCall, ...] = ()
     odd: str = ""

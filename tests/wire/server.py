@@ -310,6 +310,9 @@ class WireServer:
     ) -> web.StreamResponse:
         response = await self._open(http, request, asked)
         write = _byte_by_byte(response) if answer.split_bytes else response.write
+        for _ in range(round(answer.pings / _PINGS_SECONDS)):
+            await response.write(self._protocol.ping())
+            await asyncio.sleep(_PINGS_SECONDS)
         if answer.thinking:
             await write(self._protocol.piece(asked, "", answer.thinking))
         if answer.redacted:

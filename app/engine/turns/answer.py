@@ -102,10 +102,13 @@ class Answer:
             return ProviderError(FailureKind.BAD_RESPONSE, type(fault).__name__)
         if self._calls and self._finished.reason == FinishReason.TRUNCATED:
             return ProviderError(FailureKind.INTERRUPTED)
-        if self.content or self._calls or self._finished.reason == FailureKind.CONTENT_FILTER:
+        reason = self._finished.reason
+        if self.content or self._calls or reason in (FailureKind.CONTENT_FILTER, FinishReason.REFUSAL):
             return None
+        if reason == FinishReason.CONTEXT_FULL:
+            return ProviderError(FailureKind.CONTEXT_WINDOW)
         return ProviderError(
-            FailureKind.INTERRUPTED if self._finished.reason == FinishReason.TRUNCATED else FailureKind.EMPTY
+            FailureKind.INTERRUPTED if reason == FinishReason.TRUNCATED else FailureKind.EMPTY
         )
 
     async def _listen(self, call: MeteredCall) -> None:
@@ -183,6 +186,8 @@ class Answer:
         elif self._finished.reason in (
             FinishReason.LENGTH,
             FinishReason.TRUNCATED,
+            FinishReason.REFUSAL,
+            FinishReason.CONTEXT_FULL,
             FailureKind.CONTENT_FILTER,
         ):
             note = self._finished.reason

@@ -12,6 +12,7 @@ from app.core.message import Author, Message, MessageState, Role
 from app.core.session import Session, Status
 from app.gui.transcript.call_rows import CardRow, GroupRow
 from app.gui.transcript.canvas import Canvas, single_shot
+from app.gui.transcript.message_row import MessageRow
 from app.gui.transcript.pending_messages import SLICE, PendingMessages, PendingMessagesTimer
 from app.gui.transcript.question_row import QuestionRow, QuestionWidgets
 from app.gui.transcript.row_tree import CARD, QUESTION
@@ -370,7 +371,7 @@ class Feed(QObject):
         self._last_cost_ms = (thread_time() - began) * 1000
 
     def _on_refreshed(self) -> None:
-        """Put the widgets of open questions in their places; tick while a folded sub-agent runs on screen."""
+        """Put the widgets of open questions in their places; tick while a folded sub-agent runs, or a model thinks, on screen."""
         if not self._model.chat:
             return
         boxes: dict[str, QRect] = {}
@@ -381,15 +382,15 @@ class Feed(QObject):
             row = self._canvas.row(placed.row)
             if isinstance(row, QuestionRow) and row.open:
                 boxes[row.message.id] = row.box.translated(0, placed.top)
-            beats = beats or (isinstance(row, GroupRow) and row.context.runs and row.context.folded)
+            beats = beats or _goes_on(row)
         self._questions.place(boxes)
         if beats != self._beat.isActive():
             (self._beat.start if beats and self._area.isVisible() else self._beat.stop)()
 
     def _on_beat(self) -> None:
-        """Show what folded sub-agents do now."""
+        """Show what folded sub-agents do now, and how long models have been thinking."""
         rows = [self._canvas.row(placed.row) for placed in self._canvas.placed]
-        self._canvas.renew([row.row_id for row in rows if isinstance(row, GroupRow) and row.context.runs])
+        self._canvas.renew([row.row_id for row in rows if _goes_on(row)])
 
     def stop(self) -> None:
         """Do nothing between frames while nothing is shown."""
@@ -417,3 +418,10 @@ class Feed(QObject):
     def _tail(self) -> int:
         """The space under the last row in pixels; only rows of sessions without calls have their own."""
         return self._canvas.style.row_gap if self._model.chat else 0
+
+
+def _goes_on(row: object) -> bool:
+    """Return whether a row shows what a folded sub-agent does, or that a model thinks."""
+    if isinstance(row, GroupRow):
+        return row.context.runs and row.context.folded
+    return isinstance(row, MessageRow) and row.thinks

@@ -205,6 +205,12 @@ class MessageRow(ContextRow[MessageContext]):
             self._links.append(Link(LATER, "›", after))
         return before.left()
 
+    @property
+    def thinks(self) -> bool:
+        """Whether the model thinks, as far as its thinking shows."""
+        streams = self.message.state == MessageState.STREAMING
+        return streams and bool(self.message.thinking) and not self.text.blocks
+
     def _place_thought(self, left: int, y: int, width: int) -> int:
         """Place the line that unfolds the thinking, and the thinking if it is unfolded."""
         message, context = self.message, self.context
@@ -213,8 +219,7 @@ class MessageRow(ContextRow[MessageContext]):
             return y
         if self._thought is None:
             self._thought = ThoughtLine(self.style)
-        going = message.state == MessageState.STREAMING and not self.text.blocks
-        words = thought_of(self.style.texts, going=going, seconds=context.thought_s)
+        words = thought_of(self.style.texts, going=self.thinks, seconds=context.thought_s)
         self._thought.set_text(words, message.thinking if context.thought_open else "")
         bottom = self._thought.place(left, y, width)
         self._links.append(Link(THOUGHT, "", self._thought.line))

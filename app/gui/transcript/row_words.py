@@ -4,13 +4,13 @@ import json
 from datetime import datetime
 
 from app.core.message import Message, MessageState, ToolCall
-from app.core.text import visible
+from app.core.text import clock_text, visible
 from app.core.texts import Texts
 from app.core.usage import Total, money_text, used_text
 from app.gui.markdown.blocks import clean
 from app.gui.transcript.speaker_line import HeaderChip
 
-CUT = ("truncated", "length")
+CUT = ("truncated", "length", "context_full")
 
 QUIET = ("in_order", "only_one", "open_floor")
 """Reasons to speak that tell a reader nothing new; they stand in the tip only."""
@@ -21,6 +21,7 @@ GUIDED = "guided"
 """Reason of a message whose calls Moot made with the model's words; it is a chip."""
 
 SHORTEST_SHOWN_S = 0.05
+COUNTS_THOUGHT_AFTER_S = 10
 
 
 def chips_of(
@@ -70,6 +71,8 @@ def model_of(message: Message) -> str:
 
 def thought_of(texts: Texts, *, going: bool, seconds: float | None) -> str:
     """Return the words of the line over the thinking; `seconds` are those until the first word, None if unknown."""
+    if going and seconds is not None and seconds >= COUNTS_THOUGHT_AFTER_S:
+        return texts("transcript.thinking_now_for", time=clock_text(int(seconds)))
     if going:
         return texts("transcript.thinking_now")
     if seconds is None:

@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 from time import monotonic
 
-from PySide6.QtCore import QObject, QRect, QRectF, Qt, QTimer, Signal
+from PySide6.QtCore import QObject, QPoint, QRect, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QFont, QPainter
 from PySide6.QtWidgets import QStyle, QWidget
 
+from app.core.text import clock_text
 from app.gui.transcript.row_style import RowStyle
 
 NAME = "name"
@@ -144,12 +145,15 @@ TICK_MS = 350
 SECOND_MS = 1_000
 TYPING_HEIGHT = 52
 COUNTS_AFTER_S = 3
+THINKS_AFTER_S = 10
+"""A model that has said nothing for so long most likely thinks."""
 
 
 class TypingIndicator(QObject):
     """Shows under a transcript who speaks next, with moving dots; after some seconds it counts them.
 
-    Emits `ticked` while the dots move; they do not if animations are off.
+    Emits `ticked` while the dots move; they do not if animations are off. With `can_stop` it offers to stop a model that
+    thinks for long.
     """
 
     ticked = Signal()
@@ -163,6 +167,8 @@ class TypingIndicator(QObject):
         self._words = ""
         self._begun = 0.0
         self._step = 0
+        self._stop_rect = QRect()
+        self.can_stop = False
         self._timer = QTimer(self)
         self._timer.setInterval(TICK_MS)
         self._timer.timeout.connect(self._on_timeout)
@@ -200,16 +206,26 @@ class TypingIndicator(QObject):
             self._timer.start(TICK_MS if self._animated() else SECOND_MS)
 
     def waiting_text(self) -> str:
-        """Return what is waited for, and for how many seconds."""
+        """Return what is waited for, and how long it has taken."""
         seconds = int(monotonic() - self._begun)
         texts = self._style.texts
+        if self._thinks():
+            return texts("transcript.thinking_for", time=clock_text(seconds))
         if seconds < COUNTS_AFTER_S:
             return self._words
         return texts("transcript.waited", text=self._words or texts("transcript.waiting"), seconds=seconds)
 
+    def stops_at(self, point: QPoint) -> bool:
+        """Return whether a click at a point of the viewport stops the model."""
+        return self.active and self._stop_rect.contains(point)
+
+    def _thinks(self) -> bool:
+        return not self._words and monotonic() - self._begun >= THINKS_AFTER_S
+
     def stop(self) -> None:
         """Show no speaker."""
         self._speaker = None
+        self._stop_rect = QRect()
         self._timer.stop()
 
     def paint(self, painter: QPainter, rect: QRect) -> None:
@@ -248,6 +264,13 @@ class TypingIndicator(QObject):
         painter.setFont(style.meta_font)
         shown = style.meta_metrics.elidedText(self.waiting_text(), Qt.TextElideMode.ElideRight, room.width())
         painter.drawText(room, int(Qt.AlignmentFlag.AlignVCenter), shown)
+        self._stop_rect = QRect()
+        if self.can_stop and self._thinks():
+            stop = style.texts("transcript.group.stop")
+            at = room.left() + style.meta_metrics.horizontalAdvance(shown) + 16
+            self._stop_rect = QRect(at, room.top(), style.meta_metrics.horizontalAdvance(stop), room.height())
+            painter.setPen(QColor(style.tokens.accent))
+            painter.drawText(self._stop_rect, int(Qt.AlignmentFlag.AlignVCenter), stop)
 
     def _animated(self) -> bool:
         hint = QStyle.StyleHint.SH_Widget_Animation_Duration

@@ -297,8 +297,12 @@ class TranscriptModel:
             waiting=self.chat and entry.headed and self.book.asks_in(message),
             versions=self._versions_of(message),
             thought_open=f"thought {message.id}" in self.unfolded,
-            thought_s=message.thinking_seconds or self.thought_s.get(message.id),
+            thought_s=message.thinking_seconds or self.thought_s.get(message.id) or self._thinks_for(message),
         )
+
+    def _thinks_for(self, message: Message) -> float | None:
+        live = self.live.get(message.id)
+        return monotonic() - live.began if live is not None and not live.characters else None
 
     def frame(self, index: int, tokens: Tokens) -> RowFrame:
         """Return the place of a row."""

@@ -56,13 +56,14 @@ class TranscriptView(QAbstractScrollArea):
 
     Signals: link_requested(url, shown text), copy_done(), action_requested(message id, action),
     where an action is `retry`, `settings`, `edit`, `continue` or `continue_from`;
-    stop_turn_requested(turn id) of a sub-agent, version_requested(turn id, step) with step -1 or 1,
+    stop_turn_requested(turn id) of a sub-agent, stop_requested() of all that runs, version_requested(turn id, step) with step -1 or 1,
     found(number of the place shown from 1, how many) during a search.
     """
 
     link_requested = Signal(str, str)
     action_requested = Signal(str, str)
     stop_turn_requested = Signal(str)
+    stop_requested = Signal()
     version_requested = Signal(str, int)
     copy_done = Signal()
     found = Signal(int, int)
@@ -313,6 +314,8 @@ class TranscriptView(QAbstractScrollArea):
             self._show_actions(event.position().toPoint())
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if self.typing.stops_at(event.position().toPoint()):
+            self.stop_requested.emit()
         self._pointer.release(event)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:

@@ -3,12 +3,14 @@
 import asyncio
 import logging
 import time
+from dataclasses import replace
 from typing import Any
 
 import httpx
 import litellm
 
 from app.core import errors
+from app.core.model_facts import ModelFacts
 from app.core.provider import FinishReason
 from app.providers.errors import Classified, chain, classify
 from app.providers.model_host.deltas import Calls, DeltaBuffer, SignedThinking
@@ -21,7 +23,13 @@ from app.providers.model_host.litellm_fixes import (
     received_finish,
 )
 from app.providers.model_host.prices import cost_of
-from app.providers.model_host.request import ModelCall, Quirks, explain_refused_tools, litellm_arguments
+from app.providers.model_host.request import (
+    ModelCall,
+    Quirks,
+    affordable_output,
+    explain_refused_tools,
+    litellm_arguments,
+)
 
 litellm.suppress_debug_info = True
 litellm.disable_hf_tokenizer_download = True
@@ -43,6 +51,8 @@ _REASONS = {
     "tool_calls": FinishReason.TOOL_CALLS,
     "function_call": FinishReason.TOOL_CALLS,
     "content_filter": FinishReason.CONTENT_FILTER,
+    "refusal": FinishReason.REFUSAL,
+    "model_context_window_exceeded": FinishReason.CONTEXT_FULL,
 }
 
 
@@ -67,11 +77,17 @@ class Asker:
         """
         make_known(call.kind, call.model)
         quirks = self._quirks.setdefault((call.base_url, call.model), Quirks())
+        afforded = False
         for _ in range(_MOST_ADAPTATIONS):
             arguments = litellm_arguments(call, quirks)
             try:
                 return await _Stream(call, buffer).run(arguments)
             except CallFailed as error:
+                most = affordable_output(error.failure)
+                if most is not None and not buffer.spoke and not afforded:
+                    # Not remembered: the account may be filled up at any time.
+                    call, afforded = replace(call, max_tokens=most, facts=ModelFacts()), True
+                    continue
                 if buffer.spoke or not quirks.learn(error.failure, arguments):
                     raise CallFailed(explain_refused_tools(error.failure, arguments)) from error
         return await _Stream(call, buffer).run(litellm_arguments(call, quirks))

@@ -8,6 +8,7 @@ from typing import Any
 import litellm
 from litellm import CustomStreamWrapper
 from litellm import main as litellm_main
+from litellm.litellm_core_utils import core_helpers
 from litellm.llms.custom_httpx.http_handler import AsyncHTTPHandler
 from litellm.llms.gemini.chat import transformation as gemini_chat
 from litellm.llms.vertex_ai.gemini import transformation as gemini_transformation
@@ -53,6 +54,7 @@ def apply_fixes() -> None:
     _join_geminis_turns()
     _read_other_deltas()
     _invent_no_cost()
+    _keep_claudes_reasons()
 
 
 def received_finish(stream: CustomStreamWrapper) -> bool:
@@ -141,6 +143,12 @@ def _note_geminis_finish() -> None:
         return parse(self, chunk)
 
     ModelResponseIterator.chunk_parser = parse_and_note
+
+
+def _keep_claudes_reasons() -> None:
+    # WORKAROUND: LiteLLM calls a refusal a filter of the provider, and a full context a good end.
+    for reason in ("refusal", "model_context_window_exceeded"):
+        core_helpers._FINISH_REASON_MAP[reason] = reason  # noqa: SLF001 - see above
 
 
 def _join_geminis_turns() -> None:

@@ -7,7 +7,8 @@ from typing import Any
 
 from app.core.catalog import EMBEDDED, ProviderKind, RequestForm, provider_kind
 from app.core.errors import FailureKind
-from app.providers.endpoints import ModelLimits
+from app.core.model_facts import Effort, ModelFacts, read_facts
+from app.providers.endpoints import ModelLimits, is_open_router
 from app.providers.errors import Classified
 from app.providers.model_host.messages import (
     called_functions,
@@ -17,8 +18,13 @@ from app.providers.model_host.messages import (
     legal_tools,
 )
 
-# Anthropic has no default of its own, and LiteLLM would ask for the model's maximum.
-_ANTHROPIC_MAX_TOKENS = 4096
+# Anthropic has no default of its own. What it advises for streams: fewer would cut models in the middle of a thought.
+_CLAUDE_OUTPUT = 64_000
+_CLAUDE_MOST_OUTPUT = 128_000
+# OpenRouter sets credit aside for the longest answer that is allowed.
+_ROUTED_OUTPUT = 16_000
+# For the thought of a model that has to answer in few tokens.
+_THOUGHT_OUTPUT = 4_000
 
 _DROPPABLE = (
     "temperature", "max_completion_tokens", "max_tokens", "stop", "stream_options", "response_format",
@@ -28,6 +34,11 @@ _NO_SYSTEM = re.compile(
     r"|only user and assistant roles",
     re.IGNORECASE,
 )
+_TOO_MUCH_OUTPUT = re.compile(
+    r"max_tokens.{0,60}> (\d+), which is the maximum"
+    r"|max(?:_completion)?_tokens is too large.{0,80}at most (\d+) completion tokens"
+)
+_AFFORDABLE = re.compile(r"can only afford (\d+)")
 _STRICT_TURNS = re.compile(r"roles must alternate|alternate between", re.IGNORECASE)
 _NO_TOOLS = re.compile(
     r"(tools?|function)\b.{0,60}(not (supported|enabled|available|allowed)|unsupported|requires)"
@@ -53,14 +64,17 @@ class ModelCall:
     opener: str = ""
     tools: list[dict[str, Any]] = field(default_factory=list)
     schema: dict[str, Any] | None = None
+    effort: str = Effort.AUTO
+    facts: ModelFacts = field(default_factory=ModelFacts)
     options: dict[str, Any] = field(default_factory=dict)
     model_file: str = ""
 
     @classmethod
     def from_line(cls, line: Mapping[str, Any]) -> "ModelCall":
         """Read a line from the parent."""
-        values = {name: value for name, value in line.items() if name not in ("id", "op", "limits")}
-        return cls(call_id=line["id"], limits=ModelLimits(**line["limits"]), **values)
+        values = {name: value for name, value in line.items() if name not in ("id", "op", "limits", "facts")}
+        limits, facts = ModelLimits(**line["limits"]), read_facts(line["facts"])
+        return cls(call_id=line["id"], limits=limits, facts=facts, **values)
 
     @property
     def row(self) -> ProviderKind:
@@ -84,6 +98,7 @@ class Quirks:
     new_name_of_max_tokens: bool = False
     no_system: bool = False
     strict_turns: bool = False
+    most_output: int = 0
 
     def learn(self, failure: Classified, sent: Mapping[str, object]) -> bool:
         """Remember a refusal; return whether to ask again with other arguments."""
@@ -100,6 +115,9 @@ class Quirks:
             return True
         if failure.kind != FailureKind.BAD_REQUEST:
             return False
+        if not self.most_output and (match := _TOO_MUCH_OUTPUT.search(refused)):
+            self.most_output = int(match[1] or match[2])
+            return True
         if "max_tokens" in sent and "max_completion_tokens" in refused:
             self.new_name_of_max_tokens = True
             return True
@@ -140,9 +158,9 @@ def litellm_arguments(call: ModelCall, quirks: Quirks) -> dict[str, Any]:
         messages = join_turns(messages)
     if call.opener and call.row.form == RequestForm.TRANSCRIPT:
         messages.append({"role": "assistant", "content": call.opener})
-    max_tokens = call.max_tokens
-    if max_tokens is None and call.kind == "anthropic":
-        max_tokens = _ANTHROPIC_MAX_TOKENS
+    max_tokens = output_limit(call)
+    if max_tokens is not None and quirks.most_output:
+        max_tokens = min(max_tokens, quirks.most_output)
     arguments: dict[str, Any] = {
         "max_completion_tokens" if quirks.new_name_of_max_tokens else "max_tokens": max_tokens,
         "temperature": call.temperature,
@@ -173,6 +191,27 @@ def litellm_arguments(call: ModelCall, quirks: Quirks) -> dict[str, Any]:
         "max_retries": 0,
         "num_retries": 0,
     }
+
+
+def output_limit(call: ModelCall) -> int | None:
+    """Return how many tokens an answer may have, its thought included; None leaves it to the provider."""
+    most = call.facts.most_output
+    thinks = call.facts.efforts is not None and call.facts.thinks_at(call.effort)
+    if call.max_tokens is not None:
+        limit = call.max_tokens + (_THOUGHT_OUTPUT if thinks else 0)
+    elif call.kind == "anthropic":
+        limit = _CLAUDE_MOST_OUTPUT if call.effort == Effort.MAX and most else _CLAUDE_OUTPUT
+    elif is_open_router(call.base_url):
+        limit = _ROUTED_OUTPUT
+    else:
+        return None
+    return min(limit, most) if most else limit
+
+
+def affordable_output(failure: Classified) -> int | None:
+    """Return how many tokens an account can still pay for, where a request was refused for allowing more."""
+    match = _AFFORDABLE.search(failure.detail) if failure.kind == FailureKind.QUOTA else None
+    return int(match[1]) or None if match else None
 
 
 def _response_format(schema: dict[str, Any]) -> dict[str, Any]:

@@ -388,6 +388,8 @@ class ChatPage(ConversationView):
         composer, transcript = self.chat_composer, self.transcript
         composer.message_submitted.connect(self._on_submitted)
         composer.stop_requested.connect(lambda: self.stop_requested.emit(self.session_id))
+        self.transcript.typing.can_stop = True
+        self.transcript.stop_requested.connect(lambda: self.stop_requested.emit(self.session_id))
         composer.edit_cancelled.connect(self._leave_editing)
         self.box.stop_requested.connect(lambda: self.stop_requested.emit(self.session_id))
         self.box.member_called.connect(composer.message_box.begin_with)
