@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 BAD_INPUT = 2
-CHILD_PROGRAMS = ("--model-host", "--embedded-server", "--tool-host")
+CHILD_PROGRAMS = ("--model-host", "--embedded-server", "--tool-host", "--file-reader")
 
 
 def main() -> int:
@@ -82,6 +82,10 @@ def _child_program(name: str) -> int:
         from app.tools.tool_host.__main__ import main as tool_host
 
         return tool_host()
+    if name == "--file-reader":
+        from app.files.file_reader.__main__ import main as file_reader
+
+        return file_reader()
     from app.providers.embedded_server import main as embedded_server
 
     return embedded_server()

@@ -15,6 +15,7 @@ from app.engine.engine import Engine, Plugs, Resources
 from app.engine.library.definitions import read_built_in
 from app.engine.prompts import Prompts
 from app.engine.providers import key_place, provider_of, unreadable_place
+from app.files.reader import FileReaders
 from app.markdown_page import as_html
 from app.providers.fact_book import FactBook
 from app.providers.model_file import find_model
@@ -150,6 +151,7 @@ async def _open(paths: DataPaths, lock: WriterLock | None, language: str) -> Moo
         archive=FileArchive(paths, store, documents),
         drafts=DraftFolder(paths),
         tools=tools,
+        files=FileReaders(),
         as_html=as_html,
         embedded_problem=models.embedded_problem,
     )

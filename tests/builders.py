@@ -21,6 +21,7 @@ from app.core.usage import Price
 from app.engine.debate.run import author_of
 from app.engine.engine import DebateSetup, Engine, Plugs, Resources
 from app.engine.prompts import Prompts
+from app.files.reader import FileReaders
 from app.markdown_page import as_html
 from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore, autosave
@@ -257,6 +258,7 @@ def a_bench(
         archive=archive or MemoryArchive(),
         drafts=MemoryDrafts(),
         tools=toolbox or MemoryTools(*tools),
+        files=FileReaders(),
         as_html=as_html,
         embedded_problem=lambda: embedded_problem,
     )

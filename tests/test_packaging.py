@@ -105,7 +105,8 @@ def test_the_icon_has_several_voices_at_every_size(bundle, tmp_path, monkeypatch
 
 def test_a_frozen_build_knows_every_child_program(monkeypatch):
     monkeypatch.setattr(sys, "frozen", True, raising=False)
-    for child in (processes.MODEL_HOST, processes.EMBEDDED_SERVER, processes.TOOL_HOST):
+    programs = (processes.MODEL_HOST, processes.EMBEDDED_SERVER, processes.TOOL_HOST, processes.FILE_READER)
+    for child in programs:
         assert importlib.util.find_spec(child) is not None
         assert processes.child_command(child)[1] in program.CHILD_PROGRAMS
 

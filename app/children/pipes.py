@@ -78,7 +78,11 @@ class Pipes:
 
     def write(self, line: Mapping[str, object]) -> None:
         """Write one line; blocks while the parent does not read."""
-        rest = memoryview(json.dumps(line, separators=(",", ":")).encode("ascii") + b"\n")
+        self.write_bytes(json.dumps(line, separators=(",", ":")).encode("ascii") + b"\n")
+
+    def write_bytes(self, data: bytes) -> None:
+        """Write bytes as they are; blocks while the parent does not read."""
+        rest = memoryview(data)
         try:
             while rest:
                 rest = rest[os.write(self._write_fd, rest) :]

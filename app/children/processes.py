@@ -9,6 +9,7 @@ from pathlib import Path
 MODEL_HOST = "app.providers.model_host"
 EMBEDDED_SERVER = "app.providers.embedded_server"
 TOOL_HOST = "app.tools.tool_host"
+FILE_READER = "app.files.file_reader"
 
 _PROJECT = Path(__file__).resolve().parents[2]
 _PARENT_VARIABLE = "MOOT_PARENT"
@@ -53,7 +54,7 @@ def own_environment() -> dict[str, str]:
 
 
 def child_command(program: str) -> list[str]:
-    """Return the command that runs MODEL_HOST, EMBEDDED_SERVER or TOOL_HOST."""
+    """Return the command that runs MODEL_HOST, EMBEDDED_SERVER, TOOL_HOST or FILE_READER."""
     if getattr(sys, "frozen", False):
         return [sys.executable, "--" + program.rpartition(".")[2].replace("_", "-")]
     return [sys.executable, "-m", program]

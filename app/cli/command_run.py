@@ -2,8 +2,9 @@
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TypeVar
 
 from app.cli.exit_status import BY_STATUS, OK, PAUSED_OR_STOPPED, Interrupt
@@ -13,6 +14,7 @@ from app.cli.printing.lines import Follower, JsonPrinter, Printer, json_line, la
 from app.cli.terminal import Out, TerminalOut
 from app.cli.thinking_line import ThinkingLine
 from app.core.errors import BadInput, NotFound, ProviderError
+from app.core.files import FileText
 from app.core.ids import is_id
 from app.core.session import Session
 from app.core.texts import Texts
@@ -78,6 +80,22 @@ class CommandRun:
             for task in (working, interrupted):
                 task.cancel()
             await asyncio.gather(working, interrupted, return_exceptions=True)
+
+    async def read_files(self, paths: Sequence[str]) -> list[FileText]:
+        """Read files as text, and say of each that is too long that only its beginning was read.
+
+        Raises BadInput for one that cannot be read.
+        """
+        files: list[FileText] = []
+        for path in paths:
+            try:
+                files.append(await self.moot.engine.files.read(Path(path)))
+            except BadInput as error:
+                raise BadInput(error.code, **{**error.details, "name": path}) from error
+        for file in files:
+            if file.cut:
+                await self.out.complain(self.texts("chat.file.cut", name=file.name))
+        return files
 
     async def warm_up(self, *, embedded: bool = False) -> None:
         """Start what takes seconds to be ready, while the session is saved; the first turn reports failures.

@@ -19,6 +19,7 @@ from app.core.events import (
     SessionRestored,
     WorkflowsChanged,
 )
+from app.core.files import FileReader
 from app.core.message import Message
 from app.core.provider import Models, ProviderConfig, ProviderStatus, TestResult
 from app.core.reasons import Reason
@@ -87,7 +88,8 @@ async def _no_links(_: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plugs:
-    """What the engine is connected to: the disk, the keyring, the models, the tools, and a Markdown renderer.
+    """What the engine is connected to: the disk, the keyring, the models, the tools, what reads
+    files, and a Markdown renderer.
 
     `embedded_problem` says why the built-in model cannot be asked, "" where it can.
     """
@@ -100,6 +102,7 @@ class Plugs:
     archive: ArchiveFiles
     drafts: DraftFiles
     tools: Tools
+    files: FileReader
     as_html: Callable[[str], str]
     embedded_problem: Callable[[], str]
 
@@ -139,6 +142,7 @@ class Engine:
         self._secrets = plugs.secrets
         self._models = models
         self._tools = tools
+        self.files = plugs.files
         self._prompts = prompts
         self._as_html = plugs.as_html
         self._embedded_problem = plugs.embedded_problem

@@ -21,6 +21,7 @@ from app.engine.engine import Engine, Plugs, Resources
 from app.engine.library.agents import AgentModel
 from app.engine.live_session import LiveSession
 from app.engine.turns.answer import Attempt
+from app.files.reader import FileReaders
 from app.markdown_page import as_html
 from app.providers.remote import RemoteModels
 from app.storage.paths import DataPaths
@@ -110,6 +111,7 @@ async def _compare(server: WireServer, folder: Path, rounds: int) -> Result:
         archive=MemoryArchive(),
         drafts=MemoryDrafts(),
         tools=MemoryTools(*tools),
+        files=FileReaders(),
         as_html=as_html,
         embedded_problem=lambda: "not_installed",
     )

@@ -7,7 +7,8 @@ import pytest
 from PySide6.QtGui import QColor, QImage
 
 from app.core.errors import BadInput
-from app.gui.files.attachments import LONGEST_SIDE, is_image, picture_attachment, read_attachments
+from app.files.reader import FileReaders
+from app.gui.files.attachments import LONGEST_SIDE, is_image, is_image_file, picture_attachment, read_picture
 
 
 def picture(width: int, height: int) -> QImage:
@@ -16,9 +17,9 @@ def picture(width: int, height: int) -> QImage:
     return image
 
 
-async def refused(path: Path, *, images: bool = True) -> str:
+async def refused(path: Path) -> str:
     with pytest.raises(BadInput) as caught:
-        await read_attachments((path,), images=images)
+        await (read_picture(path) if is_image_file(path) else FileReaders().read(path))
     assert caught.value.details["name"] == path.name
     return caught.value.code
 
@@ -30,7 +31,7 @@ def decoded(data: str) -> QImage:
 async def test_a_text_file_is_read_whole(qapp, tmp_path):
     path = tmp_path / "메모.md"
     path.write_bytes("\ufeff# 제목\r\nText".encode())
-    (attachment,) = await read_attachments((path,), images=False)
+    attachment = (await FileReaders().read(path)).attachment()
     assert (attachment.name, attachment.media_type) == ("메모.md", "text/plain")
     assert attachment.text.startswith("# 제목") and not attachment.data
     assert not is_image(attachment)
@@ -42,7 +43,7 @@ async def test_a_large_picture_is_made_small_and_loses_its_notes(qapp, tmp_path,
     image = picture(4000, 1000)
     image.setText("Comment", "taken at home")
     assert image.save(str(path), format_name)
-    (attachment,) = await read_attachments((path,), images=True)
+    attachment = await read_picture(path)
     assert is_image(attachment)
     small = decoded(attachment.data)
     assert (small.width(), small.height()) == (LONGEST_SIDE, LONGEST_SIDE // 4)
@@ -52,19 +53,17 @@ async def test_a_large_picture_is_made_small_and_loses_its_notes(qapp, tmp_path,
 async def test_a_small_picture_keeps_its_size_and_a_pasted_one_is_the_same(qapp, tmp_path):
     path = tmp_path / "icon.png"
     assert picture(40, 30).save(str(path))
-    (attachment,) = await read_attachments((path,), images=True)
+    attachment = await read_picture(path)
     pasted = await picture_attachment(picture(40, 30), "Image.png")
     assert decoded(attachment.data).size() == decoded(pasted.data).size() == picture(40, 30).size()
     assert attachment.media_type == "image/png"
 
 
 async def test_what_is_not_taken_is_named_with_its_reason(qapp, tmp_path):
-    image, binary, large, false = (tmp_path / name for name in ("a.png", "b.bin", "c.txt", "d.png"))
-    assert picture(10, 10).save(str(image))
+    binary, large, false = (tmp_path / name for name in ("b.bin", "c.txt", "d.png"))
     binary.write_bytes(b"\x00\x01\xff")
-    large.write_text("x" * 1_000_001)
+    large.write_text("x" * 4_000_001)
     false.write_text("no picture")
-    assert await refused(image, images=False) == "attachment_no_images"
     assert await refused(binary) == "attachment_not_text"
     assert await refused(large) == "attachment_too_large"
     assert await refused(false) == "attachment_bad_image"

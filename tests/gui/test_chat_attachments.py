@@ -7,14 +7,17 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QMimeData, Qt
+from PySide6.QtCore import QMimeData, Qt, QUrl
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QFileDialog, QLabel
 
 from app.core.draft import NEW
 from app.gui.widgets.label import ElidedLabel
 from tests import app_driver
 from tests.app_driver import Person, at_window
+from tests.files.documents import a_locked_pdf, a_pdf
 from tests.gui.test_drafts_kept import ONE, TWO, keep_chat, names, show
+from tests.gui.test_drop_anywhere import drop, enter
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
 
 until = partial(app_driver.until, seconds=60.0)
@@ -174,3 +177,47 @@ async def test_a_paste_that_is_too_long_is_refused_in_words(person):
     assert view.composer.box.toPlainText() == "" and "100000" in view.composer._warning.text()
     view.composer.box.setPlainText("Short.")
     assert view.composer._warning.isHidden()
+
+
+@pytest.mark.parametrize("way", ["button", "drop", "paste"])
+async def test_a_pdf_is_attached_as_text_and_the_model_reads_it(person, wire_servers, tmp_path, way):  # noqa: F811
+    path = tmp_path / "report.pdf"
+    path.write_bytes(a_pdf(["Sales rose by 12 percent in spring", "and fell by 3 percent in summer"]))
+    await person.click("new_button")
+    page = person.window.controller.chat_page
+    given = QMimeData()
+    given.setUrls([QUrl.fromLocalFile(str(path))])
+    if way == "button":
+        await person.click("attach_button")
+        await until(lambda: person.window.findChild(QFileDialog) is not None)
+        dialog = person.window.findChild(QFileDialog)
+        dialog.filesSelected.emit([str(path)])
+        dialog.close()
+    elif way == "drop":
+        box = page.composer.box.viewport()
+        target, _ = enter(person.window, box.mapTo(person.window, box.rect().center()), given)
+        drop(target, given)
+    else:
+        page.composer.box.insertFromMimeData(given)
+    await until(lambda: names(page) == ["report.pdf"])
+    await person.write("composer", "When did sales fall?")
+    await person.press("composer", Qt.Key.Key_Return)
+    await until(lambda: page.session is not None)
+    live = person.window.controller.engine.live(page.session_id)
+    (kept,) = live.messages[0].attachments
+    assert kept.media_type == "application/pdf" and not kept.data
+    await until(lambda: any(server.requests for server in wire_servers.values()))
+    (request,) = (server.requests[0] for server in wire_servers.values() if server.requests)
+    asked = str(request.messages[-1])
+    for words in ("report.pdf", "[page 2]", "fell by 3 percent in summer", "When did sales fall?"):
+        assert words in asked
+
+
+async def test_a_pdf_that_cannot_be_read_says_why_and_stays_out(person, tmp_path):
+    path = tmp_path / "locked.pdf"
+    path.write_bytes(a_locked_pdf())
+    page = await show(person, ONE)
+    page.chat_composer.files_given.emit([path])
+    await until(lambda: person.sees("toast"))
+    assert "password" in person.find("toast").findChild(QLabel).text()
+    assert names(page) == [] and not person.sees("readings")

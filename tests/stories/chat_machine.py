@@ -25,6 +25,7 @@ from app.core.settings import Settings
 from app.engine.chat.branches import shown, versions
 from app.engine.engine import Engine, Plugs, Resources
 from app.engine.live_session import LiveSession
+from app.files.reader import FileReaders
 from app.markdown_page import as_html
 from app.providers.remote import RemoteModels
 from app.storage.paths import DataPaths
@@ -185,6 +186,7 @@ class ChatPlay:
             archive=MemoryArchive(),
             drafts=MemoryDrafts(),
             tools=MemoryTools(*TOOLS),
+            files=FileReaders(),
             as_html=as_html,
             embedded_problem=lambda: "not_installed",
         )

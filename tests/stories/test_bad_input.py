@@ -111,7 +111,7 @@ def kept(folder: Path) -> dict[str, bytes]:
         (["debate", "t", *PAIR, "--mode", "roles"], "A"),
         (["debate", "t", *PAIR, "--context", "/nowhere/notes.md"], "/nowhere/notes.md"),
         (["debate", "t", *PAIR, "--context", "/"], "/"),
-        (["debate", "t", *PAIR, "--context", sys.executable], "--context"),
+        (["debate", "t", *PAIR, "--context", sys.executable], sys.executable),
         (["debate", "t", "-p", "[]:=openai/gpt-5.2", *PAIR], "name"),
         (["show", "../../etc/passwd"], "../../etc/passwd"),
         (["show", "/etc/passwd"], "/etc/passwd"),

@@ -1,8 +1,5 @@
 """The commands of debates: start, resume, reply, show."""
 
-import asyncio
-from pathlib import Path
-
 from app.cli.command_run import CommandRun
 from app.cli.exit_status import OK
 from app.cli.parser import Arguments, parse_spec
@@ -20,12 +17,11 @@ from app.engine.export.event_lines import event_line
 from app.engine.live_session import LiveSession
 from app.wiring import Moot
 
-_MAX_CONTEXT_BYTES = 4 * 1024 * 1024
-
 
 async def debate(run: CommandRun) -> int:
     """Start the debate that a command line describes."""
-    setup = await asyncio.to_thread(_setup, run.moot, run.arguments)
+    context = await run.read_files(run.arguments.context)
+    setup = _setup(run.moot, run.arguments, tuple(file.context_file() for file in context))
     run.moot.engine.debates.check(setup)
     await run.warm_up(embedded=any(one.provider == EMBEDDED for one in setup.participants))
     return await run.follow_debate(lambda: run.moot.engine.debates.start(setup))
@@ -75,7 +71,7 @@ async def show_debate(run: CommandRun, live: LiveSession) -> int:
     return OK
 
 
-def _setup(moot: Moot, arguments: Arguments) -> DebateSetup:
+def _setup(moot: Moot, arguments: Arguments, context: tuple[ContextFile, ...]) -> DebateSetup:
     """Return the set-up that the command line describes; the engine checks it."""
     participants = [_participant(moot, spec) for spec in arguments.participants]
     if not participants:
@@ -91,7 +87,7 @@ def _setup(moot: Moot, arguments: Arguments) -> DebateSetup:
         rounds=arguments.rounds,
         seed=arguments.seed,
         polls=arguments.verdict,
-        context=tuple(_context_file(Path(path)) for path in arguments.context),
+        context=context,
         language=language_of(arguments.text),
     )
 
@@ -104,18 +100,3 @@ def _participant(moot: Moot, text: str) -> Participant:
         # A hosted model has no tags, so the word was meant as a role.
         raise BadInput("unknown_role", role=word, name=spec.name, roles=", ".join(ROLE_NAMES))
     return Participant(id=new_id(), name=spec.name, provider=spec.provider, model=spec.model, role=spec.role)
-
-
-def _context_file(path: Path) -> ContextFile:
-    try:
-        with path.open("rb") as file:
-            data = file.read(_MAX_CONTEXT_BYTES + 1)
-    except OSError as error:
-        raise BadInput("context_unreadable", path=path, detail=error.strerror or error) from error
-    if len(data) > _MAX_CONTEXT_BYTES:
-        raise BadInput("context_too_long", path=path, limit=_MAX_CONTEXT_BYTES // 1024)
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise BadInput("context_not_text", path=path) from error
-    return ContextFile(name=path.name, text=text)

@@ -45,6 +45,8 @@ _PACKAGES = (
     "pydantic",
     "trafilatura",
     "lxml_html_clean",
+    "pypdfium2",
+    "office_oxide",
 )
 MAX_DETAIL = 200
 

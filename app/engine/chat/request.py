@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from app.core.agent import Agent
+from app.core.files import with_page_numbers
 from app.core.ids import new_id
 from app.core.message import Author, Message, MessageState, PromptReason, PromptType, Role
 from app.core.provider import ModelRequest
@@ -285,7 +286,8 @@ def _user_item(message: Message, words: Mapping[str, str], images: bool) -> Item
             pictures.append({"type": "image_url", "image_url": {"url": url}})
         else:
             title = words["attachment"].format(name=" ".join(attachment.name.split()))
-            texts.append(f"{title}\n{attachment.text or attachment.media_type}")
+            text = with_page_numbers(attachment.text, words["page"])
+            texts.append(f"{title}\n{text or attachment.media_type}")
     text = "\n\n".join(texts) or "…"
     if not pictures:
         return {"role": Role.USER, "content": text}

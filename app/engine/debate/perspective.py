@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from app.core.files import with_page_numbers
 from app.core.message import Message, MessageState, Role
 from app.core.provider import ModelRequest
 from app.core.session import Debate, Participant
@@ -202,7 +203,8 @@ def _forged(names: tuple[str, ...]) -> re.Pattern[str]:
 def _brief(debate: Debate, prompts: Prompts, names: tuple[str, ...]) -> str:
     parts = [prompts.text(debate.language, "brief", topic=defuse(debate.topic.strip(), names))]
     for file in debate.context:
-        text = defuse(file.text.strip(), names)
+        text = with_page_numbers(file.text.strip(), prompts.line(debate.language, "assistant", "page"))
+        text = defuse(text, names)
         parts.append(prompts.text(debate.language, "context", name=_one_line(file.name), text=text))
     return "\n\n".join(parts)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from html import escape
 
+from app.core.files import NEW_PAGE
 from app.core.message import Attachment, Message, MessageState, ToolCall
 from app.engine.importing.foreign import fenced
 
@@ -71,7 +72,7 @@ def files_as_markdown(attachments: Sequence[Attachment]) -> list[str]:
     lines = []
     for one in attachments:
         lines += ["", f"*{escape_markdown(f'[{one.name}]')}*"]
-        lines += ["", *fenced(one.text).split("\n")] if one.text else []
+        lines += ["", *fenced(_without_new_pages(one)).split("\n")] if one.text else []
     return lines
 
 
@@ -80,10 +81,14 @@ def files_as_html(attachments: Sequence[Attachment]) -> str:
     parts = []
     for one in attachments:
         parts.append(f'<div class="meta">{escape(f"[{one.name}]")}</div>')
-        parts.append(f'<pre class="file">{escape(one.text)}</pre>' if one.text else "")
+        parts.append(f'<pre class="file">{escape(_without_new_pages(one))}</pre>' if one.text else "")
         source = _picture(one)
         parts.append(f'<img alt="{escape(one.name)}" src="{source}">' if source else "")
     return "".join(parts)
+
+
+def _without_new_pages(attachment: Attachment) -> str:
+    return attachment.text.replace(NEW_PAGE, "\n\n")
 
 
 def _picture(attachment: Attachment) -> str:

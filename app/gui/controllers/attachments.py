@@ -4,8 +4,9 @@ A file belongs to the session it was chosen in, whichever session is in front on
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import count
 from pathlib import Path
 
@@ -19,7 +20,8 @@ from app.core.message import Attachment
 from app.engine.engine import Engine
 from app.gui.bridge import Bridge
 from app.gui.controllers.controller import Controller
-from app.gui.files.attachments import picture_attachment, read_attachments, text_attachment
+from app.gui.files.attachments import is_image_file, picture_attachment, read_picture, text_attachment
+from app.gui.pages.chat.attachment_strip import Reading
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.tasks import Tasks
 from app.gui.widgets.composer import DropHint
@@ -30,7 +32,7 @@ from app.gui.window_frame import WindowFrame
 class FileBeingRead:
     """A file that is being read for the draft of a session, "" for a new chat."""
 
-    name: str
+    reading: Reading
     session_id: str
 
 
@@ -54,7 +56,8 @@ class AttachmentController(Controller):
         takes_images: Callable[[], bool],
     ) -> None:
         super().__init__(window, engine, bridge, tasks)
-        self._drafts, self._page, self._takes_images = engine.drafts, page, takes_images
+        self._drafts, self._files = engine.drafts, engine.files
+        self._page, self._takes_images = page, takes_images
         self._numbers = count(1)
         self._readings: dict[int, FileBeingRead] = {}
         # The text to send, by session, as soon as all its files are read.
@@ -95,13 +98,18 @@ class AttachmentController(Controller):
         """Attach files; say of each that cannot be read why not."""
         images = self._takes_images()
         for path in paths:
-            self._read(path.name, read_attachments((path,), images=images))
+            if not is_image_file(path):
+                self._read(path.name, partial(self._as_text, path))
+            elif images:
+                self._read(path.name, partial(self._as_picture, path))
+            else:
+                self._toasts.show_toast(self._language.problem("attachment_no_images", name=path.name))
 
     def attach_image(self, image: QImage) -> None:
         """Attach a picture if the model takes pictures."""
         name = self._language("chat.picture")
         if self._takes_images():
-            self._read(name, _as_several(picture_attachment(image, f"{name}.png")))
+            self._read(name, lambda _number: picture_attachment(image, f"{name}.png"))
         else:
             self._toasts.show_toast(self._language.problem("attachment_no_images", name=name))
 
@@ -142,26 +150,39 @@ class AttachmentController(Controller):
             reading.session_id = reading.session_id or session_id
         self._show()
 
-    def _read(self, name: str, work: Coroutine[object, object, tuple[Attachment, ...]]) -> None:
+    async def _as_picture(self, path: Path, _number: int) -> Attachment:
+        return await read_picture(path)
+
+    async def _as_text(self, path: Path, number: int) -> Attachment:
+        """Read a text or a document; say so where only its beginning could be read."""
+
+        def show(read: int, pages: int) -> None:
+            if one := self._readings.get(number):
+                one.reading = Reading(path.name, read, pages)
+                self._show()
+
+        file = await self._files.read(path, show)
+        if file.cut:
+            self._toasts.show_toast(self._language("chat.file.cut", name=file.name))
+        return file.attachment()
+
+    def _read(self, name: str, work: Callable[[int], Awaitable[Attachment]]) -> None:
         number = next(self._numbers)
-        self._readings[number] = FileBeingRead(name, self._page.session_id)
+        self._readings[number] = FileBeingRead(Reading(name), self._page.session_id)
         self._tasks.start(_task(number), self._read_in_turn(number, work))
         self._show()
 
-    async def _read_in_turn(
-        self, number: int, work: Coroutine[object, object, tuple[Attachment, ...]]
-    ) -> None:
+    async def _read_in_turn(self, number: int, work: Callable[[int], Awaitable[Attachment]]) -> None:
         reading = self._readings[number]
         try:
             async with self._one_at_a_time:
-                attachments = await work
-            self._put(reading.session_id, attachments)
+                attachment = await work(number)
+            self._put(reading.session_id, (attachment,))
         except MootError as error:
             # A message is not sent without a file that failed.
             self._to_send.pop(reading.session_id, None)
             self._toasts.show_toast(self._language.problem(error.code, **error.details))
         finally:
-            work.close()
             self._end(number)
 
     def _end(self, number: int) -> None:
@@ -195,8 +216,10 @@ class AttachmentController(Controller):
 
     def _show(self) -> None:
         session_id = self._page.session_id
-        names = {number: one.name for number, one in self._readings.items() if one.session_id == session_id}
-        self._page.chat_composer.show_readings(names, sends=session_id in self._to_send)
+        shown = {
+            number: one.reading for number, one in self._readings.items() if one.session_id == session_id
+        }
+        self._page.chat_composer.show_readings(shown, sends=session_id in self._to_send)
 
     def _on_cancelled(self, number: int) -> None:
         self._tasks.cancel(_task(number))
@@ -219,7 +242,3 @@ def _task(number: int) -> str:
 
 def _text_of(draft: Draft) -> str:
     return (draft.rewriting or draft).text
-
-
-async def _as_several(work: Coroutine[object, object, Attachment]) -> tuple[Attachment, ...]:
-    return (await work,)

@@ -18,7 +18,6 @@ from app.gui.bridge import Bridge
 from app.gui.controllers.controller import Controller
 from app.gui.controllers.session_views import SessionViews
 from app.gui.controllers.sessions import SessionController
-from app.gui.files.attachments import read_context
 from app.gui.panels.conversation_view import ConversationView
 from app.gui.panels.debate.debate_panel import DebatePanel
 from app.gui.panels.debate.discussion_view import DiscussionView
@@ -220,7 +219,8 @@ class DebateController(Controller):
 
     async def _start_debate(self, setup: DebateSetup, paths: tuple[str, ...]) -> None:
         try:
-            context = await read_context(paths)
+            files = [await self._engine.files.read(Path(path)) for path in paths]
+            context = tuple(file.context_file() for file in files)
             session_id = await self._engine.debates.start(replace(setup, context=context))
         finally:
             self._panel.setup.set_starting(False)

@@ -1,11 +1,10 @@
-"""Reads files for sessions, in a thread: attachments of a message and context files of a debate.
+"""Reads pictures as attachments, in a thread, and estimates the size of context files.
 
 Pictures are encoded again, small enough for any model and without metadata.
 """
 
 import asyncio
 import base64
-from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, Qt
@@ -13,10 +12,8 @@ from PySide6.QtGui import QImage, QImageReader, QImageWriter
 
 from app.core.errors import BadInput
 from app.core.message import Attachment
-from app.core.session import ContextFile
 from app.core.text import clean_text
 
-MOST_TEXT_BYTES = 1_000_000
 MOST_IMAGE_BYTES = 30_000_000
 MOST_PIXELS = 80_000_000
 LONGEST_SIDE = 1568
@@ -31,12 +28,14 @@ def is_image(attachment: Attachment) -> bool:
     return attachment.media_type.startswith("image/")
 
 
-async def read_attachments(paths: Sequence[Path], *, images: bool) -> tuple[Attachment, ...]:
-    """Read files in a thread; `images` says whether the model takes pictures.
+def is_image_file(path: Path) -> bool:
+    """Say whether a file's name is that of a picture."""
+    return path.suffix.casefold() in IMAGE_SUFFIXES
 
-    Raises BadInput with the name of a file that cannot be attached, and why.
-    """
-    return await asyncio.to_thread(lambda: tuple(_read(path, images=images) for path in paths))
+
+async def read_picture(path: Path) -> Attachment:
+    """Read a picture in a thread. Raises BadInput with its name and why it cannot be attached."""
+    return await asyncio.to_thread(_read_image, path)
 
 
 async def picture_attachment(image: QImage, name: str) -> Attachment:
@@ -49,26 +48,11 @@ def text_attachment(text: str, name: str) -> Attachment:
     return Attachment(name=name, text=clean_text(text))
 
 
-def _read(path: Path, *, images: bool) -> Attachment:
+def _read_image(path: Path) -> Attachment:
     try:
         size = path.stat().st_size
-        if path.suffix.casefold() in IMAGE_SUFFIXES:
-            return _read_image(path, size, images=images)
-        if size > MOST_TEXT_BYTES:
-            raise BadInput("attachment_too_large", name=path.name, most=MOST_TEXT_BYTES // 1_000_000)
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise BadInput("attachment_not_text", name=path.name) from error
     except OSError as error:
         raise BadInput("attachment_unreadable", name=path.name, detail=error.strerror or "") from error
-    if "\0" in text:
-        raise BadInput("attachment_not_text", name=path.name)
-    return Attachment(name=path.name, text=clean_text(text))
-
-
-def _read_image(path: Path, size: int, *, images: bool) -> Attachment:
-    if not images:
-        raise BadInput("attachment_no_images", name=path.name)
     if size > MOST_IMAGE_BYTES:
         raise BadInput("attachment_too_large", name=path.name, most=MOST_IMAGE_BYTES // 1_000_000)
     reader = QImageReader(str(path))
@@ -126,17 +110,3 @@ def size_in_tokens(paths: tuple[str, ...]) -> int:
         except OSError:
             continue
     return total // CHARACTERS_PER_TOKEN
-
-
-async def read_context(paths: tuple[str, ...]) -> tuple[ContextFile, ...]:
-    """Read files in a thread. Raises BadInput with the name of one that cannot be read."""
-    return await asyncio.to_thread(lambda: tuple(_read_context_file(Path(path)) for path in paths))
-
-
-def _read_context_file(path: Path) -> ContextFile:
-    try:
-        return ContextFile(name=path.name, text=clean_text(path.read_text(encoding="utf-8")))
-    except UnicodeDecodeError as error:
-        raise BadInput("file_not_text", name=path.name) from error
-    except OSError as error:
-        raise BadInput("file_unreadable", name=path.name, detail=error.strerror or str(error)) from error

@@ -1,6 +1,7 @@
 """The files of a message that is being written: those attached, and those still being read."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from PySide6.QtCore import Signal
@@ -97,6 +98,15 @@ class AttachmentStrip(ChipStrip):
         self.removed.emit(gone, place)
 
 
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A file that is being read, and how many of its pages are read; `pages` is 0 until that is known."""
+
+    name: str
+    read: int = 0
+    pages: int = 0
+
+
 class ReadingStrip(ChipStrip):
     """Shows the files being read; hidden if there are none; emits `cancelled` with a file's number."""
 
@@ -104,27 +114,41 @@ class ReadingStrip(ChipStrip):
 
     def __init__(self, language: Language, look: Look) -> None:
         super().__init__(language, look, "readings")
-        self._names: dict[int, str] = {}
+        self._readings: dict[int, Reading] = {}
+        self._labels: dict[int, ElidedLabel] = {}
         language.changed.connect(self._refill)
 
     def __bool__(self) -> bool:
-        return bool(self._names)
+        return bool(self._readings)
 
-    def show_readings(self, names: Mapping[int, str]) -> None:
-        """Show these files: names by number."""
-        if dict(names) != self._names:
-            self._names = dict(names)
-            self._refill()
-            self.setVisible(bool(names))
+    def show_readings(self, readings: Mapping[int, Reading]) -> None:
+        """Show these files by their numbers."""
+        same = readings.keys() == self._readings.keys()
+        self._readings = dict(readings)
+        if same:
+            # The buttons stay, so that one can be clicked or focused while the pages are counted.
+            for number, label in self._labels.items():
+                label.setText(self._words(self._readings[number]))
+            return
+        self._refill()
+        self.setVisible(bool(readings))
+
+    def _words(self, one: Reading) -> str:
+        if not one.pages:
+            return self._language("chat.reading", name=one.name)
+        return self._language("chat.reading.pages", name=one.name, read=one.read, pages=one.pages)
 
     def _refill(self) -> None:
+        self._labels = {
+            number: ElidedLabel("hint", text=self._words(one)) for number, one in self._readings.items()
+        }
         self._fill(
             self._chip(
-                name,
-                ElidedLabel("hint", text=self._language("chat.reading", name=name)),
+                one.name,
+                self._labels[number],
                 (f"reading_cancel_{number}", partial(self._on_cancel, number)),
             )
-            for number, name in self._names.items()
+            for number, one in self._readings.items()
         )
 
     def _on_cancel(self, number: int, _checked: bool = False) -> None:

@@ -13,7 +13,7 @@ from app.core.texts import has_hangul
 from app.core.tool import ServerState, ServerStatus
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
-from app.gui.pages.chat.attachment_strip import AttachmentStrip, ReadingStrip
+from app.gui.pages.chat.attachment_strip import AttachmentStrip, Reading, ReadingStrip
 from app.gui.pages.chat.message_box import MessageBox
 from app.gui.widgets.boxes import hbox
 from app.gui.widgets.composer import Composer
@@ -78,10 +78,10 @@ class ChatComposer(Composer):
         """Return the attachments."""
         return self.strip.attachments()
 
-    def show_readings(self, names: Mapping[int, str], *, sends: bool) -> None:
+    def show_readings(self, files: Mapping[int, Reading], *, sends: bool) -> None:
         """Show the files being read; with `sends`, also that the message is sent when they are ready."""
-        self.readings.show_readings(names)
-        self._waits.setVisible(sends and bool(names))
+        self.readings.show_readings(files)
+        self._waits.setVisible(sends and bool(files))
         self._show_send()
 
     def submit(self) -> None:

@@ -1,0 +1,83 @@
+"""Files that are read as text: which ones, the pages of their texts, and the plug that reads them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Protocol
+
+from app.core.message import Attachment
+from app.core.session import ContextFile
+
+NEW_PAGE: Final = "\f"
+"""What stands between two pages of a text, as in the output of other programs that read PDF files."""
+
+MOST_CHARACTERS: Final = 1_000_000
+MOST_BYTES: Final = 50_000_000
+
+_OFFICE: Final = "application/vnd.openxmlformats-officedocument."
+DOCUMENT_TYPES: Final = {
+    ".pdf": "application/pdf",
+    ".docx": _OFFICE + "wordprocessingml.document",
+    ".pptx": _OFFICE + "presentationml.presentation",
+    ".xlsx": _OFFICE + "spreadsheetml.sheet",
+    ".doc": "application/msword",
+    ".ppt": "application/vnd.ms-powerpoint",
+    ".xls": "application/vnd.ms-excel",
+    ".odt": "application/vnd.oasis.opendocument.text",
+    ".epub": "application/epub+zip",
+    ".hwpx": "application/hwp+zip",
+    ".hwp": "application/x-hwp",
+    ".html": "text/html",
+    ".htm": "text/html",
+}
+"""The media types of the documents that can be read, by the ends of their names."""
+
+Progress = Callable[[int, int], None]
+"""Called while a document is read, with the number of pages that are read, and of all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileText:
+    """The text of a file; `pages` and `pages_read` are 0 where it has no pages.
+
+    A text that was too long ends at a page, with a line that says so; then `cut` is set.
+    """
+
+    name: str
+    text: str
+    media_type: str = "text/plain"
+    pages: int = 0
+    pages_read: int = 0
+    cut: bool = False
+
+    def attachment(self) -> Attachment:
+        """Return it as the attachment of a message."""
+        return Attachment(name=self.name, media_type=self.media_type, text=self.text)
+
+    def context_file(self) -> ContextFile:
+        """Return it as a context file of a debate."""
+        return ContextFile(name=self.name, text=self.text)
+
+
+class FileReader(Protocol):
+    """The plug that reads files as text."""
+
+    async def read(self, path: Path, on_progress: Progress = lambda _read, _all: None) -> FileText:
+        """Read a text or a document; cancelling ends that at once.
+
+        Raises BadInput with the file's name and why it cannot be read.
+        """
+        ...
+
+
+def is_document(path: Path) -> bool:
+    """Say whether a file's name is that of a document, which is more than plain text."""
+    return path.suffix.casefold() in DOCUMENT_TYPES
+
+
+def with_page_numbers(text: str, label: str) -> str:
+    """Return a text with a line before each page; `label` has a blank for its number. A text without pages stays."""
+    if NEW_PAGE not in text:
+        return text
+    pages = text.split(NEW_PAGE)
+    return "\n\n".join(f"{label.format(page=number)}\n{page}" for number, page in enumerate(pages, 1))

@@ -1,0 +1,84 @@
+"""Starts the process that reads a file: `python -m app.files.file_reader`, or `--file-reader` of a frozen build.
+
+It takes one request from standard input, a line of JSON with the path. Lines of JSON come back: progress, then the
+result, which says how many bytes of text follow it. The file is a stranger's, so the process has limits of its own.
+"""
+
+import json
+import os
+import sys
+import threading
+from pathlib import Path
+
+from app.children.pipes import Pipes
+from app.children.processes import end_with_parent
+from app.files.file_reader.document import Document, Unreadable, collected
+
+_MOST_MEMORY = 1 << 30
+# Longer than the parent waits, which ends this process itself.
+_MOST_SECONDS = 60.0
+
+
+def main() -> int:
+    """Read one file and end."""
+    end_with_parent()
+    request = json.loads(sys.stdin.buffer.readline())
+    pipes = Pipes.take_over_standard_streams()
+    _limit()
+    path = Path(request["path"])
+    text = b""
+    answer: dict[str, object]
+    try:
+        result = collected(_document(path), lambda read, count: pipes.write({"progress": [read, count]}))
+        text = result.text.encode()
+        answer = {"pages": result.pages, "pages_read": result.pages_read, "cut": result.cut}
+    except Unreadable as error:
+        answer = {"error": error.code, "details": error.details}
+    except OSError as error:
+        answer = {"error": "attachment_unreadable", "details": {"detail": error.strerror or ""}}
+    except MemoryError:
+        answer = {"error": "file_reader_ended", "details": {}}
+    except Exception:
+        # Libraries raise errors of every kind for damaged files.
+        answer = {"error": "file_damaged", "details": {}}
+    pipes.write({**answer, "bytes": len(text)})
+    pipes.write_bytes(text)
+    # Libraries that met a damaged file may crash while they are cleaned up.
+    os._exit(0)
+
+
+def _document(path: Path) -> Document:
+    """Return a document, read by the reader of its format, which alone is imported."""
+    suffix = path.suffix.casefold()
+    if suffix == ".pdf":
+        from app.files.file_reader.pdf import read
+    elif suffix in (".html", ".htm"):
+        from app.files.file_reader.web_page import read
+    elif suffix == ".odt":
+        from app.files.file_reader.packed import read_odt as read
+    elif suffix == ".hwpx":
+        from app.files.file_reader.packed import read_hwpx as read
+    elif suffix == ".epub":
+        from app.files.file_reader.packed import read_epub as read
+    elif suffix == ".hwp":
+        raise Unreadable("file_hwp")
+    else:
+        from app.files.file_reader.office import read
+    return read(path)
+
+
+def _limit() -> None:
+    """Limit memory and time, where the system can."""
+    timer = threading.Timer(_MOST_SECONDS, lambda: os._exit(1))
+    timer.daemon = True
+    timer.start()
+    if sys.platform != "win32":
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        if sys.platform == "linux":
+            resource.setrlimit(resource.RLIMIT_AS, (_MOST_MEMORY, _MOST_MEMORY))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,69 @@
+"""What every reader gives: the pages of a document, one after the other, or why it cannot be read."""
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from app.core.files import MOST_CHARACTERS, NEW_PAGE
+from app.core.text import clean_text
+
+# A document that takes longer than this is cut, before the parent ends this process.
+_SECONDS = 22.0
+_PROGRESS_SECONDS = 0.1
+_SCANNED = 20
+
+
+class Unreadable(Exception):
+    """A document that cannot be read; `code` has a text `error.<code>`, `details` fill its blanks."""
+
+    def __init__(self, code: str, **details: object) -> None:
+        super().__init__(code)
+        self.code = code
+        self.details = details
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """The texts of the pages in order, and their number; 0 for a document that has no pages."""
+
+    pages: Iterable[str]
+    count: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Collected:
+    """The text of a document as far as it was read."""
+
+    text: str
+    pages: int
+    pages_read: int
+    cut: bool
+
+
+def collected(document: Document, on_progress: Callable[[int, int], None]) -> Collected:
+    """Read the pages until the text or the time is used up. Raises Unreadable if there is no text."""
+    started = told = time.monotonic()
+    pages: list[str] = []
+    characters, cut = 0, False
+    for page in document.pages:
+        text = clean_text(page.replace(NEW_PAGE, "\n")).strip()
+        now = time.monotonic()
+        cut = characters + len(text) > MOST_CHARACTERS or (bool(pages) and now - started > _SECONDS)
+        if cut:
+            pages += [] if pages and document.count else [text[: MOST_CHARACTERS - characters]]
+            break
+        characters += len(text)
+        pages.append(text)
+        if now - told > _PROGRESS_SECONDS and document.count:
+            told = now
+            on_progress(len(pages), document.count)
+    if not any(pages):
+        raise Unreadable("file_scanned" if document.count else "file_empty", pages=document.count)
+    if document.count > 1 and not cut and characters < _SCANNED * document.count:
+        raise Unreadable("file_scanned", pages=document.count)
+    read = len(pages) if document.count else 0
+    whole = (NEW_PAGE if document.count else "\n\n").join(pages)
+    if cut:
+        what = f"{read} of {document.count} pages" if read else f"{len(whole):,} characters"
+        whole += f"\n[The file is longer: only the first {what} are given here.]"
+    return Collected(text=whole, pages=document.count, pages_read=read, cut=cut)

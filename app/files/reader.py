@@ -1,0 +1,121 @@
+"""The parent's end of reading files: plain text in a thread, each document in a child process of its own."""
+
+import asyncio
+import contextlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from app.children.processes import FILE_READER, child_command, child_environment
+from app.core.errors import BadInput
+from app.core.files import DOCUMENT_TYPES, MOST_BYTES, MOST_CHARACTERS, FileText, Progress, is_document
+from app.core.text import clean_text
+
+SECONDS = 30.0
+_MOST_TEXT_BYTES = 4 * MOST_CHARACTERS
+
+
+def _nothing(_read: int, _all: int) -> None:
+    """Show no progress."""
+
+
+class FileReaders:
+    """Reads files; starts a process for each document and ends it afterwards, also when it is cancelled."""
+
+    async def read(self, path: Path, on_progress: Progress = _nothing) -> FileText:
+        """Read a text or a document. Raises BadInput with the file's name and why it cannot be read."""
+        if not is_document(path):
+            return await asyncio.to_thread(_read_text, path)
+        await asyncio.to_thread(_check_size, path, MOST_BYTES)
+        try:
+            async with asyncio.timeout(SECONDS):
+                result = await _ask({"path": str(path)}, on_progress)
+        except TimeoutError:
+            raise BadInput("file_too_slow", name=path.name, seconds=round(SECONDS)) from None
+        except OSError as error:
+            raise BadInput("attachment_unreadable", name=path.name, detail=error.strerror or "") from error
+        if result is None:
+            # The child was ended by the system, or a library has crashed in it.
+            raise BadInput("file_reader_ended", name=path.name)
+        header, text = result
+        if "error" in header:
+            raise BadInput(header["error"], **{**header["details"], "name": path.name})
+        return FileText(
+            name=clean_text(path.name),
+            text=await asyncio.to_thread(text.decode),
+            media_type=DOCUMENT_TYPES[path.suffix.casefold()],
+            pages=header["pages"],
+            pages_read=header["pages_read"],
+            cut=header["cut"],
+        )
+
+
+async def _ask(request: Mapping[str, Any], on_progress: Progress) -> tuple[dict[str, Any], bytes] | None:
+    """Run a child process for one request, and return its last line and the bytes that follow it.
+
+    Returns None if it ended without that.
+    """
+    process = await asyncio.create_subprocess_exec(
+        *child_command(FILE_READER),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+        env=child_environment(),
+    )
+    assert process.stdin is not None
+    ended = False
+    try:
+        result = await _result(process, request, on_progress)
+        ended = True
+        return result
+    finally:
+        if not ended:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+        process.stdin.close()
+        # It ends by itself after its answer, at once.
+        await asyncio.shield(process.wait())
+
+
+async def _result(
+    process: asyncio.subprocess.Process, request: Mapping[str, Any], on_progress: Progress
+) -> tuple[dict[str, Any], bytes] | None:
+    assert process.stdin is not None
+    assert process.stdout is not None
+    with contextlib.suppress(OSError):
+        process.stdin.write(json.dumps(request).encode("ascii") + b"\n")
+        await process.stdin.drain()
+    with contextlib.suppress(asyncio.IncompleteReadError):
+        while line := await process.stdout.readline():
+            answer: dict[str, Any] = json.loads(line)
+            if "progress" not in answer:
+                return answer, await process.stdout.readexactly(answer["bytes"])
+            on_progress(*answer["progress"])
+    return None
+
+
+def _check_size(path: Path, most: int) -> None:
+    try:
+        size = path.stat().st_size
+    except OSError as error:
+        raise BadInput("attachment_unreadable", name=path.name, detail=error.strerror or "") from error
+    if size > most:
+        raise BadInput("attachment_too_large", name=path.name, most=most // 1_000_000)
+
+
+def _read_text(path: Path) -> FileText:
+    _check_size(path, _MOST_TEXT_BYTES)
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadInput("attachment_not_text", name=path.name) from error
+    except OSError as error:
+        raise BadInput("attachment_unreadable", name=path.name, detail=error.strerror or "") from error
+    if "\0" in text:
+        raise BadInput("attachment_not_text", name=path.name)
+    cut = len(text) > MOST_CHARACTERS
+    if cut:
+        text = text[: text.rfind("\n", 0, MOST_CHARACTERS) + 1] or text[:MOST_CHARACTERS]
+        text += f"\n[The file is longer: only the first {len(text):,} characters are given here.]"
+    return FileText(name=clean_text(path.name), text=clean_text(text), cut=cut)

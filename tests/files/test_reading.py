@@ -1,0 +1,219 @@
+"""Documents as text: every format is read, and what cannot be read is refused in words that name the file."""
+
+import asyncio
+import contextlib
+import os
+import random
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from app.core.errors import BadInput
+from app.core.files import DOCUMENT_TYPES, MOST_CHARACTERS, NEW_PAGE, FileText, with_page_numbers
+from app.core.texts import Texts
+from app.files import reader
+from app.files.reader import FileReaders
+from app.storage.paths import resources_dir
+from tests.files.documents import EPUB, LATIN, ODT, SAYS, a_locked_pdf, a_pdf, a_zip, write_all
+
+FOLDER = resources_dir() / "i18n"
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+
+
+async def read(path: Path) -> FileText:
+    return await FileReaders().read(path)
+
+
+async def refused(path: Path, data: bytes) -> str:
+    path.write_bytes(data)
+    with pytest.raises(BadInput) as caught:
+        await read(path)
+    assert caught.value.details["name"] == path.name
+    return caught.value.code
+
+
+async def test_every_format_is_read(tmp_path):
+    paths = write_all(tmp_path)
+    files = await asyncio.gather(*map(read, paths))
+    for path, file in zip(paths, files, strict=True):
+        for words in LATIN if path.suffix == ".pdf" else SAYS:
+            assert words in file.text.replace("\xa0", " "), (path.suffix, words, file.text)
+        assert (file.name, file.media_type) == (path.name, DOCUMENT_TYPES[path.suffix])
+        assert not file.cut and "hidden" not in file.text and "not shown" not in file.text
+    assert {path.suffix for path in paths} >= {
+        ".pdf",
+        ".docx",
+        ".pptx",
+        ".xlsx",
+        ".odt",
+        ".hwpx",
+        ".epub",
+        ".html",
+    }
+
+
+async def test_a_pdf_keeps_its_pages(tmp_path):
+    path = tmp_path / "두 쪽.PDF"
+    path.write_bytes(a_pdf(["The first page of the report", "The second page of the report"]))
+    file = await read(path)
+    assert (file.pages, file.pages_read) == (2, 2)
+    assert file.text == f"The first page of the report{NEW_PAGE}The second page of the report"
+    assert with_page_numbers(file.text, "[page {page}]").startswith(
+        "[page 1]\nThe first page of the report\n\n[page 2]\n"
+    )
+
+
+async def test_chapters_and_sections_are_in_order(tmp_path):
+    for path in write_all(tmp_path):
+        if path.suffix in {".epub", ".hwpx"}:
+            text = (await read(path)).text
+            assert text.index("12 percent") < text.index("서울"), path.suffix
+
+
+async def test_a_long_document_ends_at_a_page_and_says_so(tmp_path):
+    path, told = tmp_path / "long.pdf", []
+    page = "\n".join("A line of many words that fill the page from one side to the other" for _ in range(60))
+    path.write_bytes(a_pdf([page] * 300))
+    file = await FileReaders().read(path, lambda read, pages: told.append((read, pages)))
+    assert file.cut and 0 < file.pages_read < file.pages == 300
+    assert len(file.text) < MOST_CHARACTERS + 200
+    assert file.text.endswith(f"only the first {file.pages_read} of 300 pages are given here.]")
+    assert file.text.count(NEW_PAGE) == file.pages_read - 1
+    assert told == sorted(told) and all(pages == 300 for _, pages in told)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "code"),
+    [
+        ("locked.pdf", a_locked_pdf(), "file_encrypted"),
+        ("locked.docx", OLE + bytes(2_000) + "EncryptedPackage".encode("utf-16-le"), "file_encrypted"),
+        (
+            "locked.odt",
+            a_zip({**ODT, "META-INF/manifest.xml": "<m><encryption-data/></m>"}),
+            "file_encrypted",
+        ),
+        (
+            "locked.epub",
+            a_zip({**EPUB, "META-INF/encryption.xml": '<e><EncryptedData URI="OEBPS/two.xhtml"/></e>'}),
+            "file_encrypted",
+        ),
+        ("scan.pdf", a_pdf(["", "4", ""]), "file_scanned"),
+        ("blank.pdf", a_pdf([""]), "file_scanned"),
+        ("blank.hwpx", a_zip({"Contents/section0.xml": "<sec/>"}), "file_empty"),
+        ("blank.html", b"<html><body></body></html>", "file_empty"),
+        ("nothing.pdf", b"", "file_damaged"),
+        ("no.docx", b"PK\3\4 and so on", "file_damaged"),
+        ("old.docx", OLE + bytes(2_000), "file_damaged"),
+        ("new.doc", a_zip(ODT), "file_damaged"),
+        ("other.epub", a_zip(ODT), "file_damaged"),
+        ("other.hwpx", a_zip(ODT), "file_damaged"),
+        ("old.hwp", OLE + bytes(2_000), "file_hwp"),
+        ("entity.odt", a_zip({"content.xml": '<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>'}), "file_damaged"),
+        (
+            "lol.hwpx",
+            a_zip(
+                {"Contents/section0.xml": '<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]><t>&b;</t>'}
+            ),
+            "file_damaged",
+        ),
+        ("bomb.docx", a_zip({"word/document.xml": bytes(60_000_000)}), "file_too_packed"),
+        ("many.epub", a_zip({f"a{number}": "" for number in range(2_001)}), "file_too_packed"),
+    ],
+)
+async def test_what_cannot_be_read_is_refused_in_words(tmp_path, name, data, code):
+    assert await refused(tmp_path / name, data) == code
+    for language in ("en", "ko"):
+        text = Texts.load(FOLDER, language)(f"error.{code}", name=name, pages=3, seconds=30)
+        assert name in text and "{" not in text
+
+
+async def test_an_archive_that_lies_about_its_size_is_not_unpacked(tmp_path):
+    data = bytearray(a_zip({"Contents/section0.xml": b"<sec>" + b" " * 30_000_000 + b"</sec>"}))
+    for signature, place in ((b"PK\1\2", 24), (b"PK\3\4", 22)):
+        start = data.index(signature) + place
+        data[start : start + 4] = (1_000).to_bytes(4, "little")
+    assert await refused(tmp_path / "lies.hwpx", bytes(data)) == "file_damaged"
+
+
+async def test_the_names_in_an_archive_are_no_paths(tmp_path):
+    (tmp_path / "secret.xhtml").write_text("<p>the secret</p>")
+    book = {**EPUB, "OEBPS/book.opf": EPUB["OEBPS/book.opf"].replace("two.xhtml", "../../secret.xhtml")}
+    path = tmp_path / "book.epub"
+    path.write_bytes(a_zip(book))
+    assert "secret" not in (await read(path)).text
+
+
+async def test_a_folder_a_missing_and_a_large_file_are_refused(tmp_path):
+    (tmp_path / "folder.pdf").mkdir()
+    with (tmp_path / "large.pdf").open("wb") as file:
+        file.truncate(50_000_001)
+    for name, code in (("folder.pdf", "unreadable"), ("gone.pdf", "unreadable"), ("large.pdf", "too_large")):
+        with pytest.raises(BadInput) as caught:
+            await read(tmp_path / name)
+        assert caught.value.code == f"attachment_{code}"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a slow file is a pipe here")
+async def test_cancelling_and_the_time_limit_end_the_process(tmp_path, monkeypatch):
+    path = tmp_path / "slow.docx"
+    os.mkfifo(path)
+    started = []
+    real = asyncio.create_subprocess_exec
+
+    async def start(*command, **options):
+        started.append(await real(*command, **options))
+        return started[-1]
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", start)
+    reading = asyncio.create_task(read(path))
+    while not started:
+        await asyncio.sleep(0.01)
+    reading.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await reading
+    assert started[0].returncode is not None
+    monkeypatch.setattr(reader, "SECONDS", 0.2)
+    with pytest.raises(BadInput) as caught:
+        await read(path)
+    assert caught.value.code == "file_too_slow"
+    assert started[1].returncode is not None
+
+
+def damaged(data: bytes, source: random.Random) -> bytes:
+    """Return a file with a few bytes changed, cut, or filled with zeros."""
+    changed = bytearray(data)
+    for _ in range(source.randint(1, 30)):
+        changed[source.randrange(len(changed))] = source.randrange(256)
+    if source.random() < 0.4:
+        start = source.randrange(len(changed))
+        changed[start : start + source.randrange(1, 200)] = bytes(source.randrange(1, 200))
+    return bytes(changed[: source.randrange(1, len(changed))] if source.random() < 0.3 else changed)
+
+
+def repacked(path: Path, source: random.Random) -> bytes:
+    """Return an archive whose entries are damaged, while the archive itself is sound."""
+    with zipfile.ZipFile(path) as archive:
+        entries = {name: archive.read(name) for name in archive.namelist()}
+    name = source.choice([name for name, data in entries.items() if data])
+    return a_zip({**entries, name: damaged(entries[name], source)})
+
+
+async def harmless(path: Path) -> None:
+    """Read a damaged file: it gives text, or an error in words."""
+    with contextlib.suppress(BadInput):
+        assert (await read(path)).text
+        return
+
+
+@pytest.mark.parametrize("times", [3, pytest.param(60, marks=pytest.mark.slow)])
+async def test_damaged_files_of_every_format_give_text_or_an_error_in_words(tmp_path, times):
+    source = random.Random(7)
+    for path in write_all(tmp_path):
+        made = []
+        for number in range(times):
+            made.append(tmp_path / f"damaged{number}{path.suffix}")
+            inner = number % 2 and zipfile.is_zipfile(path)
+            made[-1].write_bytes(repacked(path, source) if inner else damaged(path.read_bytes(), source))
+        for start in range(0, times, 4):
+            await asyncio.gather(*map(harmless, made[start : start + 4]))
