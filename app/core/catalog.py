@@ -1,64 +1,20 @@
 """The providers Moot knows, one row each, and what is known about their models.
 
-A provider with an OpenAI-compatible API needs a row in `PRESETS` only. What another API asks for differently is in
-providers/endpoints.py (addresses) and providers/model_host (`request`, `messages`, `trial`).
+A provider with an OpenAI-compatible API needs a row in core/presets.py only. What another API asks for differently is
+in providers/endpoints.py (addresses) and providers/model_host (`request`, `messages`, `trial`).
 """
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
-from urllib.parse import urlsplit
+
+from app.core.presets import PRESETS
+from app.core.provider_kind import ProviderKind, RequestForm
 
 EMBEDDED = "embedded"
 EMBEDDED_MODEL = "smollm2-135m"
 EMBEDDED_BYTES = 98_362_432
 EMBEDDED_WINDOW = 8_192
-
-
-class RequestForm(StrEnum):
-    """How a debate is put to a model: as chat turns, or as one transcript."""
-
-    CHAT = "chat"
-    TRANSCRIPT = "transcript"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProviderKind:
-    """A provider that can be chosen.
-
-    `route` is LiteLLM's prefix, `base_url` the default address, `variable` the environment variable its users know,
-    `voice` the name of its participant, `listed_as` its prefix in LiteLLM's list of prices ("" for its route's).
-    `form` says how a debate is put to its models: chat turns, or one transcript
-    with an opener (for a model too small for chat turns). `guided` marks models that cannot choose a tool: Moot offers
-    the one that fits. `images` says that models take pictures. `calls_at_once` is how many answers a server of this
-    computer can write at once, None for any number. `key_page` is where one gets a key; it begins with `key_prefix`.
-    """
-
-    kind: str
-    label: str
-    voice: str
-    route: str
-    base_url: str
-    models: tuple[str, ...]
-    variable: str = ""
-    local: bool = False
-    needs_key: bool = True
-    form: str = RequestForm.CHAT
-    listed_as: str = ""
-    guided: bool = False
-    images: bool = True
-    calls_at_once: int | None = None
-    key_page: str = ""
-    key_prefix: str = ""
-
-    def listed(self, model: str) -> str:
-        """Return a model's name in LiteLLM's list of prices."""
-        return f"{self.listed_as or self.route}/{model}"
-
-    def is_own(self, address: str) -> bool:
-        """Return whether an address is on the provider's own server, so that what is known of it holds there."""
-        return bool(self.base_url) and _server(address) == _server(self.base_url)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,23 +102,6 @@ USUAL: tuple[ProviderKind, ...] = (
     ),
 )
 
-# The providers that can be added by name. Above each, the pages that its row was written from.
-PRESETS: tuple[ProviderKind, ...] = (
-    # https://openrouter.ai/docs/quickstart, https://openrouter.ai/docs/use-cases/usage-accounting
-    ProviderKind(
-        kind="openrouter",
-        label="OpenRouter",
-        voice="OpenRouter",
-        route="openai",
-        base_url="https://openrouter.ai/api/v1",
-        models=("anthropic/claude-sonnet-4.5", "openai/gpt-5.2", "google/gemini-2.5-flash"),
-        variable="OPENROUTER_API_KEY",
-        listed_as="openrouter",
-        key_page="https://openrouter.ai/settings/keys",
-        key_prefix="sk-or-",
-    ),
-)
-
 KINDS: tuple[ProviderKind, ...] = (*USUAL, *PRESETS)
 
 EMBEDDED_VOICES: tuple[str, ...] = ("Ada", "Ben", "Cleo")
@@ -177,6 +116,7 @@ LOCAL_SERVERS: tuple[LocalServer, ...] = (
     ),
     LocalServer(
         name="LM Studio",
+        kind="lm-studio",
         address="http://127.0.0.1:1234/v1",
         path="/lmstudio-greeting",
         sign=r'"lmstudio"\s*:\s*true',
@@ -189,6 +129,7 @@ LOCAL_SERVERS: tuple[LocalServer, ...] = (
     ),
     LocalServer(
         name="vLLM",
+        kind="vllm",
         address="http://127.0.0.1:8000/v1",
         path="/v1/models",
         sign=r'"owned_by"\s*:\s*"vllm"',
@@ -211,11 +152,6 @@ _NOT_FOR_CHAT = re.compile(
 def provider_kind(kind: str) -> ProviderKind | None:
     """Return the row of a kind, None when this version does not know it."""
     return next((row for row in KINDS if row.kind == kind), None)
-
-
-def _server(address: str) -> tuple[str, str]:
-    parts = urlsplit(address)
-    return parts.scheme, parts.netloc.lower()
 
 
 def kind_of_key(key: str, chosen: str = "") -> str:

@@ -63,7 +63,9 @@ class Connections:
         }
         return tuple(server for server in found if _place(server.address) not in taken)
 
-    def draft(self, kind: str, address: str = "", label: str = "") -> ProviderConfig:
+    def draft(
+        self, kind: str, address: str = "", label: str = "", models: tuple[str, ...] = ()
+    ) -> ProviderConfig:
         """Return a provider as it would be added: the one of this kind or address where it exists.
 
         Raises BadInput for an invalid address.
@@ -76,12 +78,14 @@ class Connections:
         here = _place(address or usual)
         for status in self._providers():
             if status.config.kind == kind and status.base_url and _place(status.base_url) == here:
-                return replace(status.config, enabled=True)
+                return replace(status.config, models=models or status.config.models, enabled=True)
         taken = {config.id for config in configured(self._documents)}
         stem = _NOT_OF_AN_ID.sub("-", (label or kind).lower()).strip("-")[:40] or "server"
         names = (stem, *(f"{stem}-{number}" for number in range(2, 1_000)))
         free = next(name for name in names if name not in taken)
-        return check_provider(ProviderConfig(id=free, kind=kind, label=label, base_url=address))
+        return check_provider(
+            ProviderConfig(id=free, kind=kind, label=label, base_url=address, models=models)
+        )
 
     async def use(self, server: FoundServer) -> ProviderConfig:
         """Add a server that was found, with the models it lists. Raises StorageError."""

@@ -11,6 +11,7 @@ from app.core.catalog import EMBEDDED, KINDS, provider_kind
 from app.core.errors import BadInput, FailureKind, NotFound, StorageError
 from app.core.events import Event, EventBus, KeysChanged, Notice
 from app.core.provider import ProviderConfig, ProviderStatus
+from app.core.provider_kind import server_of
 from app.core.server_secrets import PLACE, has_key, has_user, hidden_address, secret_fields, secret_place
 from app.core.store import Documents, KeyNews, Secrets
 
@@ -116,8 +117,8 @@ def key_place(config: ProviderConfig) -> str:
     A key is for one server: after a change of the address to another computer the user is asked for its key.
     """
     kind = provider_kind(config.kind)
-    server = _server(config.base_url)
-    usual = not server or (kind is not None and server == _server(kind.base_url))
+    server = server_of(config.base_url)
+    usual = not server or (kind is not None and bool(kind.base_url) and kind.is_own(server))
     return config.id if usual or on_this_computer(server) else f"{config.id}@{server}"
 
 
@@ -128,11 +129,6 @@ def on_this_computer(address: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return host == "localhost" or host.endswith(".localhost")
-
-
-def _server(address: str) -> str:
-    parts = address.split("/", 3)
-    return "/".join(parts[:3]).lower()
 
 
 def check_provider(config: ProviderConfig) -> ProviderConfig:

@@ -31,7 +31,7 @@ def complete_address(kind: str, address: str) -> str:
     if parts.path:
         return text
     row = provider_kind(kind)
-    return text + ((row and urlsplit(row.base_url).path) or _USUAL_PATH)
+    return text + ((row and row.path) or _USUAL_PATH)
 
 
 def is_near(address: str) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 from app.children.host_client import HostClient, HostProcess, Line
 from app.children.processes import MODEL_HOST
 from app.core import catalog
-from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, EMBEDDED_WINDOW, ProviderKind, provider_kind
+from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, EMBEDDED_WINDOW, provider_kind
 from app.core.errors import BadInput, FailureKind, MootError, ProviderError, StorageError
 from app.core.ids import new_id
 from app.core.model_facts import Effort, FactSource, ModelFacts, TakesTemperature, read_facts
@@ -28,6 +28,7 @@ from app.core.provider import (
     TestResult,
     Text,
 )
+from app.core.provider_kind import ProviderKind
 from app.core.text import clean_text, clean_values
 from app.core.usage import Price
 from app.providers.endpoints import LOCAL, ModelLimits, complete_address, is_near, listens, usual_limits
@@ -339,6 +340,7 @@ class RemoteModels(HostClient):
             "tools": [clean_values(tool) for tool in request.tools],
             "schema": clean_values(request.schema),
             "options": dict(request.options),
+            "rules": dataclasses.asdict(row.rules_at(config.base_url or row.base_url)),
         }
         if row.kind == EMBEDDED:
             model_file = await asyncio.to_thread(self._model_file)

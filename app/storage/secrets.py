@@ -238,7 +238,10 @@ class KeyringSecrets:
         row = provider_kind(kind)
         provider_id, _, server = (provider, "", "") if provider.startswith(PLACE) else provider.partition("@")
         # The provider's well-known variable is for its usual server only; no other server gets that key.
-        for name in (row.variable if row and not server else "", variable_name(provider_id)):
+        for name in (
+            row.variable if row and (not server or row.is_own(server)) else "",
+            variable_name(provider_id),
+        ):
             key = self._environment.get(name, "").strip() if name else ""
             if key:
                 return key, ENVIRONMENT

@@ -3,6 +3,7 @@
 import pytest
 
 from app.core import catalog
+from app.core.provider_kind import ServerRules
 
 
 def test_the_best_model_is_one_we_know_else_the_first_for_chat() -> None:
@@ -21,12 +22,42 @@ def test_the_best_model_is_one_we_know_else_the_first_for_chat() -> None:
         ("sk-ant-api03-abc", "anthropic"),
         ("sk-proj-abc", "openai"),
         ("AIzaSyAbc", "gemini"),
-        ("gsk_abc", ""),
+        ("sk-or-v1-abc", "openrouter"),
+        ("gsk_abc", "groq"),
+        ("0123456789abcdef", ""),
         ("", ""),
     ],
 )
 def test_a_key_says_whose_it_is(key: str, kind: str) -> None:
     assert catalog.kind_of_key(key) == kind
+
+
+def test_a_key_that_begins_like_others_is_the_chosen_providers() -> None:
+    assert catalog.kind_of_key("sk-0123", "deepseek") == "deepseek"
+    assert catalog.kind_of_key("sk-0123", "mistral") == "openai"
+    assert catalog.kind_of_key("sk-or-v1-0123", "deepseek") == "openrouter"
+
+
+@pytest.mark.parametrize(
+    ("kind", "address", "own"),
+    [
+        ("mistral", "https://api.mistral.ai/v1", True),
+        ("mistral", "https://API.mistral.ai", True),
+        ("mistral", "http://api.mistral.ai/v1", False),
+        ("mistral", "https://api.mistral.ai.example.com/v1", False),
+        ("mistral", "http://127.0.0.1:8080/v1", False),
+        ("azure", "https://acme-1.openai.azure.com/openai/v1", True),
+        ("azure", "https://acme.openai.azure.com.example.com/openai/v1", False),
+        ("azure", "https://a.b.openai.azure.com", False),
+        ("azure", "https://openai.azure.com", False),
+        ("openai-compatible", "http://127.0.0.1:8000/v1", False),
+    ],
+)
+def test_what_is_known_of_a_provider_holds_on_its_own_server(kind: str, address: str, own: bool) -> None:
+    row = catalog.provider_kind(kind)
+    assert row is not None
+    assert row.is_own(address) is own
+    assert row.rules_at(address) == (row.rules if own else ServerRules())
 
 
 def test_models_that_do_not_chat_are_left_out() -> None:

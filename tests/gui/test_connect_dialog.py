@@ -207,6 +207,34 @@ async def test_a_provider_is_found_by_its_name_and_added(person, monkeypatch):
     assert key not in everything_shown(person)
 
 
+@pytest.mark.timeout(180)
+async def test_azure_is_asked_for_the_deployment_at_the_users_own_address(person):
+    with WireServer("azure", key="azure-canary-0123456789", models=("my-gpt",)) as server:
+        dialog = await open_dialog(person)
+        await person.click("connect_azure")
+        assert "NAME.openai.azure.com" in dialog.address.placeholderText()
+        await person.write("connect_key", server.key)
+        await person.click("connect_go")
+        await until(lambda: dialog.answer.property("kind") == "error")
+        assert not server.requests
+        await person.write("connect_address", server.address.removesuffix("/openai/v1"))
+        await person.write("connect_model", "my-gpt")
+        await person.click("connect_go")
+        assert "my-gpt answered" in await answered(dialog)
+        (added,) = [one for one in person.window.controller.engine.providers() if one.config.kind == "azure"]
+        assert added.ready and added.models == ("my-gpt",)
+
+
+async def test_a_server_of_a_known_kind_needs_no_address_and_no_key(person):
+    dialog = await open_dialog(person)
+    await person.write("connect_search", "vllm")
+    assert dialog._choice == "vllm"
+    assert "http://127.0.0.1:8000/v1" in dialog.address.placeholderText()
+    await person.click("connect_go")
+    await until(lambda: dialog.answer.property("kind") == "error")
+    assert "vLLM" in dialog._kinds.checkedButton().text()
+
+
 async def test_a_key_chooses_its_provider_also_behind_a_search(person):
     dialog = await open_dialog(person)
     await person.write("connect_search", "gemini")

@@ -46,10 +46,10 @@ class OpenAI(Protocol):
         return self.error(400, message, "invalid_request_error", code, param)
 
     def model_of(self, path: str, body: Body) -> str | None:
-        return str(body.get("model", "")) if path == "/v1/chat/completions" else None
+        return str(body.get("model", "")) if path == f"{self.base_path}/chat/completions" else None
 
     def list_path(self) -> str:
-        return "/v1/models"
+        return f"{self.base_path}/models"
 
     def list_body(self) -> Body:
         rows = [{"id": model, "object": "model", "created": 0, "owned_by": "wire"} for model in self.models]

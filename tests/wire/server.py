@@ -23,6 +23,7 @@ from aiohttp import web
 from tests.wire.anthropic import Anthropic
 from tests.wire.gemini import Gemini
 from tests.wire.openai import Gemma, Ollama, OpenAI
+from tests.wire.presets import PROTOCOLS as PRESETS
 from tests.wire.protocols import Asked, Protocol, Refused
 from tests.wire.replies import Answer, Fault, Raw, Refusal, Reply
 from tests.wire.views import Seen
@@ -77,7 +78,7 @@ class WireServer:
     """
 
     PROTOCOLS: ClassVar[dict[str, type[Protocol]]] = {
-        protocol.kind: protocol for protocol in (OpenAI, Anthropic, Gemini, Ollama, Gemma)
+        protocol.kind: protocol for protocol in (OpenAI, Anthropic, Gemini, Ollama, Gemma, *PRESETS)
     }
 
     def __init__(

@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import cycle
 
-from app.core.catalog import RequestForm, provider_kind
+from app.core.catalog import provider_kind
 from app.core.message import Message
+from app.core.provider_kind import RequestForm
 from app.core.session import Debate, DebateMode, Participant
 from app.engine.debate.next_speaker import next_speaker
 from app.engine.prompts import Prompts

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from app.core.catalog import RequestForm
 from app.core.provider import ModelRequest, ProviderStatus
+from app.core.provider_kind import RequestForm
 from app.core.session import DebateSession, Participant
 from app.core.store import Documents
 from app.engine.debate.director import World, participant_of

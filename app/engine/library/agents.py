@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from app.core.agent import Agent, Group
-from app.core.catalog import EMBEDDED, ProviderKind, provider_kind
+from app.core.catalog import EMBEDDED, provider_kind
 from app.core.errors import BadInput
 from app.core.events import AssistantsChanged, EventBus
 from app.core.provider import ProviderStatus
+from app.core.provider_kind import ProviderKind
 from app.core.session import (
     AgentMode,
     GroupState,

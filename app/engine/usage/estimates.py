@@ -5,9 +5,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from app.core.agent import Agent, Group
-from app.core.catalog import RequestForm
 from app.core.errors import ProviderError
 from app.core.provider import Models, ProviderStatus
+from app.core.provider_kind import RequestForm
 from app.core.session import AgentMode, GroupState, Participant
 from app.core.usage import Price
 from app.core.workflow import WorkflowDefinition

@@ -6,11 +6,12 @@ from dataclasses import replace
 from PySide6.QtCore import Signal
 
 from app.core.agent import Agent, Group
-from app.core.catalog import EMBEDDED, ProviderKind, provider_kind
+from app.core.catalog import EMBEDDED, provider_kind
 from app.core.draft import NEW, Draft, Rewriting
 from app.core.errors import MootError, NotFound
 from app.core.events import SessionChanged
 from app.core.message import Attachment, Consent, PromptType
+from app.core.provider_kind import ProviderKind
 from app.core.session import AgentMode
 from app.engine.chat.branches import versions
 from app.engine.engine import Engine

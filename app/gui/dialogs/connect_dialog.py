@@ -8,8 +8,9 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QButtonGroup, QDialog, QGridLayout, QLineEdit, QWidget
 
-from app.core.catalog import KINDS, PRESETS, USUAL, kind_of_key, provider_kind
+from app.core.catalog import KINDS, USUAL, kind_of_key, provider_kind
 from app.core.errors import FailureKind, MootError, ProviderError
+from app.core.presets import PRESETS
 from app.core.provider import FoundServer, ProviderConfig, TestResult
 from app.engine.engine import Engine
 from app.gui.dialogs.link_dialog import LinkDialog
@@ -63,7 +64,9 @@ class ConnectDialog(QDialog):
         self._warm = False
         self._title = say(plain_label("page_title"), language, "connect.title")
         self._kinds = QButtonGroup(self)
-        usual, by_name = (tuple(row.kind for row in rows if row.needs_key) for rows in (USUAL, PRESETS))
+        found = {server.kind for server in servers}
+        usual = [row.kind for row in USUAL if row.needs_key]
+        by_name = [row.kind for row in PRESETS if row.kind not in found]
         self._choices = [*usual, *self._servers, *by_name, OTHER]
         for number, choice in enumerate(self._choices):
             card = button("choice", f"connect_{choice if choice not in self._servers else f'found_{number}'}")
@@ -83,8 +86,9 @@ class ConnectDialog(QDialog):
             named("connect_address", QLineEdit()),
             language,
             name="provider.base_url",
-            hint="connect.address.hint",
         )
+        self._model_label = say(plain_label("field"), language, "connect.deployment")
+        self.model = say(named("connect_model", QLineEdit()), language, name="connect.deployment")
         self.key = say(
             named("connect_key", QLineEdit()), language, name="provider.key", hint="provider.key.placeholder"
         )
@@ -125,6 +129,8 @@ class ConnectDialog(QDialog):
             4,
             self._address_label,
             self.address,
+            self._model_label,
+            self.model,
             self._key_label,
             self.key,
             hbox((self._page, 1), self._copy, self._open),
@@ -155,7 +161,8 @@ class ConnectDialog(QDialog):
         self._kinds.idToggled.connect(self._on_kind)
         self.key.textChanged.connect(self._on_key)
         self.search.textChanged.connect(self._show_cards)
-        self.address.textChanged.connect(lambda _text: self._forget_result())
+        for field in (self.address, self.model):
+            field.textChanged.connect(lambda _text: self._forget_result())
         self._copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(self._key_page()))
         self._cancel.clicked.connect(self.reject)
         self.finished.connect(self._on_finished)
@@ -219,10 +226,12 @@ class ConnectDialog(QDialog):
         words, server = self._language, self._server
         if server is not None:
             self._draft = self._engine.connections.draft(server.kind, server.address, server.name)
-        elif self._choice == OTHER:
-            self._draft = self._engine.connections.draft(OTHER, self.address.text().strip())
         else:
-            self._draft = self._engine.connections.draft(self._choice)
+            address, model = (
+                "" if field.isHidden() else field.text().strip() for field in (self.address, self.model)
+            )
+            models = (model,) if model else ()
+            self._draft = self._engine.connections.draft(self._choice, address, models=models)
         if self._choice in REMOTE and not self.key.text():
             self._say("error", words("error.key_empty"))
             self._go_on_at(self.key)
@@ -265,18 +274,18 @@ class ConnectDialog(QDialog):
         self._say("ok" if kept else "warn", "\n".join(lines))
         self.go.setText(words("connect.done"))
         self._cancel.hide()
-        for widget in (self.key, self.address, *self._kinds.buttons()):
+        for widget in (self.search, self.key, self.address, self.model, *self._kinds.buttons()):
             widget.setEnabled(False)
         self.go.setFocus()
 
     def _hold(self, busy: bool) -> None:
         """Disable the fields while the provider is asked, and count the seconds."""
         # Keep the focus: a disabled field would pass it to the next widget.
-        for field in (self.key, self.address):
+        for field in (self.key, self.address, self.model):
             field.setReadOnly(busy)
         if busy and self.go.hasFocus():
             (self.key if self.key.isVisible() else self._cancel).setFocus()
-        for widget in (self.go, *self._kinds.buttons()):
+        for widget in (self.go, self.search, *self._kinds.buttons()):
             widget.setEnabled(not busy)
         self._anyway.hide()
         if busy:
@@ -324,12 +333,24 @@ class ConnectDialog(QDialog):
             found = self._servers.get(one)
             name = words.server(found) if found else words("connect.other") if one == OTHER else ""
             self._kinds.button(number).setText(name or (row.label if row else one))
-        needs_address = choice == OTHER
-        needs_key = choice in REMOTE or needs_address or (server is not None and server.needs_key)
-        for widget in (self._address_label, self.address):
-            widget.setVisible(needs_address)
-        for widget in (self._key_label, self.key):
-            widget.setVisible(needs_key)
+        kind = provider_kind(choice)
+        takes_address = kind is not None and (kind.local or not kind.base_url)
+        takes_key = kind is not None or (server is not None and server.needs_key)
+        for widget, shown in (
+            (self._address_label, takes_address),
+            (self.address, takes_address),
+            (self._model_label, kind is not None and kind.own_names),
+            (self.model, kind is not None and kind.own_names),
+            (self._key_label, takes_key),
+            (self.key, takes_key),
+        ):
+            widget.setVisible(shown)
+        if kind is not None and kind.base_url:
+            self.address.setPlaceholderText(words("provider.base_url.placeholder", url=kind.base_url))
+        elif kind is not None:
+            self.address.setPlaceholderText(
+                words("connect.address.hint", url=kind.address_form or "http://127.0.0.1:8000/v1")
+            )
         page, note = self._key_page(), ""
         if page:
             note = words("connect.page", page=page.removeprefix("https://"))
@@ -338,8 +359,8 @@ class ConnectDialog(QDialog):
             more = ", …" if len(server.models) > MODELS_SHOWN else ""
             note = words("connect.found", address=server.address, models=models + more or "–")
         show_or_hide(self._page, note)
-        for shown in (self._copy, self._open):
-            shown.setVisible(bool(page))
-        self._key_label.setText(words("connect.key.optional" if needs_address else "provider.key"))
+        for link in (self._copy, self._open):
+            link.setVisible(bool(page))
+        self._key_label.setText(words("provider.key" if choice in REMOTE else "connect.key.optional"))
         self._anyway.hide()
         self.go.setText(words("connect.go"))

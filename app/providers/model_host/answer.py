@@ -21,6 +21,7 @@ from app.providers.model_host.litellm_fixes import (
     make_known,
     named_usage,
     received_finish,
+    show_usage,
 )
 from app.providers.model_host.prices import cost_of
 from app.providers.model_host.request import (
@@ -132,6 +133,7 @@ class _Stream:
         timeout = httpx.Timeout(self._limits.total + 5, connect=self._limits.connect)
         stream = await litellm.acompletion(timeout=timeout, _skip_mcp_handler=True, **arguments)
         self._stream = stream
+        show_usage(stream)
         gave_way = time.thread_time()
         async for chunk in stream:
             if usage := getattr(chunk, "usage", None):

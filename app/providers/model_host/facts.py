@@ -6,8 +6,9 @@ from typing import Any
 
 import litellm
 
-from app.core.catalog import ProviderKind, provider_kind
+from app.core.catalog import provider_kind
 from app.core.model_facts import CacheKind, Effort, TakesTemperature
+from app.core.provider_kind import ProviderKind
 
 _TIER = re.compile(r"input_cost_per_token_above_(\d+)k_tokens")
 # The Claudes that think by themselves are those of the fifth generation and later.
@@ -40,7 +41,7 @@ def listed_facts(kind: str, model: str) -> dict[str, Any] | None:
 
 
 def _entry(row: ProviderKind, model: str) -> Mapping[str, Any] | None:
-    for name in (f"{row.route}/{model}", f"{row.kind}/{model}", model):
+    for name in (row.listed(model), f"{row.kind}/{model}", model):
         entry = litellm.model_cost.get(name)
         # Those that are registered while the host runs have no limits.
         if entry and entry.get("max_input_tokens"):

@@ -64,6 +64,13 @@ def received_finish(stream: CustomStreamWrapper) -> bool:
     return bool(getattr(stream.completion_stream, "received_finish", False))
 
 
+def show_usage(stream: CustomStreamWrapper) -> None:
+    """Let a stream yield the usage that the provider reports although it was not asked to."""
+    # WORKAROUND: without `stream_options` in the request, which some providers refuse, LiteLLM drops it.
+    stream.stream_options = {"include_usage": True}
+    stream.send_stream_usage = True
+
+
 def named_usage(stream: CustomStreamWrapper) -> bool:
     """Return whether the provider reported the tokens used; otherwise LiteLLM counts them itself."""
     return any(getattr(chunk, "usage", None) for chunk in stream.chunks)

@@ -13,6 +13,7 @@ Schema = dict[str, Any]
 _FIELDS = ("role", "content", "tool_calls", "tool_call_id")
 _NOT_OF_A_NAME = re.compile(r"[^a-zA-Z0-9_-]")
 _BAD_ESCAPE = re.compile(r"\\u(?:d[89a-f]|0000)", re.IGNORECASE)
+_SHORT_ID = re.compile(r"[a-zA-Z0-9]{9}")
 _LONGEST_NAME = 64
 _LONGEST_ID = 40
 # Google does not document its limit; LiteLLM fails on much deeper schemas.
@@ -48,6 +49,29 @@ def join_turns(messages: list[Message]) -> list[Message]:
         else:
             joined.append(message)
     return joined
+
+
+def shorten_ids(messages: list[Message]) -> list[Message]:
+    """Give the tool calls, and their results, ids of nine letters and digits where they have others."""
+    short: list[Message] = []
+    for message in messages:
+        changed = dict(message)
+        if "tool_call_id" in message:
+            changed["tool_call_id"] = _short_id(message["tool_call_id"])
+        if "tool_calls" in message:
+            changed["tool_calls"] = [call | {"id": _short_id(call["id"])} for call in message["tool_calls"]]
+        short.append(changed)
+    return short
+
+
+def speak_after_tools(messages: list[Message]) -> list[Message]:
+    """Put an assistant's message without words between the result of a tool and a user's message."""
+    spoken: list[Message] = []
+    for message in messages:
+        if message["role"] == "user" and spoken and spoken[-1]["role"] == "tool":
+            spoken.append({"role": "assistant", "content": "…"})
+        spoken.append(message)
+    return spoken
 
 
 def is_json(text: str) -> bool:
@@ -127,6 +151,10 @@ def _legal_id(kind: str, call_id: str) -> str:
     if kind == "gemini" or (len(call_id) <= _LONGEST_ID and not _NOT_OF_A_NAME.search(call_id)):
         return call_id
     return f"call_{sha256(call_id.encode()).hexdigest()[:24]}"
+
+
+def _short_id(call_id: str) -> str:
+    return call_id if _SHORT_ID.fullmatch(call_id) else sha256(call_id.encode()).hexdigest()[:9]
 
 
 def _legal_arguments(arguments: str) -> str:

@@ -5,9 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from app.core.catalog import EMBEDDED, ProviderKind, RequestForm, provider_kind
+from app.core.catalog import EMBEDDED, provider_kind
 from app.core.errors import FailureKind
 from app.core.model_facts import Effort, ModelFacts, read_facts
+from app.core.provider_kind import ProviderKind, RequestForm, ServerRules
 from app.providers.endpoints import ModelLimits, is_open_router
 from app.providers.errors import Classified
 from app.providers.model_host.messages import (
@@ -16,6 +17,8 @@ from app.providers.model_host.messages import (
     join_turns,
     legal_messages,
     legal_tools,
+    shorten_ids,
+    speak_after_tools,
 )
 
 # Anthropic has no default of its own. What it advises for streams: fewer would cut models in the middle of a thought.
@@ -47,6 +50,10 @@ _NO_TOOLS = re.compile(
 )
 
 
+# The fields of a request that are read by themselves.
+_READ = ("id", "op", "limits", "facts", "rules")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCall:
     """One request: which provider and model, what to send, with which key and which limits."""
@@ -67,14 +74,16 @@ class ModelCall:
     effort: str = Effort.AUTO
     facts: ModelFacts = field(default_factory=ModelFacts)
     options: dict[str, Any] = field(default_factory=dict)
+    rules: ServerRules = field(default_factory=ServerRules)
     model_file: str = ""
 
     @classmethod
     def from_line(cls, line: Mapping[str, Any]) -> "ModelCall":
         """Read a line from the parent."""
-        values = {name: value for name, value in line.items() if name not in ("id", "op", "limits", "facts")}
+        values = {name: value for name, value in line.items() if name not in _READ}
         limits, facts = ModelLimits(**line["limits"]), read_facts(line["facts"])
-        return cls(call_id=line["id"], limits=limits, facts=facts, **values)
+        rules = ServerRules(**line["rules"])
+        return cls(call_id=line["id"], limits=limits, facts=facts, rules=rules, **values)
 
     @property
     def row(self) -> ProviderKind:
@@ -152,6 +161,10 @@ def explain_refused_tools(failure: Classified, sent: Mapping[str, object]) -> Cl
 def litellm_arguments(call: ModelCall, quirks: Quirks) -> dict[str, Any]:
     """Return the keyword arguments for `litellm.acompletion`."""
     messages = legal_messages(call.kind, call.messages)
+    if call.rules.short_call_ids:
+        messages = shorten_ids(messages)
+    if call.rules.speech_after_tools:
+        messages = speak_after_tools(messages)
     if quirks.no_system:
         messages = fold_system(messages)
     if quirks.strict_turns:
@@ -161,8 +174,9 @@ def litellm_arguments(call: ModelCall, quirks: Quirks) -> dict[str, Any]:
     max_tokens = output_limit(call)
     if max_tokens is not None and quirks.most_output:
         max_tokens = min(max_tokens, quirks.most_output)
+    new_name = call.rules.max_completion_tokens or quirks.new_name_of_max_tokens
     arguments: dict[str, Any] = {
-        "max_completion_tokens" if quirks.new_name_of_max_tokens else "max_tokens": max_tokens,
+        "max_completion_tokens" if new_name else "max_tokens": max_tokens,
         "temperature": call.temperature,
         "stop": call.stop or None,
         "stream_options": {"include_usage": True},
@@ -171,7 +185,7 @@ def litellm_arguments(call: ModelCall, quirks: Quirks) -> dict[str, Any]:
     arguments = {
         name: value
         for name, value in arguments.items()
-        if value is not None and name.replace("completion_", "") not in quirks.without
+        if value is not None and name.replace("completion_", "") not in {*call.rules.without, *quirks.without}
     }
     if call.kind == EMBEDDED and call.options:
         arguments["extra_body"] = dict(call.options)

@@ -56,7 +56,9 @@ async def try_provider(call: ModelCall, asker: Asker) -> dict[str, Any]:
 
 
 async def list_models(call: ModelCall) -> list[str]:
-    """Return the names of a provider's models, none if it has no list. Raises CallFailed."""
+    """Return the names of a provider's models, none if it has no list of them. Raises CallFailed."""
+    if call.row.own_names:
+        return []
     if call.kind == EMBEDDED:
         return [call.model]
     path, headers = "/models", {"authorization": f"Bearer {call.key or 'no-key'}"}
@@ -81,6 +83,8 @@ async def list_models(call: ModelCall) -> list[str]:
         raise CallFailed(dataclasses.replace(failure, kind=errors.FailureKind.BAD_RESPONSE)) from error
 
 
-def _names(body: dict[str, Any]) -> list[str]:
-    rows = body["data"] if "data" in body else body["models"]
-    return [str(row.get("id") or row["name"]).removeprefix("models/") for row in rows]
+def _names(body: Any) -> list[str]:
+    """Return the names in a list of models, be it in an object or bare; an entry without a name is left out."""
+    rows = body if isinstance(body, list) else body["data"] if "data" in body else body["models"]
+    named = (row.get("id") or row.get("name") for row in rows if isinstance(row, dict))
+    return [str(name).removeprefix("models/") for name in named if name]
