@@ -21,6 +21,7 @@ PIECES = (
     "```\nopen\n",
     "| a | b |\n|---|--:|\n| 1 | 2 |\n| 3 | 4<br>5 |\n| 6 | `7` |\n\n",
     "> quote\n> - in\n\n",
+    "> \n\n> ",
     "<div>\nraw\n\n</div>\n",
     "    indented\n    code\n\n",
     "text\r\nwith\r\n\r\nreturns\r",

@@ -15,6 +15,7 @@ from app.gui.markdown.blocks import (
     LINES,
     LITERAL,
     MAX_CELLS,
+    PARAGRAPH,
     ROW,
     TABLE,
     WHOLE,
@@ -121,7 +122,9 @@ class StreamingBlocks:
         place = cut.index + (added if cut.index else 0)
         if cut.start <= before:
             return
-        rows = own_rows if cut.index == 0 else parsed.blocks[place].rows
+        # An empty quotation has made no block yet.
+        block = parsed.blocks[place] if place < len(parsed.blocks) else Block(PARAGRAPH)
+        rows = own_rows if cut.index == 0 else block.rows
         if cut.kind == ROW and not rows:
             return
         raw = (self._prefix + self._tail).replace("\r\n", "\n").replace("\r", "\n")
@@ -130,7 +133,7 @@ class StreamingBlocks:
             [other.start for other in parsed.cuts if other.kind == WHOLE and other.start <= cut.start],
             default=0,
         )
-        number = parsed.blocks[place].marker if cut.kind == ITEM else ""
+        number = block.marker if cut.kind == ITEM else ""
         self._number = int(number[:-1]) if number.endswith(".") else None
         self._code_goes_on = cut.kind == LINES
         prefix = ""
