@@ -256,6 +256,13 @@ def test_a_notice_waits_for_the_end_of_a_line_too() -> None:
     assert text == "\nGuide:\nword\n  * something of a newer version\n"
 
 
+def test_a_notice_says_why_a_turn_is_held_in_words() -> None:
+    details = {"name": "Guide", "kind": "quota", "detail": ""}
+    notice = Notice(session_id="01s", level="warning", code="turn_held", details=details)
+    text = printed(notice)
+    assert text == "  * Paused before Guide’s turn. The account with the provider has no credit left.\n"
+
+
 @pytest.mark.parametrize(
     ("said", "meant"),
     [

@@ -12,6 +12,7 @@ from app.cli.commands.sessions import run_command
 from app.cli.control import hand_over
 from app.cli.parser import Action, Arguments, CommandName, parse_arguments
 from app.cli.printing.lines import load_texts
+from app.core.agent import Agent
 from app.core.errors import BadInput, NotFound
 from app.core.tool import McpServer, ServerState
 from app.storage.paths import DataPaths
@@ -185,3 +186,15 @@ async def test_a_window_takes_notice_at_once(qapp, data_dir: Path) -> None:
         assert await hand_over(DataPaths(data_dir).control, DENY_IT, out, asyncio.Event()) == 0
         await until(lambda: page.allow.isVisible())
         person.find("settings_dialog").accept()
+
+
+async def test_asking_an_assistant_names_the_servers_that_wait_for_permission(moot: Moot) -> None:
+    await entry(moot)
+    await moot.engine.assistants.save(Agent(id="ann", name="Ann", mcp_servers=("proper",)))
+    asking = Arguments(command=CommandName.ASK, assistant="ann", text="Hello.")
+    _, out = await run(moot, asking)
+    [line] = [one for one in out.err if "permission" in one]
+    assert "“proper” waits" in line and line.endswith("moot servers allow proper")
+    await run(moot, ALLOW_IT, "y")
+    _, out = await run(moot, asking)
+    assert not [one for one in out.err if "permission" in one]

@@ -60,6 +60,7 @@ class FailureKind(StrEnum):
     CONTENT_FILTER = "content_filter"
     BAD_REQUEST = "bad_request"
     EMPTY = "empty"
+    UNANSWERED = "unanswered"
     NO_KEY = "no_key"
     NOT_INSTALLED = "not_installed"
     HOST = "host"

@@ -111,13 +111,18 @@ def _final(text: str) -> int | None:
 
 
 def in_words(details: Mapping[str, object], texts: Texts) -> dict[str, object]:
-    """Return what fills the blanks of an error: pairs of a name and a provider's problem become words."""
-    return {
+    """Return what fills the blanks of an error or a notice.
+
+    Pairs of a name and a provider's problem become words, and so does the `kind` of a failure.
+    """
+    words = {
         name: "; ".join(f"{who}: {texts(f'provider.{problem}')}" for who, problem in value)
         if isinstance(value, tuple)
         else value
         for name, value in details.items()
     }
+    failure = f"failure.{details.get('kind')}"
+    return words | {"kind": texts(failure)} if failure in texts else words
 
 
 def has_hangul(text: str) -> bool:

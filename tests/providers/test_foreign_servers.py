@@ -7,7 +7,7 @@ import pytest
 
 from app.providers.remote import RemoteModels
 from tests.providers.asking import Heard, ask, request_to
-from tests.providers.conftest import Book
+from tests.providers.conftest import LIMITS, Book
 from tests.providers.tool_chats import READ, SEARCH, bare, request, results, said, wanted
 from tests.wire import Answer, Raw, WireServer
 from tests.wire.fixtures import FOUR
@@ -274,3 +274,54 @@ async def test_a_server_on_this_computer_is_free_whatever_its_model_is_called(
         book.add("alias", "ollama", server.address)
         heard = await ask(models, request_to(server))
     assert heard.finished is not None and heard.finished.cost_usd == 0.0
+
+
+@pytest.mark.parametrize("model", ["gpt-5-pro", "o1-pro"])
+async def test_the_calls_of_a_model_that_does_not_stream_are_whole(
+    model: str, book: Book, models: RemoteModels
+) -> None:
+    output = [
+        {
+            "type": "function_call",
+            "id": f"fc_{at}",
+            "call_id": f"call_{at}",
+            "name": call.name,
+            "arguments": call.arguments,
+            "status": "completed",
+        }
+        for at, call in enumerate((SEARCH, READ))
+    ]
+    said_first = {
+        "type": "message", "id": "m", "role": "assistant", "status": "completed",
+        "content": [{"type": "output_text", "text": "Let me see.", "annotations": []}],
+    }  # fmt: skip
+    body = {
+        "id": "resp_1", "object": "response", "created_at": 1, "model": model, "status": "completed",
+        "output": [said_first, *output], "tools": [], "tool_choice": "auto", "parallel_tool_calls": True,
+        "usage": {"input_tokens": 11, "output_tokens": 7, "total_tokens": 18},
+    }  # fmt: skip
+    with WireServer("responses", provider_id=f"whole-{model}", models=(model,)) as server:
+        book.add(server.provider_id, "openai", server.address, server.key)
+        # Longer than the limit for the first word: the whole answer comes at once.
+        late = Raw(json.dumps(body).encode(), "application/json", delay=LIMITS.first_token + 0.5)
+        server.script(model, [late])
+        heard = await ask(models, request(server, temperature=None))
+    assert (heard.text, heard.outcome) == ("Let me see.", "tool_calls"), (heard.error, server.requests)
+    assert bare(heard.calls) == wanted(SEARCH, READ)
+
+
+@pytest.mark.parametrize("model", ["gpt-5-codex", "openai/gpt-5-codex", "responses/foo", "o1-pro"])
+async def test_only_openai_is_asked_for_responses(model: str, book: Book, models: RemoteModels) -> None:
+    with WireServer("ollama", provider_id=f"alias-{model}", models=(model,)) as server:
+        book.add(server.provider_id, "ollama", server.address)
+        heard = await ask(models, request(server, temperature=None))
+    assert heard.outcome == "stop", heard.error
+    assert [seen.path for seen in server.requests][-1] == "/v1/chat/completions"
+
+
+@pytest.mark.parametrize("kind", FOUR)
+async def test_a_stream_of_nothing_is_no_web_page(
+    kind: str, models: RemoteModels, servers: dict[str, WireServer]
+) -> None:
+    for body in (b"", b": ping\n\n"):
+        assert (await hear(models, servers[kind], Raw(body))).outcome == "unanswered", body

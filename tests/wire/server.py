@@ -26,6 +26,7 @@ from tests.wire.openai import Gemma, Ollama, OpenAI
 from tests.wire.presets import PROTOCOLS as PRESETS
 from tests.wire.protocols import Asked, Protocol, Refused
 from tests.wire.replies import Answer, Fault, Raw, Refusal, Reply
+from tests.wire.responses import Responses
 from tests.wire.views import Seen
 
 # A connection broken on purpose is no news; a fault of this server itself shows as a 500.
@@ -70,7 +71,7 @@ class Recorded:
 
 
 class WireServer:
-    """One provider on 127.0.0.1; `kind` is a kind of the catalogue.
+    """One provider on 127.0.0.1; `kind` is a kind of the catalogue, or "responses" for OpenAI's other API.
 
     With `redirect` = (status, origin) it sends every request on: there, or with "" to a path of its own.
     Requests for the title of a chat come at their own time: they take no reply of a script and are kept in
@@ -79,12 +80,12 @@ class WireServer:
 
     PROTOCOLS: ClassVar[dict[str, type[Protocol]]] = {
         protocol.kind: protocol for protocol in (OpenAI, Anthropic, Gemini, Ollama, Gemma, *PRESETS)
-    }
+    } | {"responses": Responses}
 
     def __init__(
         self, kind: str = "openai", *, key: str = "", models: tuple[str, ...] = (), provider_id: str = ""
     ) -> None:
-        self.kind = kind
+        self.kind = self.PROTOCOLS[kind].kind
         self.provider_id = provider_id or kind
         self.key = key or f"sk-canary-{kind}-0123456789abcdef"
         self.models = models or (f"{kind}-wire", f"{kind}-other")

@@ -7,12 +7,13 @@ from app.cli.command_run import CommandRun
 from app.cli.exit_status import BY_STATUS, FAULT, OK, PAUSED_OR_STOPPED, WAITS
 from app.cli.parser import Action
 from app.cli.printing.chats import ChatPrinter, step_lines, workflow_end
-from app.cli.printing.lines import last_line, marks
+from app.cli.printing.lines import last_line, marks, one_line
 from app.core.agent import Agent, Group
 from app.core.errors import BadInput, NotFound
 from app.core.message import Consent, Message, MessageState, PromptType
 from app.core.reasons import LIMITS, reason_code
 from app.core.session import AgentMode, Session, Status
+from app.core.tool import ServerState
 from app.core.workflow import WorkflowDefinition
 from app.engine.chat.branches import last_answer, shown
 from app.engine.chat.input import checked_text
@@ -29,6 +30,7 @@ async def ask(run: CommandRun) -> int:
     """Say something to an assistant or a group, in a new session or in an existing one."""
     engine, text, mode = run.moot.engine, run.arguments.text, run.arguments.mode
     who = await _who(run)
+    await _say_what_waits(run, who)
     if not run.arguments.session:
 
         async def start() -> str:
@@ -69,6 +71,16 @@ async def _who(run: CommandRun) -> Agent | Group:
         other = group.name if group.id.casefold() == typed.strip().casefold() else group.id
         await run.out.complain(run.texts("cli.assistant_first", name=agent.name, other=other))
     return agent
+
+
+async def _say_what_waits(run: CommandRun, who: Agent | Group) -> None:
+    """Name the MCP servers that cannot be used because the user has not allowed them yet."""
+    ids = who.members if isinstance(who, Group) else (who.id,)
+    agents = (one for one in run.moot.engine.assistants.all() if one.id in ids)
+    wanted = {server for agent in agents for server in agent.mcp_servers}
+    for status in run.moot.engine.servers.all():
+        if status.server.name in wanted and status.state == ServerState.ASKING:
+            await run.out.complain(run.texts("cli.servers.asking", name=one_line(status.server.name)))
 
 
 def _said_to(live: LiveSession, who: Agent | Group, text: str) -> str:

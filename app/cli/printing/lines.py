@@ -122,11 +122,12 @@ def aside_text(event: Event, texts: Texts) -> str:
                 texts("cli.retry", name=event.author.name, reason=reason, seconds=round(event.seconds))
             )
         case Notice():
-            text = named_text(texts, "notice", event.code, event.details)
+            details = in_words(event.details, texts)
+            text = named_text(texts, "notice", event.code, details)
             # The code of a notice may be that of an error.
             return without_steering(
-                named_text(texts, "error", event.code, event.details) if text == event.code else text
-            )
+                named_text(texts, "error", event.code, details) if text == event.code else text
+            ).rstrip()
         case _:
             return ""
 

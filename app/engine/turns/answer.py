@@ -76,6 +76,7 @@ class Answer:
         self._calls: dict[int, _GrowingCall] = {}
         self._opening = ""
         self._held_back = ""
+        self._thinking_gap = ""
         self._request: ModelRequest | None = None
         self._asked: list[MeteredCall] = []
         self._finished = Finished()
@@ -92,6 +93,8 @@ class Answer:
         """Ask once; return why the answer is not complete, None when it is."""
         self._begun, self._request = self._clock(), request
         self._held_back = ""
+        # The thinking of the tries before ends here.
+        self._thinking_gap = "\n\n" if self._thinking else ""
         self._opening = request.opener.partition(":")[2].strip()
         try:
             await self._listen(place.call(request))
@@ -136,6 +139,8 @@ class Answer:
             text = "" if self._opening.startswith(self._held_back.strip()) else self._held_back
         if not text and not thinking:
             return
+        if thinking:
+            thinking, self._thinking_gap = self._thinking_gap + thinking, ""
         self._time_thought(spoken=bool(text))
         self._live.append_text(self._started().id, text, thinking)
         self._text += [text] if text else []

@@ -90,7 +90,7 @@ class SpeakerTurn:
                 if limited:
                     if retried or seconds_to_wait(error) is None:
                         return self._held(answer, error.kind, error.detail)
-                elif error.kind == FailureKind.CONTEXT_WINDOW:
+                elif error.kind in (FailureKind.CONTEXT_WINDOW, FailureKind.UNANSWERED):
                     attempt = replace(attempt, window=SHORT_WINDOW)
                 elif error.kind == FailureKind.EMPTY:
                     attempt = replace(attempt, after_empty=True)

@@ -88,9 +88,6 @@ class Language(QObject):
     def problem(self, code: str, **details: object) -> str:
         """Return the text of an error code or a reason, the code itself if there is no text."""
         details = in_words(details, self.texts)
-        kind = f"failure.{details.get('kind')}"
-        if kind in self.texts:
-            details["kind"] = self(kind)
         for prefix in ("error", "reason", "failure", "provider", "notice", "problem"):
             key = f"{prefix}.{code}"
             if key in self.texts or f"{key}.other" in self.texts:

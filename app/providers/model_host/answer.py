@@ -17,7 +17,9 @@ from app.providers.model_host.deltas import Calls, DeltaBuffer, SignedThinking
 from app.providers.model_host.http_limits import OpenBodies, limit_bodies, refuse_other_origins
 from app.providers.model_host.litellm_fixes import (
     apply_fixes,
+    ask_responses,
     forget_chunks,
+    is_streamed,
     make_known,
     named_usage,
     received_finish,
@@ -77,6 +79,7 @@ class Asker:
         Raises CallFailed. Cancelling closes the connection to the provider.
         """
         make_known(call.kind, call.model)
+        ask_responses(call.kind)
         quirks = self._quirks.setdefault((call.base_url, call.model), Quirks())
         afforded = False
         for _ in range(_MOST_ADAPTATIONS):
@@ -111,12 +114,14 @@ class _Stream:
         self._room = {"text": call.limits.answer_bytes, "thinking": call.limits.answer_bytes}
         self._full = False
         self._forgot_chunks = False
+        self._bodies = OpenBodies()
 
     async def run(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """Make the request and read the answer to its end; return the fields of `Finished`."""
         try:
-            async with OpenBodies(), asyncio.timeout(None) as limit:
-                self._allow(limit, self._limits.first_token)
+            async with self._bodies, asyncio.timeout(None) as limit:
+                streamed = is_streamed(self._call.kind, self._call.model)
+                self._allow(limit, self._limits.first_token if streamed else self._limits.total)
                 await self._read(arguments, limit)
         except TimeoutError as error:
             if not limit.expired():
@@ -194,6 +199,8 @@ class _Stream:
             reason = FinishReason.TOOL_CALLS
         if not self._buffer.characters and not self._calls:
             if reason == FinishReason.TRUNCATED and not self._buffer.spoke:
+                if self._bodies.streamed:
+                    raise CallFailed(Classified(kind=errors.FailureKind.UNANSWERED))
                 raise CallFailed(
                     Classified(
                         kind=errors.FailureKind.BAD_RESPONSE, detail="this is not an answer of a model"

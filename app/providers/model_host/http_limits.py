@@ -32,8 +32,15 @@ class OpenBodies:
     LiteLLM leaves a connection open, with the provider sending, when a stream is not read to its end.
     """
 
-    async def __aenter__(self) -> None:
+    def __init__(self) -> None:
         self._responses: list[httpx.Response] = []
+
+    @property
+    def streamed(self) -> bool:
+        """Whether the last of the responses is a stream of events."""
+        return bool(self._responses) and _has_events(self._responses[-1])
+
+    async def __aenter__(self) -> None:
         self._token = _open.set(self._responses)
 
     async def __aexit__(self, *_: object) -> None:

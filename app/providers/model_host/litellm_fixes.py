@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from contextvars import ContextVar
 from functools import lru_cache
 from typing import Any
 
@@ -14,6 +15,7 @@ from litellm.llms.gemini.chat import transformation as gemini_chat
 from litellm.llms.vertex_ai.gemini import transformation as gemini_transformation
 from litellm.llms.vertex_ai.gemini import vertex_and_google_ai_studio_gemini as gemini_studio
 from litellm.llms.vertex_ai.gemini.vertex_and_google_ai_studio_gemini import ModelResponseIterator
+from litellm.responses import streaming_iterator as responses
 from openai import _models as openai_models
 from openai.types.chat.chat_completion_chunk import ChoiceDeltaToolCall, ChoiceDeltaToolCallFunction
 
@@ -32,6 +34,7 @@ _TYPE_LOOK_UPS = (
 _CAMEL_CASE = {"function_call": "functionCall", "function_response": "functionResponse"}
 _MOST_CHUNKS = 1_024
 _KEPT_CHUNKS = 16
+_at_openai: ContextVar[bool] = ContextVar("at OpenAI", default=False)
 _GEMINI = {
     "litellm_provider": "gemini",
     "mode": "chat",
@@ -55,6 +58,18 @@ def apply_fixes() -> None:
     _read_other_deltas()
     _invent_no_cost()
     _keep_claudes_reasons()
+    _ask_responses_only_at_openai()
+    _send_arguments_once()
+
+
+def ask_responses(kind: str) -> None:
+    """Let the calls of this task use OpenAI's API of responses if they go to OpenAI, and no others."""
+    _at_openai.set(kind == "openai")
+
+
+def is_streamed(kind: str, model: str) -> bool:
+    """Return whether a model is asked for a stream; a few of OpenAI's send the whole answer at its end."""
+    return kind != "openai" or litellm.model_cost.get(model, {}).get("supports_native_streaming") is not False
 
 
 def received_finish(stream: CustomStreamWrapper) -> bool:
@@ -215,3 +230,29 @@ def _invent_no_cost() -> None:
     # WORKAROUND: LiteLLM 1.106 writes a price by the model's name into the usage, where it cannot be told from one that the
     # provider reported; a server of another maker may call its model anything.
     litellm_main._stamp_streaming_usage_cost = lambda *_: None  # noqa: SLF001 - see above
+
+
+def _ask_responses_only_at_openai() -> None:
+    check = litellm_main.responses_api_bridge_check
+
+    def check_at_openai(model: str, *args: Any, **kwargs: Any) -> tuple[dict[str, Any], str]:
+        # WORKAROUND: LiteLLM 1.106 chooses OpenAI's API of responses by the model's name, at whatever server, and removes
+        # `responses/` from the name. Servers of other makers have neither that API nor such a model.
+        return check(model, *args, **kwargs) if _at_openai.get() else ({}, model)
+
+    litellm_main.responses_api_bridge_check = check_at_openai
+
+
+def _send_arguments_once() -> None:
+    build = responses.build_synthetic_response_events
+
+    def build_without_arguments(**kwargs: Any) -> list[Any]:
+        # WORKAROUND: where LiteLLM 1.106 imitates a stream, a tool call begins with its whole arguments, and then the
+        # same arguments come in pieces.
+        events: list[Any] = build(**kwargs)
+        for event in events:
+            if event.type == "response.output_item.added" and event.item.type == "function_call":
+                event.item.arguments = ""
+        return events
+
+    responses.build_synthetic_response_events = build_without_arguments
