@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -22,6 +22,15 @@ from app.engine.export.event_lines import event_line
 from app.wiring import Moot
 
 Result = TypeVar("Result")
+
+
+@contextlib.contextmanager
+def named(path: str) -> Iterator[None]:
+    """Name a file in errors by the path that was typed."""
+    try:
+        yield
+    except BadInput as error:
+        raise BadInput(error.code, **{**error.details, "name": path}) from error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,21 +90,13 @@ class CommandRun:
                 task.cancel()
             await asyncio.gather(working, interrupted, return_exceptions=True)
 
-    async def read_files(self, paths: Sequence[str]) -> list[FileText]:
-        """Read files as text, and say of each that is too long that only its beginning was read.
-
-        Raises BadInput for one that cannot be read.
-        """
-        files: list[FileText] = []
-        for path in paths:
-            try:
-                files.append(await self.moot.engine.files.read(Path(path)))
-            except BadInput as error:
-                raise BadInput(error.code, **{**error.details, "name": path}) from error
-        for file in files:
-            if file.cut:
-                await self.out.complain(self.texts("chat.file.cut", name=file.name))
-        return files
+    async def read_file(self, path: str) -> FileText:
+        """Read a file as text; say so if only its beginning was read. Raises BadInput if it cannot be read."""
+        with named(path):
+            file = await self.moot.engine.files.read(Path(path))
+        if file.cut:
+            await self.out.complain(self.texts("chat.file.cut", name=path))
+        return file
 
     async def warm_up(self, *, embedded: bool = False) -> None:
         """Start what takes seconds to be ready, while the session is saved; the first turn reports failures.

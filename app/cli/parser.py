@@ -291,6 +291,7 @@ def _parser(texts: Texts) -> _Parser:
     ask = command(CommandName.ASK)
     add(ask, "assistant", text="who", metavar="WHO")
     add(ask, "text", text="text", metavar="TEXT")
+    add(ask, "--file", text="file", action="append", metavar="PATH", dest="files")
     add(ask, "--session", text="session", metavar="ID")
     add(ask, "--mode", text="ask_mode", choices=[one.value for one in AgentMode])
     workflow = command(CommandName.WORKFLOW)

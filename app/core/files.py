@@ -1,4 +1,4 @@
-"""Files that are read as text: which ones, the pages of their texts, and the plug that reads them."""
+"""Files that are read: documents as text, pictures small and without notes; and the plug that reads them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,6 +13,10 @@ NEW_PAGE: Final = "\f"
 
 MOST_CHARACTERS: Final = 1_000_000
 MOST_BYTES: Final = 50_000_000
+LONGEST_SIDE: Final = 1568
+"""The longest side of a picture in pixels; models would make larger ones smaller."""
+
+IMAGE_SUFFIXES: Final = (".png", ".jpg", ".jpeg", ".webp", ".gif")
 
 _OFFICE: Final = "application/vnd.openxmlformats-officedocument."
 DOCUMENT_TYPES: Final = {
@@ -60,7 +64,7 @@ class FileText:
 
 
 class FileReader(Protocol):
-    """The plug that reads files as text."""
+    """The plug that reads files."""
 
     async def read(self, path: Path, on_progress: Progress = lambda _read, _all: None) -> FileText:
         """Read a text or a document; cancelling ends that at once.
@@ -68,6 +72,15 @@ class FileReader(Protocol):
         Raises BadInput with the file's name and why it cannot be read.
         """
         ...
+
+    async def picture(self, path: Path) -> Attachment:
+        """Read a picture, and make it small. Raises BadInput with the file's name and why it cannot be read."""
+        ...
+
+
+def is_image_file(path: Path) -> bool:
+    """Say whether a file's name is that of a picture."""
+    return path.suffix.casefold() in IMAGE_SUFFIXES
 
 
 def is_document(path: Path) -> bool:

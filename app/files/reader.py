@@ -1,6 +1,7 @@
-"""The parent's end of reading files: plain text in a thread, each document in a child process of its own."""
+"""The parent's end of reading files: plain text in a thread, each document and picture in a child process of its own."""
 
 import asyncio
+import base64
 import contextlib
 import json
 from collections.abc import Mapping
@@ -10,6 +11,7 @@ from typing import Any
 from app.children.processes import FILE_READER, child_command, child_environment
 from app.core.errors import BadInput
 from app.core.files import DOCUMENT_TYPES, MOST_BYTES, MOST_CHARACTERS, FileText, Progress, is_document
+from app.core.message import Attachment
 from app.core.text import clean_text
 
 SECONDS = 30.0
@@ -27,20 +29,7 @@ class FileReaders:
         """Read a text or a document. Raises BadInput with the file's name and why it cannot be read."""
         if not is_document(path):
             return await asyncio.to_thread(_read_text, path)
-        await asyncio.to_thread(_check_size, path, MOST_BYTES)
-        try:
-            async with asyncio.timeout(SECONDS):
-                result = await _ask({"path": str(path)}, on_progress)
-        except TimeoutError:
-            raise BadInput("file_too_slow", name=path.name, seconds=round(SECONDS)) from None
-        except OSError as error:
-            raise BadInput("attachment_unreadable", name=path.name, detail=error.strerror or "") from error
-        if result is None:
-            # The child was ended by the system, or a library has crashed in it.
-            raise BadInput("file_reader_ended", name=path.name)
-        header, text = result
-        if "error" in header:
-            raise BadInput(header["error"], **{**header["details"], "name": path.name})
+        header, text = await _read_in_child(path, on_progress)
         return FileText(
             name=clean_text(path.name),
             text=await asyncio.to_thread(text.decode),
@@ -49,6 +38,31 @@ class FileReaders:
             pages_read=header["pages_read"],
             cut=header["cut"],
         )
+
+    async def picture(self, path: Path) -> Attachment:
+        """Read a picture, and make it small. Raises BadInput with the file's name and why it cannot be read."""
+        header, data = await _read_in_child(path, _nothing)
+        text = await asyncio.to_thread(lambda: base64.b64encode(data).decode())
+        return Attachment(name=clean_text(path.name), media_type=header["media_type"], data=text)
+
+
+async def _read_in_child(path: Path, on_progress: Progress) -> tuple[dict[str, Any], bytes]:
+    """Return what a child process says about a file, and what it has read. Raises BadInput."""
+    await asyncio.to_thread(_check_size, path, MOST_BYTES)
+    try:
+        async with asyncio.timeout(SECONDS):
+            result = await _ask({"path": str(path)}, on_progress)
+    except TimeoutError:
+        raise BadInput("file_too_slow", name=path.name, seconds=round(SECONDS)) from None
+    except OSError as error:
+        raise BadInput("attachment_unreadable", name=path.name, detail=error.strerror or "") from error
+    if result is None:
+        # The child was ended by the system, or a library has crashed in it.
+        raise BadInput("file_reader_ended", name=path.name)
+    header, data = result
+    if "error" in header:
+        raise BadInput(header["error"], **{**header["details"], "name": path.name})
+    return header, data
 
 
 async def _ask(request: Mapping[str, Any], on_progress: Progress) -> tuple[dict[str, Any], bytes] | None:

@@ -7,8 +7,9 @@ import pytest
 from PySide6.QtGui import QColor, QImage
 
 from app.core.errors import BadInput
+from app.core.files import LONGEST_SIDE, is_image_file
 from app.files.reader import FileReaders
-from app.gui.files.attachments import LONGEST_SIDE, is_image, is_image_file, picture_attachment, read_picture
+from app.gui.files.attachments import is_image, picture_attachment
 
 
 def picture(width: int, height: int) -> QImage:
@@ -19,7 +20,7 @@ def picture(width: int, height: int) -> QImage:
 
 async def refused(path: Path) -> str:
     with pytest.raises(BadInput) as caught:
-        await (read_picture(path) if is_image_file(path) else FileReaders().read(path))
+        await (FileReaders().picture(path) if is_image_file(path) else FileReaders().read(path))
     assert caught.value.details["name"] == path.name
     return caught.value.code
 
@@ -43,7 +44,7 @@ async def test_a_large_picture_is_made_small_and_loses_its_notes(qapp, tmp_path,
     image = picture(4000, 1000)
     image.setText("Comment", "taken at home")
     assert image.save(str(path), format_name)
-    attachment = await read_picture(path)
+    attachment = await FileReaders().picture(path)
     assert is_image(attachment)
     small = decoded(attachment.data)
     assert (small.width(), small.height()) == (LONGEST_SIDE, LONGEST_SIDE // 4)
@@ -53,8 +54,8 @@ async def test_a_large_picture_is_made_small_and_loses_its_notes(qapp, tmp_path,
 async def test_a_small_picture_keeps_its_size_and_a_pasted_one_is_the_same(qapp, tmp_path):
     path = tmp_path / "icon.png"
     assert picture(40, 30).save(str(path))
-    attachment = await read_picture(path)
-    pasted = await picture_attachment(picture(40, 30), "Image.png")
+    attachment = await FileReaders().picture(path)
+    pasted = await picture_attachment(FileReaders(), picture(40, 30), "Image.png")
     assert decoded(attachment.data).size() == decoded(pasted.data).size() == picture(40, 30).size()
     assert attachment.media_type == "image/png"
 

@@ -2,15 +2,17 @@
 
 import contextlib
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
-from app.cli.command_run import CommandRun
+from app.cli.command_run import CommandRun, named
 from app.cli.exit_status import BY_STATUS, FAULT, OK, PAUSED_OR_STOPPED, WAITS
 from app.cli.parser import Action
 from app.cli.printing.chats import ChatPrinter, step_lines, workflow_end
 from app.cli.printing.lines import last_line, marks, one_line
 from app.core.agent import Agent, Group
 from app.core.errors import BadInput, NotFound
-from app.core.message import Consent, Message, MessageState, PromptType
+from app.core.files import is_image_file
+from app.core.message import Attachment, Consent, Message, MessageState, PromptType
 from app.core.reasons import LIMITS, reason_code
 from app.core.session import AgentMode, Session, Status
 from app.core.tool import ServerState
@@ -30,13 +32,14 @@ async def ask(run: CommandRun) -> int:
     """Say something to an assistant or a group, in a new session or in an existing one."""
     engine, text, mode = run.moot.engine, run.arguments.text, run.arguments.mode
     who = await _who(run)
+    attachments = await _attachments(run, who)
     await _say_what_waits(run, who)
     if not run.arguments.session:
 
         async def start() -> str:
             await run.warm_up()
             begin = engine.groups.start if isinstance(who, Group) else engine.chats.start
-            return await begin(who.id, text, mode=mode or AgentMode.DEFAULT)
+            return await begin(who.id, text, attachments, mode=mode or AgentMode.DEFAULT)
 
         return await finish(run, await run.follow(start, ChatPrinter(run.texts)))
     live = await engine.open(run.session_id)
@@ -44,15 +47,30 @@ async def ask(run: CommandRun) -> int:
         await engine.chats.choose_mode(live.id, mode)
     if isinstance(who, Group) or live.session.group is not None:
         said = _said_to(live, who, text)
-        return await follow_chat(run, live, lambda: engine.chats.send(live.id, said))
+        return await follow_chat(run, live, lambda: engine.chats.send(live.id, said, attachments))
     chat = live.chat_session.chat
 
     async def send() -> None:
         if chat.assistant_id != who.id:
             await engine.chats.choose_assistant(live.id, who.id)
-        await engine.chats.send(live.id, text)
+        await engine.chats.send(live.id, text, attachments)
 
     return await follow_chat(run, live, send)
+
+
+async def _attachments(run: CommandRun, who: Agent | Group) -> tuple[Attachment, ...]:
+    """Read the files that were given. Raises BadInput for one that cannot be read, or that the model does not take."""
+    engine, attachments = run.moot.engine, []
+    for path in run.arguments.files:
+        if not is_image_file(Path(path)):
+            attachments.append((await run.read_file(path)).attachment())
+            continue
+        await engine.look_for_servers()
+        if isinstance(who, Agent) and not engine.chats.takes_images(who.id):
+            raise BadInput("attachment_no_images", name=path)
+        with named(path):
+            attachments.append(await engine.files.picture(Path(path)))
+    return tuple(attachments)
 
 
 async def _who(run: CommandRun) -> Agent | Group:

@@ -20,8 +20,8 @@ from app.wiring import Moot
 
 async def debate(run: CommandRun) -> int:
     """Start the debate that a command line describes."""
-    context = await run.read_files(run.arguments.context)
-    setup = _setup(run.moot, run.arguments, tuple(file.context_file() for file in context))
+    files = [await run.read_file(path) for path in run.arguments.context]
+    setup = _setup(run.moot, run.arguments, tuple(file.context_file() for file in files))
     run.moot.engine.debates.check(setup)
     await run.warm_up(embedded=any(one.provider == EMBEDDED for one in setup.participants))
     return await run.follow_debate(lambda: run.moot.engine.debates.start(setup))

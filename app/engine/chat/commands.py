@@ -87,6 +87,11 @@ class Chats:
         else:
             await self._say(live, text, attachments)
 
+    def takes_images(self, assistant_id: str) -> bool:
+        """Say whether the model of an assistant takes pictures."""
+        row = self._directory.model_of(self._agent(assistant_id)).row
+        return row is not None and row.images
+
     # The queue
 
     async def edit_queued(self, session_id: str, queued_id: str, text: str) -> None:

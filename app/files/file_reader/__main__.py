@@ -1,7 +1,7 @@
 """Starts the process that reads a file: `python -m app.files.file_reader`, or `--file-reader` of a frozen build.
 
 It takes one request from standard input, a line of JSON with the path. Lines of JSON come back: progress, then the
-result, which says how many bytes of text follow it. The file is a stranger's, so the process has limits of its own.
+result, which says how many bytes of text or of a picture follow it. The file is a stranger's, so the process has limits of its own.
 """
 
 import json
@@ -12,6 +12,7 @@ from pathlib import Path
 
 from app.children.pipes import Pipes
 from app.children.processes import end_with_parent
+from app.core.files import is_image_file
 from app.files.file_reader.document import Document, Unreadable, collected
 
 _MOST_MEMORY = 1 << 30
@@ -26,12 +27,18 @@ def main() -> int:
     pipes = Pipes.take_over_standard_streams()
     _limit()
     path = Path(request["path"])
-    text = b""
+    data = b""
     answer: dict[str, object]
     try:
-        result = collected(_document(path), lambda read, count: pipes.write({"progress": [read, count]}))
-        text = result.text.encode()
-        answer = {"pages": result.pages, "pages_read": result.pages_read, "cut": result.cut}
+        if is_image_file(path):
+            from app.files.file_reader.picture import read
+
+            data, media_type = read(path)
+            answer = {"media_type": media_type}
+        else:
+            result = collected(_document(path), lambda read, count: pipes.write({"progress": [read, count]}))
+            data = result.text.encode()
+            answer = {"pages": result.pages, "pages_read": result.pages_read, "cut": result.cut}
     except Unreadable as error:
         answer = {"error": error.code, "details": error.details}
     except OSError as error:
@@ -41,8 +48,8 @@ def main() -> int:
     except Exception:
         # Libraries raise errors of every kind for damaged files.
         answer = {"error": "file_damaged", "details": {}}
-    pipes.write({**answer, "bytes": len(text)})
-    pipes.write_bytes(text)
+    pipes.write({**answer, "bytes": len(data)})
+    pipes.write_bytes(data)
     # Libraries that met a damaged file may crash while they are cleaned up.
     os._exit(0)
 

@@ -16,11 +16,12 @@ from PySide6.QtWidgets import QFileDialog
 
 from app.core.draft import NEW, Draft, Rewriting
 from app.core.errors import MootError
+from app.core.files import is_image_file
 from app.core.message import Attachment
 from app.engine.engine import Engine
 from app.gui.bridge import Bridge
 from app.gui.controllers.controller import Controller
-from app.gui.files.attachments import is_image_file, picture_attachment, read_picture, text_attachment
+from app.gui.files.attachments import picture_attachment, text_attachment
 from app.gui.pages.chat.attachment_strip import Reading
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.tasks import Tasks
@@ -109,7 +110,7 @@ class AttachmentController(Controller):
         """Attach a picture if the model takes pictures."""
         name = self._language("chat.picture")
         if self._takes_images():
-            self._read(name, lambda _number: picture_attachment(image, f"{name}.png"))
+            self._read(name, lambda _number: picture_attachment(self._files, image, f"{name}.png"))
         else:
             self._toasts.show_toast(self._language.problem("attachment_no_images", name=name))
 
@@ -151,7 +152,7 @@ class AttachmentController(Controller):
         self._show()
 
     async def _as_picture(self, path: Path, _number: int) -> Attachment:
-        return await read_picture(path)
+        return await self._files.picture(path)
 
     async def _as_text(self, path: Path, number: int) -> Attachment:
         """Read a text or a document; say so where only its beginning could be read."""

@@ -1,0 +1,57 @@
+"""Files on the command line: `ask --file` sends texts, documents and images, or nothing if one cannot be read."""
+
+import json
+from pathlib import Path
+
+from PySide6.QtGui import QImage
+
+from tests.files.documents import a_locked_pdf, a_pdf, write_all
+from tests.stories.processes import look, moot
+from tests.stories.test_ask import openai, wire_home, wire_servers
+from tests.wire import WireServer
+
+__all__ = ["openai", "wire_home", "wire_servers"]
+
+
+def sent(server: WireServer) -> str:
+    """Return the messages of the last request as text."""
+    return json.dumps(server.requests[-1].body["messages"], ensure_ascii=False)
+
+
+def test_files_of_all_kinds_are_sent_along(openai: WireServer, tmp_path: Path) -> None:
+    write_all(tmp_path)
+    picture = QImage(2_000, 1_000, QImage.Format.Format_RGB32)
+    picture.fill(0x336699)
+    assert picture.save(str(tmp_path / "chart.png"))
+    names = ("report.pdf", "report.docx", "report.hwpx", "chart.png")
+    openai.script("openai-wire", ["Read."])
+    files = [word for name in names for word in ("--file", str(tmp_path / name))]
+    done = moot("ask", "guide", "What is in them?", *files, "--json")
+    assert (done.status, done.err) == (0, "")
+    kept = look("show", done.events[0]["session_id"], "--json").json["messages"][0]["attachments"]
+    assert [one["name"] for one in kept] == list(names)
+    assert "분기 보고" in kept[1]["text"] and kept[3]["media_type"] == "image/png"
+    asked = sent(openai)
+    for words in ("[page 2]", "Seoul and others", "분기 보고", "data:image/png;base64,"):
+        assert words in asked
+
+
+def test_a_debate_reads_a_pdf(openai: WireServer, tmp_path: Path) -> None:
+    path = tmp_path / "cars.pdf"
+    path.write_bytes(a_pdf(["Cars take up a third of the city"]))
+    openai.script("openai-wire", ["They do."] * 4)
+    two = [word for name in ("A", "B") for word in ("-p", f"{name}=openai/openai-wire")]
+    done = moot("debate", "Ban cars?", *two, "--rounds", "1", "--context", str(path), "--json")
+    assert (done.status, done.err) == (0, "")
+    assert "Cars take up a third of the city" in sent(openai)
+
+
+def test_nothing_is_sent_if_one_file_cannot_be_read(openai: WireServer, tmp_path: Path) -> None:
+    good, locked = tmp_path / "good.txt", tmp_path / "locked.pdf"
+    good.write_text("three rules")
+    locked.write_bytes(a_locked_pdf())
+    for bad in (locked, tmp_path / "gone.pdf", tmp_path):
+        done = moot("ask", "guide", "Read it", "--file", str(good), "--file", str(bad), "--lang", "en")
+        assert done.status == 2
+        assert str(bad) in done.err and len(done.err.splitlines()) == 1 and "Traceback" not in done.err
+    assert openai.requests == [] and look("sessions", "--json").json == []
