@@ -114,14 +114,20 @@ class Attachment:
 class Usage:
     """What a turn cost: tokens, and US dollars (None when the price is unknown, 0 when it is free).
 
-    `estimated` says that the provider reported no tokens, or the answer was cut.
+    `estimated` says that the provider reported no tokens, or the answer was cut. Of the input, `cached_tokens` came from
+    the provider's cache and `cache_written_tokens` were put there; of the output, `reasoning_tokens` were thought.
+    `saved_usd` is what the cache saved, less what writing to it cost.
     """
 
     provider: str = ""
     model: str = ""
     input_tokens: int = 0
     output_tokens: int = 0
+    cached_tokens: int = 0
+    cache_written_tokens: int = 0
+    reasoning_tokens: int = 0
     cost_usd: float | None = None
+    saved_usd: float = 0.0
     estimated: bool = False
 
     def __add__(self, other: "Usage") -> "Usage":
@@ -131,6 +137,10 @@ class Usage:
             self,
             input_tokens=self.input_tokens + other.input_tokens,
             output_tokens=self.output_tokens + other.output_tokens,
+            cached_tokens=self.cached_tokens + other.cached_tokens,
+            cache_written_tokens=self.cache_written_tokens + other.cache_written_tokens,
+            reasoning_tokens=self.reasoning_tokens + other.reasoning_tokens,
+            saved_usd=self.saved_usd + other.saved_usd,
             cost_usd=None if None in costs else sum(cost or 0.0 for cost in costs),
             estimated=self.estimated or other.estimated,
         )

@@ -149,13 +149,17 @@ class CallPiece:
 class Finished:
     """The end of the stream: why it ended, and what it cost (tokens; dollars or None).
 
-    `estimated` says that the provider reported no tokens and they were counted by Moot. `state` must be sent back to
+    The cached, written and reasoning tokens are those of `Usage`, parts of the input and the output. `estimated` says
+    that the provider reported no tokens and they were counted by Moot. `state` must be sent back to
     the provider unchanged, with the answer, while tools run.
     """
 
     reason: str = FinishReason.STOP
     input_tokens: int = 0
     output_tokens: int = 0
+    cached_tokens: int = 0
+    cache_written_tokens: int = 0
+    reasoning_tokens: int = 0
     cost_usd: float | None = None
     estimated: bool = False
     state: Mapping[str, object] | None = None

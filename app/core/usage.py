@@ -1,22 +1,34 @@
 """What calls of models used and cost, as the ledger keeps it and as people read it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 
 from app.core.message import Author, Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Price:
-    """The price of a model in US dollars: for a token it reads and a token it writes; both 0 where it is free."""
+    """The price of a model in US dollars: for a token it reads and a token it writes; both 0 where it is free.
+
+    `cached_usd` is for a token that comes from the provider's cache, `cache_write_usd` for one that is put there; None
+    where they cost as much as any other token that is read.
+    """
 
     input_usd: float = 0.0
     output_usd: float = 0.0
+    cached_usd: float | None = None
+    cache_write_usd: float | None = None
 
     @property
     def free(self) -> bool:
         """Whether a call costs nothing."""
         return not self.input_usd and not self.output_usd
+
+    def saved(self, cached: int, written: int) -> float:
+        """Return the dollars that the cache saved, less what writing to it cost."""
+        read = self.input_usd if self.cached_usd is None else self.cached_usd
+        write = self.input_usd if self.cache_write_usd is None else self.cache_write_usd
+        return cached * (self.input_usd - read) - written * (write - self.input_usd)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +36,7 @@ class UsageEntry:
     """One call of a model: the message it made, its author, and what it used.
 
     `at` is ISO 8601 in UTC. `cost_usd` is None where the price is unknown, 0 where it is free. A call that made no
-    message has an id of its own as `message_id`. `estimated` is as in a message's usage.
+    message has an id of its own as `message_id`. The rest is as in a message's usage.
     """
 
     message_id: str = ""
@@ -36,7 +48,11 @@ class UsageEntry:
     model: str = ""
     input_tokens: int = 0
     output_tokens: int = 0
+    cached_tokens: int = 0
+    cache_written_tokens: int = 0
+    reasoning_tokens: int = 0
     cost_usd: float | None = None
+    saved_usd: float = 0.0
     estimated: bool = False
 
     @classmethod
@@ -50,12 +66,7 @@ class UsageEntry:
             session_id=session_id,
             author_id=author.id if author else "",
             author=author.name if author else "",
-            provider=usage.provider,
-            model=usage.model,
-            input_tokens=usage.input_tokens,
-            output_tokens=usage.output_tokens,
-            cost_usd=usage.cost_usd,
-            estimated=usage.estimated,
+            **asdict(usage),
         )
 
     @property
@@ -76,6 +87,10 @@ class Total:
     known_usd: float = 0.0
     unpriced: int = 0
     estimated: int = 0
+    cached_tokens: int = 0
+    cache_written_tokens: int = 0
+    reasoning_tokens: int = 0
+    saved_usd: float = 0.0
 
     @classmethod
     def of(cls, entry: UsageEntry | Usage) -> "Total":
@@ -92,16 +107,14 @@ class Total:
         self.known_usd += entry.cost_usd or 0.0
         self.unpriced += entry.cost_usd is None
         self.estimated += entry.estimated
+        self.cached_tokens += entry.cached_tokens
+        self.cache_written_tokens += entry.cache_written_tokens
+        self.reasoning_tokens += entry.reasoning_tokens
+        self.saved_usd += entry.saved_usd
 
     def __add__(self, other: "Total") -> "Total":
-        return Total(
-            self.calls + other.calls,
-            self.input_tokens + other.input_tokens,
-            self.output_tokens + other.output_tokens,
-            self.known_usd + other.known_usd,
-            self.unpriced + other.unpriced,
-            self.estimated + other.estimated,
-        )
+        names = [field.name for field in fields(Total)]
+        return Total(**{name: getattr(self, name) + getattr(other, name) for name in names})
 
     @property
     def tokens(self) -> int:
@@ -132,6 +145,11 @@ def used_text(total: Total, tokens: int | None = None) -> str:
 def amount_text(usd: float) -> str:
     """Return dollars as digits: `1.25`, `0.0040`; a cost above 0 never reads as 0."""
     return f"{usd:.2f}" if usd >= 0.01 or not usd else f"{max(usd, 0.0001):.4f}"
+
+
+def saved_text(words: Callable[..., str], total: Total) -> str:
+    """Return what the providers' caches saved in words, "" where they saved nothing."""
+    return words("cost.saved", amount=amount_text(total.saved_usd)) if total.saved_usd > 0 else ""
 
 
 def money_text(words: Callable[..., str], total: Total, part: str = "cost.least") -> str:

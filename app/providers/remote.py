@@ -256,7 +256,7 @@ class RemoteModels(HostClient):
             if answer is None:
                 return None
             price = answer["price"]
-            self._prices[row.kind, model] = Price(input_usd=price[0], output_usd=price[1]) if price else None
+            self._prices[row.kind, model] = Price(**price) if price else None
         return self._prices[row.kind, model]
 
     async def facts(self, provider: str, model: str) -> ModelFacts:

@@ -29,6 +29,7 @@ _OP = "usage"
 # Only lines of a log with one of these can contain usage.
 _NEEDLES = (b'"usage":', b'"unsaid":', b'"verdict":')
 _TEXTS = ("message_id", "at", "session_id", "author_id", "author", "provider", "model")
+_NUMBERS = ("input_tokens", "output_tokens", "cached_tokens", "cache_written_tokens", "reasoning_tokens")
 _TIME = re.compile(r"\d{4}-(0[1-9]|1[0-2])-\d")
 
 
@@ -305,11 +306,12 @@ def _entry(record: Any) -> UsageEntry | None:
     cost = record.get("cost_usd")
     texts: dict[str, Any] = {name: str(record.get(name) or "") for name in _TEXTS}
     try:
+        numbers: dict[str, Any] = {name: int(record.get(name) or 0) for name in _NUMBERS}
         entry = UsageEntry(
             **texts,
-            input_tokens=int(record.get("input_tokens") or 0),
-            output_tokens=int(record.get("output_tokens") or 0),
+            **numbers,
             cost_usd=None if cost is None else float(cost),
+            saved_usd=saved if math.isfinite(saved := float(record.get("saved_usd") or 0)) else 0.0,
             estimated=bool(record.get("estimated")),
         )
     except (TypeError, ValueError, OverflowError):

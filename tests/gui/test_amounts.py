@@ -45,6 +45,18 @@ def test_the_sum(language, costs, text, short):
     assert spending.short_text(language) == short
 
 
+def test_what_the_cache_saved_stands_behind_the_sum(language):
+    spending = Spending()
+    spent = turn("1", "GPT", 0.02)
+    assert spent.usage is not None
+    spending.add([replace(spent, usage=replace(spent.usage, cached_tokens=15, saved_usd=0.03))])
+    assert spending.text(language) == "$0.02 · 31 tokens · $0.03 saved by cache"
+    assert spending.lines(language) == "GPT: $0.02 · 31 tokens · $0.03 saved by cache"
+    # What was put into the cache and not read yet has cost more than it saved.
+    spending.add([replace(turn("2", "GPT", 0.0), usage=replace(spent.usage, saved_usd=-0.05))])
+    assert spending.text(language) == "$0.04 · 62 tokens"
+
+
 def test_the_tool_tip_says_which_part_is_not_known(language):
     spending = Spending()
     spending.add([turn("1", "GPT", 0.02), turn("2", "GPT", None), turn("3", "Gemini", None)])

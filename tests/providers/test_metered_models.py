@@ -22,6 +22,7 @@ from tests.providers.asking import request_to
 from tests.providers.conftest import Book
 from tests.wire import Answer, Fault, Reply, WireServer
 from tests.wire.fixtures import FOUR
+from tests.wire.prompt_caches import PromptCache
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -155,3 +156,33 @@ async def test_what_a_provider_has_counted_is_no_estimate(
     assert asked.usage is not None
     assert (asked.usage.input_tokens, asked.usage.output_tokens) == (70, 30)
     assert not asked.usage.estimated
+
+
+async def test_what_came_from_the_cache_is_counted_and_what_it_saved(
+    models: RemoteModels, book: Book
+) -> None:
+    with WireServer("openai", models=(PRICED,), provider_id="priced", cache=PromptCache()) as server:
+        book.add("priced", "openai", server.address, server.key, server.models)
+        price = await models.price("priced", PRICED)
+        assert price is not None
+        assert price.cached_usd == pytest.approx(price.input_usd / 2)
+        text = "A long story that is told again. " * 200
+        spent = []
+        for _ in range(2):
+            server.script(PRICED, [Answer("Yes.", output_tokens=500, reasoning_tokens=300)])
+            usage = UsageBook(MemoryLedger(), models, Settings, EventBus())
+            gate = Slots(Availability(lambda _: ANY_NUMBER), clock=time.monotonic, sleep=asyncio.sleep)
+            asked = Place(models, usage, gate).call(
+                request_to(server, messages=({"role": "user", "content": text},), temperature=None)
+            )
+            await asked.text()
+            spent.append(asked.usage)
+    first, second = spent
+    assert first is not None and second is not None
+    assert (first.cached_tokens, first.saved_usd, first.reasoning_tokens) == (0, 0.0, 300)
+    assert second.input_tokens == first.input_tokens
+    assert 1_536 == second.cached_tokens < second.input_tokens
+    saved = 1_536 * (price.input_usd - price.cached_usd)
+    assert second.saved_usd == pytest.approx(saved)
+    assert first.cost_usd is not None
+    assert second.cost_usd == pytest.approx(first.cost_usd - saved)

@@ -64,7 +64,11 @@ def an_entry(number: int, month: str = "2026-11", cost: float | None = 0.5) -> U
         model="gpt-5.2",
         input_tokens=10,
         output_tokens=2,
+        cached_tokens=8,
+        cache_written_tokens=1,
+        reasoning_tokens=1,
         cost_usd=cost,
+        saved_usd=0.1,
     )
 
 

@@ -7,6 +7,7 @@ from hashlib import sha256
 from typing import Any
 from uuid import uuid4
 
+from tests.wire.prompt_caches import marks_problem
 from tests.wire.protocols import Asked, Body, Protocol, Refused, pieces_of, sse, texts_of
 from tests.wire.replies import Answer, WireCall
 from tests.wire.views import Seen, check_calls, check_ids, check_image, check_tools
@@ -97,6 +98,19 @@ class Anthropic(Protocol):
             raise self.error(400, "tool_choice may only be specified while providing tools")
         self._check_messages(body.get("messages"))
         self._check_calls(body)
+        if problem := marks_problem(body):
+            raise self.error(400, problem)
+        if self.cache is not None:
+            counted = self.cache.count_marked(asked.model, body)
+            asked.answer["usage"] = {
+                "input_tokens": counted.rest,
+                "cache_read_input_tokens": counted.cached,
+                "cache_creation_input_tokens": counted.written + counted.written_for_hour,
+                "cache_creation": {
+                    "ephemeral_5m_input_tokens": counted.written,
+                    "ephemeral_1h_input_tokens": counted.written_for_hour,
+                },
+            }
 
     def _check_messages(self, messages: Any) -> None:
         if not isinstance(messages, list) or not messages:
@@ -242,7 +256,7 @@ class Anthropic(Protocol):
             "content": [],
             "stop_reason": None,
             "stop_sequence": None,
-            "usage": {"input_tokens": 12, "output_tokens": 1},
+            "usage": {"input_tokens": 12, "output_tokens": 1, **asked.answer.get("usage", {})},
         }
         return sse({"type": "message_start", "message": message}, "message_start")
 
@@ -307,7 +321,11 @@ class Anthropic(Protocol):
         delta = {
             "type": "message_delta",
             "delta": {"stop_reason": _REASONS[finish], "stop_sequence": None},
-            "usage": {"input_tokens": answer.input_tokens, "output_tokens": answer.output_tokens},
+            "usage": {
+                "input_tokens": answer.input_tokens,
+                "output_tokens": answer.output_tokens,
+                **asked.answer.get("usage", {}),
+            },
         }
         return (
             self._end_block(asked)

@@ -20,6 +20,7 @@ _SYSTEM = ("system", "developer")
 _MESSAGE_FIELDS = {"role", "content", "name", "tool_calls", "tool_call_id", "refusal"}
 _IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 _LONGEST_ID = 40
+_LONGEST_KEY = 64
 _REASONING = re.compile(r"^(gpt-5|o\d)")
 
 
@@ -28,7 +29,7 @@ class OpenAI(Protocol):
 
     kind = "openai"
     base_path = "/v1"
-    fields = _FIELDS
+    fields = _FIELDS | {"prompt_cache_key"}
 
     def error(
         self,
@@ -97,6 +98,10 @@ class OpenAI(Protocol):
         self.check_messages(body.get("messages"))
         check_ids(self.seen(body), self.invalid)
         check_calls(self.seen(body), self.invalid)
+        if len(str(body.get("prompt_cache_key", ""))) > _LONGEST_KEY:
+            raise self.invalid(f"Invalid 'prompt_cache_key': string too long, at most {_LONGEST_KEY}.")
+        if self.cache is not None:
+            asked.answer["counted"] = self.cache.count_beginning(asked.model, body)
 
     def check_messages(self, messages: Any) -> None:
         """Raise Refused unless the messages are legal."""
@@ -239,11 +244,17 @@ class OpenAI(Protocol):
         return frames
 
     def ending(self, asked: Asked, answer: Answer, finish: str) -> bytes:
-        usage = {
-            "prompt_tokens": answer.input_tokens,
+        counted = asked.answer.get("counted")
+        read = counted.all if counted else answer.input_tokens
+        usage: Body = {
+            "prompt_tokens": read,
             "completion_tokens": answer.output_tokens,
-            "total_tokens": answer.input_tokens + answer.output_tokens,
+            "total_tokens": read + answer.output_tokens,
         }
+        if counted:
+            usage["prompt_tokens_details"] = {"cached_tokens": counted.cached, "audio_tokens": 0}
+        if answer.reasoning_tokens:
+            usage["completion_tokens_details"] = {"reasoning_tokens": answer.reasoning_tokens}
         last = {"id": "chatcmpl-wire", "object": "chat.completion.chunk", "created": 1, "model": asked.model}
         named = sse(last | {"choices": [], "usage": usage}) if answer.usage else b""
         return self._chunk(asked, {}, finish) + named + b"data: [DONE]\n\n"

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.wire.prompt_caches import PromptCache
 from tests.wire.replies import Answer, WireCall
 from tests.wire.views import Seen
 
@@ -42,6 +43,7 @@ class Protocol:
     def __init__(self, key: str, models: tuple[str, ...]) -> None:
         self.key = key
         self.models = models
+        self.cache: PromptCache | None = None
 
     def model_of(self, path: str, body: Body) -> str | None:
         """Return the model a POST to this path asks, None when the path is no such thing."""

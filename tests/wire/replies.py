@@ -65,6 +65,7 @@ class Answer:
     split_bytes: bool = False
     input_tokens: int = 12
     output_tokens: int = 0
+    reasoning_tokens: int = 0
     usage: bool = True
 
     def parts(self) -> list[str]:

@@ -24,6 +24,7 @@ from tests.wire.anthropic import Anthropic
 from tests.wire.gemini import Gemini
 from tests.wire.openai import Gemma, Ollama, OpenAI
 from tests.wire.presets import PROTOCOLS as PRESETS
+from tests.wire.prompt_caches import PromptCache
 from tests.wire.protocols import Asked, Protocol, Refused
 from tests.wire.replies import Answer, Fault, Raw, Refusal, Reply
 from tests.wire.responses import Responses
@@ -76,6 +77,7 @@ class WireServer:
     With `redirect` = (status, origin) it sends every request on: there, or with "" to a path of its own.
     Requests for the title of a chat come at their own time: they take no reply of a script and are kept in
     `title_requests`. They are answered with `title`, or refused where it is "".
+    With a `cache` it reports the tokens of the requests themselves, and keeps their beginnings.
     """
 
     PROTOCOLS: ClassVar[dict[str, type[Protocol]]] = {
@@ -83,7 +85,13 @@ class WireServer:
     } | {"responses": Responses}
 
     def __init__(
-        self, kind: str = "openai", *, key: str = "", models: tuple[str, ...] = (), provider_id: str = ""
+        self,
+        kind: str = "openai",
+        *,
+        key: str = "",
+        models: tuple[str, ...] = (),
+        provider_id: str = "",
+        cache: PromptCache | None = None,
     ) -> None:
         self.kind = self.PROTOCOLS[kind].kind
         self.provider_id = provider_id or kind
@@ -96,6 +104,7 @@ class WireServer:
         self.redirect: tuple[int, str] | None = None
         self.address = ""
         self._protocol = self.PROTOCOLS[kind](self.key, self.models)
+        self._protocol.cache = cache
         self._scripts: dict[str, Script] = {}
         self._changed = threading.Condition()
         self._loop: asyncio.AbstractEventLoop | None = None

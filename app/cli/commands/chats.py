@@ -8,7 +8,7 @@ from app.cli.command_run import CommandRun, named
 from app.cli.exit_status import BY_STATUS, FAULT, OK, PAUSED_OR_STOPPED, WAITS
 from app.cli.parser import Action
 from app.cli.printing.chats import ChatPrinter, step_lines, workflow_end
-from app.cli.printing.lines import last_line, marks, one_line
+from app.cli.printing.lines import cost_line, last_line, marks, one_line
 from app.core.agent import Agent, Group
 from app.core.errors import BadInput, NotFound
 from app.core.files import is_image_file
@@ -160,7 +160,8 @@ async def show_chat(run: CommandRun, live: LiveSession) -> int:
         await run.out.write("\n" + "".join(step_lines(live.session.workflow, run.texts)))
         await run.out.write("\n" + workflow_end(live.session, run.texts))
         return OK
-    await run.print("\n" + last_line(live.session, run.texts))
+    cost = cost_line(live.session, live.messages, run.texts)
+    await run.print("\n" + cost + last_line(live.session, run.texts))
     return OK
 
 

@@ -4,7 +4,7 @@ from app.cli.command_run import CommandRun
 from app.cli.exit_status import OK
 from app.cli.parser import Arguments, parse_spec
 from app.cli.printing.debates import DebatePrinter
-from app.cli.printing.lines import json_line, last_line, one_line
+from app.cli.printing.lines import cost_line, json_line, last_line, one_line
 from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, EMBEDDED_VOICES
 from app.core.errors import BadInput
 from app.core.events import MessageFinished
@@ -67,7 +67,8 @@ async def show_debate(run: CommandRun, live: LiveSession) -> int:
     await run.out.write(printer.heading(live.session))
     for message in live.whole_messages():
         await run.out.write(printer.message(message))
-    await run.print("\n" + last_line(live.session, run.texts))
+    cost = cost_line(live.session, live.messages, run.texts)
+    await run.print("\n" + cost + last_line(live.session, run.texts))
     return OK
 
 

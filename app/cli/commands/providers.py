@@ -14,7 +14,7 @@ from app.core.errors import BadInput, MootError, NotFound
 from app.core.events import Event, KeysChanged, ModelsChanged, Notice
 from app.core.provider import LocalModel, ProviderStatus
 from app.core.store import KeyNews
-from app.core.usage import money_text, used_text
+from app.core.usage import money_text, saved_text, used_text
 from app.storage.secrets import variable_name
 
 _MB = 1_000_000
@@ -247,7 +247,11 @@ async def usage(run: CommandRun) -> int:
             "calls": total.calls,
             "input_tokens": total.input_tokens,
             "output_tokens": total.output_tokens,
+            "cached_tokens": total.cached_tokens,
+            "cache_written_tokens": total.cache_written_tokens,
+            "reasoning_tokens": total.reasoning_tokens,
             "cost_usd": total.cost_usd,
+            "saved_usd": total.saved_usd,
             "unpriced_calls": total.unpriced,
             "estimated_calls": total.estimated,
         }
@@ -256,5 +260,6 @@ async def usage(run: CommandRun) -> int:
     lines = []
     for month, total in months:
         money, tokens = money_text(run.texts, total), used_text(total)
-        lines.append(run.texts("cli.usage", month=month, money=money, count=total.calls, tokens=tokens))
+        line = run.texts("cli.usage", month=month, money=money, count=total.calls, tokens=tokens)
+        lines.append(" · ".join(filter(None, (line, saved_text(run.texts, total)))))
     return await run.answer(records, "".join(f"{line}\n" for line in lines))

@@ -22,6 +22,7 @@ from app.core.session import Session, Status
 from app.core.store import Problem
 from app.core.text import without_steering
 from app.core.texts import Texts, choose_language, in_words
+from app.core.usage import Total, money_text, saved_text, used_text
 from app.storage.paths import resources_dir
 
 # JSON allows these characters unescaped, but a terminal must not get them, and a reader that splits
@@ -146,6 +147,20 @@ def marks(message: Message, texts: Texts) -> list[str]:
     if message.state == MessageState.DONE and message.note:
         return [f"  ! {texts.named('cli.note', message.note)}\n"]
     return []
+
+
+def cost_line(session: Session, messages: Iterable[Message], texts: Texts) -> str:
+    """Return what a session has cost and what the providers' caches saved as one line, "" if no model was called."""
+    total = Total()
+    for message in messages:
+        if message.usage is not None:
+            total.add(message.usage)
+    for call in session.unsaid:
+        total.add(call)
+    if not total.calls:
+        return ""
+    cost = texts("cost.tokens", cost=money_text(texts, total), tokens=used_text(total))
+    return " · ".join(filter(None, (cost, saved_text(texts, total)))) + "\n"
 
 
 def status_text(session: Session, texts: Texts) -> str:

@@ -147,6 +147,12 @@ class MeteredCall:
             model=self._request.model,
             input_tokens=finished.input_tokens,
             output_tokens=finished.output_tokens,
+            cached_tokens=finished.cached_tokens,
+            cache_written_tokens=finished.cache_written_tokens,
+            reasoning_tokens=finished.reasoning_tokens,
+            saved_usd=self._price.saved(finished.cached_tokens, finished.cache_written_tokens)
+            if self._price
+            else 0.0,
             cost_usd=finished.cost_usd,
             estimated=finished.estimated,
         )

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from app.core.message import Message, Usage
 from app.core.session import Session
-from app.core.usage import Total, UsageEntry, amount_text, money_text, used_text
+from app.core.usage import Total, UsageEntry, amount_text, money_text, saved_text, used_text
 from app.engine.usage.estimates import Estimate
 from app.gui.display.i18n import Language
 from app.gui.display.session_kinds import kind_of
@@ -31,12 +31,13 @@ class Spending:
         """Return the total tokens and money, "" while nothing is known."""
         if not self._used:
             return ""
-        cost, tokens = _sum(language, [usage for _, usage in self._used.values()])
-        return language("cost.tokens", cost=cost, tokens=tokens)
+        total = _total(usage for _, usage in self._used.values())
+        text = language("cost.tokens", cost=money_text(language, total), tokens=used_text(total))
+        return " · ".join(filter(None, (text, saved_text(language, total))))
 
     def short_text(self, language: Language) -> str:
         """Return the total money, for narrow places."""
-        return _sum(language, [usage for _, usage in self._used.values()])[0] if self._used else ""
+        return money_text(language, _total(usage for _, usage in self._used.values())) if self._used else ""
 
     def lines(self, language: Language) -> str:
         """Return one line for each speaker."""
@@ -45,8 +46,10 @@ class Spending:
             speakers.setdefault(name or language("usage.moot"), []).append(usage)
         parts = []
         for name, usages in speakers.items():
-            cost, tokens = _sum(language, usages, part="cost.partly")
-            parts.append(language("cost.line", name=name, cost=cost, tokens=tokens))
+            total = _total(usages)
+            cost = money_text(language, total, part="cost.partly")
+            line = language("cost.line", name=name, cost=cost, tokens=used_text(total))
+            parts.append(" · ".join(filter(None, (line, saved_text(language, total)))))
         return "\n".join(parts)
 
 
@@ -95,12 +98,11 @@ def rough_tokens(tokens: int) -> str:
     return f"{tokens / 1_000:.0f}k" if tokens < 1_000_000 else f"{tokens / 1_000_000:.1f}M"
 
 
-def _sum(language: Language, usages: list[Usage | UsageEntry], part: str = "cost.least") -> tuple[str, str]:
-    """Return money and tokens as texts."""
+def _total(usages: Iterable[Usage | UsageEntry]) -> Total:
     total = Total()
     for usage in usages:
         total.add(usage)
-    return money_text(language, total, part), used_text(total)
+    return total
 
 
 _UNITS = ("B", "kB", "MB", "GB")

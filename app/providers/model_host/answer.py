@@ -25,7 +25,7 @@ from app.providers.model_host.litellm_fixes import (
     received_finish,
     show_usage,
 )
-from app.providers.model_host.prices import cost_of
+from app.providers.model_host.prices import cost_of, tokens_in
 from app.providers.model_host.request import (
     ModelCall,
     Quirks,
@@ -212,13 +212,11 @@ class _Stream:
         # Without the chunks LiteLLM's own count is too low; zero stands for an unknown number.
         unknown = self._full or (estimated and self._forgot_chunks)
         usage = None if unknown else self._usage
-        input_tokens = int(getattr(usage, "prompt_tokens", 0) or 0)
-        output_tokens = int(getattr(usage, "completion_tokens", 0) or 0)
+        tokens = tokens_in(usage)
         return {
             "reason": reason,
-            "input_tokens": input_tokens,
-            "output_tokens": output_tokens,
-            "cost_usd": cost_of(self._call, usage, input_tokens, output_tokens),
+            **tokens,
+            "cost_usd": cost_of(self._call, usage, tokens["input_tokens"], tokens["output_tokens"]),
             "estimated": estimated,
             "state": self._signed.state(),
         }

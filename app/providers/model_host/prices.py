@@ -12,6 +12,27 @@ from app.providers.model_host.request import ModelCall
 _MANY = 1_000
 
 
+def tokens_in(usage: Any) -> dict[str, int]:
+    """Return the tokens of a reported usage as the fields of `Finished`, 0 where it does not say."""
+    read, written = (
+        getattr(usage, "prompt_tokens_details", None),
+        getattr(usage, "completion_tokens_details", None),
+    )
+    # Anthropic names the tokens that are put into its cache otherwise than OpenAI.
+    stored = _count(read, "cache_write_tokens") or _count(read, "cache_creation_tokens")
+    return {
+        "input_tokens": _count(usage, "prompt_tokens"),
+        "output_tokens": _count(usage, "completion_tokens"),
+        "cached_tokens": _count(read, "cached_tokens"),
+        "cache_written_tokens": stored,
+        "reasoning_tokens": _count(written, "reasoning_tokens"),
+    }
+
+
+def _count(report: Any, name: str) -> int:
+    return max(0, int(getattr(report, name, 0) or 0))
+
+
 def cost_of(call: ModelCall, usage: Any, input_tokens: int, output_tokens: int) -> float | None:
     """Return US dollars: 0 on this computer, what the provider reported, LiteLLM's price, or None."""
     if call.row.local and is_near(call.base_url):
@@ -36,8 +57,8 @@ def cost_of(call: ModelCall, usage: Any, input_tokens: int, output_tokens: int) 
     return float(prompt + completion) or None
 
 
-def listed_price(kind: str, model: str) -> tuple[float, float] | None:
-    """Return the US dollars of one input token and of one output token, None if the list has no price."""
+def listed_price(kind: str, model: str) -> dict[str, float | None] | None:
+    """Return the fields of `Price`, None if the list has no price."""
     row = provider_kind(kind)
     if row is None or row.local:
         return None
@@ -45,7 +66,15 @@ def listed_price(kind: str, model: str) -> tuple[float, float] | None:
         prompt, completion = litellm.cost_per_token(
             model=row.listed(model), prompt_tokens=_MANY, completion_tokens=_MANY
         )
+        listed = litellm.get_model_info(row.listed(model))
     except Exception:
         # As above.
         return None
-    return (prompt / _MANY, completion / _MANY) if prompt or completion else None
+    if not prompt and not completion:
+        return None
+    return {
+        "input_usd": prompt / _MANY,
+        "output_usd": completion / _MANY,
+        "cached_usd": listed.get("cache_read_input_token_cost"),
+        "cache_write_usd": listed.get("cache_creation_input_token_cost"),
+    }

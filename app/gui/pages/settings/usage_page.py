@@ -9,7 +9,7 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFileDialog, QFrame, QGridLayout, QWidget
 
 from app.core.errors import MootError
-from app.core.usage import Total, amount_text, money_text, used_text
+from app.core.usage import Total, amount_text, money_text, saved_text, used_text
 from app.engine.engine import Engine
 from app.engine.usage.usage_book import MonthReport
 from app.gui.display.i18n import Language
@@ -175,14 +175,13 @@ class UsagePage(QWidget):
         words, report = self._language, self._report
         total = report.total if report else Total()
         self.total.setText(money_text(words, total))
-        self._tokens.setText(
-            words(
-                "usage.tokens",
-                count=total.calls,
-                input=used_text(total, total.input_tokens),
-                output=used_text(total, total.output_tokens),
-            )
+        tokens = words(
+            "usage.tokens",
+            count=total.calls,
+            input=used_text(total, total.input_tokens),
+            output=used_text(total, total.output_tokens),
         )
+        self._tokens.setText(" · ".join(filter(None, (tokens, saved_text(words, total)))))
         notes = [words("usage.unpriced", count=total.unpriced)] if total.unpriced else []
         notes += [words("usage.estimated", count=total.estimated)] if total.estimated else []
         self._unpriced.setText(" ".join(notes))
