@@ -142,11 +142,12 @@ LOCAL_SERVERS: tuple[LocalServer, ...] = (
     ),
 )
 
-_NOT_FOR_CHAT = re.compile(
-    r"embed|rerank|whisper|moderation|dall-e|imagen|veo-|tts|transcri|realtime|audio|sora|davinci|babbage"
-    r"|gpt-image|-image\b|instruct-\d{4}|stable-diffusion|aqa$",
-    re.IGNORECASE,
-)
+# Words first: a list may have thousands of names, and the expression is ten times as slow.
+_NOT_FOR_CHAT = (
+    "embed", "rerank", "whisper", "moderation", "dall-e", "imagen", "veo-", "tts", "transcri", "realtime", "audio",
+    "sora", "davinci", "babbage", "gpt-image", "stable-diffusion",
+)  # fmt: skip
+_ENDS_NOT_FOR_CHAT = re.compile(r"-image\b|instruct-\d{4}|aqa$")
 
 
 def provider_kind(kind: str) -> ProviderKind | None:
@@ -165,7 +166,14 @@ def kind_of_key(key: str, chosen: str = "") -> str:
 
 def chat_models(names: Sequence[str]) -> tuple[str, ...]:
     """Return the models of a server's list that one can chat with, as far as their names tell."""
-    return tuple(name for name in dict.fromkeys(names) if name and not _NOT_FOR_CHAT.search(name))
+    return tuple(name for name in dict.fromkeys(names) if name and _is_for_chat(name.lower()))
+
+
+def _is_for_chat(name: str) -> bool:
+    if any(word in name for word in _NOT_FOR_CHAT):
+        return False
+    maybe_not = "-image" in name or "instruct-" in name or name.endswith("aqa")
+    return not (maybe_not and _ENDS_NOT_FOR_CHAT.search(name))
 
 
 def best_model(known: Sequence[str], listed: Sequence[str]) -> str:

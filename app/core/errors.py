@@ -48,6 +48,7 @@ class FailureKind(StrEnum):
     OVERLOADED = "overloaded"
     SERVER = "server"
     NETWORK = "network"
+    CERTIFICATE = "certificate"
     STALL = "stall"
     NO_ANSWER = "no_answer"
     INTERRUPTED = "interrupted"

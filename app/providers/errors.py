@@ -65,6 +65,7 @@ _LITERAL = re.compile(r"""^(?:b(?P<quote>['"]).*(?P=quote)|\{.*\}|\[.*\])$""", r
 _LONGEST_LITERAL = 100_000
 # The fields that hold a server's words, the likeliest first.
 _WORDS = ("message", "error", "detail", "msg", "errors")
+_DISTRUSTED = re.compile(r"certificate verify failed: ([\w ,'.:-]{1,120})", re.IGNORECASE)
 _ABOUT_MODEL = re.compile(r"model|no endpoints found|deployment|\b(ollama )?pull", re.IGNORECASE)
 _KEY_LIKE = re.compile(r"\b(?:sk|pk|xai|gsk|key)-[\w\-]{8,}|\bAIza[\w\-]{10,}")
 
@@ -102,6 +103,8 @@ def classify(error: BaseException, secrets: tuple[str, ...] = ()) -> Classified:
         if type(cause).__name__ == "BodyTooLong":
             return Classified(kind=errors.FailureKind.BAD_RESPONSE, detail=str(cause))
     text = "\n".join(str(cause) for cause in causes)
+    if distrusted := _DISTRUSTED.search(text):
+        return Classified(kind=errors.FailureKind.CERTIFICATE, detail=distrusted[1])
     names = {name for cause in causes for name in (base.__name__ for base in type(cause).__mro__)}
     status = next((code for code in map(_status, reversed(causes)) if code), None)
     wait = retry_after(causes)

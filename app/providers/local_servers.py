@@ -19,7 +19,7 @@ from app.core.text import clean_text
 MODELS = "/v1/models"
 UNNAMED = LocalServer(name="", kind="openai-compatible", address="", path="", sign="")
 _MOST_BYTES = 1_000_000
-_MOST_MODELS = 2_000
+_MOST_MODELS = 20_000
 _LONGEST_NAME = 200
 _REFUSED = (401, 403)
 
@@ -37,7 +37,7 @@ def clean_name(name: object) -> str:
 
 
 def clean_names(names: Iterable[object]) -> tuple[str, ...]:
-    """Return the usable names of a list, each once; the first 2,000 of a longer list."""
+    """Return the usable names of a list, each once; the first 20,000 of a longer list."""
     return tuple(dict.fromkeys(filter(None, map(clean_name, names))))[:_MOST_MODELS]
 
 

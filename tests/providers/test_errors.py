@@ -60,7 +60,11 @@ class Timeout(ApiError):
         (ApiError("Expecting value: line 1 column 1 (char 0)"), "bad_response"),
         (ConnectionResetError(104, "reset"), "network"),
         (socket.gaierror(-2, "Name or service not known"), "network"),
-        (ssl.SSLCertVerificationError(1, "certificate verify failed"), "network"),
+        (ssl.SSLError(1, "wrong version number"), "network"),
+        (
+            ssl.SSLCertVerificationError(1, "certificate verify failed: self-signed certificate"),
+            "certificate",
+        ),
     ],
 )
 def test_kind(error: Exception, kind: str) -> None:

@@ -1,6 +1,7 @@
 """Answers as servers of other makers send them, beside what the protocols say."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from tests.providers.asking import Heard, ask, request_to
 from tests.providers.conftest import LIMITS, Book
 from tests.providers.tool_chats import READ, SEARCH, bare, request, results, said, wanted
 from tests.wire import Answer, Raw, WireServer
+from tests.wire.certificates import own_certificates
 from tests.wire.fixtures import FOUR
 from tests.wire.protocols import sse
 
@@ -325,3 +327,17 @@ async def test_a_stream_of_nothing_is_no_web_page(
 ) -> None:
     for body in (b"", b": ping\n\n"):
         assert (await hear(models, servers[kind], Raw(body))).outcome == "unanswered", body
+
+
+async def test_a_certificate_of_ones_own_is_named_with_what_to_do(
+    tmp_path: Path, book: Book, models: RemoteModels
+) -> None:
+    security = own_certificates(tmp_path).server
+    for kind in (*FOUR, "openai-compatible"):
+        with WireServer(kind, provider_id=f"own-{kind}", security=security) as server:
+            book.add(server.provider_id, kind, server.address, server.key, server.models)
+            heard = await ask(models, request_to(server))
+            assert heard.outcome == "certificate", heard.error
+            listed = await models.list_models(server.provider_id)
+            assert listed.failure == "certificate"
+            assert "unable to get local issuer certificate" in listed.detail

@@ -48,6 +48,31 @@ async def test_a_listed_price_is_what_an_answer_is_charged(
         assert await models.price("priced", "a-model-nobody-lists") is None
 
 
+@pytest.mark.asyncio(loop_scope="module")
+@pytest.mark.parametrize(
+    ("kind", "model", "cost"),
+    [
+        ("ollama", "gpt-4", 0.0),
+        ("openai-compatible", "gpt-4", 0.0),
+        ("vllm", "gpt-4", 0.0),
+        ("groq", "gpt-4", None),
+        ("groq", "openai/gpt-oss-120b", pytest.approx(1_000 * 1.5e-7 + 500 * 6e-7)),
+        ("openrouter", "openai/gpt-4", 0.0123),
+        ("openrouter", "maker/nobody-lists-it", 0.0123),
+    ],
+)
+async def test_no_price_is_invented_for_a_model_with_a_known_name(
+    kind: str, model: str, cost: float | None, book: Book, models: RemoteModels
+) -> None:
+    with WireServer(kind, models=(model,), provider_id=f"alias-{kind}") as server:
+        book.add(server.provider_id, kind, server.address, server.key, server.models)
+        server.script(model, [Answer("Yes.", input_tokens=1_000, output_tokens=500)])
+        messages = [{"role": "user", "content": "Yes?"}]
+        heard = await ask(models, request_to(server, messages=messages, temperature=None))
+        assert heard.finished is not None, heard.error
+        assert heard.finished.cost_usd == cost
+
+
 @pytest.mark.parametrize(
     ("address", "near"),
     [

@@ -5,6 +5,7 @@ import hashlib
 import os
 import sys
 import zipfile
+from typing import Any
 
 import pytest
 
@@ -15,6 +16,7 @@ from app.providers import model_file
 from app.providers.remote import RemoteModels
 from tests.providers.conftest import Book
 from tests.wire.fixtures import FOUR
+from tests.wire.openai import OpenAI
 from tests.wire.replies import Fault
 from tests.wire.server import WireServer
 
@@ -72,6 +74,31 @@ async def test_names_of_a_list_are_cleaned(models: RemoteModels, book: Book) -> 
     with WireServer("openai-compatible", models=names, provider_id="odd") as server:
         book.add("odd", server.kind, server.address, server.key)
         assert (await models.list_models("odd")).models == ("fine",)
+
+
+async def test_a_long_list_comes_whole(models: RemoteModels, book: Book) -> None:
+    names = tuple(f"maker/model-{number}" for number in range(5_000))
+    with WireServer("openrouter", models=names, provider_id="long") as server:
+        book.add("long", server.kind, server.address, server.key)
+        assert (await models.list_models("long")).models == names
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"data": [{"id": "one"}, {"object": "model"}, "three", None, {"id": None, "name": "two"}]},
+        [{"id": "one"}, {}, {"id": "two"}],
+        {"models": [{"name": "models/one"}, {"displayName": "nameless"}, {"name": "two"}]},
+    ],
+    ids=["without an id", "a plain array", "Google's form"],
+)
+async def test_one_odd_entry_does_not_spoil_a_list(
+    body: Any, monkeypatch: pytest.MonkeyPatch, models: RemoteModels, book: Book
+) -> None:
+    monkeypatch.setattr(OpenAI, "list_body", lambda _self: body)
+    with WireServer("openai", provider_id="odd list") as server:
+        book.add("odd list", server.kind, server.address, server.key)
+        assert (await models.list_models("odd list")).models == ("one", "two")
 
 
 async def test_fetching_the_embedded_model_tells_how_far_it_is_and_can_be_ended(

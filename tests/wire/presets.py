@@ -5,6 +5,7 @@ from typing import Any
 
 from tests.wire.openai import OpenAI
 from tests.wire.protocols import Asked, Body, Refused
+from tests.wire.replies import Answer
 
 _SHORT_ID = re.compile(r"[a-zA-Z0-9]{9}")
 
@@ -34,6 +35,9 @@ class OpenRouter(Preset):
         if "/" not in asked.model:
             raise self.error(400, f"{asked.model} is not a valid model ID", "invalid_request_error")
         super().check(asked)
+
+    def ending(self, asked: Asked, answer: Answer, finish: str) -> bytes:
+        return super().ending(asked, answer, finish).replace(b'"usage": {', b'"usage": {"cost": 0.0123, ')
 
 
 class DeepSeek(Preset):

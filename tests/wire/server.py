@@ -10,6 +10,7 @@ import contextlib
 import json
 import logging
 import socket
+import ssl
 import struct
 import threading
 import time
@@ -74,7 +75,8 @@ class Recorded:
 class WireServer:
     """One provider on 127.0.0.1; `kind` is a kind of the catalogue, or "responses" for OpenAI's other API.
 
-    With `redirect` = (status, origin) it sends every request on: there, or with "" to a path of its own.
+    With `security` it speaks TLS. With `redirect` = (status, origin) it sends every request on: there, or with "" to
+    a path of its own.
     Requests for the title of a chat come at their own time: they take no reply of a script and are kept in
     `title_requests`. They are answered with `title`, or refused where it is "".
     With a `cache` it reports the tokens of the requests themselves, and keeps their beginnings.
@@ -92,6 +94,7 @@ class WireServer:
         models: tuple[str, ...] = (),
         provider_id: str = "",
         cache: PromptCache | None = None,
+        security: ssl.SSLContext | None = None,
     ) -> None:
         self.kind = self.PROTOCOLS[kind].kind
         self.provider_id = provider_id or kind
@@ -102,6 +105,7 @@ class WireServer:
         self.title = ""
         self.listings = 0
         self.redirect: tuple[int, str] | None = None
+        self._security = security
         self.address = ""
         self._protocol = self.PROTOCOLS[kind](self.key, self.models)
         self._protocol.cache = cache
@@ -119,7 +123,7 @@ class WireServer:
     def start(self) -> "WireServer":
         """Listen; `address` is then the provider's base URL."""
         listening = socket.create_server(("127.0.0.1", 0))
-        self.address = f"http://127.0.0.1:{listening.getsockname()[1]}{self._protocol.base_path}"
+        self.address = f"http{'s' if self._security else ''}://127.0.0.1:{listening.getsockname()[1]}{self._protocol.base_path}"
         ready = threading.Event()
         self._thread = threading.Thread(
             target=asyncio.run, args=(self._serve(listening, ready),), name=f"wire-{self.kind}", daemon=True
@@ -187,7 +191,7 @@ class WireServer:
             application, handler_cancellation=True, shutdown_timeout=0.1, access_log=None, logger=_SILENT
         )
         await runner.setup()
-        await web.SockSite(runner, listening).start()
+        await web.SockSite(runner, listening, ssl_context=self._security).start()
         ready.set()
         await self._stop.wait()
         await runner.cleanup()

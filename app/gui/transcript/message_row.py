@@ -52,6 +52,7 @@ _SETTINGS_HELP = (
     FailureKind.WRONG_PATH,
     FailureKind.NOT_INSTALLED,
     FailureKind.REDIRECTED,
+    FailureKind.CERTIFICATE,
 )
 
 
