@@ -127,7 +127,7 @@ async def _open(paths: DataPaths, lock: WriterLock | None, language: str) -> Moo
         log_dir=paths.logs,
         model_file=functools.partial(find_model, paths.root),
         model_folder=paths.root / "models",
-        book=FactBook(documents.model_facts(), documents.save_model_facts if lock is not None else None),
+        book=FactBook(documents.known_models(), documents.save_known_models if lock is not None else None),
     )
 
     async def show_link(address: str) -> bool:

@@ -102,6 +102,41 @@ class KnownFacts:
     facts: ModelFacts
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelQuirks:
+    """How a model at an address must be asked, learnt from what it refused.
+
+    `without` are arguments that it refuses. `new_name_of_max_tokens`: it knows max_completion_tokens only. `no_system`: it
+    takes no system text. `strict_turns`: user and assistant must alternate. `wants_thought`: it wants back what it thought
+    before its calls. `most_output` is the longest answer that may be asked for, 0 where that is not known.
+    """
+
+    without: tuple[str, ...] = ()
+    new_name_of_max_tokens: bool = False
+    no_system: bool = False
+    strict_turns: bool = False
+    wants_thought: bool = False
+    most_output: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownQuirks:
+    """The quirks of a model, as `models.json` keeps them; `at` is when the last was learnt (ISO 8601, UTC)."""
+
+    base_url: str
+    model: str
+    at: str
+    quirks: ModelQuirks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownModels:
+    """All that is known about models and outlives a restart."""
+
+    facts: tuple[KnownFacts, ...] = ()
+    quirks: tuple[KnownQuirks, ...] = ()
+
+
 def read_facts(fields: Mapping[str, Any]) -> ModelFacts:
     """Return the facts that a JSON object describes."""
     prices, efforts = fields.get("prices"), fields.get("efforts")

@@ -29,7 +29,7 @@ PRESETS: tuple[ProviderKind, ...] = (
         images=False,
         key_page="https://platform.deepseek.com/api_keys",
         key_prefix="sk-",
-        rules=ServerRules(without=("response_format",)),
+        rules=ServerRules(without=("response_format",), wants_thought=True),
     ),
     # https://platform.kimi.ai/docs/api/models-overview (a K2 or later refuses any temperature but its own)
     ProviderKind(
@@ -43,7 +43,7 @@ PRESETS: tuple[ProviderKind, ...] = (
         listed_as="moonshot",
         key_page="https://platform.moonshot.ai/console/api-keys",
         key_prefix="sk-",
-        rules=ServerRules(without=("temperature",)),
+        rules=ServerRules(without=("temperature",), wants_thought=True),
     ),
     # https://docs.mistral.ai/api (fields that it does not know are refused), https://docs.mistral.ai/capabilities/function_calling;
     # it reports its usage unasked.

@@ -23,13 +23,15 @@ class ServerRules:
     """What a server that speaks OpenAI's API wants otherwise than OpenAI.
 
     `without` are arguments that it refuses. `short_call_ids` says that the ids of tool calls are nine letters and digits,
-    `speech_after_tools` that only an assistant may speak after the result of a tool.
+    `speech_after_tools` that only an assistant may speak after the result of a tool, `wants_thought` that a model gets back
+    what it thought before its calls.
     """
 
     without: tuple[str, ...] = ()
     max_completion_tokens: bool = False
     short_call_ids: bool = False
     speech_after_tools: bool = False
+    wants_thought: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -154,7 +154,9 @@ class Engine:
         metered = MeteredModels(models, self.usage, self._calls)
         self._sessions = Sessions(store, bus, self._run_of, self._check_readable)
         self.assistants = Assistants(documents, tools, bus, self._language, resources.assistants)
-        self._directory = AgentDirectory(documents, tools, self.providers, self.assistants)
+        self._directory = AgentDirectory(
+            documents, tools, self.providers, self.assistants, models.known_facts
+        )
         self._slots = Slots(
             Availability(self._policy, held=lambda agent_id: agent_id in self.settings().held_back),
             clock=clock,
@@ -328,6 +330,10 @@ class Engine:
             )
             for config in configured(self._documents)
         ]
+
+    def takes_images(self, agent: Agent | None) -> bool:
+        """Return whether the model that an assistant speaks with takes pictures; None: any assistant."""
+        return self._directory.model_of(agent or Agent(id="", name="")).images
 
     async def look_for_servers(self) -> bool:
         """Find out which local servers answer, for `providers`. Return whether that has changed."""

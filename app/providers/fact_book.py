@@ -1,20 +1,34 @@
-"""What is known about models, from every source; kept on disk by the owner of the book."""
+"""What is known about models, from every source, and how they must be asked; kept on disk by the owner of the book."""
 
 import asyncio
 import contextlib
 import dataclasses
 import re
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from app.core.errors import MootError
 from app.core.events import utc_now
-from app.core.model_facts import FactSource, KnownFacts, ModelFacts, believed
+from app.core.model_facts import (
+    FactSource,
+    KnownFacts,
+    KnownModels,
+    KnownQuirks,
+    ModelFacts,
+    ModelQuirks,
+    believed,
+)
 
+# A server may be corrected; after this it is asked in the usual way again.
+_QUIRKS_LAST = timedelta(days=30)
 _WINDOW = re.compile(
     r"maximum context length (?:is|of) (\d+)|context (?:window|size) of (\d+)|> (\d+) maximum"
     r"|context size \((\d+)|number of tokens allowed \((\d+)",
     re.IGNORECASE,
 )
+
+Save = Callable[[KnownModels], Awaitable[None]]
 
 
 class FactBook:
@@ -23,12 +37,11 @@ class FactBook:
     `save` is called with all of it after a change.
     """
 
-    def __init__(
-        self,
-        known: Iterable[KnownFacts] = (),
-        save: Callable[[tuple[KnownFacts, ...]], Awaitable[None]] | None = None,
-    ) -> None:
-        self._facts = {(one.provider, one.model, one.facts.source): one.facts for one in known}
+    def __init__(self, known: KnownModels | None = None, save: Save | None = None) -> None:
+        known = known or KnownModels()
+        old = (datetime.now(UTC) - _QUIRKS_LAST).isoformat()
+        self._facts = {(one.provider, one.model, one.facts.source): one.facts for one in known.facts}
+        self._quirks = {(one.base_url, one.model): one for one in known.quirks if one.at > old}
         self._save = save
         self._saving: asyncio.Task[None] | None = None
         self._unsaved = False
@@ -49,9 +62,7 @@ class FactBook:
         if before is not None and dataclasses.replace(facts, at=before.at) == before:
             return
         self._facts[place] = dataclasses.replace(facts, at=utc_now())
-        self._unsaved = True
-        if self._save is not None and (self._saving is None or self._saving.done()):
-            self._saving = asyncio.create_task(self._save_all(self._save))
+        self._keep()
 
     def note_refusal(self, provider: str, model: str, detail: str) -> None:
         """Learn a model's window from the words with which a request was refused as too long."""
@@ -59,18 +70,36 @@ class FactBook:
             window = int(next(filter(None, match.groups())))
             self.note(provider, model, ModelFacts(window=window, source=FactSource.ERROR))
 
+    def quirks(self, base_url: str, model: str) -> ModelQuirks | None:
+        """Return how a model at an address must be asked, None where it refused nothing."""
+        known = self._quirks.get((base_url, model))
+        return known.quirks if known is not None else None
+
+    def note_quirks(self, base_url: str, model: str, fields: Mapping[str, Any]) -> None:
+        """Remember how a model must be asked."""
+        quirks = ModelQuirks(**{**fields, "without": tuple(fields["without"])})
+        self._quirks[base_url, model] = KnownQuirks(
+            base_url=base_url, model=model, at=utc_now(), quirks=quirks
+        )
+        self._keep()
+
     async def close(self) -> None:
         """Wait until all is saved."""
         if self._saving is not None:
             await self._saving
 
-    async def _save_all(self, save: Callable[[tuple[KnownFacts, ...]], Awaitable[None]]) -> None:
+    def _keep(self) -> None:
+        self._unsaved = True
+        if self._save is not None and (self._saving is None or self._saving.done()):
+            self._saving = asyncio.create_task(self._save_all(self._save))
+
+    async def _save_all(self, save: Save) -> None:
         while self._unsaved:
             self._unsaved = False
-            known = tuple(
+            facts = tuple(
                 KnownFacts(provider=provider, model=model, facts=facts)
                 for (provider, model, _), facts in self._facts.items()
             )
             # What is lost can be learnt again.
             with contextlib.suppress(MootError):
-                await save(known)
+                await save(KnownModels(facts=facts, quirks=tuple(self._quirks.values())))

@@ -165,6 +165,10 @@ class RemoteModels(HostClient):
                 if answer is None:
                     ended = True
                     raise ProviderError(FailureKind.INTERRUPTED if spoke else FailureKind.HOST)
+                if "quirks" in answer:
+                    if line["kind"] != EMBEDDED:
+                        self._book.note_quirks(line["base_url"], request.model, answer["quirks"])
+                    continue
                 if "finished" in answer:
                     ended = True
                     yield Finished(
@@ -349,6 +353,8 @@ class RemoteModels(HostClient):
             line["model_file"] = str(model_file)
         else:
             line["base_url"] = complete_address(row.kind, config.base_url or row.base_url)
+            quirks = self._book.quirks(line["base_url"], request.model)
+            line["quirks"] = dataclasses.asdict(quirks) if quirks is not None else None
         if key:
             self._keys_sent.add(key)
         return line

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from app.core.errors import NotFound, StorageError
-from app.core.model_facts import KnownFacts
+from app.core.model_facts import KnownModels
 from app.core.provider import ModelList, ProviderConfig
 from app.core.settings import Settings, rules
 from app.core.store import Problem
@@ -152,13 +152,13 @@ class JsonDocuments:
         self._models = dataclasses.replace(self._models, lists=lists)
         await self._save_models()
 
-    def model_facts(self) -> tuple[KnownFacts, ...]:
-        """Return what is known about models."""
-        return self._models.facts
+    def known_models(self) -> KnownModels:
+        """Return what is known about single models."""
+        return self._models.known
 
-    async def save_model_facts(self, facts: tuple[KnownFacts, ...]) -> None:
+    async def save_known_models(self, known: KnownModels) -> None:
         """Write `models.json`, as above. Raises StorageError."""
-        self._models = dataclasses.replace(self._models, facts=facts)
+        self._models = dataclasses.replace(self._models, known=known)
         await self._save_models()
 
     async def _save_models(self) -> None:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from app.core.catalog import USUAL, provider_kind
 from app.core.errors import BadInput, StorageError
-from app.core.model_facts import KnownFacts
+from app.core.model_facts import KnownFacts, KnownModels, KnownQuirks
 from app.core.provider import ModelList, ProviderConfig
 from app.core.server_secrets import has_key, has_user, hidden_address
 from app.core.store import Problem
@@ -36,7 +36,7 @@ from app.storage.records import plain
 
 PROVIDERS = "providers"
 NEWER = "newer_version"
-_Cached = TypeVar("_Cached", ModelList, KnownFacts)
+_Cached = TypeVar("_Cached", ModelList, KnownFacts, KnownQuirks)
 # The kind shown for an entry without a readable one.
 OTHER_KIND = "openai-compatible"
 
@@ -177,7 +177,7 @@ class CachedModels:
     """The contents of `models.json`: the lists that were fetched, and what is known about single models."""
 
     lists: tuple[ModelList, ...] = ()
-    facts: tuple[KnownFacts, ...] = ()
+    known: KnownModels = dataclasses.field(default_factory=KnownModels)
 
 
 def read_models(path: Path) -> CachedModels:
@@ -187,7 +187,9 @@ def read_models(path: Path) -> CachedModels:
         return CachedModels()
     return CachedModels(
         lists=_cached(ModelList, found, "lists"),
-        facts=_cached(KnownFacts, found, "facts"),
+        known=KnownModels(
+            facts=_cached(KnownFacts, found, "facts"), quirks=_cached(KnownQuirks, found, "quirks")
+        ),
     )
 
 
@@ -203,6 +205,10 @@ def _cached(kind: type[_Cached], file: JsonFile, name: str) -> tuple[_Cached, ..
 
 def save_models(disk: FileSystem, path: Path, models: CachedModels) -> None:
     """Write the file. Raises StorageError."""
-    facts = [plain(one) for one in models.facts]
-    lists = [dataclasses.asdict(one) for one in models.lists]
-    replace_document(disk, path, {"version": VERSION, "lists": lists, "facts": facts})
+    document = {
+        "version": VERSION,
+        "lists": [dataclasses.asdict(one) for one in models.lists],
+        "facts": [plain(one) for one in models.known.facts],
+        "quirks": [plain(one) for one in models.known.quirks],
+    }
+    replace_document(disk, path, document)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.core.model_facts import Effort, FactSource, KnownFacts, ModelFacts, TakesTemperature
+from app.core.model_facts import Effort, FactSource, KnownFacts, KnownModels, ModelFacts, TakesTemperature
 from app.providers.fact_book import FactBook
 from app.providers.remote import RemoteModels
 from tests.providers.asking import ask, request_to
@@ -80,7 +80,7 @@ async def test_what_is_kept_is_known_before_the_host_runs() -> None:
     book.add("claude", "anthropic", key="k")
     book.add("built-in", "embedded")
     kept = ModelFacts(source=FactSource.LIST, window=200_000, efforts=(), at="2026-11-01T00:00:00Z")
-    known = FactBook([KnownFacts(provider="claude", model="claude-x", facts=kept)])
+    known = FactBook(KnownModels(facts=(KnownFacts(provider="claude", model="claude-x", facts=kept),)))
     models = RemoteModels(providers=book.config, key=book.key, book=known)
     assert (await models.facts("claude", "claude-x")).window == 200_000
     built_in = await models.facts("built-in", "smollm2-135m")
@@ -91,16 +91,16 @@ async def test_what_is_kept_is_known_before_the_host_runs() -> None:
 
 
 async def test_a_book_saves_what_is_new_and_only_that() -> None:
-    saved: list[tuple[KnownFacts, ...]] = []
+    saved: list[KnownModels] = []
 
-    async def save(facts: tuple[KnownFacts, ...]) -> None:
+    async def save(facts: KnownModels) -> None:
         saved.append(facts)
 
-    book = FactBook((), save)
+    book = FactBook(save=save)
     book.note("a", "m", ModelFacts(source=FactSource.LIST, window=1_000))
     book.note("a", "n", ModelFacts(source=FactSource.SERVER, window=2_000))
     await book.close()
-    assert [one.facts.window for one in saved[-1]] == [1_000, 2_000]
+    assert [one.facts.window for one in saved[-1].facts] == [1_000, 2_000]
     before = len(saved)
     book.note("a", "m", ModelFacts(source=FactSource.LIST, window=1_000))
     await book.close()

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from app.core.model_facts import Effort, FactSource, KnownFacts, ModelFacts
+from app.core.model_facts import Effort, FactSource, KnownFacts, KnownModels, ModelFacts
 from app.providers.endpoints import LOCAL, REMOTE, ModelLimits, usual_limits
 from app.providers.fact_book import FactBook
 from app.providers.remote import RemoteModels
@@ -67,7 +67,7 @@ async def test_a_thought_of_two_hundred_seconds_is_waited_for(
     server = servers["anthropic"]
     server.script(server.model, [Answer("At last.", pings=200)])
     kept = KnownFacts(provider=server.provider_id, model=server.model, facts=THINKS)
-    models = RemoteModels(providers=book.config, key=book.key, book=FactBook([kept]))
+    models = RemoteModels(providers=book.config, key=book.key, book=FactBook(KnownModels(facts=(kept,))))
     heard = await ask(models, request_to(server))
     await models.close()
     assert (heard.outcome, heard.text) == ("stop", "At last.")

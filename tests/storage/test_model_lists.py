@@ -1,6 +1,15 @@
 """The lists of models that were fetched: they outlive a restart, and a damaged file is only fetched again."""
 
-from app.core.model_facts import CacheKind, FactSource, KnownFacts, ModelFacts, ModelPrices
+from app.core.model_facts import (
+    CacheKind,
+    FactSource,
+    KnownFacts,
+    KnownModels,
+    KnownQuirks,
+    ModelFacts,
+    ModelPrices,
+    ModelQuirks,
+)
 from app.core.provider import ModelList
 from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths
@@ -28,6 +37,16 @@ FACTS = (
     ),
     KnownFacts(provider="ollama", model="llama3.2", facts=ModelFacts(efforts=(), source=FactSource.SERVER)),
 )
+
+QUIRKS = (
+    KnownQuirks(
+        base_url="http://127.0.0.1:1/v1",
+        model="kimi",
+        at="2026-11-22T05:00:00Z",
+        quirks=ModelQuirks(without=("temperature",), wants_thought=True, most_output=8_192),
+    ),
+)
+KNOWN = KnownModels(facts=FACTS, quirks=QUIRKS)
 
 
 async def opened(data_dir) -> JsonDocuments:
@@ -60,10 +79,10 @@ async def test_what_cannot_be_read_is_left_out_and_written_over(data_dir):
 async def test_lists_and_facts_are_kept_beside_each_other(data_dir):
     data_dir.mkdir()
     documents = await opened(data_dir)
-    await documents.save_model_facts(FACTS)
+    await documents.save_known_models(KNOWN)
     await documents.save_model_lists(LISTS)
     documents = await opened(data_dir)
-    assert documents.model_facts() == FACTS
+    assert documents.known_models() == KNOWN
     assert documents.model_lists() == LISTS
     (data_dir / "models.json").write_text('{"facts": [{"provider": "a", "model": 1}, 7]}', encoding="utf-8")
-    assert (await opened(data_dir)).model_facts() == ()
+    assert (await opened(data_dir)).known_models() == KnownModels()

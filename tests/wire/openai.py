@@ -30,6 +30,7 @@ class OpenAI(Protocol):
     kind = "openai"
     base_path = "/v1"
     fields = _FIELDS | {"prompt_cache_key"}
+    message_fields = _MESSAGE_FIELDS
 
     def error(
         self,
@@ -110,7 +111,7 @@ class OpenAI(Protocol):
         for at, message in enumerate(messages):
             if message.get("role") not in _ROLES:
                 raise self.invalid(f"Invalid value: '{message.get('role')}'.", None, f"messages[{at}].role")
-            for name in message.keys() - _MESSAGE_FIELDS:
+            for name in message.keys() - self.message_fields:
                 raise self.invalid(f"Additional properties are not allowed ('{name}' was unexpected)")
             if message["role"] != "tool" and not message.get("tool_calls"):
                 if not all(text.strip() for text in texts_of(message.get("content"))):

@@ -40,7 +40,26 @@ class OpenRouter(Preset):
         return super().ending(asked, answer, finish).replace(b'"usage": {', b'"usage": {"cost": 0.0123, ')
 
 
-class DeepSeek(Preset):
+class WantsThought(Preset):
+    """A provider that wants back what its model thought before its calls."""
+
+    message_fields = OpenAI.message_fields | {"reasoning_content"}
+
+    def check_messages(self, messages: Any) -> None:
+        super().check_messages(messages)
+        for message in messages:
+            thought = message.get("reasoning_content")
+            if "reasoning_content" in message and not (isinstance(thought, str) and thought):
+                raise self.invalid("Invalid 'reasoning_content': expected a text.")
+            if message.get("tool_calls") and thought is None:
+                raise self.no_thought(messages.index(message))
+
+    def no_thought(self, at: int) -> Refused:
+        """Return the provider's own refusal of a call without its thought."""
+        return self.invalid("The `reasoning_content` in the thinking mode must be passed back to the API.")
+
+
+class DeepSeek(WantsThought):
     """api.deepseek.com: objects by request, but not by schema; no images."""
 
     kind = "deepseek"
@@ -53,10 +72,15 @@ class DeepSeek(Preset):
         super().check(asked)
 
 
-class Moonshot(Preset):
+class Moonshot(WantsThought):
     """api.moonshot.ai, whose newer models have one temperature."""
 
     kind = "moonshot"
+
+    def no_thought(self, at: int) -> Refused:
+        return self.invalid(
+            f"thinking is enabled but reasoning_content is missing in assistant tool call message at index {at}"
+        )
 
     def check(self, asked: Asked) -> None:
         if asked.body.get("temperature", 1) != 1:

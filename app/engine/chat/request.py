@@ -100,7 +100,7 @@ def build_request(
     words = prompts.lines(language, "assistant")
     short = attempt.window <= SHORT_WINDOW
     most = SHORT_RESULT if short else MAX_SENT_RESULT
-    images = turn.agent_model.row is not None and turn.agent_model.row.images
+    images = turn.agent_model.images
     if turn.parent_turn_id:
         items: list[Item] = [{"role": Role.USER, "content": turn.task}]
     else:
@@ -233,6 +233,8 @@ def _turn_items(
             continue
         if message.provider_state and message.model == turn.agent_model.name:
             item |= message.provider_state
+        if message.tool_calls and message.thinking and message.model == turn.agent_model.name:
+            item["reasoning_content"] = message.thinking
         items += [{"role": Role.USER, "content": message.told}] if message.told else []
         items.append(item)
         for call in message.tool_calls:

@@ -8,6 +8,7 @@ from app.core.agent import Agent, Group
 from app.core.catalog import EMBEDDED, provider_kind
 from app.core.errors import BadInput
 from app.core.events import AssistantsChanged, EventBus
+from app.core.model_facts import ModelFacts
 from app.core.provider import ProviderStatus
 from app.core.provider_kind import ProviderKind
 from app.core.session import (
@@ -90,11 +91,12 @@ class Assistants(Definitions[Agent]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentModel:
-    """The model an agent speaks with, and the catalogue's row of its provider."""
+    """The model an agent speaks with, the catalogue's row of its provider, and whether it takes pictures."""
 
     provider: str
     model: str
     row: ProviderKind | None
+    images: bool = False
 
     @property
     def name(self) -> str:
@@ -116,7 +118,9 @@ class AgentDirectory:
         tools: Tools,
         providers: Callable[[], Sequence[ProviderStatus]],
         assistants: Definitions[Agent],
+        facts: Callable[[str, str], ModelFacts],
     ) -> None:
+        self._facts = facts
         self._documents = documents
         self._tools = tools
         self._providers = providers
@@ -229,6 +233,8 @@ class AgentDirectory:
     def _model(self, provider_id: str, model: str) -> AgentModel:
         status = next((one for one in self._providers() if one.config.id == provider_id), None)
         row = provider_kind(status.config.kind) if status else None
-        return AgentModel(
-            provider=provider_id, model=model or (status.default_model if status else ""), row=row
-        )
+        model = model or (status.default_model if status else "")
+        images = self._facts(provider_id, model).images
+        if images is None:
+            images = row is not None and row.images
+        return AgentModel(provider=provider_id, model=model, row=row, images=images)

@@ -363,7 +363,7 @@ class ChatController(Controller):
 
     def _takes_images(self) -> bool:
         """Say whether the model that answers takes pictures."""
-        return self._kind is not None and self._kind.images
+        return self._engine.takes_images(self._assistant())
 
     @property
     def _kind(self) -> ProviderKind | None:

@@ -26,13 +26,8 @@ from app.providers.model_host.litellm_fixes import (
     show_usage,
 )
 from app.providers.model_host.prices import cost_of, tokens_in
-from app.providers.model_host.request import (
-    ModelCall,
-    Quirks,
-    affordable_output,
-    explain_refused_tools,
-    litellm_arguments,
-)
+from app.providers.model_host.quirks import Quirks, explain_refused_tools
+from app.providers.model_host.request import ModelCall, affordable_output, litellm_arguments
 
 litellm.suppress_debug_info = True
 litellm.disable_hf_tokenizer_download = True
@@ -67,34 +62,29 @@ class CallFailed(Exception):
         self.failure = failure
 
 
-class Asker:
-    """Asks models, and remembers which arguments each of them refuses."""
+async def ask(call: ModelCall, buffer: DeltaBuffer) -> dict[str, Any]:
+    """Ask a model as it accepts it, stream the answer into the buffer and return the fields of `Finished`.
 
-    def __init__(self) -> None:
-        self._quirks: dict[tuple[str, str], Quirks] = {}
-
-    async def ask(self, call: ModelCall, buffer: DeltaBuffer) -> dict[str, Any]:
-        """Stream the answer into the buffer and return the fields of `Finished`.
-
-        Raises CallFailed. Cancelling closes the connection to the provider.
-        """
-        make_known(call.kind, call.model)
-        ask_responses(call.kind)
-        quirks = self._quirks.setdefault((call.base_url, call.model), Quirks())
-        afforded = False
-        for _ in range(_MOST_ADAPTATIONS):
-            arguments = litellm_arguments(call, quirks)
-            try:
-                return await _Stream(call, buffer).run(arguments)
-            except CallFailed as error:
-                most = affordable_output(error.failure)
-                if most is not None and not buffer.spoke and not afforded:
-                    # Not remembered: the account may be filled up at any time.
-                    call, afforded = replace(call, max_tokens=most, facts=ModelFacts()), True
-                    continue
-                if buffer.spoke or not quirks.learn(error.failure, arguments):
-                    raise CallFailed(explain_refused_tools(error.failure, arguments)) from error
-        return await _Stream(call, buffer).run(litellm_arguments(call, quirks))
+    Raises CallFailed. Cancelling closes the connection to the provider.
+    """
+    make_known(call.kind, call.model)
+    ask_responses(call.kind)
+    quirks = Quirks.of(call.quirks) if call.quirks is not None else Quirks()
+    afforded = False
+    for _ in range(_MOST_ADAPTATIONS):
+        arguments = litellm_arguments(call, quirks)
+        try:
+            return await _Stream(call, buffer).run(arguments)
+        except CallFailed as error:
+            most = affordable_output(error.failure)
+            if most is not None and not buffer.spoke and not afforded:
+                # Not remembered: the account may be filled up at any time.
+                call, afforded = replace(call, max_tokens=most, facts=ModelFacts()), True
+                continue
+            if buffer.spoke or not quirks.learn(error.failure, arguments):
+                raise CallFailed(explain_refused_tools(error.failure, arguments)) from error
+            buffer.tell_quirks(quirks.fields())
+    return await _Stream(call, buffer).run(litellm_arguments(call, quirks))
 
 
 class _Stream:

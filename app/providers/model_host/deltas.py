@@ -178,6 +178,10 @@ class DeltaBuffer:
                 call[at] += piece
         self._send_soon()
 
+    def tell_quirks(self, quirks: dict[str, Any]) -> None:
+        """Send how the model must be asked from now on."""
+        self._pipes.write({"id": self._call_id, "quirks": quirks})
+
     def _begin(self) -> None:
         if not self.spoke:
             self.spoke = True

@@ -14,7 +14,7 @@ from app.core.catalog import EMBEDDED
 from app.core.errors import ProviderError
 from app.providers.embedded_server import EmbeddedServer
 from app.providers.errors import Classified, classify
-from app.providers.model_host.answer import Asker, CallFailed
+from app.providers.model_host.answer import CallFailed, ask
 from app.providers.model_host.deltas import DeltaBuffer
 from app.providers.model_host.facts import listed_facts
 from app.providers.model_host.prices import listed_price
@@ -39,7 +39,6 @@ class ModelHost(HostServer):
 
     def __init__(self, pipes: Pipes) -> None:
         super().__init__(pipes)
-        self._asker = Asker()
         self._embedded = EmbeddedServer()
         self._warm = asyncio.Event()
 
@@ -85,13 +84,13 @@ class ModelHost(HostServer):
     async def _stream(self, call: ModelCall) -> None:
         buffer = DeltaBuffer(self._pipes, call.call_id, call.opener)
         try:
-            finished = await self._asker.ask(call, buffer)
+            finished = await ask(call, buffer)
         finally:
             buffer.close()
         self._pipes.write({"id": call.call_id, "finished": finished})
 
     async def _test(self, call: ModelCall) -> None:
-        self._pipes.write({"id": call.call_id, "tested": await try_provider(call, self._asker)})
+        self._pipes.write({"id": call.call_id, "tested": await try_provider(call)})
 
     async def _list(self, call: ModelCall) -> None:
         self._pipes.write({"id": call.call_id, "tested": {"ok": True, "models": await list_models(call)}})

@@ -21,9 +21,18 @@ _DEEPEST = 20
 _ANYTHING = {"type": "string"}
 
 
-def legal_messages(kind: str, messages: list[Message]) -> list[Message]:
-    """Return the messages as this kind of provider accepts them; changes nothing in place."""
-    return [_legal_message(kind, message) for message in messages]
+def legal_messages(kind: str, messages: list[Message], *, thoughts: bool = False) -> list[Message]:
+    """Return the messages as this kind of provider accepts them; changes nothing in place.
+
+    With `thoughts` a model gets back what it thought before its calls, which most refuse.
+    """
+    legal = [_legal_message(kind, message) for message in messages]
+    if thoughts:
+        for message, made in zip(messages, legal, strict=True):
+            if "tool_calls" in made:
+                # An answer of another model has no thought, but none may be without one.
+                made["reasoning_content"] = message.get("reasoning_content") or " "
+    return legal
 
 
 def fold_system(messages: list[Message]) -> list[Message]:

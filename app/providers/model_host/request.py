@@ -20,6 +20,7 @@ from app.providers.model_host.messages import (
     shorten_ids,
     speak_after_tools,
 )
+from app.providers.model_host.quirks import Quirks
 
 # Anthropic has no default of its own. What it advises for streams: fewer would cut models in the middle of a thought.
 _CLAUDE_OUTPUT = 64_000
@@ -29,25 +30,7 @@ _ROUTED_OUTPUT = 16_000
 # For the thought of a model that has to answer in few tokens.
 _THOUGHT_OUTPUT = 4_000
 
-_DROPPABLE = (
-    "temperature", "max_completion_tokens", "max_tokens", "stop", "stream_options", "response_format",
-)  # fmt: skip
-_NO_SYSTEM = re.compile(
-    r"system.{0,40}(role|message|instruction|prompt)|role.{0,30}system|developer instruction is not enabled"
-    r"|only user and assistant roles",
-    re.IGNORECASE,
-)
-_TOO_MUCH_OUTPUT = re.compile(
-    r"max_tokens.{0,60}> (\d+), which is the maximum"
-    r"|max(?:_completion)?_tokens is too large.{0,80}at most (\d+) completion tokens"
-)
 _AFFORDABLE = re.compile(r"can only afford (\d+)")
-_STRICT_TURNS = re.compile(r"roles must alternate|alternate between", re.IGNORECASE)
-_NO_TOOLS = re.compile(
-    r"(tools?|function)\b.{0,60}(not (supported|enabled|available|allowed)|unsupported|requires)"
-    r"|(not|n't|cannot) support.{0,20} (tool|function)|no endpoints found that support tool",
-    re.IGNORECASE,
-)
 
 
 # The fields of a request that are read by themselves.
@@ -75,6 +58,7 @@ class ModelCall:
     facts: ModelFacts = field(default_factory=ModelFacts)
     options: dict[str, Any] = field(default_factory=dict)
     rules: ServerRules = field(default_factory=ServerRules)
+    quirks: dict[str, Any] | None = None
     model_file: str = ""
 
     @classmethod
@@ -99,68 +83,11 @@ class ModelCall:
         return (self.key,) if self.key else ()
 
 
-@dataclass(slots=True)
-class Quirks:
-    """What a model has refused once and is not sent again."""
-
-    without: set[str] = field(default_factory=set)
-    new_name_of_max_tokens: bool = False
-    no_system: bool = False
-    strict_turns: bool = False
-    most_output: int = 0
-
-    def learn(self, failure: Classified, sent: Mapping[str, object]) -> bool:
-        """Remember a refusal; return whether to ask again with other arguments."""
-        if failure.kind not in (FailureKind.BAD_REQUEST, FailureKind.SERVER):
-            return False
-        refused = failure.detail.lower()
-        messages = sent.get("messages")
-        has_system = isinstance(messages, list) and bool(messages) and messages[0]["role"] == "system"
-        if has_system and _NO_SYSTEM.search(refused):
-            self.no_system = True
-            return True
-        if not self.strict_turns and _STRICT_TURNS.search(refused):
-            self.strict_turns = True
-            return True
-        if failure.kind != FailureKind.BAD_REQUEST:
-            return False
-        if not self.most_output and (match := _TOO_MUCH_OUTPUT.search(refused)):
-            self.most_output = int(match[1] or match[2])
-            return True
-        if "max_tokens" in sent and "max_completion_tokens" in refused:
-            self.new_name_of_max_tokens = True
-            return True
-        if "response_format" in sent and "output_format" in refused:
-            # Anthropic's own name of the parameter.
-            self.without.add("response_format")
-            return True
-        for name in _DROPPABLE:
-            if name in sent and name in refused:
-                self.without.add("max_tokens" if name == "max_completion_tokens" else name)
-                return True
-        return False
-
-
-def explain_refused_tools(failure: Classified, sent: Mapping[str, object]) -> Classified:
-    """Say plainly when a model was refused because it cannot call tools.
-
-    It is not asked again without them: an assistant that lost its tools unnoticed would answer as if it had searched
-    and acted.
-    """
-    refused = failure.kind in (
-        FailureKind.BAD_REQUEST,
-        FailureKind.SERVER,
-        FailureKind.MODEL_NOT_FOUND,
-        FailureKind.WRONG_PATH,
-    ) and _NO_TOOLS.search(failure.detail)
-    if "tools" not in sent or not refused:
-        return failure
-    return Classified(kind=FailureKind.BAD_REQUEST, detail=f"this model cannot call tools: {failure.detail}")
-
-
 def litellm_arguments(call: ModelCall, quirks: Quirks) -> dict[str, Any]:
     """Return the keyword arguments for `litellm.acompletion`."""
-    messages = legal_messages(call.kind, call.messages)
+    messages = legal_messages(
+        call.kind, call.messages, thoughts=call.rules.wants_thought or quirks.wants_thought
+    )
     if call.rules.short_call_ids:
         messages = shorten_ids(messages)
     if call.rules.speech_after_tools:

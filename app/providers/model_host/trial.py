@@ -10,7 +10,7 @@ from app.children.pipes import Pipes
 from app.core import errors
 from app.core.catalog import EMBEDDED, best_model
 from app.providers.errors import Classified, classify, classify_status
-from app.providers.model_host.answer import Asker, CallFailed
+from app.providers.model_host.answer import CallFailed, ask
 from app.providers.model_host.deltas import DeltaBuffer
 from app.providers.model_host.request import ModelCall
 
@@ -28,7 +28,7 @@ class _Nowhere(Pipes):
         """Discard the line."""
 
 
-async def try_provider(call: ModelCall, asker: Asker) -> dict[str, Any]:
+async def try_provider(call: ModelCall) -> dict[str, Any]:
     """Return the fields of `TestResult`. Raises CallFailed when there is no model to ask."""
     models = await list_models(call)
     model = call.model
@@ -47,7 +47,7 @@ async def try_provider(call: ModelCall, asker: Asker) -> dict[str, Any]:
         max_tokens=_MAX_TOKENS,
     )
     try:
-        await asker.ask(trial, DeltaBuffer(_Nowhere(), call.call_id, ""))
+        await ask(trial, DeltaBuffer(_Nowhere(), call.call_id, ""))
     except CallFailed as error:
         failure, detail = error.failure.kind, error.failure.detail
         return {"ok": False, "models": models, "model": model, "failure": failure, "detail": detail}
