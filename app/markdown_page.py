@@ -1,7 +1,7 @@
 """Converts Markdown to harmless HTML, for the pages that sessions are exported to.
 
 Every character of the text is escaped, HTML stays text, pictures become links, and only web addresses are links, each
-with its host beside it.
+with its host beside it. Formulas are drawn.
 """
 
 import re
@@ -13,12 +13,14 @@ from typing import Any
 import pyromark
 
 from app.core.bare_links import bare_links
-from app.core.korean_emphasis import parsed
+from app.core.formula_marks import is_display, parsed_with_formulas, tex_of
+from app.formulas import draw
 
 _MARKDOWN = pyromark.Markdown(
     options=pyromark.Options.ENABLE_TABLES
     | pyromark.Options.ENABLE_STRIKETHROUGH
     | pyromark.Options.ENABLE_TASKLISTS
+    | pyromark.Options.ENABLE_MATH
 )
 _TAGS = {
     "Paragraph": "p",
@@ -44,7 +46,9 @@ def as_html(text: str) -> str:
 
 def _pieces(text: str) -> Iterator[str]:
     open_ones: list[tuple[str, str]] = []
-    for name, values in groupby(map(_named, parsed(text, _MARKDOWN.events)), key=lambda event: event[0]):
+    text = text.encode("utf-8", "replace").decode("utf-8")
+    events = parsed_with_formulas(text, _MARKDOWN.events_with_range)
+    for name, values in groupby((_named(event) for event, _ in events), key=lambda event: event[0]):
         if name == "Text":
             # The parser splits a text where a mark might have stood.
             words = "".join(value for _, value in values)
@@ -61,12 +65,28 @@ def _pieces(text: str) -> Iterator[str]:
                     yield opening
                 case "End":
                     yield open_ones.pop()[1]
+                case "Formula":
+                    yield _formula(value)
                 case "Code":
                     yield f"<code>{escape(value)}</code>"
                 case "TaskListMarker":
                     yield "☑ " if value else "☐ "
                 case _:
                     yield _WORDS.get(name) or escape(value)
+
+
+def _formula(source: str) -> str:
+    """Return a formula as a picture with its source as the text for it."""
+    alone = is_display(source)
+    formula = draw(tex_of(source), display=alone)
+    if formula is None:
+        return f"<code>{escape(source)}</code>"
+    size = f"width:{formula.width:.3f}em;height:{formula.ascent + formula.descent:.3f}em;max-width:100%"
+    place = "display:block;margin:.6em auto" if alone else f"vertical-align:{-formula.descent:.3f}em"
+    # The text of a page is as large as that of a formula only if its letters are.
+    return formula.svg.replace(
+        ">", f' role="img" style="font-size:1.1em;{size};{place}"><title>{escape(source)}</title>', 1
+    )
 
 
 def _named(event: Any) -> tuple[str, Any]:

@@ -35,6 +35,19 @@ def test_what_is_written_is_shown_as_it_is_meant(text: str, page: str) -> None:
     assert as_html(text) == page
 
 
+def test_formulas_are_pictures_with_their_source_as_text() -> None:
+    page = as_html("값은 $x<y$이고\n\n$$\\frac{\\text{가}}{b}$$")
+    inline, alone = re.findall(r"<svg .*?</svg>", page)
+    assert "<title>$x&lt;y$</title>" in inline and "vertical-align" in inline
+    assert "<title>$$\\frac{\\text{가}}{b}$$</title>" in alone and "display:block" in alone
+    assert page.startswith("<p>값은 <svg ") and "</svg>이고</p>" in page
+    # What cannot be drawn is its source; prices and code are no formulas.
+    assert (
+        as_html("$\\def\\a{b}$ $5 and $6 `$x$`")
+        == "<p><code>$\\def\\a{b}$</code> $5 and $6 <code>$x$</code></p>"
+    )
+
+
 @pytest.mark.threat("T8")
 def test_where_a_link_leads_is_read_beside_it() -> None:
     page = as_html("[https://bank.example](https://bank.example@evil.example/x)")

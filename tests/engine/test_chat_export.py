@@ -27,7 +27,8 @@ from app.engine.export import documents as export_module
 from app.engine.export.documents import export, export_in_turns
 from app.engine.export.parts import closed, in_tree
 from app.engine.live_session import LiveSession
-from app.gui.markdown.blocks import CODE, parse
+from app.gui.markdown.blocks import CODE
+from app.gui.markdown.parser import parse
 from app.markdown_page import as_html
 from tests.builders import PROMPTS
 

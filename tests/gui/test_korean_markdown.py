@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from app.core.bare_links import bare_links
 from app.core.korean_emphasis import parsed
-from app.gui.markdown.blocks import BOLD, INLINE_CODE, ITALIC, STRUCK, parse
+from app.gui.markdown.blocks import BOLD, INLINE_CODE, ITALIC, STRUCK
 from app.gui.markdown.message_blocks import StreamingBlocks
+from app.gui.markdown.parser import parse
 from app.markdown_page import as_html
 from tests.repeats import repeats
 

@@ -12,8 +12,8 @@ from pytestqt.qtbot import QtBot
 from app.core.message import Author, Message, Role
 from app.engine.export.parts import as_markdown, literal_markdown
 from app.gui.display.theme import LIGHT
-from app.gui.markdown.blocks import parse
 from app.gui.markdown.message_blocks import CHARACTERS, literal_blocks
+from app.gui.markdown.parser import parse
 from app.gui.transcript.row_style import WIDE
 from app.gui.transcript.selection import TextPlace
 from app.gui.transcript.transcript_view import TranscriptView

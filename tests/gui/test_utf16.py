@@ -13,7 +13,8 @@ from pytestqt.qtbot import QtBot
 
 from app.core.message import MessageState
 from app.gui.display.theme import LIGHT
-from app.gui.markdown.blocks import TABLE, parse
+from app.gui.markdown.blocks import TABLE
+from app.gui.markdown.parser import parse
 from app.gui.markdown.utf16 import Utf16Places, units
 from app.gui.pages.chat.message_box import MessageBox
 from app.gui.transcript.message_parts import thought_blocks

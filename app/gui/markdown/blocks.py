@@ -1,20 +1,17 @@
 """The blocks of a message's Markdown: plain text with styles, never HTML.
 
-HTML stays literal text (`<br>` breaks the line) and images become links. The parser is pulldown-cmark (`pyromark`).
+HTML stays literal text (`<br>` breaks the line), images become links, and formulas keep their source.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
-import pyromark
-
 from app.core.bare_links import bare_links
-from app.core.korean_emphasis import parsed
+from app.core.formula_marks import is_display
 
 PARAGRAPH = "paragraph"
 HEADING = "heading"
@@ -28,16 +25,10 @@ UNTICKED = "☐"
 TICK_BOXES = (TICKED, UNTICKED)
 
 MAX_WORD = 2_000
-MAX_CELLS = 1_000
 CODE_CHUNK = 100
 BREAK = "\u2028"
 """Stands where an endless word was broken; it is left out of what is copied."""
 
-_MARKDOWN = pyromark.Markdown(
-    options=pyromark.Options.ENABLE_TABLES
-    | pyromark.Options.ENABLE_STRIKETHROUGH
-    | pyromark.Options.ENABLE_TASKLISTS
-)
 _SCHEMES = ("http", "https", "mailto")
 _LONG_WORD = re.compile(rf"\S{{{MAX_WORD}}}(?=\S)")
 _HOST_LIKE = re.compile(r"^(?:https?://)?([\w-]+(?:\.[\w-]+)+)(?:[/:?#].*)?$", re.IGNORECASE)
@@ -45,7 +36,6 @@ _HIDDEN = re.compile("[\u202a-\u202e\u2066-\u2069\ufeff\x00-\x08\x0b-\x1f\x7f\ud
 _LINE_SEPARATORS = re.compile("[\u2028\u2029\x85\ufdd0\ufdd1]")
 _MARKS = "\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
 _MARK_PILE = re.compile(f"([{_MARKS}]{{4}})[{_MARKS}]+")
-_LINE_BREAK_TAG = re.compile(r"<br\s*/?>", re.IGNORECASE)
 
 
 PLAIN = 0
@@ -54,12 +44,13 @@ ITALIC = 2
 STRUCK = 4
 INLINE_CODE = 8
 IMAGE = 16
+FORMULA = 32
 """The styles of a span, added up; plain numbers because a parse handles thousands of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A run of text in one style; `link` is a http, https or mailto address."""
+    """A run of text in one style; `link` is a http, https or mailto address. A formula is its source with its marks."""
 
     text: str
     style: int = PLAIN
@@ -97,34 +88,6 @@ class Block:
         return plain(self.spans)
 
 
-WHOLE = "whole"
-ITEM = "item"
-ROW = "row"
-LINES = "lines"
-
-
-@dataclass(frozen=True, slots=True)
-class Cut:
-    """A place where parsing can begin again: before a WHOLE block, or inside a list, table or code.
-
-    `start` is in bytes, `index` counts blocks, `done` the rows of the table before it.
-    """
-
-    start: int
-    index: int
-    kind: str
-    done: int = 0
-
-
-@dataclass(slots=True)
-class Parsed:
-    """The blocks of a text, the places where it can be cut, and the text as UTF-8."""
-
-    source: bytes
-    blocks: list[Block] = field(default_factory=list)
-    cuts: list[Cut] = field(default_factory=list)
-
-
 def plain(spans: Cell) -> str:
     """Return the text of spans without their styles."""
     return "".join(span.text for span in spans)
@@ -154,17 +117,6 @@ def safe_link(url: str) -> str:
     return clean(url) if scheme in _SCHEMES else ""
 
 
-def parse(text: str) -> list[Block]:
-    """Return the blocks of a whole message."""
-    return parse_with_cuts(text).blocks
-
-
-def parse_with_cuts(text: str, number: int | None = None) -> Parsed:
-    """Return the blocks and cuts of a text; `number` is that of the list item it begins with."""
-    source = text.replace("\r\n", "\n").replace("\r", "\n").encode("utf-8", "replace")
-    return _Builder(source, number).run(parsed(source.decode("utf-8"), _MARKDOWN.events_with_range))
-
-
 def code_chunks(text: str, block: Block) -> list[Block]:
     """Return code as blocks of at most CODE_CHUNK lines; `block` gives everything but the text."""
     text = _MARK_PILE.sub(r"\1", _LINE_SEPARATORS.sub(" ", _HIDDEN.sub("", text)))
@@ -179,235 +131,8 @@ def code_chunks(text: str, block: Block) -> list[Block]:
     ]
 
 
-class _Builder:
-    """Makes flat blocks from the parser's events in one pass."""
-
-    def __init__(self, source: bytes, number: int | None) -> None:
-        self._source = source
-        self._number = number
-        self._out = Parsed(source)
-        self._depth = 0
-        self._quote = 0
-        self._lists: list[int | None] = []
-        self._marker = ""
-        self._spans: list[Span] | None = None
-        self._heading = 0
-        self._style = PLAIN
-        self._links: list[str] = []
-        self._targets: list[tuple[int, str, bool]] = []
-        self._code: list[str] | None = None
-        self._language = ""
-        self._fenced = False
-        self._rows: list[tuple[Cell, ...]] = []
-        self._cells: list[Cell] = []
-        self._alignment: tuple[str, ...] = ()
-        self._block_start = 0
-
-    def run(self, events: Iterable[tuple[Any, Any]]) -> Parsed:
-        for event, place in events:
-            if isinstance(event, str):
-                self._on_word(event, place["start"])
-                continue
-            [(name, value)] = event.items()
-            if name == "Start":
-                self._on_start(value, place["start"])
-            elif name == "End":
-                self._on_end(value, place["end"])
-            else:
-                self._on_text(name, value)
-        self._flush()
-        return self._out
-
-    def _cut(self, start: int, kind: str = WHOLE, done: int = 0) -> None:
-        line = self._source.rfind(b"\n", 0, start) + 1
-        if not self._source[line:start].strip():
-            start = line
-        self._out.cuts.append(Cut(start, len(self._out.blocks), kind, done))
-
-    def _on_word(self, event: str, start: int) -> None:
-        if event == "Rule":
-            self._flush()
-            if not self._depth:
-                self._cut(start)
-            self._add(Block(RULE))
-        elif event == "SoftBreak":
-            self._append(" ")
-        else:
-            self._append("\n")
-
-    def _on_start(self, tag: Any, start: int) -> None:
-        name: str
-        value: Any
-        name, value = (tag, None) if isinstance(tag, str) else next(iter(tag.items()))
-        if name in _INLINE:
-            self._style |= _INLINE[name]
-            return
-        if name in ("Link", "Image"):
-            self._begin_link(value["dest_url"], name == "Image")
-            return
-        if name == "TableRow" and self._depth == 1:
-            self._cut(start, ROW, len(self._rows))
-        if name in ("TableHead", "TableRow", "TableCell"):
-            self._cells = self._cells if name == "TableCell" else []
-            self._spans = []
-            return
-        self._flush()
-        if not self._depth:
-            self._block_start = start
-            if name != "List":
-                self._cut(start)
-        self._depth += 1
-        match name:
-            case "Heading":
-                self._heading = int(value["level"][1])
-            case "BlockQuote":
-                self._quote += 1
-            case "CodeBlock":
-                self._code = []
-                self._fenced = value != "Indented"
-                self._language = "" if not self._fenced else clean(value["Fenced"]).split(" ")[0][:40]
-            case "List":
-                if value is not None and self._number is not None and not self._out.blocks:
-                    value = self._number
-                self._lists.append(value)
-            case "Item":
-                if self._marker:
-                    self._spans = []
-                    self._flush()
-                if self._depth == 2 and len(self._lists) == 1:
-                    self._cut(start, ITEM)
-                self._begin_item()
-            case "Table":
-                self._alignment = tuple(value)
-                self._rows = []
-
-    def _begin_item(self) -> None:
-        number = self._lists[-1]
-        if number is None:
-            self._marker = "•"
-        else:
-            self._marker = f"{number}."
-            self._lists[-1] = number + 1
-
-    def _on_end(self, tag: Any, end: int) -> None:
-        name = tag if isinstance(tag, str) else next(iter(tag))
-        if name in _INLINE:
-            self._style &= ~_INLINE[name]
-            return
-        if name in ("Link", "Image"):
-            self._end_link()
-            return
-        if name == "TableCell":
-            self._cells.append(_finished(self._spans or []))
-            self._spans = None
-            return
-        if name in ("TableHead", "TableRow"):
-            self._rows.append(tuple(self._cells))
-            self._spans = None
-            return
-        if name == "CodeBlock":
-            self._end_code()
-        elif name == "Table":
-            self._end_table(end)
-        elif name == "Item" and self._marker and self._spans is None:
-            self._spans = []
-        self._flush()
-        self._depth -= 1
-        match name:
-            case "Heading":
-                self._heading = 0
-            case "BlockQuote":
-                self._quote -= 1
-            case "List":
-                self._lists.pop()
-
-    def _on_text(self, name: str, value: Any) -> None:
-        if self._code is not None:
-            self._code.append(value)
-        elif name == "TaskListMarker":
-            self._marker = TICKED if value else UNTICKED
-        elif name in ("Html", "InlineHtml"):
-            parts = _LINE_BREAK_TAG.split(value)
-            for index, part in enumerate(parts):
-                if index:
-                    self._append("\n")
-                self._append(part)
-        elif name == "Code":
-            self._append(value, INLINE_CODE)
-        else:
-            self._append(value)
-
-    def _append(self, text: str, style: int = PLAIN) -> None:
-        if self._spans is None:
-            self._spans = []
-        if text:
-            link = self._links[-1] if self._links else ""
-            self._spans.append(Span(text, self._style | style, link))
-
-    def _begin_link(self, url: str, image: bool) -> None:
-        if self._spans is None:
-            self._spans = []
-        self._targets.append((len(self._spans), url, image))
-        self._links.append(safe_link(url))
-
-    def _end_link(self) -> None:
-        start, url, image = self._targets.pop()
-        spans = self._spans if self._spans is not None else []
-        shown = clean(plain(tuple(spans[start:])))
-        link = self._links[-1]
-        address = clean(url)
-        short = address if len(address) <= 80 else address[:79] + "…"
-        if image:
-            spans[start:] = [Span(f"{shown} ({short})" if shown else f"({short})", IMAGE, link)]
-        elif not link:
-            self._links.pop()
-            self._append(f" ({short})")
-            return
-        elif _names_other_host(shown, link):
-            self._append(f" ({urlsplit(link).hostname})")
-        self._links.pop()
-
-    def _flush(self) -> None:
-        if self._spans is None:
-            return
-        spans, self._spans = self._spans, None
-        kind = HEADING if self._heading else PARAGRAPH
-        done = _finished(spans)
-        if done or self._marker:
-            self._add(Block(kind, done, level=self._heading))
-
-    def _end_code(self) -> None:
-        text, self._code = "".join(self._code or []), None
-        chunks = code_chunks(text, Block(CODE, language=self._language))
-        top = self._depth == 1 and self._fenced
-        position = self._source.find(b"\n", self._block_start) + 1
-        for index, chunk in enumerate(chunks):
-            if index and top:
-                for _ in range(CODE_CHUNK):
-                    position = self._source.find(b"\n", position) + 1
-                self._out.cuts.append(Cut(position, len(self._out.blocks), LINES))
-            self._add(chunk)
-
-    def _end_table(self, end: int) -> None:
-        rows = tuple(self._rows)
-        if len(rows) * len(self._alignment) > MAX_CELLS:
-            source = self._source[self._block_start : end].decode("utf-8", "replace")
-            for chunk in code_chunks(source, Block(CODE)):
-                self._add(chunk)
-            return
-        self._add(Block(TABLE, rows=rows, alignment=self._alignment))
-
-    def _add(self, block: Block) -> None:
-        marker, self._marker = self._marker, ""
-        if marker or self._lists or self._quote:
-            block = replace(block, indent=len(self._lists), quote=self._quote, marker=marker)
-        self._out.blocks.append(block)
-
-
-_INLINE = {"Emphasis": ITALIC, "Strong": BOLD, "Strikethrough": STRUCK}
-
-
-def _names_other_host(shown: str, link: str) -> bool:
+def names_other_host(shown: str, link: str) -> bool:
+    """Whether the text of a link reads like an address of another host."""
     match = _HOST_LIKE.match(shown.strip())
     try:
         host = urlsplit(link).hostname or ""
@@ -416,11 +141,12 @@ def _names_other_host(shown: str, link: str) -> bool:
     return bool(match and host and match.group(1).lower().removeprefix("www.") != host.removeprefix("www."))
 
 
-def _finished(spans: list[Span]) -> Cell:
+def finished(spans: list[Span]) -> Cell:
     """Join neighbouring spans of one style, link bare addresses, break endless words."""
     joined: list[Span] = []
     for span in spans:
-        if joined and joined[-1].style == span.style and joined[-1].link == span.link:
+        alike = joined and joined[-1].style == span.style and joined[-1].link == span.link
+        if alike and not span.style & FORMULA:
             joined[-1] = Span(joined[-1].text + span.text, span.style, span.link)
         else:
             joined.append(span)
@@ -428,12 +154,43 @@ def _finished(spans: list[Span]) -> Cell:
         joined[-1] = replace(joined[-1], text=joined[-1].text.rstrip("\n"))
     done: list[Span] = []
     for span in joined:
+        if span.style & FORMULA:
+            done.append(replace(span, text="\n".join(map(clean, span.text.split("\n")))))
+            continue
         text = break_words("\n".join(map(clean, span.text.split("\n"))))
         if not span.link and not span.style & (INLINE_CODE | IMAGE) and "http" in text:
             done.extend(linked(replace(span, text=text)))
         elif text:
             done.append(Span(text, span.style, span.link))
     return tuple(done)
+
+
+def apart(spans: Cell) -> list[Cell]:
+    """Return the spans of a paragraph with each formula that stands on a line of its own apart."""
+    if not any(stands_apart(span) for span in spans):
+        return [spans]
+    parts: list[list[Span]] = [[]]
+    for span in spans:
+        if stands_apart(span):
+            parts += [[span], []]
+        else:
+            parts[-1].append(span)
+    trimmed = [_trimmed(part) for part in parts]
+    return [part for part in trimmed if part]
+
+
+def stands_apart(span: Span) -> bool:
+    """Whether a span is a formula that stands on a line of its own."""
+    return bool(span.style & FORMULA) and is_display(span.text)
+
+
+def _trimmed(spans: list[Span]) -> Cell:
+    """Return spans without white space at both ends."""
+    if spans and not spans[0].style & FORMULA:
+        spans[0] = replace(spans[0], text=spans[0].text.lstrip())
+    if spans and not spans[-1].style & FORMULA:
+        spans[-1] = replace(spans[-1], text=spans[-1].text.rstrip())
+    return tuple(span for span in spans if span.text)
 
 
 def linked(span: Span) -> Iterator[Span]:

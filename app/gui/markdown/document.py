@@ -24,6 +24,7 @@ from app.gui.display.theme import Tokens
 from app.gui.markdown.blocks import (
     BOLD,
     CODE,
+    FORMULA,
     HEADING,
     IMAGE,
     INLINE_CODE,
@@ -35,7 +36,9 @@ from app.gui.markdown.blocks import (
     Block,
     Span,
     plain,
+    stands_apart,
 )
+from app.gui.markdown.formula_object import OBJECT, format_of, formula_of, register
 from app.gui.markdown.utf16 import units
 
 LINE_HEIGHT = 1.5
@@ -86,6 +89,7 @@ class BlockDocument(QTextDocument):
         option = QTextOption()
         option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         self.setDefaultTextOption(option)
+        register(self)
         self._insert(blocks)
 
     def loadResource(self, kind: int, name: QUrl | str) -> Any:
@@ -134,8 +138,7 @@ class BlockDocument(QTextDocument):
         cursor.endEditBlock()
 
     def _insert_text(self, cursor: QTextCursor, block: Block) -> None:
-        line = round(self._style.line_height * _HEADING_SIZES.get(block.level, 1.0))
-        block_format = _block_format(block, line)
+        block_format = _block_format(block, self._line(block))
         if self.blocks:
             block_format.setTopMargin(gap_between(self.blocks[-1], block))
             cursor.insertBlock(block_format)
@@ -144,7 +147,25 @@ class BlockDocument(QTextDocument):
         if block.marker and block.marker not in TICK_BOXES:
             cursor.createList(_list_format(block))
         for span in block.spans:
-            cursor.insertText(span.text.replace("\n", "\u2028"), self._character_format(block, span))
+            self._insert_span(cursor, block, span)
+
+    def _size(self, block: Block) -> int:
+        return round(self._style.font.pixelSize() * _HEADING_SIZES.get(block.level, 1.0))
+
+    def _line(self, block: Block) -> int:
+        return round(self._style.line_height * _HEADING_SIZES.get(block.level, 1.0))
+
+    def _insert_span(self, cursor: QTextCursor, block: Block, span: Span, *, head: bool = False) -> None:
+        text_format = self._character_format(block, span)
+        if head:
+            text_format.setFontWeight(QFont.Weight.DemiBold)
+        formula = formula_of(span)
+        if formula is not None:
+            font = QFont(self._style.font)
+            font.setPixelSize(self._size(block))
+            cursor.insertText(OBJECT, format_of(span, formula, font, text_format))
+        else:
+            cursor.insertText(span.text.replace("\n", "\u2028"), text_format)
 
     def _insert_table(self, cursor: QTextCursor, block: Block) -> None:
         table_format = QTextTableFormat()
@@ -165,10 +186,7 @@ class BlockDocument(QTextDocument):
                 place = table.cellAt(number, column).firstCursorPosition()
                 place.setBlockFormat(cell_format)
                 for span in cell:
-                    text_format = self._character_format(block, span)
-                    if not number:
-                        text_format.setFontWeight(QFont.Weight.DemiBold)
-                    place.insertText(span.text.replace("\n", "\u2028"), text_format)
+                    self._insert_span(place, block, span, head=not number)
         cursor.movePosition(QTextCursor.MoveOperation.End)
         end = QTextBlockFormat()
         end.setLineHeight(0.0, QTextBlockFormat.LineHeightTypes.FixedHeight.value)
@@ -183,12 +201,12 @@ class BlockDocument(QTextDocument):
         same = 0
         while same < min(len(old.spans), len(new.spans)) and old.spans[same] == new.spans[same]:
             same += 1
-        stale = sum([units(span.text) for span in old.spans[same:]])
+        stale = sum([_length(span) for span in old.spans[same:]])
         rest = list(new.spans[same:])
         if same < len(old.spans) and rest:
             before, after = old.spans[same], rest[0]
             alike = (before.style, before.link) == (after.style, after.link)
-            if alike and after.text.startswith(before.text):
+            if alike and not after.style & FORMULA and after.text.startswith(before.text):
                 stale -= units(before.text)
                 rest[0] = Span(after.text[len(before.text) :], after.style, after.link)
         cursor.beginEditBlock()
@@ -197,8 +215,12 @@ class BlockDocument(QTextDocument):
             cursor.setPosition(cursor.position() - stale, QTextCursor.MoveMode.KeepAnchor)
             cursor.removeSelectedText()
         for span in rest:
-            text = span.text if new.kind == CODE else span.text.replace("\n", "\u2028")
-            cursor.insertText(text, self._character_format(new, span))
+            if new.kind == CODE:
+                cursor.insertText(span.text, self._character_format(new, span))
+            else:
+                self._insert_span(cursor, new, span)
+        if new.kind != CODE:
+            cursor.mergeBlockFormat(_block_format(new, self._line(new)))
         cursor.endEditBlock()
 
     def _character_format(self, block: Block, span: Span) -> QTextCharFormat:
@@ -208,8 +230,7 @@ class BlockDocument(QTextDocument):
         if block.kind == CODE:
             return result
         if block.kind == HEADING:
-            size = self._style.font.pixelSize() * _HEADING_SIZES.get(block.level, 1.0)
-            result.setProperty(QTextFormat.Property.FontPixelSize, round(size))
+            result.setProperty(QTextFormat.Property.FontPixelSize, self._size(block))
             result.setFontWeight(QFont.Weight.DemiBold)
         if span.style & BOLD:
             result.setFontWeight(QFont.Weight.DemiBold)
@@ -221,6 +242,9 @@ class BlockDocument(QTextDocument):
             result.setFontFamilies(self._style.code_font.families())
             result.setProperty(QTextFormat.Property.FontPixelSize, self._style.code_font.pixelSize())
             result.setBackground(QBrush(QColor(tokens.hover)))
+        if span.style & FORMULA and formula_of(span) is None:
+            result.setFontFamilies(self._style.code_font.families())
+            result.setProperty(QTextFormat.Property.FontPixelSize, self._style.code_font.pixelSize())
         if span.style & IMAGE:
             result.setBackground(QBrush(QColor(tokens.hover)))
         if span.link:
@@ -247,9 +271,21 @@ def _grew(old: Block, new: Block) -> bool:
     )
 
 
+def _length(span: Span) -> int:
+    """Return the length of a span in the document."""
+    return 1 if formula_of(span) is not None else units(span.text)
+
+
 def _block_format(block: Block, line: int) -> QTextBlockFormat:
     result = QTextBlockFormat()
-    result.setLineHeight(line, QTextBlockFormat.LineHeightTypes.FixedHeight.value)
+    heights = QTextBlockFormat.LineHeightTypes
+    has_formula = any(
+        span.style & FORMULA for row in block.rows or ((block.spans,),) for cell in row for span in cell
+    )
+    # A line with a tall formula is taller than the others.
+    result.setLineHeight(line, (heights.MinimumHeight if has_formula else heights.FixedHeight).value)
+    if len(block.spans) == 1 and not block.marker and stands_apart(block.spans[0]):
+        result.setAlignment(Qt.AlignmentFlag.AlignHCenter)
     if block.indent and (not block.marker or block.marker in TICK_BOXES):
         result.setIndent(block.indent)
     return result

@@ -8,26 +8,31 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from app.core.formula_marks import IN_A_LINE, ON_LINES, open_as_text
 from app.core.message import Message
 from app.gui.markdown.blocks import (
     CODE,
-    ITEM,
-    LINES,
+    FORMULA,
     LITERAL,
-    MAX_CELLS,
     PARAGRAPH,
-    ROW,
     TABLE,
-    WHOLE,
     Block,
     Cell,
-    Cut,
-    Parsed,
     Span,
     break_words,
     clean,
     code_chunks,
     linked,
+)
+from app.gui.markdown.parser import (
+    ITEM,
+    LINES,
+    MAX_CELLS,
+    MAX_FORMULAS,
+    ROW,
+    WHOLE,
+    Cut,
+    Parsed,
     parse,
     parse_with_cuts,
 )
@@ -48,6 +53,9 @@ def half_done(text: str) -> str:
     if head:
         columns = head.group(1).count("|") + 1
         return text[:start] + last.split("\n")[0] + "\n|" + "-|" * columns
+    shown = open_as_text(last)
+    if shown != last:
+        return text[:start] + shown
     last = _OPEN_TARGET.sub(r"\1", last)
     if last.count("`") % 2:
         last = last[:-1] if last.endswith("`") else last + "`"
@@ -163,8 +171,16 @@ def blocks_of(message: Message, text: str) -> list[Block]:
 
 
 def literal_blocks(text: str) -> list[Block]:
-    """Return a text with every character and line as it was typed; only addresses become links."""
-    return [_block(lines) for lines in _chunks(text.replace("\r\n", "\n").replace("\r", "\n").strip("\n"))]
+    """Return a text with every character and line as it was typed; only addresses are links, and `$$…$$` formulas."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n").strip("\n")
+    blocks: list[Block] = []
+    position = 0
+    for match in ON_LINES.finditer(text) if "$$" in text else ():
+        if len(blocks) < MAX_FORMULAS:
+            blocks += [_block(lines) for lines in _chunks(text[position : match.start()].strip("\n"))]
+            blocks.append(Block(PARAGRAPH, (Span(_cleaned(match[0].strip()), FORMULA),)))
+            position = match.end()
+    return blocks + [_block(lines) for lines in _chunks(text[position:].lstrip("\n") if position else text)]
 
 
 def _chunks(text: str) -> Iterator[list[str]]:
@@ -181,5 +197,15 @@ def _chunks(text: str) -> Iterator[list[str]]:
 
 
 def _block(lines: list[str]) -> Block:
-    text = break_words("\n".join([clean(line) for line in lines]))
-    return Block(LITERAL, tuple(linked(Span(text))) if "http" in text else (Span(text),))
+    spans: list[Span] = []
+    # The text between two formulas, a formula, and so on.
+    for number, part in enumerate(IN_A_LINE.split(_cleaned("\n".join(lines)))):
+        if number % 2:
+            spans.append(Span(part, FORMULA))
+        elif part:
+            spans += linked(Span(break_words(part))) if "http" in part else (Span(break_words(part)),)
+    return Block(LITERAL, tuple(spans) or (Span(""),))
+
+
+def _cleaned(text: str) -> str:
+    return "\n".join([clean(line) for line in text.split("\n")])

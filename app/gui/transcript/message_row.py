@@ -381,6 +381,7 @@ class MessageRow(ContextRow[MessageContext]):
         if self.depth:
             chips.append(self.style.texts("transcript.card.depth", count=self.depth))
         head = f"{self.context.speaker.name} ({', '.join(chips)})" if chips else self.context.speaker.name
-        text = self.error_text if self.message.state == MessageState.FAILED else self.text.plain_text
+        failed = self.message.state == MessageState.FAILED
+        text = self.error_text if failed else self.text.spoken(self.style.texts.language)
         files = f" [{self._chips.words}]" if self._chips is not None else ""
         return f"{head}: {text}{files}"

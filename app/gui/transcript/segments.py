@@ -19,8 +19,11 @@ from PySide6.QtGui import (
     QTextCursor,
 )
 
+from app.core.formula_marks import tex_of
+from app.formulas import speech
 from app.gui.markdown.blocks import CODE, RULE, TABLE, TICK_BOXES, TICKED, Block, Span
 from app.gui.markdown.document import INDENT, BlockDocument, gap_between
+from app.gui.markdown.formula_object import formula_of
 from app.gui.markdown.utf16 import Utf16Places
 from app.gui.transcript.row_style import RowStyle
 
@@ -99,7 +102,8 @@ class Segment:
         text = "\n".join([block.text for block in blocks])
         self.blocks = blocks
         self.length = len(text)
-        self._places = Utf16Places(text)
+        formulas = [(at, at + len(span.text)) for at, span in self._spans() if formula_of(span) is not None]
+        self._places = Utf16Places(text, formulas)
 
     def gap_below(self, upper: "Segment") -> int:
         """Return the space between the piece above and this one in pixels."""
@@ -207,16 +211,29 @@ class Segment:
     @property
     def links(self) -> list[tuple[int, Span]]:
         """The links of this piece and their positions in the plain text."""
-        found: list[tuple[int, Span]] = []
-        for position, block in self._places_of_blocks():
+        return [(self.start + at, span) for at, span in self._spans() if span.link]
+
+    def _spans(self) -> Iterator[tuple[int, Span]]:
+        """Yield the spans and their positions in this piece's plain text."""
+        position = 0
+        for block in self.blocks:
             at = position
             for cell in [cell for row in block.rows for cell in row] or [block.spans]:
                 for span in cell:
-                    if span.link:
-                        found.append((at, span))
+                    yield at, span
                     at += len(span.text)
                 at += 1
-        return found
+            position += len(block.text) + 1
+
+    def spoken(self, language: str) -> str:
+        """Return this piece's plain text with formulas as words."""
+        text, position = "\n".join([block.text for block in self.blocks]), 0
+        parts: list[str] = []
+        for at, span in self._spans():
+            if formula_of(span) is not None:
+                parts += [text[position:at], speech(tex_of(span.text), language)]
+                position = at + len(span.text)
+        return "".join([*parts, text[position:]])
 
     def _places_of_blocks(self) -> Iterator[tuple[int, Block]]:
         """Yield the blocks and their positions in the plain text."""
@@ -233,9 +250,9 @@ class Segment:
     def _lead(self) -> int:
         return 1 if self.kind == TABLE else 0
 
-    def _in_document(self, position: int) -> int:
+    def _in_document(self, position: int, *, end: bool = False) -> int:
         """Return the position in the document of a position in this piece's plain text."""
-        return self._places.to_qt(position) + self._lead
+        return self._places.to_qt(position, end=end) + self._lead
 
     def _link_text(self, url: str) -> str:
         return next((span.text for _, span in self.links if span.link == url), url)
@@ -250,7 +267,7 @@ class Segment:
         last = self.document.characterCount() - 1
         begin, end = max(0, each.start - self.start), max(0, min(each.end - self.start, self.length))
         cursor.setPosition(min(last, self._in_document(begin)))
-        cursor.setPosition(min(last, self._in_document(end)), QTextCursor.MoveMode.KeepAnchor)
+        cursor.setPosition(min(last, self._in_document(end, end=True)), QTextCursor.MoveMode.KeepAnchor)
         result.cursor = cursor
         text_format = QTextCharFormat()
         text_format.setBackground(QColor(each.background))
@@ -324,6 +341,10 @@ class SegmentStack:
     def plain_text(self) -> str:
         """The text without Markdown marks."""
         return "\n".join([block.text for block in self.blocks])
+
+    def spoken(self, language: str) -> str:
+        """Return the plain text with formulas as words."""
+        return "\n".join([segment.spoken(language) for segment in self.segments])
 
     @property
     def length(self) -> int:

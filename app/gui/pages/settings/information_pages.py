@@ -27,6 +27,7 @@ PARTS = (
     ("Qt, PySide6", "LGPL-3.0"),
     ("LiteLLM, pydantic", "MIT"),
     ("keyring, platformdirs, pyromark", "MIT"),
+    ("mathra", "MIT, SIL OFL 1.1"),
     ("qasync", "BSD"),
     ("MCP SDK, ddgs", "MIT"),
     ("trafilatura", "Apache-2.0"),

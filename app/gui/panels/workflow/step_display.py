@@ -9,8 +9,8 @@ from app.core.reasons import Reason
 from app.core.session import ENDED, Status, WorkflowSession
 from app.core.workflow import StepState, StepStatus, WorkflowDefinition, WorkflowStep, dependents
 from app.gui.display.i18n import Language
-from app.gui.markdown.blocks import parse
 from app.gui.markdown.excerpt import plain_of
+from app.gui.markdown.parser import parse
 
 ACCEPT, RETRY, SKIP, STOP, ANSWER = "accept", "retry", "skip", "stop", "answer"
 CUT = "cut"

@@ -1,0 +1,171 @@
+"""Draws formulas as SVG and says them in words, with the library mathra; without it, no formula is drawn.
+
+The only module that knows the library. What it draws is trusted only as far as it consists of the shapes that
+formulas are made of.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from types import ModuleType
+
+MAX_CHARACTERS = 4_000
+MAX_SHAPES = 2_000
+MAX_EM = 400
+INK = "currentColor"
+"""Stands for the colour of the text around a formula."""
+
+_UNITS = 1_000
+_MACRO = re.compile(r"\\(?:[egx]?def|let|(?:re)?newcommand|providecommand|newenvironment)\b")
+_VIEW_BOX = re.compile(r'viewBox="0 (-?[\d.]+) ([\d.]+) ([\d.]+)"')
+_LEFT_OUT = re.compile(r"<(metadata|title|style|text)\b.*?</\1>", re.DOTALL)
+_MISSING = re.compile(r"\(U\+([0-9A-F]+)\): drew a box")
+_USE = re.compile(r'<use href="#[\w-]*?(g\d+)"((?: [\w-]+="[^"]*")*)/>')
+_PLACE = re.compile(r'x="(\S+)" y="(\S+)"|transform="translate\((\S+) (\S+)\) scale\((\S+?)\)"')
+_FILL = re.compile(r' fill="[^"]*"')
+_TAG = re.compile(r"<(/?)(\w+)((?: [\w-]+=\"[^\"<>&]*\")*) ?/?>")
+_SHAPES = ("defs", "g", "path", "use", "rect", "line", "circle", "ellipse", "polygon", "polyline")
+_ATTRIBUTE = re.compile(r' ([\w-]+)="([^"]*)"')
+_ATTRIBUTES = re.compile(
+    r"id|d|[xyr]|[xy][12]|[cr][xy]|width|height|points|fill|transform|opacity|fill-(?:rule|opacity)"
+    r"|stroke(?:-(?:width|linecap|linejoin|dasharray|opacity))?"
+)
+_VALUE = re.compile(r"[\w .,#()%+-]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """A drawn formula: shapes of SVG in the colour INK, and its size in em."""
+
+    shapes: str
+    width: float
+    ascent: float
+    descent: float
+
+    @property
+    def svg(self) -> str:
+        """The formula as an SVG picture without a size."""
+        top, height = -self.ascent * _UNITS, (self.ascent + self.descent) * _UNITS
+        box = f"0 {top:.1f} {self.width * _UNITS:.1f} {height:.1f}"
+        return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{box}">{self.shapes}</svg>'
+
+
+@lru_cache(maxsize=512)
+def draw(tex: str, *, display: bool) -> Formula | None:
+    """Return a formula as a picture; None if it cannot be drawn or would take too long."""
+    if not tex or len(tex) > MAX_CHARACTERS or _MACRO.search(tex):
+        return None
+    svg = _drawn(tex, display)
+    box = _VIEW_BOX.search(svg)
+    if box is None or svg.count("<use ") > MAX_SHAPES:
+        return None
+    top, width, height = (float(number) / _UNITS for number in box.groups())
+    if not (0 < width < MAX_EM and 0 < height < MAX_EM):
+        return None
+    shapes = _shapes(svg)
+    if not _is_harmless(shapes):
+        return None
+    missing = {chr(int(number, 16)) for number in _MISSING.findall(svg)}
+    if missing:
+        shapes = _with_letters(shapes, _letters(tex, missing, shapes, display))
+    return Formula(shapes, width, -top, height + top)
+
+
+@lru_cache(maxsize=512)
+def speech(tex: str, language: str) -> str:
+    """Return a formula as a screen reader says it; its source if it cannot be drawn."""
+    if draw(tex, display=True) is None:
+        return tex
+    library = _library()
+    return str(library.render(tex, locale=language)["speech"]) if library else tex
+
+
+@cache
+def _library() -> ModuleType | None:
+    """Return the library; None where there is none for the system."""
+    try:
+        import mathra
+    except ImportError:
+        return None
+    return mathra  # type: ignore[no-any-return, unused-ignore]
+
+
+def _drawn(tex: str, display: bool) -> str:
+    """Return what the library draws, nothing if it refuses."""
+    library = _library()
+    try:
+        return str(library.tex_to_svg(tex, display=display)) if library else ""
+    except ValueError:  # Nested too deeply, or text that is no Unicode.
+        return ""
+    except BaseException as error:
+        if type(error).__name__ == "PanicException":  # A fault of the library; Rust has no Exception.
+            return ""
+        raise
+
+
+def _shapes(svg: str) -> str:
+    return _LEFT_OUT.sub("", svg)[svg.index(">") + 1 :].removesuffix("</svg>")
+
+
+def _is_harmless(shapes: str) -> bool:
+    """Whether a picture consists of shapes alone: nothing that runs, is loaded or is text."""
+    for _, name, attributes in _TAG.findall(shapes):
+        if name not in _SHAPES:
+            return False
+        for key, value in _ATTRIBUTE.findall(attributes):
+            fits = _ATTRIBUTES.fullmatch(key) and _VALUE.fullmatch(value) and "url" not in value.lower()
+            if not fits and not (key == "href" and re.fullmatch(r"#[\w-]+", value)):
+                return False
+    return not _TAG.sub("", shapes).strip()
+
+
+# Letters the font of formulas lacks, Korean ones above all, are boxes, and are set in the font of the text.
+
+
+@cache
+def _box_glyph() -> str:
+    """Return the name of the box that is drawn for a letter the font lacks."""
+    found = _USE.search(_drawn(r"\text{가}", display=True))
+    return found[1] if found else ""
+
+
+def _boxes(shapes: str) -> list[bool]:
+    """Return for each glyph whether it is a box."""
+    return [glyph == _box_glyph() for glyph, _ in _USE.findall(shapes)]
+
+
+def _letters(tex: str, missing: set[str], shapes: str, display: bool) -> list[str]:
+    """Return the letters of the boxes in the order in which they are drawn, which is not that of the source.
+
+    The number of each letter in the source is found bit by bit: the letters whose numbers have it become digits.
+    """
+    letters = [letter for letter in tex if letter in missing]
+    places = [index for index, box in enumerate(_boxes(shapes)) if box]
+    numbers = [0] * len(places)
+    for bit in range((len(letters) - 1).bit_length()):
+        count = iter(range(len(letters)))
+        changed = "".join(
+            ("1" if next(count) >> bit & 1 else letter) if letter in missing else letter for letter in tex
+        )
+        boxes = _boxes(_drawn(changed, display))
+        for index, place in enumerate(places):
+            if place < len(boxes) and not boxes[place]:
+                numbers[index] |= 1 << bit
+    return [letters[number] if number < len(letters) else "" for number in numbers]
+
+
+def _with_letters(shapes: str, letters: list[str]) -> str:
+    left = iter(letters)
+
+    def letter(match: re.Match[str]) -> str:
+        place = _PLACE.search(match[2])
+        if match[1] != _box_glyph() or place is None or not (shown := next(left, "")):
+            return match[0]
+        x, y, size = place[1] or place[3], place[2] or place[4], place[5] or "1"
+        fill = _FILL.search(match[2])
+        return (
+            f'<g transform="translate({x} {y}) scale({size},-{size})"><text x="466" text-anchor="middle" '
+            f'font-family="Pretendard" font-size="980"{fill[0] if fill else ""}>&#{ord(shown)};</text></g>'
+        )
+
+    return _USE.sub(letter, shapes)
