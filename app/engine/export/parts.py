@@ -26,7 +26,8 @@ _STYLE = (
 )
 PAGE_END = "</body></html>\n"
 # Markdown ignores an underscore inside a word, and an & that begins no entity.
-_MARKS = re.compile(r"[\\`*\[\]<>|~$]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)")
+# Without the closing bracket: between `\[` and `\]` is a formula.
+_MARKS = re.compile(r"[\\`*\[<>|~$]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)")
 _LINE_BEGINS = re.compile(r"^(\d*)([#+=.)-])")
 _PICTURES = {
     "image/png": (b"\x89PNG\r\n\x1a\n",),
@@ -170,7 +171,7 @@ def closed(text: str) -> str:
 def escape_markdown(text: str) -> str:
     """Return a text that Markdown shows as it is, on one line."""
     line = " ".join(text.split())
-    return "".join(f"\\{character}" if character in "\\`*_[]<>#|" else character for character in line)
+    return "".join(f"\\{character}" if character in "\\`*_[<>#|" else character for character in line)
 
 
 Item = Message | tuple[Message, ToolCall]
