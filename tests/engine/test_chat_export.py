@@ -201,7 +201,7 @@ def test_a_text_given_along_is_written_whole(content: str) -> None:
     assert f"`````\n{PASTE.rstrip()}\n`````" in markdown
     code = [block.text for block in parse(markdown) if block.kind == CODE]
     assert "\n".join(code) == PASTE.rstrip()
-    assert "*\\[paste\\[1\\].txt\\]*" in markdown
+    assert "*\\[paste\\[1].txt]*" in markdown
     page = export(chat, "html", PROMPTS)
     assert f'<pre class="file">{escape(PASTE)}</pre>' in page
     assert "<script" not in page
