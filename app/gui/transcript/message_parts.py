@@ -9,7 +9,8 @@ from app.core.message import Attachment
 from app.gui.markdown.blocks import PARAGRAPH, Block, Span, break_words, clean
 from app.gui.transcript.painted_row import SearchHit
 from app.gui.transcript.row_style import RowStyle
-from app.gui.transcript.segments import Range, SegmentStack
+from app.gui.transcript.segment_stack import SegmentStack
+from app.gui.transcript.segments import Range
 
 THOUGHT_LINE_HEIGHT = 22
 THOUGHT_KEPT = 20_000

@@ -14,7 +14,8 @@ from PySide6.QtGui import QColor, QPainter
 
 from app.core.message import Message
 from app.gui.transcript.row_style import MAX_COLUMN, RowStyle
-from app.gui.transcript.segments import Range, SegmentStack
+from app.gui.transcript.segment_stack import SegmentStack
+from app.gui.transcript.segments import Range
 
 COPY_CODE = "copy_code"
 
