@@ -11,6 +11,17 @@ class Role(StrEnum):
     ASSISTANT = "assistant"
     SYSTEM = "system"
     TOOL = "tool"
+    SUMMARY = "summary"
+
+
+class SummaryNote(StrEnum):
+    """How a summary came about: by itself, asked for, changed by the user, without a model, by shortening results."""
+
+    AUTO = "auto"
+    ASKED = "asked"
+    EDITED = "edited"
+    EXTRACT = "extract"
+    PRUNED = "pruned"
 
 
 class MessageState(StrEnum):
@@ -168,6 +179,10 @@ class Message:
     next where that is not to go on: wait or end. `told` is what its request said last of the session's state where
     that was news: the plan, the turns left, the mode.
 
+    A summary belongs to no turn of the tree: it stands, in what models are sent, for every turn up to `through`, with
+    `through_message` only for that turn's messages up to this one. `agent_id` is whom it is for, "" for all, and
+    `replaces` the tokens it stands for. Its `note` is a SummaryNote.
+
     `state` is streaming, done, stopped or failed. `note` marks a finished answer that carries a
     warning: truncated, length, content_filter or passed (nothing new to say). `created_at` is ISO
     8601 in UTC, `seconds` the time from the request to the end, `thinking_seconds` from the first
@@ -203,6 +218,10 @@ class Message:
     error: Failure | None = None
     usage: Usage | None = None
     seconds: float | None = None
+    through: str = ""
+    through_message: str = ""
+    agent_id: str = ""
+    replaces: int | None = None
     created_at: str = ""
 
     @property

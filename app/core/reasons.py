@@ -25,6 +25,7 @@ class Reason(StrEnum):
     FORKED = "forked"
     QUESTION = "question"
     BUSY = "busy"
+    SUMMARISING = "summarising"
     NO_ASSISTANT = "no_assistant"
     FAILED_TURNS = "failed_turns"
     TWO_FAILURES = "two_failures"

@@ -186,7 +186,8 @@ class Chat:
 
     `head` is the id of the last turn of the version that is shown, "" before the first. `mode` is default or settings.
     `always` are the consent keys of tools that need not ask again in this session. `budget_from` is the message from
-    which the budget of a user message is counted.
+    which the budget of a user message is counted. `unused_summaries` are the ids of those that the user does not
+    want used.
     """
 
     assistant_id: str
@@ -197,6 +198,7 @@ class Chat:
     always: tuple[str, ...] = ()
     budget_from: str = ""
     language: str = "en"
+    unused_summaries: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,11 +1,22 @@
 """The user's settings; the settings dialog and the reader of `settings.json` are both made from these fields."""
 
 from dataclasses import dataclass, field, fields
+from enum import StrEnum
 from typing import Any
 
 from app.core.texts import LANGUAGES
 
 SYSTEM = "system"
+
+
+class HistoryLength(StrEnum):
+    """How much of a long conversation is sent before it is summarised."""
+
+    THRIFTY = "thrifty"
+    DEFAULT = "default"
+    ALL = "all"
+
+
 MOST = 1_000_000_000
 
 
@@ -34,7 +45,8 @@ class Settings:
     """What the user chose, in the order of the dialog's rows. `language` and `theme` are `system` or a name.
 
     `text_size` is in percent. `motion` is whether things may move. `tray` keeps an icon beside the clock,
-    `about_user` is what assistants are told about the user. `titles` lets the model that answered a chat write its title. `notifications` says what needs the user while another window is in front. `shortcuts` are
+    `about_user` is what assistants are told about the user. `titles` lets the model that answered a chat write its title,
+    `history` is a HistoryLength. `notifications` says what needs the user while another window is in front. `shortcuts` are
     `command=keys`, those that differ from the program's. `assistant_order` and `group_order` are ids as the
     side bar lists them, `held_back` those of assistants that begin nothing more. `search_engine` is where `web_search` asks: a name of the catalogue, or the address
     of a SearXNG server. The other `max_…` are the budget of one user message, for the whole tree it sets
@@ -47,6 +59,7 @@ class Settings:
     motion: str = _setting(SYSTEM, "appearance", choices=(SYSTEM, "full", "reduced"))
     about_user: str = _setting("", "chats")
     titles: bool = _setting(True, "chats")
+    history: str = _setting(HistoryLength.DEFAULT, "chats", choices=tuple(HistoryLength))
     notifications: bool = _setting(True, "appearance")
     tray: bool = _setting(False, "appearance")
     shortcuts: tuple[str, ...] = ()

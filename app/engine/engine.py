@@ -20,7 +20,7 @@ from app.core.events import (
     WorkflowsChanged,
 )
 from app.core.files import FileReader
-from app.core.message import Message
+from app.core.message import Message, Role
 from app.core.provider import Models, ProviderConfig, ProviderStatus, TestResult
 from app.core.reasons import Reason
 from app.core.session import Session, SessionSummary, Status
@@ -50,6 +50,7 @@ from app.engine.debate.setup import Candidate, DebateSetup
 from app.engine.drafts import Drafts
 from app.engine.export.documents import export_in_turns, session_document
 from app.engine.group.commands import Groups
+from app.engine.history.token_count import TokenCount
 from app.engine.library.agents import AgentDirectory, Assistants
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
@@ -170,6 +171,7 @@ class Engine:
             prompts=prompts,
             store=store,
             drafts=self.drafts,
+            count=TokenCount(),
             clock=clock,
         )
         bus.subscribe(self._on_events)
@@ -225,7 +227,8 @@ class Engine:
     def tail(self, session_id: str, count: int = 60) -> list[Message]:
         """Return the last messages of a session, without opening it."""
         live = self._sessions.live(session_id)
-        return list(live.whole_messages())[-count:] if live else self._store.tail(session_id, count)
+        tail = list(live.whole_messages())[-count:] if live else self._store.tail(session_id, count)
+        return [message for message in tail if message.role != Role.SUMMARY]
 
     def live(self, session_id: str) -> LiveSession | None:
         """Return an open session, None where it is not open."""

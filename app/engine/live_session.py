@@ -22,7 +22,7 @@ from app.core.events import (
     TurnStarted,
     utc_now,
 )
-from app.core.message import Message, MessageState, ToolCall
+from app.core.message import Message, MessageState, Role, ToolCall
 from app.core.session import ChatSession, DebateSession, GroupSession, Plan, Session, WorkflowSession
 from app.core.store import StoredSession
 from app.core.text import clean_text
@@ -57,6 +57,7 @@ class LiveSession:
         self._begins: dict[str, int] = {}
         self._called: dict[str, str] = {}
         self._versions: dict[tuple[str | None, str], list[str]] = {}
+        self._summaries: dict[str, list[str]] = {}
         for message in stored.messages:
             self._file(message)
 
@@ -93,6 +94,10 @@ class LiveSession:
     def turn(self, turn_id: str) -> list[Message]:
         """Return the messages of a turn as last written, in order; none for an unknown turn."""
         return [self.message(message_id) for message_id in self._turns.get(turn_id, ())]
+
+    def summaries(self, turn_id: str) -> list[Message]:
+        """Return the summaries of all up to a turn, as last written, the oldest first."""
+        return [self.message(message_id) for message_id in self._summaries.get(turn_id, ())]
 
     def turn_ids(self) -> tuple[str, ...]:
         """Return the ids of all turns, in the order in which they began."""
@@ -252,11 +257,15 @@ class LiveSession:
         self.messages.append(message)
         begins = message.turn_id not in self._turns
         self._file(message)
-        if begins and message.parent_turn_id is None and self.session.chat is not None:
+        in_tree = message.parent_turn_id is None and message.role != Role.SUMMARY
+        if begins and in_tree and self.session.chat is not None:
             return {"chat": replace(self.session.chat, head=message.turn_id)}
         return {}
 
     def _file(self, message: Message) -> None:
+        if message.role == Role.SUMMARY:
+            self._summaries.setdefault(message.through, []).append(message.id)
+            return
         said = self._turns.setdefault(message.turn_id, [])
         said.append(message.id)
         # What a turn follows and which role began it is set once: a message that is written again keeps both.

@@ -17,7 +17,9 @@ from app.core.message import MessageState
 from app.storage.records import MessageReader
 
 VERSION = 1
-READER = 1
+# What a program must know to write to a log: FIRST_READER everything but summaries.
+FIRST_READER = 1
+READER = 2
 
 Op = dict[str, Any]
 

@@ -204,7 +204,8 @@ def _seen(record: dict[str, Any]) -> str:
         content = "" if prompt.get("type") == PromptType.APPROVAL else prompt.get("question")
     elif record.get("answers") and content in (Consent.ALLOW, Consent.ALWAYS, Consent.DENY):
         return ""
-    if not isinstance(content, str):
+    # What a summary says was said in the messages before it.
+    if not isinstance(content, str) or record.get("role") == Role.SUMMARY:
         return ""
     return content[:MOST_OF_TOOL] if record.get("role") == Role.TOOL else content
 

@@ -19,10 +19,10 @@ from app.core.events import (
     SessionChanged,
     SessionStarted,
 )
-from app.core.message import Message
+from app.core.message import Message, Role
 from app.core.session import Session, SessionSummary
 from app.storage.file_system import FileStat, FileSystem, storage_error, write_all, write_whole
-from app.storage.log import READER, VERSION, Op, encode_line
+from app.storage.log import FIRST_READER, READER, VERSION, Op, encode_line
 from app.storage.records import Plain, check_message, check_session, merge_patch, plain
 from app.storage.replay import Replay, mended_size, read_log
 
@@ -54,13 +54,17 @@ def log_of(session: Session, messages: Sequence[Message]) -> bytes:
     """Return the whole log of a session from elsewhere. Raises ValueError if it could not be read back."""
     record = plain(session)
     check_session(record)
-    head: Op = {"op": "head", "version": VERSION, "min_reader": READER, "id": session.id}
-    lines = [encode_line(1, [head, {"op": "session", "patch": record}])]
+    least = READER if any(one.role == Role.SUMMARY for one in messages) else FIRST_READER
+    lines = [encode_line(1, [_head(session.id, least), {"op": "session", "patch": record}])]
     for message in messages:
         said = plain(message)
         check_message(said)
         lines.append(encode_line(len(lines) + 1, [{"op": "message", "message": said}]))
     return b"".join(lines)
+
+
+def _head(session_id: str, least: int) -> Op:
+    return {"op": "head", "version": VERSION, "min_reader": least, "id": session_id}
 
 
 class SessionLog:
@@ -86,6 +90,7 @@ class SessionLog:
         self._unsynced = False
         self._size = 0
         self._number = 0
+        self._least_reader = FIRST_READER
         self._session: Plain | None = None
         self._summary: SessionSummary | None = None
 
@@ -131,13 +136,14 @@ class SessionLog:
         for event in events:
             match event:
                 case SessionStarted():
-                    parts.append(
-                        {"op": "head", "version": VERSION, "min_reader": READER, "id": event.session_id}
-                    )
+                    parts.append(_head(event.session_id, FIRST_READER))
                     parts.append(plain(event.session))
                 case SessionChanged():
                     parts.append(plain(event.session))
                 case MessageStarted() | MessageFinished():
+                    if event.message.role == Role.SUMMARY and self._least_reader < READER:
+                        self._least_reader = READER
+                        parts.append(_head(event.session_id, READER))
                     parts.append({"op": "message", "message": plain(event.message)})
                 case MessageDelta():
                     self._stream(event)
@@ -316,6 +322,7 @@ class SessionLog:
         self._descriptor = descriptor
 
     def _check_reader(self, least: int) -> None:
+        self._least_reader = max(self._least_reader, least)
         if least > READER:
             self._refusal = StorageError("newer_version", path=str(self.path))
 

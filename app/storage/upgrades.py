@@ -15,7 +15,7 @@ from app.core.stored_data import BackupReason
 from app.storage.backup import packed_files, schema_version, write_backup
 from app.storage.file_system import FileSystem, storage_error, write_whole
 from app.storage.json_file import JsonFile, as_bytes, parse_json
-from app.storage.log import Op, by_number, encode_line, read_lines
+from app.storage.log import READER, Op, by_number, encode_line, read_lines
 from app.storage.paths import DataPaths
 from app.storage.replay import read_log
 
@@ -97,7 +97,14 @@ def _upgraded_log(data: bytes, have: int, steps: Sequence[Step]) -> bytes:
             ops = step.line(ops)
         if place == 0:
             rest = [op for op in ops if op.get("op") != "head"]
-            ops = [{**(head or {"op": "head"}), "version": newest, "min_reader": newest}, *rest]
+            ops = [
+                {
+                    **(head or {"op": "head"}),
+                    "version": newest,
+                    "min_reader": READER + len(steps) - len(STEPS),
+                },
+                *rest,
+            ]
         fresh.append(encode_line(line.number, ops))
     return b"".join(fresh)
 

@@ -55,3 +55,24 @@ def shared_bytes(before: ModelRequest, after: ModelRequest) -> tuple[int, int]:
     one, other = as_sent(before).encode(), as_sent(after).encode()
     same = (place for place, (old, new) in enumerate(zip(one, other, strict=False)) if old != new)
     return next(same, min(len(one), len(other))), len(other)
+
+
+def check_legal(request: ModelRequest) -> None:
+    """Check what every provider demands: the user first, no two neighbours of one role, a result right after each call."""
+    messages = request.messages
+    roles = [str(one["role"]) for one in messages]
+    assert roles[0] == "system" and roles[1] == "user" and roles[-1] in ("user", "tool")
+    for before, after in pairwise(messages[1:]):
+        plain = after["role"] != "tool" and "tool_calls" not in before
+        assert not plain or before["role"] != after["role"] or "tool_calls" in after
+    waiting: list[str] = []
+    for message in messages[1:]:
+        if message["role"] == "tool":
+            assert message["tool_call_id"] in waiting, "a result without its call"
+            waiting.remove(str(message["tool_call_id"]))
+            continue
+        assert not waiting, "a call without its result"
+        assert message["content"] or message.get("tool_calls")
+        calls = message.get("tool_calls", ())
+        waiting = [str(call["id"]) for call in calls]  # type: ignore[attr-defined]
+    assert not waiting

@@ -6,7 +6,7 @@ import pytest
 
 from app.core.errors import NotFound, StorageError
 from app.core.ids import new_id
-from app.storage.log import encode_line
+from app.storage.log import READER, encode_line
 from app.storage.records import plain
 from app.storage.sessions import JsonLogStore
 from tests.storage.samples import (
@@ -81,7 +81,7 @@ async def test_an_empty_file_is_no_session(paths):
 
 @pytest.mark.corpus(13)
 async def test_a_file_of_a_newer_version_is_read_and_never_changed(paths):
-    data = log_bytes(min_reader=2) + b'{"torn'
+    data = log_bytes(min_reader=READER + 1) + b'{"torn'
     session_id = log_file(paths, data)
     store = JsonLogStore(paths)
     stored = await store.load(session_id)
@@ -96,7 +96,7 @@ async def test_a_file_of_a_newer_version_is_read_and_never_changed(paths):
 
 @pytest.mark.corpus(13)
 async def test_a_newer_file_that_was_never_loaded_is_not_changed_either(paths):
-    data = log_bytes(min_reader=2)
+    data = log_bytes(min_reader=READER + 1)
     session_id = log_file(paths, data)
     store = JsonLogStore(paths)
     store.append((finished(session_id, message("no")),))

@@ -43,6 +43,7 @@ def chat(**changes: object) -> ChatSession:
         always=("web_fetch", "open_url"),
         budget_from="m1",
         language="ko",
+        unused_summaries=("s0",),
     )
     values = {
         "id": new_id(),
@@ -139,7 +140,19 @@ def whole_messages() -> list[Message]:
         answers=question.id,
         note="x",
     )
-    return [asked, calls, child, question, approval, answer]
+    summary = Message(
+        id=new_id(),
+        turn_id="t1",
+        role=Role.SUMMARY,
+        author=MASTER,
+        content="그때까지의 요약",
+        note="pruned",
+        through="t1",
+        through_message=question.id,
+        agent_id="assistant",
+        replaces=64_000,
+    )
+    return [asked, calls, child, question, approval, answer, summary]
 
 
 @pytest.mark.allow_blocking  # tail is read at once: the first paint shows it

@@ -178,7 +178,7 @@ async def test_opening_runs_it(data_dir: Path, monkeypatch: pytest.MonkeyPatch):
     session = await saved(store, "said")
     await store.close()
     for module in ("session_log", "replay"):
-        monkeypatch.setattr(f"app.storage.{module}.READER", 2)
+        monkeypatch.setattr(f"app.storage.{module}.READER", log.READER + 1)
     monkeypatch.setattr(wiring, "upgrade", lambda paths, disk: upgrade(paths, disk, TOMORROW))
     moot = await wiring.open_moot(data_dir)
     try:

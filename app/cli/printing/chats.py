@@ -26,6 +26,7 @@ from app.core.workflow import STEP, StepState, StepStatus, WorkflowStep
 from app.engine.export.parts import in_tree
 from app.engine.group.director import SWITCH_ASSISTANT, instruction_of
 from app.engine.group.run import REPORT_RESULT
+from app.engine.history.summaries import summary_line
 from app.engine.turns.sub_agents import SUB_AGENT
 
 MOST_OF_LINE = 300
@@ -226,6 +227,8 @@ class ChatPrinter:
         pieces = self._streaming.pop(message.id, None)
         if message.role in (Role.TOOL, Role.SYSTEM):
             return ""  # Events of tools and questions print these.
+        if message.role == Role.SUMMARY:
+            return self._say(f"  {summary_line(message, self._texts)}\n")
         if message.id != self._shown or pieces is None:
             return self._say(self._whole(message)) + self._take_up()
         rest = message.content[sum(map(len, pieces)) :]

@@ -37,7 +37,11 @@ def shown(live: LiveSession) -> list[Message]:
     """Return the messages of the chosen version with their text so far, sub-agents' included, in order."""
     taken = set(back_from(live, live.chat_session.chat.head))
     taken |= {turn_id for turn_id, parent in live.called.items() if root_of(live, parent) in taken}
-    return [message for message in live.whole_messages() if message.turn_id in taken]
+    return [
+        message
+        for message in live.whole_messages()
+        if message.turn_id in taken and message.role != Role.SUMMARY
+    ]
 
 
 def is_shown(live: LiveSession, turn_id: str) -> bool:

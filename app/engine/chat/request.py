@@ -16,15 +16,17 @@ from app.core.provider import ModelRequest
 from app.core.session import AgentMode
 from app.core.tool import is_object
 from app.engine.chat.branches import back_from
-from app.engine.debate.perspective import SHORT_WINDOW
 from app.engine.group.director import ORCHESTRATOR, SWITCH_ASSISTANT, instruction_of
+from app.engine.history.pruning import pruned_calls, short_result
+from app.engine.history.summaries import is_usable, summary_for
 from app.engine.library.agents import AgentModel
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.turns.answer import Attempt
 
 MAX_SENT_RESULT = 20_000
-SHORT_RESULT = 1_000
+# How much of a message says where a summary has to stop.
+MOST_BEGINNING = 120
 
 Item = dict[str, object]
 
@@ -98,19 +100,61 @@ def build_request(
     `about_user` is what the user wrote about themselves for all assistants.
     """
     words = prompts.lines(language, "assistant")
-    short = attempt.window <= SHORT_WINDOW
-    most = SHORT_RESULT if short else MAX_SENT_RESULT
-    images = turn.agent_model.images
     if turn.parent_turn_id:
         items: list[Item] = [{"role": Role.USER, "content": turn.task}]
     else:
-        items = _history(turn, live, attempt.window, words, most, images)
-    items += _turn_items(live.turn(turn.turn_id), turn, words, most, images)
+        items = history_of(turn, live, words).items(words)
+    items += _turn_items(turn.turn_id, turn, live, words)
     if told := news_of(turn, live, words):
         items.append({"role": Role.USER, "content": told})
     nudge = words["wrap_up"] if wrap_up else words["after_empty"] if attempt.after_empty else ""
     if nudge:
         items.append({"role": Role.USER, "content": nudge})
+    return _request(turn, items, functions, words, about_user)
+
+
+def summary_request(
+    turn: AgentTurn,
+    live: LiveSession,
+    functions: Sequence[Mapping[str, object]],
+    prompts: Prompts,
+    language: str,
+    through: str,
+    *,
+    about_user: str = "",
+    alone: bool,
+) -> ModelRequest:
+    """Return the request for a summary of all up to the turn `through`.
+
+    It begins as the request of the turn's next call does, so that the provider takes it from its cache, and the model
+    is told where to stop. With `alone` nothing behind `through` is sent: then it is shorter.
+    """
+    words = prompts.lines(language, "assistant")
+    history = history_of(turn, live, words)
+    ids = [turn_id for turn_id, _ in history.turns]
+    place = ids.index(through) + 1
+    turns, until = list(history.turns), ""
+    while len(turns) > place and not alone and live.turn(turns[-1][0])[0].role == Role.USER:
+        # What the user wants now must not be answered here.
+        turns.pop()
+    if alone or len(turns) <= place:
+        turns = turns[:place]
+    else:
+        said = next((one.content for one in live.turn(ids[place]) if one.content.strip()), "")
+        until = "\n\n" + words["until"].format(text=" ".join(said.split())[:MOST_BEGINNING])
+    items = History(history.summary, turns).items(words)
+    items.append({"role": Role.USER, "content": prompts.text(language, "summary", until=until)})
+    return _request(turn, items, functions, words, about_user)
+
+
+def _request(
+    turn: AgentTurn,
+    items: list[Item],
+    functions: Sequence[Mapping[str, object]],
+    words: Mapping[str, str],
+    about_user: str,
+) -> ModelRequest:
+    """Return a request that every provider accepts: it begins and ends with the user's words."""
     if not items or items[0]["role"] != Role.USER:
         items.insert(0, {"role": Role.USER, "content": words["left_out"]})
     if items[-1]["role"] == Role.ASSISTANT:
@@ -154,54 +198,55 @@ def _system(turn: AgentTurn, words: Mapping[str, str], has_tools: bool, about_us
     return "\n\n".join(parts)
 
 
-def _history(
-    turn: AgentTurn, live: LiveSession, window: int, words: Mapping[str, str], most: int, images: bool
-) -> list[Item]:
-    """Return the whole turns before this one."""
-    chosen: list[list[Item]] = []
-    size, cut, asked = 0, False, False
-    for turn_id in back_from(live, turn.follows or ""):
-        messages = live.turn(turn_id)
-        if messages[0].role == Role.USER:
-            items = [_user_item(messages[0], words, images)]
-        elif cut:
-            continue  # The user's request is always sent, however long the work on it has become.
-        elif messages[0].author.id == turn.agent.id:
-            items = _turn_items(messages, turn, words, most, images, past=True)
-        else:
-            items = _foreign(messages, turn, words)
-        # What a turn was told becomes a part of the message before it.
-        length = len(items) - sum(bool(one.told) for one in messages)
-        if not cut and chosen and size + length > window:
-            cut = True
-            if asked:
-                break
-            if messages[0].role != Role.USER:
-                continue
-        size += length
-        chosen.append(items)
-        asked = asked or messages[0].role == Role.USER
-        if cut:
-            break
-    found = [item for items in reversed(chosen) for item in items]
-    if cut:
-        found.insert(0, {"role": Role.USER, "content": words["left_out"]})
-    return found
+@dataclass(frozen=True, slots=True)
+class History:
+    """What came before a turn, as its assistant is sent it: a summary, and every turn behind it, the oldest first.
+
+    The user's newest message is there as it was said, even where the summary stands for it: then it comes first.
+    """
+
+    summary: Message | None
+    turns: Sequence[tuple[str, list[Item]]]
+
+    def items(self, words: Mapping[str, str]) -> list[Item]:
+        """Return it as the items of a request."""
+        items = [item for _, turn in self.turns for item in turn]
+        if self.summary is None:
+            return items
+        return [{"role": Role.USER, "content": f"{words['notes']}\n\n{self.summary.content}"}, *items]
+
+
+def history_of(turn: AgentTurn, live: LiveSession, words: Mapping[str, str]) -> History:
+    """Return what came before a turn, as its assistant is sent it."""
+    path = list(back_from(live, turn.follows or ""))
+    summary = summary_for(live, path, turn.agent.id)
+    kept = path[: path.index(summary.through)] if summary else path
+    asked = next((turn_id for turn_id in path if live.turn(turn_id)[0].role == Role.USER), None)
+    if asked and asked not in kept:
+        kept = [*kept, asked]
+    return History(
+        summary, [(turn_id, _past_items(turn_id, turn, live, words)) for turn_id in reversed(kept)]
+    )
+
+
+def _past_items(turn_id: str, turn: AgentTurn, live: LiveSession, words: Mapping[str, str]) -> list[Item]:
+    messages = live.turn(turn_id)
+    if messages[0].role == Role.USER:
+        return [_user_item(messages[0], words, turn.agent_model.images)]
+    if messages[0].author.id == turn.agent.id:
+        return _turn_items(turn_id, turn, live, words, past=True)
+    return _foreign(messages, turn, words)
 
 
 def _turn_items(
-    messages: Sequence[Message],
-    turn: AgentTurn,
-    words: Mapping[str, str],
-    most: int,
-    images: bool,
-    *,
-    past: bool = False,
+    turn_id: str, turn: AgentTurn, live: LiveSession, words: Mapping[str, str], *, past: bool = False
 ) -> list[Item]:
     """Return an assistant's own turn: its answers, each followed by its calls' results and the user's answers.
 
     Failed messages are left out. Cut messages count in past turns only.
     """
+    messages, images = live.turn(turn_id), turn.agent_model.images
+    pruned = pruned_calls(messages, [one for one in live.summaries(turn_id) if is_usable(live, one)])
     results: dict[str, Message] = {}
     answers: dict[str, list[Message]] = {}
     asked_by: dict[str, str] = {}
@@ -238,18 +283,21 @@ def _turn_items(
         items += [{"role": Role.USER, "content": message.told}] if message.told else []
         items.append(item)
         for call in message.tool_calls:
-            content = _result_text(results.get(call.id), words, most)
+            content = _result_text(results.get(call.id), words, short=call.id in pruned)
             items.append({"role": Role.TOOL, "tool_call_id": call.id, "content": content})
         for call in message.tool_calls:
             items += [_user_item(answer, words, images) for answer in answers.get(call.id, ())]
     return items
 
 
-def _result_text(result: Message | None, words: Mapping[str, str], most: int) -> str:
+def _result_text(result: Message | None, words: Mapping[str, str], *, short: bool) -> str:
     if result is None or result.state not in (MessageState.DONE, MessageState.FAILED):
         return words["lost"]
     text = result.content or "(nothing)"
-    text = text if len(text) <= most else f"{text[:most]}\n… (cut; it has {len(text)} characters)"
+    if short:
+        text = short_result(text)
+    elif len(text) > MAX_SENT_RESULT:
+        text = f"{text[:MAX_SENT_RESULT]}\n… (cut; it has {len(text)} characters)"
     if result.prompt is not None and result.prompt.type != PromptType.APPROVAL:
         asked = words["asked"] if result.prompt.answered_by else words["skipped"]
         # The model knows the words of Moot's own questions, but not those of a page.

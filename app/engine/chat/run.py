@@ -228,6 +228,7 @@ def tree_turns(live: LiveSession, turn_id: str) -> list[str]:
 def _spent_by(live: LiveSession) -> Iterator[Message]:
     """Yield the messages that count towards the budget of the user's last message."""
     chat = live.chat_session.chat
+    yield from (one for one in live.messages if one.role == Role.SUMMARY and one.id > chat.budget_from)
     for root in back_from(live, chat.head):
         messages = live.turn(root)
         if messages[0].role == Role.USER and messages[0].id <= chat.budget_from:

@@ -1,7 +1,7 @@
 """One answer of a model, as it grows over the attempts of one call; used by the speaker's turn."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
@@ -35,7 +35,8 @@ class CallPlan:
     """A call to be made: its message to be, its provider, and how to ask.
 
     `request` makes the request of an attempt; `may_ask`, called before each, says whether `provider` may still be asked.
-    `taken` are the ids of tool calls that the turn has used already.
+    `taken` are the ids of tool calls that the turn has used already. `make_room` makes the next request shorter
+    where one was too long for the model, and says whether it could; without it the next has fewer messages.
     """
 
     message: Message
@@ -45,6 +46,7 @@ class CallPlan:
     may_ask: Callable[[], bool]
     may_pass: bool = False
     taken: frozenset[str] = frozenset()
+    make_room: Callable[[], Awaitable[bool]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from app.core.store import SessionStore
 from app.engine.availability.slots import Slots
 from app.engine.chat.request import AgentTurn
 from app.engine.drafts import Drafts
+from app.engine.history.token_count import TokenCount
 from app.engine.library.agents import AgentDirectory
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
@@ -21,7 +22,7 @@ from app.engine.turns.metered_models import MeteredModels
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Services:
-    """What running sessions share: models, slots, assistants, prompts, the disk and a clock in seconds."""
+    """What running sessions share: models, slots, assistants, prompts, the disk, counting and a clock in seconds."""
 
     models: MeteredModels
     slots: Slots
@@ -29,6 +30,7 @@ class Services:
     prompts: Prompts
     store: SessionStore
     drafts: Drafts
+    count: TokenCount
     clock: Callable[[], float]
 
 

@@ -25,7 +25,7 @@ class Budget:
         self._cost_usd = self._seconds = 0.0
         children = set()
         for message in spent_by:
-            if message.role == Role.ASSISTANT:
+            if message.role in (Role.ASSISTANT, Role.SUMMARY):
                 self.note_answer(message)
                 self._seconds += message.seconds or 0.0
                 if message.state != MessageState.FAILED or message.usage:

@@ -13,7 +13,8 @@ from app.core.errors import FailureKind, ProviderError
 from app.core.events import utc_now
 from app.core.ids import new_id
 from app.core.message import Author, Usage
-from app.core.provider import CallPiece, Delta, Finished, ModelRequest, Models, Text
+from app.core.model_facts import ModelFacts
+from app.core.provider import CallPiece, Delta, Finished, FinishReason, ModelRequest, Models, Text
 from app.core.usage import Price, UsageEntry
 from app.engine.availability.policies import Waits
 from app.engine.availability.slots import Slots
@@ -59,6 +60,10 @@ class MeteredModels:
             async with self._gate.taken(provider, provider, waits=enter):
                 waiting.close()
                 yield Place(self._models, self._usage, self._gate)
+
+    async def facts(self, provider: str, model: str) -> ModelFacts:
+        """Return what is known about a model; asks no provider."""
+        return await self._models.facts(provider, model)
 
     def end_pause(self, provider: str) -> None:
         """End a provider's pause, so that it can be asked again at once."""
@@ -135,6 +140,11 @@ class MeteredCall:
             async for delta in stream:
                 pieces += [delta.text] if isinstance(delta, Text) else []
         return "".join(pieces)
+
+    @property
+    def whole(self) -> bool:
+        """Whether the answer came to its own end."""
+        return self._finished is not None and self._finished.reason == FinishReason.STOP
 
     @property
     def usage(self) -> Usage | None:

@@ -91,7 +91,10 @@ class SpeakerTurn:
                     if retried or seconds_to_wait(error) is None:
                         return self._held(answer, error.kind, error.detail)
                 elif error.kind in (FailureKind.CONTEXT_WINDOW, FailureKind.UNANSWERED):
-                    attempt = replace(attempt, window=SHORT_WINDOW)
+                    if plan.make_room is None:
+                        attempt = replace(attempt, window=SHORT_WINDOW)
+                    elif not await plan.make_room() and error.kind == FailureKind.CONTEXT_WINDOW:
+                        return answer.failed(error)
                 elif error.kind == FailureKind.EMPTY:
                     attempt = replace(attempt, after_empty=True)
                 else:

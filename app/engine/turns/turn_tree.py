@@ -22,6 +22,7 @@ from app.engine.turns.guided import Offer, guided_call, guided_request, lead_off
 from app.engine.turns.limits import insists
 from app.engine.turns.reply import ReplyCleaner
 from app.engine.turns.speaker_turn import SpeakerTurn
+from app.engine.turns.summarizing import Summarizing
 from app.engine.turns.tool_calls import ToolCalls
 
 GUIDED = "guided"
@@ -35,6 +36,7 @@ class TurnTree:
         self._services = context.services
         self._live = context.live
         self._calls = ToolCalls(context, self.take)
+        self._summarizing = Summarizing(context)
 
     def answered(self) -> None:
         """Let what waits for the user look again, because an answer came."""
@@ -98,11 +100,13 @@ class TurnTree:
         messages = self._live.turn(turn.turn_id)
         offer = self._offer(turn, messages) if turn.agent_model.guided else None
 
+        sent: list[ModelRequest] = []
+
         def request(attempt: Attempt) -> ModelRequest:
             if turn.agent_model.guided:
                 return guided_request(turn, self._live, offer, attempt, services.prompts)
             functions = services.directory.functions(turn.agent, turn.stack, turn.mode, turn.given)
-            return build_request(
+            made = build_request(
                 turn,
                 self._live,
                 functions,
@@ -112,6 +116,13 @@ class TurnTree:
                 about_user=services.directory.about_user(turn.agent),
                 wrap_up=wrap_up,
             )
+            sent.append(made)
+            return made
+
+        async def make_room() -> bool:
+            return await self._summarizing.make_room(turn, sent[-1], refused=True)
+
+        await self._summarizing.make_room(turn, request(Attempt()))
 
         words = services.prompts.lines(context.language, "assistant")
         told = "" if turn.agent_model.guided else news_of(turn, self._live, words)
@@ -122,11 +133,14 @@ class TurnTree:
             cleaner=lambda: ReplyCleaner.for_name(turn.agent.name),
             may_ask=context.budget.take_model_call,
             taken=frozenset(call.id for message in messages for call in message.tool_calls),
+            make_room=make_room,
         )
         result = await speaker.call(plan)
         if result.message is None:
             return Outcome(TurnState.HELD, result.held or context.budget.reached())
         message = result.message
+        if sent and message.usage is not None and not message.usage.estimated:
+            services.count.learn(self._live.id, sent[-1], message.usage.input_tokens)
         if offer is not None and message.state == MessageState.DONE:
             message = replace(message, content="", tool_calls=offer.calls(message.content))
         context.budget.note_answer(message)

@@ -20,7 +20,7 @@ from app.core.events import (
     SessionDeleted,
     TurnStarted,
 )
-from app.core.message import Message
+from app.core.message import Message, Role
 from app.core.session import (
     Session,
     SessionSummary,
@@ -184,6 +184,8 @@ class SessionViews(QObject):
             view.show_text(message_id, text, thinking)
 
     def _on_message_finished(self, event: MessageFinished) -> None:
+        if event.message.role == Role.SUMMARY:
+            return
         for view in self._showing(event.session_id):
             view.show_finished(event)
             self.view_changed.emit(view)

@@ -1,0 +1,242 @@
+"""Makes room before a call whose request would be too long: a summary of the oldest turns, or shorter results of tools.
+
+A step of its own: what it makes is saved before the call. Killed in between, it finds no summary and begins again.
+"""
+
+import asyncio
+from dataclasses import dataclass
+
+from app.core.errors import FailureKind, ProviderError
+from app.core.events import UsageReported, utc_now
+from app.core.ids import new_id
+from app.core.message import Message, MessageState, Role, SummaryNote, Usage
+from app.core.model_facts import ModelFacts
+from app.core.provider import ModelRequest
+from app.core.reasons import Reason
+from app.core.session import Status
+from app.core.text import clean_text
+from app.engine.chat.request import AgentTurn, History, history_of, summary_request
+from app.engine.history.pruning import pruned_text, results_to_prune
+from app.engine.history.summaries import (
+    MOST_LEFT,
+    MOST_RESERVED,
+    PastTurn,
+    extract,
+    is_usable,
+    limit_of,
+    quotes,
+    turns_to_replace,
+)
+from app.engine.history.token_count import request_tokens, tokens_of
+from app.engine.turns.context import TreeContext
+from app.engine.turns.metered_models import MeteredCall
+from app.engine.turns.reply import ReplyCleaner
+
+ATTEMPTS = 2
+# Where the model could not be asked now, the call that follows meets the same failure and deals with it.
+_SAME_FOR_THE_CALL = (
+    FailureKind.RATE_LIMIT,
+    FailureKind.QUOTA,
+    FailureKind.BUDGET_MONTH,
+    FailureKind.AUTHENTICATION,
+    FailureKind.PERMISSION,
+    FailureKind.MODEL_NOT_FOUND,
+    FailureKind.NETWORK,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """The text of a summary, how it came about, and what it cost."""
+
+    content: str
+    note: str
+    model: str = ""
+    usage: Usage | None = None
+
+
+class Summarizing:
+    """Makes the requests of a tree's turns short enough."""
+
+    def __init__(self, context: TreeContext) -> None:
+        self._context = context
+        self._services = context.services
+        self._live = context.live
+
+    async def make_room(
+        self, turn: AgentTurn, request: ModelRequest, *, note: str = SummaryNote.AUTO, refused: bool = False
+    ) -> bool:
+        """Replace what is oldest where a turn's request is too long; say whether anything was replaced.
+
+        `refused` says that the model has refused the request: then half of it is replaced. A conversation that the model
+        itself cannot read whole is summarised part by part, each part a record of its own.
+        """
+        if turn.agent_model.guided:
+            return False
+        facts = await self._services.models.facts(turn.agent_model.provider, turn.agent_model.model)
+        limit, count = self.limit(facts), self._services.count.of(self._live.id, request)
+        asked = note == SummaryNote.ASKED
+        if refused:
+            limit = min(limit, count // 2)
+        made = False
+        while count > limit or asked:
+            part = None
+            if refused or count + min(facts.most_output, MOST_RESERVED) > facts.window:
+                part = min(facts.window, count) // 2
+            replaced = await self._replace(turn, limit, part, note)
+            if not replaced:
+                break
+            made = True
+            if part is None or refused:
+                return True
+            count -= replaced
+        return made or (count > limit and self._prune(turn, limit))
+
+    def limit(self, facts: ModelFacts) -> int:
+        """Return how many tokens a request to a model may have before it is made shorter."""
+        length = self._services.directory.settings().history
+        tier = facts.prices.tier if facts.prices else 0
+        return limit_of(facts.window, facts.most_output, length, tier)
+
+    async def _replace(self, turn: AgentTurn, limit: int, part: int | None, note: str) -> int:
+        """Put a summary in place of the oldest turns; return how many tokens that saves, 0 where nothing changed."""
+        if turn.parent_turn_id:
+            return 0
+        words = self._services.prompts.lines(self._context.language, "assistant")
+        history = history_of(turn, self._live, words)
+        turns = self._measured(turn, history)
+        place = turns_to_replace(turns, limit, part)
+        if not place:
+            return 0
+        covered, through = turns[:place], turns[place - 1].turn_id
+        before = history.summary.content if history.summary else ""
+        replaces = sum(one.tokens for one in covered) + tokens_of(before, turn.agent_model.model)
+        self._show(Reason.SUMMARISING)
+        try:
+            said = quotes([message for one in covered for message in one.messages], limit)
+            text = await self._written(turn, covered, before, said, replaces, note, alone=part is not None)
+        finally:
+            self._show("")
+        if text is None:
+            return 0
+        self._write(turn, text, through=through, replaces=replaces)
+        return replaces - tokens_of(text.content, turn.agent_model.model)
+
+    def _measured(self, turn: AgentTurn, history: History) -> list[PastTurn]:
+        model = turn.agent_model
+        factor = self._services.count.factor(self._live.id, model.provider, model.model)
+
+        def tokens(items: list[dict[str, object]]) -> int:
+            sent = ModelRequest(provider=model.provider, model=model.model, messages=tuple(items))
+            return round(request_tokens(sent) * factor)
+
+        return [
+            PastTurn(turn_id, tokens(items), messages[0].role == Role.USER, messages)
+            for turn_id, items in history.turns
+            if (messages := self._live.turn(turn_id))
+        ]
+
+    async def _written(
+        self,
+        turn: AgentTurn,
+        covered: list[PastTurn],
+        before: str,
+        said: list[str],
+        replaces: int,
+        note: str,
+        *,
+        alone: bool,
+    ) -> _Text | None:
+        """Return a summary by the turn's own model, else an extract; None where nothing may change."""
+        words = self._services.prompts.lines(self._context.language, "assistant")
+        messages = [message for one in covered for message in one.messages]
+        for _ in range(ATTEMPTS):
+            if not self._context.budget.take_model_call():
+                return None
+            try:
+                content, call = await self._asked(turn, covered[-1].turn_id, alone=alone)
+            except ProviderError as error:
+                if error.kind in _SAME_FOR_THE_CALL:
+                    return None
+                if error.kind == FailureKind.CONTEXT_WINDOW:
+                    break
+                continue
+            if content and said:
+                content = "\n".join((f"{content}\n\n{words['quoted']}", *(f"> {text}" for text in said)))
+            if self._is_worth(turn, content, replaces):
+                return _Text(content, note, turn.agent_model.name, call.usage)
+            self._note_in_vain(turn, call)
+        content = extract(messages, before, words["quoted"])
+        return _Text(content, SummaryNote.EXTRACT) if self._is_worth(turn, content, replaces) else None
+
+    def _is_worth(self, turn: AgentTurn, content: str, replaces: int) -> bool:
+        return bool(content) and tokens_of(content, turn.agent_model.model) <= MOST_LEFT * replaces
+
+    async def _asked(self, turn: AgentTurn, through: str, *, alone: bool) -> tuple[str, MeteredCall]:
+        """Ask the turn's model for a summary; return its text, "" where it is not whole. Raises ProviderError."""
+        services, context = self._services, self._context
+        functions = services.directory.functions(turn.agent, turn.stack, turn.mode, turn.given)
+        request = summary_request(
+            turn,
+            self._live,
+            functions,
+            services.prompts,
+            context.language,
+            through,
+            about_user=services.directory.about_user(turn.agent),
+            alone=alone,
+        )
+        async with services.models.place(request.provider, lambda _: context.waits()) as place:
+            call = place.call(request)
+            try:
+                said = await call.text()
+            except (ProviderError, asyncio.CancelledError):
+                self._note_in_vain(turn, call)
+                raise
+        cleaner = ReplyCleaner.for_name(turn.agent.name)
+        cleaner.feed(said)
+        cleaner.finish()
+        return clean_text(cleaner.text).strip() if call.whole else "", call
+
+    def _note_in_vain(self, turn: AgentTurn, call: MeteredCall) -> None:
+        entry = self._services.models.note(call, self._live.id, turn.author)
+        self._live.note_unsaid(*([entry] if entry else []))
+
+    def _prune(self, turn: AgentTurn, limit: int) -> bool:
+        """Shorten what tools returned early in the turn; say whether anything was."""
+        messages = self._live.turn(turn.turn_id)
+        done = [one for one in self._live.summaries(turn.turn_id) if is_usable(self._live, one)]
+        results, replaces = results_to_prune(messages, done, limit, turn.agent_model.model)
+        if not results:
+            return False
+        text = _Text(pruned_text(messages, results), SummaryNote.PRUNED)
+        self._write(turn, text, through=turn.turn_id, through_message=results[-1].id, replaces=replaces)
+        return True
+
+    def _write(
+        self, turn: AgentTurn, text: _Text, *, through: str, replaces: int, through_message: str = ""
+    ) -> None:
+        message = Message(
+            id=new_id(),
+            turn_id=through,
+            role=Role.SUMMARY,
+            author=turn.author,
+            content=text.content,
+            model=text.model,
+            usage=text.usage,
+            note=text.note,
+            state=MessageState.DONE,
+            through=through,
+            through_message=through_message,
+            agent_id=turn.agent.id if through_message else "",
+            replaces=replaces,
+            created_at=utc_now(),
+        )
+        self._context.budget.note_answer(message)
+        used = text.usage
+        reported = [UsageReported(session_id=self._live.id, turn_id=turn.turn_id, usage=used)] if used else []
+        self._live.finish_message(message, *reported)
+
+    def _show(self, reason: str) -> None:
+        if self._live.session.status == Status.RUNNING:
+            self._live.change(reason=reason)

@@ -1,0 +1,440 @@
+"""A long conversation is sent whole up to a limit, and with a summary of its beginning from then on."""
+
+import json
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.core.agent import Agent
+from app.core.errors import FailureKind, ProviderError
+from app.core.events import EventBus, MessageFinished
+from app.core.message import Author, Message, MessageState, Role, SummaryNote, ToolCall
+from app.core.model_facts import ModelFacts
+from app.core.provider import Finished, ModelRequest
+from app.core.session import Chat, ChatSession, Status
+from app.core.settings import Settings
+from app.core.store import StoredSession
+from app.core.tool import Tool, ToolContext, ToolResult
+from app.engine.chat.request import AgentTurn, build_request
+from app.engine.history.summaries import PastTurn, limit_of, summary_for, turns_to_replace
+from app.engine.history.token_count import request_tokens
+from app.engine.library.agents import AgentModel
+from app.engine.live_session import LiveSession
+from app.engine.turns.answer import Attempt
+from tests.builders import PROMPTS, Bench, Script, a_bench, a_log_store, user_said
+from tests.engine.request_rules import as_sent, check_legal, shared_bytes
+from tests.engine.test_turn import a_tool, agent, calling
+from tests.memory import MemoryStore
+
+ASKS = "Write notes that will stand in place of its beginning"
+FACT = "My boat is called Marigold."
+SUMMARY = "The user owns the boat Marigold. Much was said about it."
+
+
+@pytest.fixture
+async def made(tmp_path: Path) -> AsyncIterator[Bench]:
+    bench = _bench(a_log_store(tmp_path))
+    yield bench
+    await bench.engine.shutdown()
+
+
+def _bench(
+    store: object,
+    window: int = 1_000_000,
+    history: str = "thrifty",
+    ada: Agent | None = None,
+    tools: Sequence[Tool] = (),
+) -> Bench:
+    bench = a_bench(store, agents=(ada or agent(),), tools=tools)  # type: ignore[arg-type]
+    _know(bench, window)
+    bench.models.otherwise = _answer
+    bench.documents._settings = replace(Settings(), history=history, max_month_usd=0.0)
+    return bench
+
+
+def _know(bench: Bench, window: int) -> None:
+    """Let the model have a window of so many tokens."""
+    facts = ModelFacts(window=window, most_output=min(4_000, window // 4))
+    bench.models.known_facts = lambda provider, model: facts  # type: ignore[method-assign]
+
+
+def asks_for_summary(request: ModelRequest) -> bool:
+    return ASKS in str(request.messages[-1]["content"])
+
+
+def _answer(request: ModelRequest) -> Script:
+    return [SUMMARY] if asks_for_summary(request) else [_words(1_500)]
+
+
+_PROSE = " ".join((Path(__file__).parent.parent.parent / "README.md").read_text(encoding="utf-8").split())
+
+
+def _words(characters: int) -> str:
+    return (_PROSE * (1 + characters // len(_PROSE)))[:characters].strip()
+
+
+async def _talk(bench: Bench, turns: int, length: int = 300) -> str:
+    """Have a chat of so many turns and return its id; the first message holds the fact."""
+    session_id = await bench.engine.chats.start("main", f"{FACT} {_words(length)}")
+    await bench.engine.wait(session_id)
+    for number in range(1, turns):
+        await bench.engine.chats.send(session_id, f"Question {number}: {_words(length)}")
+        assert (await bench.engine.wait(session_id)).status == Status.IDLE
+    return session_id
+
+
+def _summaries(bench: Bench, session_id: str) -> list[Message]:
+    return [one for one in bench.messages(session_id) if one.role == Role.SUMMARY]
+
+
+def _calls(bench: Bench) -> list[ModelRequest]:
+    return [one for one in bench.models.requests if not asks_for_summary(one)]
+
+
+async def test_below_the_limit_all_is_sent(made: Bench) -> None:
+    await _talk(made, 30)
+    last = as_sent(made.models.requests[-1])
+    assert FACT in last and all(f"Question {number}:" in last for number in range(1, 30))
+    assert not any(asks_for_summary(one) for one in made.models.requests)
+
+
+async def test_above_it_a_summary_is_sent_in_place_of_the_beginning(made: Bench) -> None:
+    session_id = await _talk(made, 60)
+    found = _summaries(made, session_id)
+    assert 1 <= len(found) <= 3 and {one.note for one in found} == {SummaryNote.AUTO}
+    for request in made.models.requests:
+        check_legal(request)
+        assert request_tokens(request) < 26_000
+    last = as_sent(_calls(made)[-1])
+    assert "Marigold" in last and "is summarised here" in last
+    assert len(_calls(made)[-1].messages) < 80 and "Question 59:" in last
+    assert all("Marigold" in as_sent(one) for one in _calls(made))
+    assert (found[-1].usage, found[-1].model) != (None, "")
+
+
+async def test_the_request_for_a_summary_begins_as_the_last_one_did(made: Bench) -> None:
+    await _talk(made, 60)
+    requests = made.models.requests
+    place = next(at for at, one in enumerate(requests) if asks_for_summary(one))
+    before, asked = requests[place - 1], requests[place]
+    assert asked.tools == before.tools and as_sent(asked).startswith(as_sent(before))
+    assert 'it begins with the message "Question' in str(asked.messages[-1]["content"])
+
+
+async def test_nothing_of_what_was_said_is_changed_and_it_all_comes_back(tmp_path: Path) -> None:
+    made = _bench(a_log_store(tmp_path))
+    session_id = await _talk(made, 60)
+    said = made.messages(session_id)
+    await made.engine.shutdown()
+    again = _bench(a_log_store(tmp_path))
+    live = await again.engine.open(session_id)
+    assert live.messages == said
+    assert [one.role for one in live.messages if one.role != Role.SUMMARY] == [Role.USER, Role.ASSISTANT] * 60
+    await again.engine.chats.send(session_id, "And now?")
+    await again.engine.wait(session_id)
+    [request] = again.models.requests
+    assert "Marigold" in as_sent(request) and len(request.messages) < 80
+    await again.engine.shutdown()
+
+
+BAD: dict[str, Callable[[], Script]] = {
+    "empty": lambda: ["  "],
+    "longer": lambda: [_words(90_000)],
+    "cut": lambda: [SUMMARY, Finished(reason="length", input_tokens=10, output_tokens=5)],
+    "refused": lambda: ["No.", Finished(reason="content_filter", input_tokens=10, output_tokens=5)],
+    "calls": lambda: calling(("find", {}), text=SUMMARY),
+    "failed": lambda: [ProviderError(FailureKind.SERVER)],
+}
+
+
+@pytest.mark.parametrize("how", BAD)
+async def test_a_bad_summary_is_asked_for_once_more_then_an_extract_is_made(how: str, made: Bench) -> None:
+    made.models.otherwise = lambda request: BAD[how]() if asks_for_summary(request) else [_words(1_500)]
+    session_id = await _talk(made, 58)
+    [found] = _summaries(made, session_id)
+    assert (found.note, found.model, found.usage) == (SummaryNote.EXTRACT, "", None)
+    assert FACT in found.content
+    assert sum(asks_for_summary(one) for one in made.models.requests) == 2
+    assert FACT in as_sent(made.models.requests[-1])
+
+
+async def test_a_bad_first_attempt_and_a_good_second(made: Bench) -> None:
+    bad = [BAD["empty"]()]
+    made.models.otherwise = lambda request: (
+        bad.pop() if bad and asks_for_summary(request) else _answer(request)
+    )
+    session_id = await _talk(made, 58)
+    [found] = _summaries(made, session_id)
+    assert found.note == SummaryNote.AUTO and SUMMARY in found.content
+    live = made.engine.live(session_id)
+    assert live is not None and len(live.session.unsaid) == 1
+
+
+async def test_a_context_error_while_summarising_makes_an_extract_at_once(made: Bench) -> None:
+    def answer(request: ModelRequest) -> Script:
+        return [ProviderError(FailureKind.CONTEXT_WINDOW)] if asks_for_summary(request) else [_words(1_500)]
+
+    made.models.otherwise = answer
+    session_id = await _talk(made, 58)
+    assert [one.note for one in _summaries(made, session_id)] == [SummaryNote.EXTRACT]
+    assert sum(asks_for_summary(one) for one in made.models.requests) == 1
+
+
+async def test_a_rate_limit_while_summarising_changes_nothing(made: Bench) -> None:
+    limited = ProviderError(FailureKind.RATE_LIMIT, retry_after=9_999.0)
+    made.models.otherwise = lambda request: [limited] if asks_for_summary(request) else [_words(1_500)]
+    session_id = await _talk(made, 20)
+    assert not _summaries(made, session_id)
+
+
+async def test_after_a_request_that_was_too_long_half_of_it_is_summarised(made: Bench) -> None:
+    """The provider's window is smaller than anybody knew."""
+
+    def answer(request: ModelRequest) -> Script:
+        if request_tokens(request) > 9_000:
+            return [ProviderError(FailureKind.CONTEXT_WINDOW)]
+        return _answer(request)
+
+    made.models.otherwise = answer
+    session_id = await _talk(made, 30)
+    assert _summaries(made, session_id)
+    states = {one.state for one in made.messages(session_id)}
+    assert states == {MessageState.DONE}
+    assert all("Marigold" in as_sent(one) for one in _calls(made))
+
+
+async def test_a_model_that_cannot_read_it_whole_summarises_it_part_by_part(made: Bench) -> None:
+    session_id = await _talk(made, 40)
+    _know(made, 8_192)
+    before = len(made.models.requests)
+    await made.engine.chats.send(session_id, "And now?")
+    await made.engine.wait(session_id)
+    found = _summaries(made, session_id)
+    assert len(found) >= 3
+    assert len({one.through for one in found}) == len(found)
+    assert all(request_tokens(one) < 8_192 for one in made.models.requests[before:])
+    assert "Marigold" in as_sent(made.models.requests[-1])
+
+
+async def test_early_results_of_a_long_turn_are_shortened(tmp_path: Path) -> None:
+    async def find(arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
+        return ToolResult(content=f"Found number {arguments['number']}.\n" + _words(3_000))
+
+    tool = a_tool("find", find)
+    ada = agent(tools=("find",), max_steps=60)
+    made = _bench(a_log_store(tmp_path), window=16_000, ada=ada, tools=(tool,))
+    calls = [calling(("find", {"number": number})) for number in range(40)]
+    made.models.otherwise = lambda request: calls.pop(0) if calls else ["Done."]
+    session_id = await made.engine.chats.start("main", "Look everywhere.")
+    assert (await made.engine.wait(session_id)).status == Status.IDLE
+    found = _summaries(made, session_id)
+    assert 1 <= len(found) <= 8 and {one.note for one in found} == {SummaryNote.PRUNED}
+    assert '- find({"number": 0}) → Found number 0.' in found[0].content
+    for request in made.models.requests:
+        check_legal(request)
+        assert request_tokens(request) < 16_000
+    results = [str(one["content"]) for one in made.models.requests[-1].messages if one["role"] == "tool"]
+    assert len(results) == 40 and all(len(one) > 3_000 for one in results[-10:])
+    assert "left out; it had" in results[0]
+    await made.engine.shutdown()
+
+
+KILLED_TURNS = 58
+
+
+async def test_killed_at_any_point_it_comes_to_the_same_summary_and_asks_for_none_twice() -> None:
+    store = MemoryStore()
+    made = _bench(store)
+    session_id = await _talk(made, KILLED_TURNS)
+    [summary] = _summaries(made, session_id)
+    whole = list(store.batches)
+    await made.engine.shutdown()
+    place = next(
+        at
+        for at, batch in enumerate(whole)
+        if any(isinstance(one, MessageFinished) and one.message.role == Role.SUMMARY for one in batch)
+    )
+    for cut in (place - 1, place, place + 1, place + 2):
+        rest = MemoryStore()
+        rest.batches = whole[:cut]
+        again = _bench(rest)
+        await again.engine.open(session_id)
+        await again.engine.resume(session_id)
+        await again.engine.wait(session_id)
+        [found] = _summaries(again, session_id)
+        assert (found.through, found.content) == (summary.through, summary.content)
+        assert sum(asks_for_summary(one) for one in again.models.requests) == (0 if cut > place else 1)
+        assert len(_calls(again)) == 1
+        await again.engine.shutdown()
+
+
+@pytest.mark.parametrize(("history", "most", "share"), [("thrifty", 12, 0.65), ("default", 2, 0.8)])
+async def test_200_turns_with_summaries_cost_less_than_a_window_of_15(
+    history: str, most: int, share: float, tmp_path: Path
+) -> None:
+    """What is read from a warm cache costs a tenth, what is written to it a quarter more; in bytes at full price."""
+    tools = tuple(a_tool(f"tool{number}", description=_words(500)) for number in range(10))
+    ada = agent(tools=tuple(tool.key for tool in tools), instructions=_words(1_000))
+    made = _bench(a_log_store(tmp_path), history=history, ada=ada, tools=tools)
+    session_id = await _talk(made, 200)
+    cost, before = 0.0, None
+    for request in made.models.requests:
+        shared, size = shared_bytes(before, request) if before else (0, len(as_sent(request).encode()))
+        cost += 0.1 * shared + 1.25 * (size - shared)
+        before = request
+    first = made.models.requests[0]
+    system = len(json.dumps(first.tools)) + len(str(first.messages[0]["content"]))
+    said = [len(one.content) for one in made.messages(session_id) if one.role in (Role.USER, Role.ASSISTANT)]
+    window = sum(system + sum(said[max(0, end - 15) : end]) for end in range(1, len(said), 2))
+    print(f"{history}: {cost / window:.3f} of the cost, {len(_summaries(made, session_id))} summaries")
+    assert cost <= share * window
+    assert 1 <= len(_summaries(made, session_id)) <= most
+    await made.engine.shutdown()
+
+
+# The pure parts
+
+
+def test_limits() -> None:
+    assert limit_of(128_000, 4_000, "default") == 64_000
+    assert limit_of(128_000, 4_000, "thrifty") == 24_000
+    assert limit_of(128_000, 64_000, "all") == 115_200 - 32_000
+    assert limit_of(8_192, 0, "default") == int(0.9 * 8_192)
+    assert limit_of(8_192, 8_192, "default") == int(0.9 * 8_192) - 2_048
+    assert limit_of(1_000_000, 4_000, "all", price_tier=200_000) == 200_000
+
+
+def _turns(*tokens: int) -> list[PastTurn]:
+    return [PastTurn(f"t{place}", one, place % 2 == 0, ()) for place, one in enumerate(tokens)]
+
+
+def test_where_a_summary_ends() -> None:
+    assert turns_to_replace(_turns(*[1_000] * 25), 24_000) == 20
+    assert turns_to_replace(_turns(*[1_000] * 25), 100_000) == 0
+    assert turns_to_replace(_turns(5_000, 20_000, 100), 24_000) == 2
+    assert turns_to_replace(_turns(30_000), 24_000) == 0
+    assert turns_to_replace(_turns(5_000, 5_000, 30_000), 24_000) == 2
+
+
+def _user(turn_id: str, follows: str) -> Message:
+    return replace(user_said(f"Question of {turn_id}"), turn_id=turn_id, follows=follows)
+
+
+def _live(messages: list[Message], head: str, unused: tuple[str, ...] = ()) -> LiveSession:
+    chat = Chat(assistant_id="main", head=head, unused_summaries=unused)
+    session = ChatSession(id="0" * 26, title="", chat=chat)
+    return LiveSession(StoredSession(session=session, messages=messages), EventBus())
+
+
+def _summary(through: str, text: str, number: int = 0, **fields: object) -> Message:
+    base = Message(
+        id=f"s{number}{through}",
+        turn_id=through,
+        role=Role.SUMMARY,
+        author=Author(id="main", name="Main"),
+        content=text,
+        through=through,
+        note=SummaryNote.AUTO,
+    )
+    return replace(base, **fields)  # type: ignore[arg-type]
+
+
+def _answer_of(turn_id: str, follows: str, calls: int = 0) -> list[Message]:
+    author = Author(id="main", name="Main")
+    first = Message(
+        id=f"m{turn_id}",
+        turn_id=turn_id,
+        role=Role.ASSISTANT,
+        author=author,
+        follows=follows,
+        content="" if calls else f"Answer of {turn_id}",
+        tool_calls=tuple(ToolCall(id=f"{turn_id}c{at}", name="find", arguments="{}") for at in range(calls)),
+    )
+    results = [
+        Message(
+            id=f"r{call.id}",
+            turn_id=turn_id,
+            role=Role.TOOL,
+            author=author,
+            follows=follows,
+            tool_call_id=call.id,
+            content="found\n" * 200,
+        )
+        for call in first.tool_calls
+    ]
+    last = replace(first, id=f"n{turn_id}", tool_calls=(), content=f"Answer of {turn_id}")
+    return [first, *results, *([last] if calls else [])]
+
+
+def _turn(head: str) -> AgentTurn:
+    model = AgentModel(provider="p", model="m", row=None)
+    return AgentTurn(
+        turn_id="new", agent=agent(), agent_model=model, stack=("main",), mode="default", follows=head
+    )
+
+
+def _sent(live: LiveSession, head: str) -> ModelRequest:
+    return build_request(_turn(head), live, (), Attempt(), PROMPTS, "en")
+
+
+def test_a_summary_holds_for_every_branch_behind_it_and_for_none_before_it() -> None:
+    said = [_user("a", ""), *_answer_of("b", "a"), _user("c", "b"), *_answer_of("d", "c")]
+    live = _live([*said, _user("e", "d"), _user("e2", "d"), _user("c2", "b"), _summary("d", "NOTES")], "e")
+    for head in ("e", "e2"):
+        text = as_sent(_sent(live, head))
+        assert "NOTES" in text and "Answer of b" not in text and f"Question of {head}" in text
+    text = as_sent(_sent(live, "c2"))
+    assert "NOTES" not in text and "Answer of b" in text
+
+
+def test_the_deepest_summary_counts_then_ones_own_then_the_newest() -> None:
+    said = [_user("a", ""), *_answer_of("b", "a"), _user("c", "b"), *_answer_of("d", "c"), _user("e", "d")]
+    early, old, new = _summary("b", "EARLY"), _summary("d", "OLD", 1), _summary("d", "NEW", 2)
+    own = _summary("d", "OWN", 0, agent_id="main")
+    live = _live([*said, early, old, new, own], "e")
+    path = ["e", "d", "c", "b", "a"]
+    assert summary_for(live, path, "main") == own
+    assert summary_for(live, path, "other") == new
+    live = _live([*said, early, old, new, own], "e", unused=(new.id, own.id))
+    assert summary_for(live, path, "main") == old
+    live = _live([*said, early, replace(old, content=" "), replace(new, state=MessageState.FAILED)], "e")
+    assert summary_for(live, path, "main") == early
+
+
+@settings(max_examples=300, deadline=None, database=None)
+@given(
+    turns=st.lists(st.sampled_from(["user", "answer", "calls", "failed", "cut"]), min_size=1, max_size=12),
+    through=st.integers(0, 11),
+    lost=st.sets(st.integers(0, 40), max_size=6),
+    pruned=st.integers(0, 40),
+)
+def test_any_cut_of_any_log_gives_a_legal_request_with_the_users_newest_message(
+    turns: list[str], through: int, lost: set[int], pruned: int
+) -> None:
+    said: list[Message] = []
+    for place, kind in enumerate(turns):
+        before = f"t{place - 1}" if place else ""
+        if kind == "user":
+            said.append(_user(f"t{place}", before))
+            continue
+        messages = _answer_of(f"t{place}", before, calls=2 if kind in ("calls", "cut") else 0)
+        if kind == "failed":
+            messages = [replace(one, state=MessageState.FAILED) for one in messages]
+        said += messages[:2] if kind == "cut" else messages
+    first = {one.turn_id: one.id for one in reversed(said)}
+    kept = [one for at, one in enumerate(said) if at not in lost or one.id in first.values()]
+    head = f"t{len(turns) - 1}"
+    notes = _summary(f"t{min(through, len(turns) - 1)}", "NOTES")
+    at = kept[min(pruned, len(kept) - 1)]
+    short = _summary(at.turn_id, "- find", 9, through_message=at.id)
+    live = _live([*kept, notes, short], head)
+    request = _sent(live, head)
+    check_legal(request)
+    text = as_sent(request)
+    assert "NOTES" in text
+    newest = [one.content for one in kept if one.role == Role.USER][-1:]
+    assert all(one in text for one in newest)
