@@ -20,7 +20,7 @@ from app.core.settings import Settings
 from app.core.store import StoredSession
 from app.core.tool import Tool, ToolContext, ToolResult
 from app.engine.chat.request import AgentTurn, build_request
-from app.engine.history.summaries import PastTurn, limit_of, summary_for, turns_to_replace
+from app.engine.history.summaries import PastTurn, limit_of, reserve_of, summary_for, turns_to_replace
 from app.engine.history.token_count import request_tokens
 from app.engine.library.agents import AgentModel
 from app.engine.live_session import LiveSession
@@ -302,9 +302,13 @@ async def test_200_turns_with_summaries_cost_less_than_a_window_of_15(
 def test_limits() -> None:
     assert limit_of(128_000, 4_000, "default") == 64_000
     assert limit_of(128_000, 4_000, "thrifty") == 24_000
-    assert limit_of(128_000, 64_000, "all") == 115_200 - 32_000
-    assert limit_of(8_192, 0, "default") == int(0.9 * 8_192)
-    assert limit_of(8_192, 8_192, "default") == int(0.9 * 8_192) - 2_048
+    assert limit_of(128_000, 32_000, "all") == 115_200 - 32_000
+    assert [reserve_of(ModelFacts(window=128_000, most_output=most)) for most in (0, 9_000, 64_000)] == [
+        4_096,
+        9_000,
+        32_000,
+    ]
+    assert reserve_of(ModelFacts(window=8_192)) == 2_048
     assert limit_of(1_000_000, 4_000, "all", price_tier=200_000) == 200_000
 
 

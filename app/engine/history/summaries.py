@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from app.core.message import Message, MessageState, Role, SummaryNote
+from app.core.model_facts import ModelFacts
 from app.core.settings import HistoryLength
 from app.core.texts import Texts
 from app.engine.history.token_count import tokens_of
@@ -14,7 +15,8 @@ from app.engine.live_session import LiveSession
 SOFT_LIMITS = {HistoryLength.THRIFTY: 24_000, HistoryLength.DEFAULT: 64_000}
 # Of a window, what a request may fill; the rest is for what counting gets wrong.
 _FILLED = 0.9
-MOST_RESERVED = 32_000
+_MOST_RESERVED = 32_000
+_USUAL_OUTPUT = 4_096
 
 # What stays as it was said behind a summary: so much of the limit, and never more.
 _KEPT = 0.25
@@ -39,9 +41,14 @@ class PastTurn:
     messages: Sequence[Message]
 
 
+def reserve_of(facts: ModelFacts) -> int:
+    """Return how many tokens of a window are kept free for the answer."""
+    return min(facts.most_output or _USUAL_OUTPUT, _MOST_RESERVED, facts.window // 4)
+
+
 def limit_of(window: int, reserve: int, length: str, price_tier: int = 0) -> int:
     """Return how many tokens of a conversation are sent at most; a longer request would cost more from `price_tier` on."""
-    fits = int(_FILLED * window) - min(reserve, MOST_RESERVED, window // 4)
+    fits = int(_FILLED * window) - reserve
     wanted = SOFT_LIMITS.get(HistoryLength(length), fits)
     return min(fits, wanted, price_tier or fits)
 

@@ -19,12 +19,12 @@ from app.engine.chat.request import AgentTurn, History, history_of, summary_requ
 from app.engine.history.pruning import pruned_text, results_to_prune
 from app.engine.history.summaries import (
     MOST_LEFT,
-    MOST_RESERVED,
     PastTurn,
     extract,
     is_usable,
     limit_of,
     quotes,
+    reserve_of,
     turns_to_replace,
 )
 from app.engine.history.token_count import request_tokens, tokens_of
@@ -81,7 +81,7 @@ class Summarizing:
         made = False
         while count > limit or asked:
             part = None
-            if refused or count + min(facts.most_output, MOST_RESERVED) > facts.window:
+            if refused or count + reserve_of(facts) > facts.window:
                 part = min(facts.window, count) // 2
             replaced = await self._replace(turn, limit, part, note)
             if not replaced:
@@ -96,7 +96,7 @@ class Summarizing:
         """Return how many tokens a request to a model may have before it is made shorter."""
         length = self._services.directory.settings().history
         tier = facts.prices.tier if facts.prices else 0
-        return limit_of(facts.window, facts.most_output, length, tier)
+        return limit_of(facts.window, reserve_of(facts), length, tier)
 
     async def _replace(self, turn: AgentTurn, limit: int, part: int | None, note: str) -> int:
         """Put a summary in place of the oldest turns; return how many tokens that saves, 0 where nothing changed."""

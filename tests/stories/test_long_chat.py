@@ -1,0 +1,61 @@
+"""What was said at the beginning of a long chat reaches every provider: as it was said, or in a summary."""
+
+from pathlib import Path
+
+import pytest
+
+from app.core.agent import Agent
+from app.core.message import Role
+from app.core.session import Status
+from app.core.settings import Settings
+from app.wiring import open_moot
+from tests.wire import Answer, WireServer
+from tests.wire.fixtures import FOUR, wire_home, wire_servers
+from tests.wire.replies import Reply
+from tests.wire.server import Recorded
+
+__all__ = ["wire_home", "wire_servers"]
+
+FACT = "My boat is called Marigold."
+LONG = "Tell me more about boats, harbours, tides and the weather along the coast. " * 20
+ASKS = "Write notes that will stand in place of its beginning"
+
+
+def _reply(request: Recorded) -> Reply:
+    if ASKS not in request.messages[-1].text:
+        return Answer("Boats float. " * 60)
+    seen = "\n".join(one.text for one in request.messages)
+    return Answer("The boat is called Marigold." if "Marigold" in seen else "Nothing is known.")
+
+
+@pytest.mark.allow_blocking
+@pytest.mark.parametrize("kind", FOUR)
+@pytest.mark.parametrize("history", ["thrifty", "all"])
+async def test_a_fact_of_message_1_is_in_request_60(
+    kind: str, history: str, wire_home: dict[str, WireServer], data_dir: Path
+) -> None:
+    server = wire_home[kind]
+    server.script(server.model, _reply)
+    moot = await open_moot(data_dir)
+    try:
+        engine = moot.engine
+        await moot.documents.save_settings(Settings(history=history, titles=False))
+        await engine.assistants.save(Agent(id="ada", name="Ada", provider=kind, model=server.model))
+        session_id = await engine.chats.start("ada", f"{FACT} {LONG}")
+        for number in range(1, 60):
+            assert (await engine.wait(session_id)).status == Status.IDLE
+            await engine.chats.send(session_id, f"Question {number}. {LONG}")
+        assert (await engine.wait(session_id)).status == Status.IDLE
+        live = await engine.open(session_id)
+        assert not [one.error for one in live.messages if one.error]
+        summaries = [one for one in live.messages if one.role == Role.SUMMARY]
+        calls = [one for one in server.requests if ASKS not in one.messages[-1].text]
+        assert len(calls) == 60
+        assert not [one.refused for one in server.requests if one.refused]
+        assert all("Marigold" in "".join(said.text for said in one.messages) for one in calls)
+        # Ollama's window is small whatever is wanted.
+        assert bool(summaries) == (history == "thrifty" or kind == "ollama")
+        if not summaries:
+            assert len(calls[-1].messages) == 119
+    finally:
+        await moot.close()
