@@ -28,7 +28,7 @@ class Command:
 # In the order of the palette.
 COMMANDS = (
     Command("new_chat", "message-circle", "Ctrl+N"),
-    Command("new_debate", "scale", ""),
+    Command("new_debate", "scale", "Ctrl+Shift+D"),
     Command("new_group", "users", ""),
     Command("ready_groups", "users", ""),
     Command("new_assistant", "plus", ""),

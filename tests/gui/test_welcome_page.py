@@ -45,6 +45,38 @@ async def test_what_is_asked_on_the_welcome_page_begins_a_chat(person):
     assert person.window.focusWidget() is page.composer.box
 
 
+async def test_the_switch_makes_what_is_written_a_debate_in_the_main_area(person):
+    welcome, debate_page = person.window.welcome, person.window.controller.session_page
+    QTest.mouseClick(welcome.mode._segments[1], Qt.MouseButton.LeftButton)
+    assert welcome.mode.value() == "debate" and not person.sees("welcome_attach")
+    setup = person.window.controller.panel.setup.setup()
+    assert len(setup.participants) >= 2
+    assert all(one.name in welcome._debaters.text() for one in setup.participants)
+    await person.write("welcome_composer", "Should cities ban cars?")
+    await person.press("welcome_composer", Qt.Key.Key_Return)
+    await until(lambda: debate_page.session and debate_page.isVisible(), what="the debate")
+    session = debate_page.session
+    assert session.debate.topic == "Should cities ban cars?"
+    assert session.debate.participants == setup.participants
+    assert not person.window.controller.panel.isVisible()
+    assert person.window.controller.panel.setup.topic.toPlainText() == ""
+    await person.window.controller.engine.stop(session.id)
+
+
+async def test_a_debate_that_cannot_start_opens_setup_with_its_topic(person):
+    person.window.welcome.mode.set_value("debate")
+    for card in person.window.controller.panel.setup.seats.cards:
+        if card.chosen:
+            card.tick.click()
+    await person.write("welcome_composer", "Should cities ban cars?")
+    await person.press("welcome_composer", Qt.Key.Key_Return)
+    await until(lambda: person.sees("debate_topic"))
+    setup = person.window.controller.panel.setup
+    assert setup.topic.toPlainText() == "Should cities ban cars?"
+    assert "two" in setup._estimate.text()
+    assert not person.window.controller.engine.sessions()
+
+
 async def test_whom_it_writes_to_is_chosen_there(person, wire_servers):  # noqa: F811
     await person.window.controller.engine.assistants.save(architect(model="openai-wire"))
     composer = person.window.welcome.composer

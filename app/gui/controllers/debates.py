@@ -1,7 +1,7 @@
 """Debates: connects the debate panel and the debate page to the engine."""
 
 import time
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -24,6 +24,7 @@ from app.gui.panels.debate.discussion_view import DiscussionView
 from app.gui.tasks import Tasks
 from app.gui.window_frame import WindowFrame
 
+Show = Callable[[str], Coroutine[object, object, None]]
 TABS = ("0", "1", "2")
 SHOWN, TAB = "panel", "tab"
 
@@ -61,6 +62,18 @@ class DebateController(Controller):
         """Open the panel at Setup, with a topic if one is given."""
         self._window.top_bar.debate_button.setChecked(True)
         self._panel.show_setup(topic)
+
+    def begin(self, topic: str) -> None:
+        """Start a debate with what is set up, and show it in the main area.
+
+        Where it cannot start, Setup opens with the topic and says why.
+        """
+        setup = self._panel.setup
+        setup.set_topic(topic)
+        if setup.problem():
+            self.show_setup()
+        else:
+            self._begin(setup.setup(), setup.context_paths, self._show_in_main)
 
     def show_tab(self, place: int) -> None:
         """Open the panel at Setup (0), Discussion (1) or History (2)."""
@@ -214,18 +227,27 @@ class DebateController(Controller):
             await self.show_discussion(session_id)
 
     def _on_start(self, setup: DebateSetup, paths: tuple[str, ...]) -> None:
-        self._panel.setup.set_starting(True)
-        self._tasks.start("start", self._start_debate(setup, paths))
+        self._begin(setup, paths, self.show_discussion)
 
-    async def _start_debate(self, setup: DebateSetup, paths: tuple[str, ...]) -> None:
+    def _begin(self, setup: DebateSetup, paths: tuple[str, ...], show: Show) -> None:
+        self._panel.setup.set_starting(True)
+        self._tasks.start("start", self._start_debate(setup, paths, show))
+
+    async def _start_debate(self, setup: DebateSetup, paths: tuple[str, ...], show: Show) -> None:
         try:
             files = [await self._engine.files.read(Path(path)) for path in paths]
             context = tuple(file.context_file() for file in files)
             session_id = await self._engine.debates.start(replace(setup, context=context))
+        except MootError:
+            self.show_setup()
+            raise
         finally:
             self._panel.setup.set_starting(False)
         self._panel.setup.set_topic("")
-        await self.show_discussion(session_id)
+        await show(session_id)
+
+    async def _show_in_main(self, session_id: str) -> None:
+        self.session_requested.emit(session_id)
 
     async def _ask_prices(self, pairs: tuple[tuple[str, str], ...]) -> None:
         await self._engine.estimates.ask(pairs)

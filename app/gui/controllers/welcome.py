@@ -1,4 +1,4 @@
-"""The composer of the welcome page: chooses an assistant or a group, and begins a chat."""
+"""The composer of the welcome page: begins a chat with an assistant or a group, or a debate."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -8,18 +8,24 @@ from PySide6.QtCore import Signal
 
 from app.core.draft import NEW, Draft
 from app.core.message import Attachment
+from app.core.session import MIN_PARTICIPANTS
 from app.engine.engine import Engine
 from app.gui.bridge import Bridge
 from app.gui.controllers.chats import ChatController
 from app.gui.controllers.controller import Controller
+from app.gui.controllers.debates import DebateController
 from app.gui.pages.chat.chat_composer import LONGEST_NAME, short_name, unmarked
+from app.gui.pages.welcome_page import BEGINS, CHAT, DEBATE
+from app.gui.panels.debate.setup_view import SetupView
 from app.gui.tasks import Tasks
 from app.gui.widgets.label import plain_tip
 from app.gui.window_frame import WindowFrame
 
+MODE = "begins"
+
 
 class WelcomeController(Controller):
-    """Begins a chat from the welcome page; emits new_requested(group id) to have the chat page shown.
+    """Begins a chat or a debate from the welcome page; emits new_requested(group id) to have the chat page shown.
 
     Both pages show the same draft, that of a new chat.
     """
@@ -27,10 +33,17 @@ class WelcomeController(Controller):
     new_requested = Signal(str)
 
     def __init__(
-        self, window: WindowFrame, engine: Engine, bridge: Bridge, tasks: Tasks, chats: ChatController
+        self,
+        window: WindowFrame,
+        engine: Engine,
+        bridge: Bridge,
+        tasks: Tasks,
+        chats: ChatController,
+        debates: DebateController,
+        setup: SetupView,
     ) -> None:
         super().__init__(window, engine, bridge, tasks)
-        self._page, self._chats = window.welcome, chats
+        self._page, self._chats, self._debates, self._setup = window.welcome, chats, debates, setup
         self._group_id = ""
         self._filling = False
         self._wire()
@@ -44,14 +57,17 @@ class WelcomeController(Controller):
         self.refresh()
 
     def refresh(self) -> None:
-        """Show the assistant or group of a new chat as it is now."""
+        """Show what the composer begins: a debate, or a chat with an assistant or a group as it is now."""
         composer = self._page.composer
         self._chats.dress_for_new(composer)
+        debate = self._mode == DEBATE
+        self._page.show_mode(self._mode, self._debaters())
+        composer.attach.setVisible(not debate)
         groups = self._engine.groups.all()
         self._page.offer_group(groups[0].id if groups else "", groups[0].name if groups else "")
         chosen = next((group for group in groups if group.id == self._group_id), None)
-        composer.assistant.show()
-        composer.tools.setVisible(chosen is None)
+        composer.assistant.setVisible(not debate)
+        composer.tools.setVisible(chosen is None and not debate)
         composer.assistant.dress(self._look, "users" if chosen else "message-circle")
         menu = composer.assistant.choices
         if chosen is not None:
@@ -66,6 +82,24 @@ class WelcomeController(Controller):
             action = menu.addAction(unmarked(group.name), partial(self._choose_group, group.id))
             action.setCheckable(True)
             action.setChecked(group is chosen)
+
+    @property
+    def _mode(self) -> str:
+        mode = self._state.text(MODE, CHAT)
+        return mode if mode in BEGINS else CHAT
+
+    def _debaters(self) -> str:
+        """Return who takes part in a debate that begins here, and for how many rounds."""
+        setup, words = self._setup.setup(), self._language
+        if len(setup.participants) < MIN_PARTICIPANTS:
+            return words("setup.invalid.participants")
+        names = ", ".join(one.name for one in setup.participants)
+        return words("welcome.debaters", names=names, rounds=words("verdict.rounds", count=setup.rounds))
+
+    def _on_mode_chosen(self, mode: str) -> None:
+        self._state.keep(MODE, mode)
+        self.refresh()
+        self._page.composer.box.setFocus()
 
     def go_on(self) -> None:
         """Clear the composer: the chat page shows the draft now."""
@@ -97,6 +131,8 @@ class WelcomeController(Controller):
         self._chats.files.brought_back.connect(self._on_brought_back)
         self._page.came.connect(self._show_draft)
         composer.message_submitted.connect(self._on_submitted)
+        self._page.mode.chosen.connect(self._on_mode_chosen)
+        self._setup.draft_changed.connect(lambda _draft: self._page.show_mode(self._mode, self._debaters()))
         composer.assistant_chosen.connect(self._on_assistant_chosen)
         composer.settings_mode_chosen.connect(self._chats.choose_settings_mode)
         composer.servers_requested.connect(lambda: self._chats.settings_requested.emit("servers", ""))
@@ -123,10 +159,19 @@ class WelcomeController(Controller):
         self._chats.choose_for_new(assistant_id)
 
     def _on_submitted(self, text: str, attachments: tuple[Attachment, ...]) -> None:
+        if self._mode == DEBATE:
+            # The files of a new chat wait for it.
+            self._engine.drafts.keep(NEW, Draft(attachments=attachments))
+            self._show_draft()
+            self._debates.begin(text)
+            return
         self.new_requested.emit(self._group_id)
         self._chats.send_new(text, attachments)
 
     def _attach(self, attach: Callable[..., None], *given: object) -> None:
-        """Attach something on the page of the new chat."""
+        """Attach something on the page of the new chat; a debate gets its files in Setup."""
+        if self._mode == DEBATE:
+            self._debates.show_setup(self._page.composer.box.text())
+            return
         self.new_requested.emit(self._group_id)
         attach(*given)

@@ -82,7 +82,7 @@ class WindowController(QObject):
         self.groups = GroupController(*parts, self.chat_page, self.pages)
         shared = SharedKinds()
         self.workflows = WorkflowController(*parts, self.chat_page, self.pages, shared)
-        self.welcome = WelcomeController(*parts, self.chats)
+        self.welcome = WelcomeController(*parts, self.chats, self.debates, self.panel.setup)
         self.providers = ProviderController(*parts)
         engine.links = open_link
         self.assistants = AssistantCommands(window, engine, self._bridge, shared)

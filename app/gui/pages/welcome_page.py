@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QFocusEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QLabel, QSizePolicy, QSpacerItem, QVBoxLayout, QWidget
 
@@ -11,10 +11,10 @@ from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.pages.chat.chat_composer import ChatComposer, short_name
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
-from app.gui.widgets.controls import ShorteningButton, scrolling
+from app.gui.widgets.controls import Segmented, ShorteningButton, button, scrolling
 from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, plain_tip
 from app.gui.widgets.offers import MOST_SHOWN, OfferLine, ServerOffers
-from app.gui.widgets.wording import say
+from app.gui.widgets.wording import named, say
 
 CARD_WIDTH = 292
 ANY_WIDTH = (1 << 24) - 1
@@ -25,6 +25,8 @@ SHORT = 600
 GAPS = ((22, 10), (14, 8), (14, 8))  # space above the cards, under them, and above the composer, in pixels
 MB = 1 << 20
 EXAMPLES = ("1", "2", "3")
+CHAT, DEBATE = "chat", "debate"
+BEGINS = (CHAT, DEBATE)
 PARTS = {
     "composer": "welcome_composer",
     "send_button": "welcome_send",
@@ -85,7 +87,8 @@ class WelcomeCard(QFrame):
 class WelcomePage(QWidget):
     """Headline, cards, composer and examples; emits the user's requests.
 
-    Text is sent as a chat; the card for debates takes it as the topic. `came` is emitted when the page is shown.
+    The switch in the composer says what its text begins: a chat, or a debate with the participants named under it.
+    `came` is emitted when the page is shown.
     """
 
     debate_requested = Signal(str)
@@ -109,10 +112,17 @@ class WelcomePage(QWidget):
         self._connect = WelcomeCard(look, "plug", "ok", "", "welcome_connect")
         self._all_cards = (self._debate, self._group, self._connect)
         self.composer = ChatComposer(language, look)
-        self.composer.setMaximumWidth(708)
         self.composer.hold(True)
         self.composer.assistant.hide()
         self.composer.tools.hide()
+        self.mode = named("composer_mode", Segmented(BEGINS))
+        self._debaters = ElidedLabel("hint")
+        self._debaters.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self._change = button(
+            "link", "welcome_set_up", lambda: self.debate_requested.emit(self.composer.box.text())
+        )
+        self._debaters.hide()
+        self._change.hide()
         # The page of chats has one too: an object name exists once.
         for part in self.composer.findChildren(QWidget):
             if part.objectName() in PARTS:
@@ -150,6 +160,16 @@ class WelcomePage(QWidget):
         self._known = True
         self._retranslate()
 
+    def show_mode(self, mode: str, debaters: str) -> None:
+        """Show what the composer begins; `debaters` names who would take part in a debate."""
+        debate = mode == DEBATE
+        with QSignalBlocker(self.mode):
+            self.mode.set_value(mode)
+        self._debaters.setText(debaters)
+        for widget in (self._debaters, self._change):
+            widget.setVisible(debate)
+        self._retranslate_composer()
+
     def offer_group(self, group_id: str, name: str) -> None:
         """Offer to open a group; with "" offer the groups that come with the program."""
         self._group_id, self._group_name = group_id, name
@@ -175,7 +195,11 @@ class WelcomePage(QWidget):
         for card in self._all_cards:
             cards.addWidget(card, 10)
         cards.addStretch(1)
-        middle = hbox(STRETCH, (self.composer, 1000), STRETCH)
+        switch = hbox(self.mode, (self._debaters, 1), self._change, STRETCH, margins=(2, 0, 2, 0), spacing=10)
+        begin = QWidget()
+        begin.setMaximumWidth(708)
+        vbox(switch, self.composer, inside=begin, spacing=8)
+        middle = hbox(STRETCH, (begin, 1000), STRETCH)
         examples = self._example_row
         examples.setSpacing(8)
         examples.addStretch(1)
@@ -289,6 +313,11 @@ class WelcomePage(QWidget):
         text = words("embedded.fetching", done=done // MB, size=round((total or EMBEDDED_BYTES) / MB))
         self._model.show_progress(text, done, total, words("embedded.cancel"))
 
+    def _retranslate_composer(self) -> None:
+        words, mode = self._language, self.mode.value()
+        send = words("setup.start" if mode == DEBATE else "discussion.send")
+        self.composer.retranslate(words(f"welcome.placeholder.{mode}"), send)
+
     def _retranslate(self) -> None:
         self._retranslate_model()
         words = self._language
@@ -307,7 +336,11 @@ class WelcomePage(QWidget):
         self._connect.title.setText(words("welcome.connect.title"))
         self._connect.text.setText(words("welcome.connect.text"))
         self._connect.button.show_words(words("welcome.connect.button"))
-        self.composer.retranslate(words("welcome.placeholder"), words("discussion.send"))
+        modes = tuple(words(f"welcome.mode.{mode}") for mode in BEGINS)
+        self.mode.set_texts(modes, tuple(words(f"welcome.mode.{mode}.hint") for mode in BEGINS))
+        self.mode.setAccessibleName(words("welcome.mode"))
+        self._change.setText(words("welcome.set_up"))
+        self._retranslate_composer()
         for number, example in zip(EXAMPLES, self._examples, strict=True):
             example.show_words(words(f"welcome.example.{number}"))
         key = "status_line.embedded_ready" if self._ready else "status_line.embedded_missing"

@@ -337,7 +337,7 @@ class SetupView(QWidget):
         self._context_size.setText(size)
         self._context_size.setVisible(bool(paths))
         self._files.setVisible(self.context.isChecked() and bool(paths))
-        problem = self._problem(chosen)
+        problem = self.problem()
         self.start.setEnabled(not problem and not self._starting)
         self.start.setText(words("setup.starting" if self._starting else "setup.start"))
         if problem:
@@ -349,7 +349,9 @@ class SetupView(QWidget):
         if estimate.unasked and self.isVisible():
             self.prices_wanted.emit(estimate.unasked)
 
-    def _problem(self, chosen: list[ParticipantCard]) -> str:
+    def problem(self) -> str:
+        """Return why the debate cannot start as it is set up, "" where it can."""
+        chosen = [card for card in self._cards if card.chosen]
         if not self.topic.text():
             return self._language("setup.invalid.topic")
         if len(chosen) < MIN_PARTICIPANTS:
@@ -367,9 +369,13 @@ class SetupView(QWidget):
     def _on_paste_refused(self, length: int) -> None:
         self.show_problem(self._language("paste.refused", characters=length, most=MAX_TOPIC_CHARACTERS))
 
+    @property
+    def context_paths(self) -> tuple[str, ...]:
+        """The paths of the context files that the debate is given."""
+        return self._files.paths if self.context.isChecked() else ()
+
     def _on_start(self) -> None:
-        paths = self._files.paths if self.context.isChecked() else ()
-        self.start_requested.emit(self.setup(), paths)
+        self.start_requested.emit(self.setup(), self.context_paths)
 
     def _on_prompt(self, card: ParticipantCard) -> None:
         participant = replace(card.participant(), system_prompt="")
