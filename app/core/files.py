@@ -1,6 +1,6 @@
 """Files that are read: documents as text, pictures small and without notes; and the plug that reads them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
@@ -13,6 +13,11 @@ NEW_PAGE: Final = "\f"
 
 MOST_CHARACTERS: Final = 1_000_000
 MOST_BYTES: Final = 50_000_000
+LONG_TEXT: Final = 60_000
+"""Of a longer text, a model that can call tools gets the beginning, and reads on with a tool."""
+
+_BEGINNING: Final = 8_000
+_PAGE_CHARACTERS: Final = 3_000
 LONGEST_SIDE: Final = 1568
 """The longest side of a picture in pixels; models would make larger ones smaller."""
 
@@ -90,7 +95,40 @@ def is_document(path: Path) -> bool:
 
 def with_page_numbers(text: str, label: str) -> str:
     """Return a text with a line before each page; `label` has a blank for its number. A text without pages stays."""
-    if NEW_PAGE not in text:
-        return text
-    pages = text.split(NEW_PAGE)
+    return numbered(text.split(NEW_PAGE), label) if NEW_PAGE in text else text
+
+
+def numbered(pages: Sequence[str], label: str) -> str:
+    """Return pages as one text with a line before each; `label` has a blank for its number."""
     return "\n\n".join(f"{label.format(page=number)}\n{page}" for number, page in enumerate(pages, 1))
+
+
+def is_long(text: str) -> bool:
+    """Say whether a model that can read parts of a file gets only the beginning of this one."""
+    return len(text) > LONG_TEXT
+
+
+def pages_of(text: str) -> list[str]:
+    """Return the pages of a text; one without pages is divided at the ends of lines."""
+    if NEW_PAGE in text:
+        return text.split(NEW_PAGE)
+    pages, start = [], 0
+    while start < len(text):
+        end = start + _PAGE_CHARACTERS
+        if end < len(text):
+            end = text.rfind("\n", start + 1, end) + 1 or end
+        pages.append(text[start:end])
+        start = end
+    return pages
+
+
+def first_pages(text: str) -> list[str]:
+    """Return the pages at the beginning of a long text; a long first page is cut."""
+    chosen: list[str] = []
+    length = 0
+    for page in pages_of(text):
+        length += len(page)
+        if chosen and length > _BEGINNING:
+            break
+        chosen.append(page[:_BEGINNING])
+    return chosen

@@ -45,6 +45,10 @@ class ServerProblem(StrEnum):
     FAILED = "server_failed"
 
 
+READ_FILE_PART: Final = "read_file_part"
+FILES: Final = "files"
+"""The tool that reads pages of a long attached file, and its set, which a turn is given where there is such a file."""
+
 REFERENCE: Final = re.compile(r"\$\{secret:([^{}]{1,200})\}")
 """The placeholder in an MCP server's entry for a secret that is stored in the keyring."""
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from app.core.settings import Settings
 from app.core.tool import ServerStatus, Tool
-from app.tools import orchestration, planning, prompt_user, web
+from app.tools import file_parts, orchestration, planning, prompt_user, web
 from app.tools.declared import Outside
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ class Toolbox:
             *web.TOOLS,
             *prompt_user.TOOLS,
             *planning.TOOLS,
+            *file_parts.TOOLS,
             *orchestration.TOOLS,
             *orchestration.STEP_TOOLS,
         )

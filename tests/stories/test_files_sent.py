@@ -7,8 +7,8 @@ from PySide6.QtGui import QImage
 
 from tests.files.documents import a_locked_pdf, a_pdf, write_all
 from tests.stories.processes import look, moot
-from tests.stories.test_ask import openai, wire_home, wire_servers
-from tests.wire import WireServer
+from tests.stories.test_ask import call, openai, wire_home, wire_servers
+from tests.wire import Answer, WireServer
 
 __all__ = ["openai", "wire_home", "wire_servers"]
 
@@ -55,3 +55,31 @@ def test_nothing_is_sent_if_one_file_cannot_be_read(openai: WireServer, tmp_path
         assert done.status == 2
         assert str(bad) in done.err and len(done.err.splitlines()) == 1 and "Traceback" not in done.err
     assert openai.requests == [] and look("sessions", "--json").json == []
+
+
+def test_of_a_long_file_the_model_gets_the_beginning_and_reads_on(openai: WireServer, tmp_path: Path) -> None:
+    path = tmp_path / "manual.pdf"
+    line = "A line of many words that fill the page from one side to the other"
+    path.write_bytes(
+        a_pdf(["\n".join([f"This is sheet number{page} of it", *[line] * 40]) for page in range(1, 61)])
+    )
+    reads = call("read_file_part", name="manual.pdf", pages="40-41")
+    wrong = call("read_file_part", name="manual.pdf", pages="61")
+    openai.script("openai-wire", [Answer(calls=(reads, wrong)), "Sheet 40."])
+    done = moot("ask", "guide", "What is on page 40?", "--file", str(path), "--json")
+    assert (done.status, done.err) == (0, "")
+    first, second = (json.dumps(one.body["messages"], ensure_ascii=False) for one in openai.requests)
+    assert "number2 of it" in first and "2 of 60 pages" in first and "number40 of it" not in first
+    assert second.startswith(first[:-1])
+    assert "[page 40 of 60]" in second and "number40 of it" in second and "number41 of it" in second
+    assert "number39 of it" not in second and "from 1 to 60, not '61'" in second
+    kept = look("show", done.events[0]["session_id"], "--json").json["messages"][0]["attachments"]
+    assert "number60 of it" in kept[0]["text"]
+
+
+def test_a_short_file_needs_no_tool(openai: WireServer, tmp_path: Path) -> None:
+    path = tmp_path / "short.txt"
+    path.write_text("three rules\n" * 100)
+    openai.script("openai-wire", ["Read."])
+    assert moot("ask", "guide", "Read it", "--file", str(path)).status == 0
+    assert "read_file_part" not in json.dumps(openai.requests[0].body)

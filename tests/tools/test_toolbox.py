@@ -98,6 +98,7 @@ async def test_the_allow_list(desk: Desk) -> None:
             ("orchestration", True, False, both),
         ),
         "step_complete": ("step", True, False, both),
+        "read_file_part": ("files", True, False, both),
     }
     assert [tool.consent for tool in box.allowed() if tool.asks] == ["open_url"]
 

@@ -89,8 +89,7 @@ class Chats:
 
     def takes_images(self, assistant_id: str) -> bool:
         """Say whether the model of an assistant takes pictures."""
-        row = self._directory.model_of(self._agent(assistant_id)).row
-        return row is not None and row.images
+        return self._directory.model_of(self._agent(assistant_id)).images
 
     # The queue
 

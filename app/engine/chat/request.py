@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from app.core.agent import Agent
-from app.core.files import with_page_numbers
+from app.core.files import first_pages, is_long, numbered, pages_of, with_page_numbers
 from app.core.ids import new_id
-from app.core.message import Author, Message, MessageState, PromptReason, PromptType, Role
+from app.core.message import Attachment, Author, Message, MessageState, PromptReason, PromptType, Role
 from app.core.provider import ModelRequest
 from app.core.session import AgentMode
-from app.core.tool import is_object
+from app.core.tool import FILES, READ_FILE_PART, is_object
 from app.engine.chat.branches import back_from
 from app.engine.group.director import ORCHESTRATOR, SWITCH_ASSISTANT, instruction_of
 from app.engine.history.pruning import pruned_calls, short_result
@@ -34,6 +34,12 @@ Item = dict[str, object]
 def in_mode(turn: "AgentTurn", mode: str) -> "AgentTurn":
     """Return a turn in the session's mode: settings mode also applies to turns that have begun."""
     return replace(turn, mode=AgentMode.SETTINGS) if mode == AgentMode.SETTINGS else turn
+
+
+def file_tools(live: LiveSession, model: AgentModel) -> tuple[str, ...]:
+    """Return the set with the tool for parts of files, if the session has a long file and the model chooses tools."""
+    long = any(is_long(one.text) for message in live.messages for one in message.attachments)
+    return (FILES,) if long and not model.guided else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,7 +238,7 @@ def history_of(turn: AgentTurn, live: LiveSession, words: Mapping[str, str]) -> 
 def _past_items(turn_id: str, turn: AgentTurn, live: LiveSession, words: Mapping[str, str]) -> list[Item]:
     messages = live.turn(turn_id)
     if messages[0].role == Role.USER:
-        return [_user_item(messages[0], words, turn.agent_model.images)]
+        return [_user_item(messages[0], words, turn)]
     if messages[0].author.id == turn.agent.id:
         return _turn_items(turn_id, turn, live, words, past=True)
     return _foreign(messages, turn, words)
@@ -245,7 +251,7 @@ def _turn_items(
 
     Failed messages are left out. Cut messages count in past turns only.
     """
-    messages, images = live.turn(turn_id), turn.agent_model.images
+    messages = live.turn(turn_id)
     pruned = pruned_calls(messages, [one for one in live.summaries(turn_id) if is_usable(live, one)])
     results: dict[str, Message] = {}
     answers: dict[str, list[Message]] = {}
@@ -259,7 +265,7 @@ def _turn_items(
     items: list[Item] = []
     for message in messages:
         if message.role == Role.USER and message.answers is None:
-            items.append(_user_item(message, words, images))
+            items.append(_user_item(message, words, turn))
         if message.role != Role.ASSISTANT or not (
             message.state == MessageState.DONE or (past and message.state == MessageState.STOPPED)
         ):
@@ -286,7 +292,7 @@ def _turn_items(
             content = _result_text(results.get(call.id), words, short=call.id in pruned)
             items.append({"role": Role.TOOL, "tool_call_id": call.id, "content": content})
         for call in message.tool_calls:
-            items += [_user_item(answer, words, images) for answer in answers.get(call.id, ())]
+            items += [_user_item(answer, words, turn) for answer in answers.get(call.id, ())]
     return items
 
 
@@ -327,7 +333,8 @@ def _foreign(messages: Sequence[Message], turn: AgentTurn, words: Mapping[str, s
     return [{"role": Role.USER, "content": "\n\n".join(texts)}] if texts else []
 
 
-def _user_item(message: Message, words: Mapping[str, str], images: bool) -> Item:
+def _user_item(message: Message, words: Mapping[str, str], turn: AgentTurn) -> Item:
+    images = turn.agent_model.images
     texts = [message.content] if message.content.strip() else []
     pictures: list[Item] = []
     for attachment in message.attachments:
@@ -336,12 +343,23 @@ def _user_item(message: Message, words: Mapping[str, str], images: bool) -> Item
             pictures.append({"type": "image_url", "image_url": {"url": url}})
         else:
             title = words["attachment"].format(name=" ".join(attachment.name.split()))
-            text = with_page_numbers(attachment.text, words["page"])
+            text = _file_text(attachment, words, partly=FILES in turn.given)
             texts.append(f"{title}\n{text or attachment.media_type}")
     text = "\n\n".join(texts) or "…"
     if not pictures:
         return {"role": Role.USER, "content": text}
     return {"role": Role.USER, "content": [{"type": "text", "text": text}, *pictures]}
+
+
+def _file_text(attachment: Attachment, words: Mapping[str, str], *, partly: bool) -> str:
+    """Return the text of a file; with `partly`, of a long one only the beginning and how to read on."""
+    if not partly or not is_long(attachment.text):
+        return with_page_numbers(attachment.text, words["page"])
+    shown = first_pages(attachment.text)
+    more = words["file_long"].format(
+        shown=len(shown), pages=len(pages_of(attachment.text)), tool=READ_FILE_PART
+    )
+    return f"{numbered(shown, words['page'])}\n\n{more}"
 
 
 def _sound(arguments: str) -> str:

@@ -13,7 +13,7 @@ from app.core.session import Chat, Status
 from app.engine.availability.slots import NotFree, SentTo
 from app.engine.chat.branches import back_from, last_answer, unanswered
 from app.engine.chat.director import decide
-from app.engine.chat.request import AgentTurn
+from app.engine.chat.request import AgentTurn, file_tools
 from app.engine.director import Ask, Decision, Send, Speak
 from app.engine.group.director import SWITCH_ASSISTANT
 from app.engine.live_session import LiveSession
@@ -84,18 +84,26 @@ class ChatRun(Run):
         await self._take(agent, spoken)
 
     async def _take(
-        self, agent: Agent, spoken: Speak, *, members: tuple[Agent, ...] = (), **fields: object
+        self,
+        agent: Agent,
+        spoken: Speak,
+        *,
+        members: tuple[Agent, ...] = (),
+        given: tuple[str, ...] = (),
+        **fields: object,
     ) -> None:
         """Take an assistant's root turn, to its end or until the user must act."""
         directory, chat = self._services.directory, self._live.chat_session.chat
         await directory.attach(agent)
+        model = directory.model_of(agent)
         turn = AgentTurn(
             turn_id=spoken.turn_id or new_id(),
             agent=agent,
-            agent_model=directory.model_of(agent),
+            agent_model=model,
             stack=(agent.id,),
             mode=chat.mode,
             follows=spoken.follows,
+            given=(*given, *file_tools(self._live, model)),
             **fields,  # type: ignore[arg-type]
         )
         self._tree = TurnTree(self._tree_context(members))

@@ -17,7 +17,7 @@ from app.core.session import (
 )
 from app.core.settings import Settings
 from app.core.store import Documents
-from app.core.tool import Tool, ToolChoice, Tools
+from app.core.tool import FILES, Tool, ToolChoice, Tools
 from app.engine.availability.policies import role_of
 from app.engine.library.definitions import Definitions, LibraryKind, Shared
 from app.engine.providers import ProviderProblem
@@ -26,7 +26,7 @@ from app.engine.workflow.step_protocol import STEP_TOOLS
 
 # Sets of tools that a turn is given by what it is, never by an assistant's definition.
 ORCHESTRATION = "orchestration"
-GIVEN = (ORCHESTRATION, STEP_TOOLS)
+GIVEN = (ORCHESTRATION, STEP_TOOLS, FILES)
 MAX_INSTRUCTIONS = 100_000
 MAX_DEPTH = 10
 MAX_STEPS = 100
@@ -164,7 +164,8 @@ class AgentDirectory:
         its MCP servers. Keys that are not on the list are nobody's (row S8); of the sets that a turn is
         given, it has those `given`.
         """
-        keys = set(agent.tools)
+        # The tool for parts of files comes with the file and not with the agent.
+        keys = {*agent.tools, *({FILES} & {*given})}
         found = [tool for tool in self._tools.allowed() if tool.key in keys or tool.group in keys]
         found += self._tools.server_tools(agent.mcp_servers)
         return {

@@ -21,7 +21,7 @@ from app.core.text import clean_text
 from app.core.tool import Control, Tool, ToolError, ToolResult, read_arguments
 from app.engine.availability.slots import NotFree
 from app.engine.chat.branches import unanswered
-from app.engine.chat.request import AgentTurn, in_mode
+from app.engine.chat.request import AgentTurn, file_tools, in_mode
 from app.engine.turns.context import Outcome, ToolRun, TreeContext, TurnState
 from app.engine.turns.limits import check_not_repeated
 from app.engine.turns.speaker_turn import SpeakerTurn
@@ -344,16 +344,18 @@ class ToolCalls:
             text = failed("The limit of sub-agents for one message is reached. Go on with what you have.")
             self._write(turn, call, ToolResult(content=text, ok=False))
             return None
+        model = directory.model_of(job.agent, turn.agent_model)
         child = AgentTurn(
             turn_id=child_id or new_id(),
             agent=job.agent,
-            agent_model=directory.model_of(job.agent, turn.agent_model),
+            agent_model=model,
             stack=(*turn.stack, job.agent.id),
             mode=job.mode,
             follows=turn.follows,
             parent_turn_id=turn.turn_id,
             parent_call_id=call.id,
             task=job.task,
+            given=file_tools(self._live, model),
         )
         speaker = SpeakerTurn(
             self._live,

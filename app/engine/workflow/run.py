@@ -18,7 +18,7 @@ from app.core.session import Status, WorkflowState
 from app.core.workflow import STEP, STEP_ENDED, StepState, StepStatus, WorkflowStep
 from app.engine.availability.policies import MADE_FOR, Refusal, role_of
 from app.engine.availability.slots import NotFree, SentTo
-from app.engine.chat.request import AgentTurn
+from app.engine.chat.request import AgentTurn, file_tools
 from app.engine.chat.run import ChatRun, close_turns, tree_turns
 from app.engine.director import Ask, Call, Decision, Finish, Halt
 from app.engine.live_session import LiveSession
@@ -245,17 +245,18 @@ class WorkflowRun(ChatRun):
             running = replace(self._state(step.id), state=StepStatus.RUNNING, reason="", started_at=utc_now())
             self._change_steps(running)
             await self._services.directory.attach(agent)
+            model = self._services.directory.model_of(agent)
             turn = AgentTurn(
                 turn_id=self._live.child_turn(root, step_call) or new_id(),
                 agent=replace(agent, tools=(*agent.tools, STEP_TOOLS)),
-                agent_model=self._services.directory.model_of(agent),
+                agent_model=model,
                 stack=(WORKFLOW, agent.id),
                 mode=self._live.chat_session.chat.mode,
                 follows=self._command().turn_id,
                 parent_turn_id=root,
                 parent_call_id=step_call,
                 task=self._prompt(step),
-                given=(STEP_TOOLS,),
+                given=(STEP_TOOLS, *file_tools(self._live, model)),
             )
             outcome = await tree.take(turn, speaker)
             complete = self._completion(turn, outcome)

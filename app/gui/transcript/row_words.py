@@ -6,6 +6,7 @@ from datetime import datetime
 from app.core.message import Message, MessageState, ToolCall
 from app.core.text import clock_text, visible
 from app.core.texts import Texts
+from app.core.tool import READ_FILE_PART
 from app.core.usage import Total, money_text, used_text
 from app.gui.markdown.blocks import clean
 from app.gui.transcript.speaker_line import HeaderChip
@@ -164,6 +165,7 @@ _ICONS = {
     "web_search": "search",
     "open_url": "external-link",
     "get_pages": "file-text",
+    READ_FILE_PART: "file-text",
     "get_current_page": "file-text",
 }
 
@@ -184,6 +186,10 @@ def title(call: ToolCall, texts: Texts) -> str:
         index = values.get("index")
         if call.name == CHECK_DONE and isinstance(index, int) and 0 <= index < MOST_STEPS:
             return texts("transcript.card.checked", number=index + 1)
+        file, pages = values.get("name"), values.get("pages")
+        if call.name == READ_FILE_PART and isinstance(file, str) and isinstance(pages, str):
+            shown, said = (_one_line(visible(text[:TITLE])) for text in (file, pages))
+            return texts("transcript.card.read_pages", name=shown, pages=said)
         member, instruction = values.get("assistant"), values.get("instruction")
         if call.name == SWITCH_ASSISTANT and isinstance(member, str) and isinstance(instruction, str):
             shown, said = (_one_line(visible(text[:TITLE])) for text in (member, instruction))
