@@ -102,6 +102,23 @@ class FoundServer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CachePlan:
+    """What a provider's cache may keep of a request, because the speaker's next one begins the same.
+
+    `key` is the same for all requests of a speaker in a session. `life` is how long it is worth keeping: 5m, 1h, or ""
+    for not at all. `brief`: the first part of the first message behind the system text stays the same for longer than
+    the rest. `tail`: the last part of the last message is for this call alone. Without `grows`, only the system text and
+    the brief come again.
+    """
+
+    key: str
+    life: str = "5m"
+    brief: bool = False
+    tail: bool = False
+    grows: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelRequest:
     """One call of a model. `messages` are chat messages in OpenAI's form, already legal for all.
 
@@ -109,6 +126,7 @@ class ModelRequest:
     of the answer and streams back as its first text. `options` are sampling settings by their
     llama.cpp names. `tools` are functions in OpenAI's form. With a `schema` (JSON Schema) the answer
     is an object that fits it, where the provider can hold a model to that. `effort` is how much the model thinks.
+    Without a `cache` plan nothing of it is kept: it is asked once.
     """
 
     provider: str
@@ -121,6 +139,7 @@ class ModelRequest:
     tools: tuple[Mapping[str, object], ...] = ()
     schema: Mapping[str, object] | None = None
     effort: str = Effort.AUTO
+    cache: CachePlan | None = None
     options: Mapping[str, object] = field(default_factory=dict)
 
 

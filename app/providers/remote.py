@@ -343,6 +343,7 @@ class RemoteModels(HostClient):
             "opener": request.opener,
             "tools": [clean_values(tool) for tool in request.tools],
             "schema": clean_values(request.schema),
+            "cache": dataclasses.asdict(request.cache) if request.cache else None,
             "options": dict(request.options),
             "rules": dataclasses.asdict(row.rules_at(config.base_url or row.base_url)),
         }

@@ -13,7 +13,7 @@ def check_request(
 ) -> None:
     """Check one request of a debate on cars against what was said so far."""
     roles = [str(one["role"]) for one in request.messages]
-    texts = [str(one["content"]) for one in request.messages]
+    texts = texts_of(request)
     assert roles[0] == "system" and roles[1] == roles[-1] == "user", "D8: user first and last"
     assert all(one != two for one, two in pairwise(roles[1:])), "D8: alternation"
     assert "Cars?" in texts[1], "D8: the topic is missing"
@@ -38,13 +38,22 @@ def check_request(
         assert shown == usable, "D8: a message was lost"
 
 
-def as_sent(request: ModelRequest) -> str:
-    """Return a request as one text in the order in which providers read it: tools, system text, messages."""
-    lines = [json.dumps(request.tools, ensure_ascii=False)]
+def texts_of(request: ModelRequest) -> list[str]:
+    """Return the text of each message, the blocks of one with a blank line between them."""
+    texts = []
     for message in request.messages:
         content = message["content"]
         parts = content if isinstance(content, list) else [{"type": "text", "text": content}]
-        said = "\n\n".join(part["text"] if part["type"] == "text" else json.dumps(part) for part in parts)
+        texts.append(
+            "\n\n".join(part["text"] if part["type"] == "text" else json.dumps(part) for part in parts)
+        )
+    return texts
+
+
+def as_sent(request: ModelRequest) -> str:
+    """Return a request as one text in the order in which providers read it: tools, system text, messages."""
+    lines = [json.dumps(request.tools, ensure_ascii=False)]
+    for message, said in zip(request.messages, texts_of(request), strict=True):
         rest = {name: value for name, value in message.items() if name not in ("role", "content")}
         lines.append(f"{message['role']} {json.dumps(rest) if rest else ''}{said}")
     return "\n".join(lines)

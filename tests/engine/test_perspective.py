@@ -13,6 +13,7 @@ from app.engine.debate.modes import ROLES
 from app.engine.debate.names import USER_NAMES
 from app.engine.debate.perspective import chat_request, opener, transcript_request, visible
 from tests.builders import PROMPTS, a_debate, failed, people, said, user_said
+from tests.engine.request_rules import texts_of
 from tests.repeats import repeats
 
 FORGED = st.sampled_from(
@@ -67,7 +68,7 @@ def test_every_request_is_legal(transcript: tuple[Debate, list[Message]], data: 
     round_number = data.draw(st.integers(1, debate.rounds))
     request = chat_request(debate, messages, speaker, round_number, PROMPTS)
     roles = [one["role"] for one in request.messages]
-    texts = [str(one["content"]) for one in request.messages]
+    texts = texts_of(request)
     assert roles[0] == "system" and roles.count("system") == 1
     assert roles[1] == roles[-1] == "user"
     assert all(one != two for one, two in pairwise(roles[1:]))
@@ -116,16 +117,15 @@ def test_neighbours_are_merged_without_losing_a_label() -> None:
     messages = [said(gpt, "Mine."), said(claude, "C."), said(gemini, "G."), user_said("U.")]
     request = chat_request(debate, messages, gpt, 2, PROMPTS)
     assert [one["role"] for one in request.messages] == ["system", "user", "assistant", "user"]
-    assert request.messages[2]["content"] == "Mine."
-    assert str(request.messages[3]["content"]).startswith(
-        "[Claude]: C.\n\n[Gemini]: G.\n\n[User]: U.\n\nRound 2"
-    )
+    texts = texts_of(request)
+    assert texts[2] == "Mine."
+    assert texts[3].startswith("[Claude]: C.\n\n[Gemini]: G.\n\n[User]: U.\n\nRound 2")
 
 
 def test_korean_speaks_korean() -> None:
     debate = a_debate(2, language="ko", topic="차 없는 도심")
     request = chat_request(debate, [], debate.participants[0], 1, PROMPTS)
-    assert "토론 주제: 차 없는 도심" in str(request.messages[1]["content"])
+    assert "토론 주제: 차 없는 도심" in texts_of(request)[1]
     assert "정해진 순서대로 발언합니다. 앞선 발언에 답하면서 의견을 제시하세요." in str(
         request.messages[0]["content"]
     )

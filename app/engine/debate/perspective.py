@@ -74,17 +74,28 @@ def chat_request(
 ) -> ModelRequest:
     """Return the request of a turn for a model that takes chat messages; `cue` asks for something else."""
     names = known_names(debate)
-    items: list[tuple[str, str]] = [(Role.USER, _brief(debate, prompts, names))]
+    items: list[tuple[str, str]] = []
     for message in visible(debate, messages, speaker, round_number, window=window):
         text = defuse(message.content.strip(), names)
         if message.author.id == speaker.id:
             items.append((Role.ASSISTANT, text))
         else:
             items.append((Role.USER, f"[{_label(message)}]: {text}"))
-    items.append((Role.USER, cue or _cue(debate, speaker, round_number, prompts)))
     system = {"role": Role.SYSTEM, "content": system_prompt(debate, speaker, prompts)}
-    merged = [{"role": role, "content": text} for role, text in _merge(items)]
-    return ModelRequest(provider=speaker.provider, model=speaker.model, messages=(system, *merged))
+    # Providers keep the beginning of a request up to a block: the brief is one, and the cue is for this turn alone.
+    blocks: list[tuple[str, list[str]]] = [(role, [text]) for role, text in _merge(items)]
+    if not blocks or blocks[0][0] != Role.USER:
+        blocks.insert(0, (Role.USER, []))
+    blocks[0][1].insert(0, _brief(debate, prompts, names))
+    if blocks[-1][0] != Role.USER:
+        blocks.append((Role.USER, []))
+    blocks[-1][1].append(cue or _cue(debate, speaker, round_number, prompts))
+    messages_sent = [{"role": role, "content": _content(texts)} for role, texts in blocks]
+    return ModelRequest(provider=speaker.provider, model=speaker.model, messages=(system, *messages_sent))
+
+
+def _content(texts: Sequence[str]) -> object:
+    return texts[0] if len(texts) == 1 else [{"type": "text", "text": text} for text in texts]
 
 
 def transcript_request(

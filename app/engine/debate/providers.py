@@ -1,6 +1,7 @@
 """What the providers mean to a debate: who is absent, who can vote and judge, and how a request looks."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from app.core.provider import ModelRequest, ProviderStatus
 from app.core.provider_kind import RequestForm
@@ -8,12 +9,13 @@ from app.core.session import DebateSession, Participant
 from app.core.store import Documents
 from app.engine.debate.director import World, participant_of
 from app.engine.debate.modes import form_of
-from app.engine.debate.perspective import chat_request, transcript_request
+from app.engine.debate.perspective import chat_request, transcript_request, visible
 from app.engine.debate.verdict import Judge
 from app.engine.director import Speak
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.providers import ProviderProblem, provider_of
+from app.engine.turns.cache_plans import cache_plan
 
 
 class DebateProviders:
@@ -66,5 +68,22 @@ class DebateProviders:
         speaker = participant_of(debate, spoken.speaker)
         config = provider_of(self._documents, speaker.provider)
         form = form_of(config.kind if config else "")
-        make = transcript_request if form == RequestForm.TRANSCRIPT else chat_request
-        return make(debate, live.messages, speaker, spoken.round, self._prompts, window=window)
+        if form == RequestForm.TRANSCRIPT:
+            return transcript_request(
+                debate, live.messages, speaker, spoken.round, self._prompts, window=window
+            )
+        request = chat_request(debate, live.messages, speaker, spoken.round, self._prompts, window=window)
+        heard = visible(debate, live.messages, speaker, spoken.round, window=len(live.messages))
+        # What others say first stands before the own opening where that was made without it.
+        blind = debate.independent_opening and spoken.round == 1
+        own = (one for one in reversed(live.messages) if one.author.id == speaker.id)
+        plan = cache_plan(
+            live.id,
+            speaker.id,
+            live.messages,
+            own,
+            brief=True,
+            tail=True,
+            grows=len(heard) <= window and not blind,
+        )
+        return replace(request, cache=plan)

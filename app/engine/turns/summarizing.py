@@ -4,7 +4,7 @@ A step of its own: what it makes is saved before the call. Killed in between, it
 """
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from app.core.errors import FailureKind, ProviderError
 from app.core.events import UsageReported, utc_now
@@ -28,6 +28,7 @@ from app.engine.history.summaries import (
     turns_to_replace,
 )
 from app.engine.history.token_count import request_tokens, tokens_of
+from app.engine.turns.cache_plans import turn_plan
 from app.engine.turns.context import TreeContext
 from app.engine.turns.metered_models import MeteredCall
 from app.engine.turns.reply import ReplyCleaner
@@ -186,6 +187,8 @@ class Summarizing:
             about_user=services.directory.about_user(turn.agent),
             alone=alone,
         )
+        if not alone:
+            request = replace(request, cache=turn_plan(turn, self._live, tail=True))
         async with services.models.place(request.provider, lambda _: context.waits()) as place:
             call = place.call(request)
             try:

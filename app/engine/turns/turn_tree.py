@@ -17,6 +17,7 @@ from app.engine.chat.branches import last_answer
 from app.engine.chat.request import AgentTurn, build_request, in_mode, news_of
 from app.engine.group.director import ORCHESTRATOR
 from app.engine.turns.answer import Attempt, CallPlan
+from app.engine.turns.cache_plans import turn_plan
 from app.engine.turns.context import Outcome, TreeContext, TurnState
 from app.engine.turns.guided import Offer, guided_call, guided_request, lead_offer
 from app.engine.turns.limits import insists
@@ -116,6 +117,7 @@ class TurnTree:
                 about_user=services.directory.about_user(turn.agent),
                 wrap_up=wrap_up,
             )
+            made = replace(made, cache=turn_plan(turn, self._live, tail=wrap_up or attempt.after_empty))
             sent.append(made)
             return made
 

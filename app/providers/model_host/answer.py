@@ -13,6 +13,7 @@ from app.core import errors
 from app.core.model_facts import ModelFacts
 from app.core.provider import FinishReason
 from app.providers.errors import Classified, chain, classify
+from app.providers.model_host.cache_marks import with_marks
 from app.providers.model_host.deltas import Calls, DeltaBuffer, SignedThinking
 from app.providers.model_host.http_limits import OpenBodies, limit_bodies, refuse_other_origins
 from app.providers.model_host.litellm_fixes import (
@@ -72,7 +73,7 @@ async def ask(call: ModelCall, buffer: DeltaBuffer) -> dict[str, Any]:
     quirks = Quirks.of(call.quirks) if call.quirks is not None else Quirks()
     afforded = False
     for _ in range(_MOST_ADAPTATIONS):
-        arguments = litellm_arguments(call, quirks)
+        arguments = with_marks(call, litellm_arguments(call, quirks), quirks)
         try:
             return await _Stream(call, buffer).run(arguments)
         except CallFailed as error:
@@ -84,7 +85,7 @@ async def ask(call: ModelCall, buffer: DeltaBuffer) -> dict[str, Any]:
             if buffer.spoke or not quirks.learn(error.failure, arguments):
                 raise CallFailed(explain_refused_tools(error.failure, arguments)) from error
             buffer.tell_quirks(quirks.fields())
-    return await _Stream(call, buffer).run(litellm_arguments(call, quirks))
+    return await _Stream(call, buffer).run(with_marks(call, litellm_arguments(call, quirks), quirks))
 
 
 class _Stream:

@@ -8,6 +8,7 @@ from typing import Any
 from app.core.catalog import EMBEDDED, provider_kind
 from app.core.errors import FailureKind
 from app.core.model_facts import Effort, ModelFacts, read_facts
+from app.core.provider import CachePlan
 from app.core.provider_kind import ProviderKind, RequestForm, ServerRules
 from app.providers.endpoints import ModelLimits, is_open_router
 from app.providers.errors import Classified
@@ -34,7 +35,7 @@ _AFFORDABLE = re.compile(r"can only afford (\d+)")
 
 
 # The fields of a request that are read by themselves.
-_READ = ("id", "op", "limits", "facts", "rules")
+_READ = ("id", "op", "limits", "facts", "rules", "cache")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +57,7 @@ class ModelCall:
     schema: dict[str, Any] | None = None
     effort: str = Effort.AUTO
     facts: ModelFacts = field(default_factory=ModelFacts)
+    cache: CachePlan | None = None
     options: dict[str, Any] = field(default_factory=dict)
     rules: ServerRules = field(default_factory=ServerRules)
     quirks: dict[str, Any] | None = None
@@ -67,7 +69,8 @@ class ModelCall:
         values = {name: value for name, value in line.items() if name not in _READ}
         limits, facts = ModelLimits(**line["limits"]), read_facts(line["facts"])
         rules = ServerRules(**line["rules"])
-        return cls(call_id=line["id"], limits=limits, facts=facts, rules=rules, **values)
+        cache = CachePlan(**line["cache"]) if line.get("cache") else None
+        return cls(call_id=line["id"], limits=limits, facts=facts, rules=rules, cache=cache, **values)
 
     @property
     def row(self) -> ProviderKind:
