@@ -31,6 +31,7 @@ MODULES = (
     "bench_workflows",
     "bench_first_token",
     "bench_storage",
+    "bench_files",
     "bench_day",
 )
 OUTPUT = Path(__file__).resolve().parents[2] / "build" / "benchmarks.md"
