@@ -1,5 +1,6 @@
 """What a scrolled frame of the transcript costs, against a plain text widget."""
 
+from dataclasses import replace
 from statistics import median
 
 from PySide6.QtWidgets import QPlainTextEdit
@@ -17,6 +18,13 @@ from tests.benchmarks.transcripts import (
     shown,
 )
 
+FORMULAS = (
+    "So $x^2 + y_1$ and $\\alpha$ hold.",
+    r"$$x = \frac{-b \pm \sqrt{b^2 - 4ac}}{2a}$$",
+    r"$$\sum_{i=1}^n \int_0^\infty \frac{x^i}{e^x - 1}\,dx$$",
+    r"$$\begin{pmatrix} 1 & 2 \\ 3 & 4 \end{pmatrix}$$",
+    r"With $f(x) = \begin{cases} 1 & \text{가} \\ 0 & \text{나} \end{cases}$ so.",
+)
 # What is done there is not counted; a reader who never pauses pays for it in the frame.
 IN_PAUSES = "in the pauses of 8 ms between frames: the next row is laid out and painted ahead"
 
@@ -78,6 +86,34 @@ def scroll_even(short: bool) -> Result:
     )
 
 
+def scroll_formulas(short: bool) -> Result:
+    """Rows with 500 formulas among 10,000 messages, against the same text with their letters as words."""
+    application()
+    plain = conversation(10_000)
+    drawn = [
+        replace(each, content=f"{each.content}\n\n{FORMULAS[number // 20 % 5]}") if not number % 20 else each
+        for number, each in enumerate(plain)
+    ]
+    words = [
+        replace(each, content=each.content.replace("$", "")) if not number % 20 else each
+        for number, each in enumerate(drawn)
+    ]
+    views = [new_view(drawn), new_view(words)]
+    bars = [view.verticalScrollBar() for view in views]
+    costs: list[list[float]] = [[], []]
+    for bar in bars:
+        bar.setValue(bar.maximum() // 2)
+    settle()
+    for _ in range(150 if short else 600):
+        for bar, cost in zip(bars, costs, strict=True):
+            cost.append(cpu(lambda bar=bar: bar.setValue(bar.value() + 60)))
+            pause()
+    closed(*views)
+    mine, other = (sum(cost) / len(cost) for cost in costs)
+    slowest = f"p99 {percentile(costs[0], 0.99):.2f} against {percentile(costs[1], 0.99):.2f} ms; {IN_PAUSES}"
+    return Result(measured=mine, baseline=other, unit="ms", ratio=mine / other, extra=slowest)
+
+
 BENCHMARKS = (
     Benchmark(
         name="scroll frame in it, against a QPlainTextEdit of the same text, warm",
@@ -88,6 +124,11 @@ BENCHMARKS = (
         name="scroll frame in it, against a QPlainTextEdit of the same text, cold",
         target=1.5,
         run=scroll_cold,
+    ),
+    Benchmark(
+        name="scroll frame in it with 500 formulas, against the same text without",
+        target=1.3,
+        run=scroll_formulas,
     ),
     Benchmark(name="scroll frame in it, p99 against its own median", target=4.0, run=scroll_even),
 )

@@ -1,7 +1,7 @@
 """Formulas in the transcript: painted, found, selected, copied and read out; what cannot be drawn is its source."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from time import thread_time
 
@@ -57,13 +57,13 @@ def documents(row: PaintedRow) -> str:
     )
 
 
-def painted(row: PaintedRow, ratio: float = 1.0) -> QImage:
+def painted(row: PaintedRow, ratio: float = 1.0, ranges: Sequence[Range] = ()) -> QImage:
     """Return the pixels of a row."""
     image = QImage(round(700 * ratio), round(row.height * ratio), QImage.Format.Format_RGB32)
     image.setDevicePixelRatio(ratio)
     image.fill(QColor(row.style.tokens.bg))
     painter = QPainter(image)
-    row.paint(painter, QRect(0, 0, 700, row.height), ())
+    row.paint(painter, QRect(0, 0, 700, row.height), ranges)
     painter.end()
     return image
 
@@ -94,6 +94,13 @@ def test_a_formula_is_painted_in_the_colour_of_the_text(view: TranscriptView, ra
     assert colours.count(QColor(tokens.text).name()) > 11 * ratio
 
 
+def test_a_marked_formula_is_painted_as_dark_as_others(view: TranscriptView) -> None:
+    row = shown(view, "$\\rule{3em}{1em}$")
+    line, image = row.text.position_rect(0), painted(row, ranges=[Range(0, 9, "#0000ff", "#ffffff")])
+    colours = [image.pixelColor(line.left() + 20, y).name() for y in range(line.top(), line.bottom())]
+    assert colours.count("#ffffff") > 11 and "#0000ff" in colours
+
+
 def test_a_tall_formula_moves_the_lines_and_touches_neither(view: TranscriptView) -> None:
     words = "말 " * 300
     plain = shown(view, f"{words} {words}").height
@@ -110,7 +117,13 @@ def test_a_tall_formula_moves_the_lines_and_touches_neither(view: TranscriptView
 
 
 def test_a_formula_in_a_line_stands_on_its_base_line(view: TranscriptView) -> None:
-    for text in ("xx $\\mathrm{x}$", "| a |\n|---|\n| xx $\\mathrm{x}$ |", "# xx $\\mathrm{x}$"):
+    beside = "$\\mathrm{x}$ $a \\ne 0$ $x^2$ $\\frac{a}{b}$ $\\begin{pmatrix}1\\\\2\\end{pmatrix}$"
+    for text in (
+        "xx $\\mathrm{x}$",
+        f"xx {beside}",
+        "| a |\n|---|\n| xx $\\mathrm{x}$ |",
+        "# xx $\\mathrm{x}$",
+    ):
         row = shown(view, text)
         found = row.text.plain_text.index("$")
         line = row.text.position_rect(found)
@@ -296,7 +309,7 @@ def test_a_person_writes_formulas_between_double_dollars_only() -> None:
     blocks = literal_blocks("a $x$ \\(y\\)\n$$\nz\n$$\n*b* $$w$$ `$$` kill $$; echo $$")
     assert [(block.kind, block.text) for block in blocks] == [
         ("literal", "a $x$ \\(y\\)"),
-        ("paragraph", "$$\nz\n$$"),
+        ("literal", "$$\nz\n$$"),
         ("literal", "*b* $$w$$ `$$` kill $$; echo $$"),
     ]
     assert [span.text for block in blocks for span in block.spans if span.style] == ["$$\nz\n$$", "$$w$$"]

@@ -30,6 +30,7 @@ from app.gui.markdown.blocks import (
     INLINE_CODE,
     ITALIC,
     LITERAL,
+    PARAGRAPH,
     STRUCK,
     TABLE,
     TICK_BOXES,
@@ -284,7 +285,12 @@ def _block_format(block: Block, line: int) -> QTextBlockFormat:
     )
     # A line with a tall formula is taller than the others.
     result.setLineHeight(line, (heights.MinimumHeight if has_formula else heights.FixedHeight).value)
-    if len(block.spans) == 1 and not block.marker and stands_apart(block.spans[0]):
+    if (
+        block.kind == PARAGRAPH
+        and not block.marker
+        and len(block.spans) == 1
+        and stands_apart(block.spans[0])
+    ):
         result.setAlignment(Qt.AlignmentFlag.AlignHCenter)
     if block.indent and (not block.marker or block.marker in TICK_BOXES):
         result.setIndent(block.indent)

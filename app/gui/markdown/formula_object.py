@@ -27,6 +27,8 @@ _TYPE = QTextFormat.ObjectTypes.UserObject.value + 1
 _SOURCE = QTextFormat.Property.UserProperty.value + 1
 _EM = QTextFormat.Property.UserProperty.value + 2
 _SHIFT = QTextFormat.Property.UserProperty.value + 3
+MARKED = QTextFormat.Property.UserProperty.value + 4
+"""Says in the format of a selection that formulas in it are marked."""
 _SCALE = 1.1
 """The letters of formulas are smaller than those of the text, of the same size."""
 _OVER, _UNDER = 0.25, 0.1
@@ -43,8 +45,8 @@ def formula_of(span: Span) -> Formula | None:
 def format_of(span: Span, formula: Formula, font: QFont, text_format: QTextCharFormat) -> QTextCharFormat:
     """Return the format of the object for a formula, in the colour of a text and the size of a font.
 
-    Qt puts an object of a height H into its line so that (H + shift) / 2 of it are over the base line, with half
-    the height of an x as the shift; the object has a font of the size with which that is right.
+    Qt takes an object of a height H to have (H + shift) / 2 over the base line, with half the height of an x as
+    the shift; the object has a font of the size with which that is right.
     """
     em = font.pixelSize() * _SCALE
     over = (formula.ascent + _OVER - _UNDER) * em - _depth(formula, em)
@@ -78,21 +80,34 @@ class _FormulaObject(QPyTextObject):
         return QSizeF(formula.width * em, max(2 * over - shift, 2 * under + shift))
 
     def drawObject(
-        self, painter: QPainter, rect: QRectF, document: QTextDocument, _position: int, of: QTextFormat
+        self, painter: QPainter, rect: QRectF, document: QTextDocument, position: int, of: QTextFormat
     ) -> None:
         formula = _drawn(of)
         if formula is None:
             return
         em = _em(document, of, formula)
-        base = rect.top() + (rect.height() + of.doubleProperty(_SHIFT)) / 2
-        colour = of.toCharFormat().foreground().color().name()
-        place = QRectF(
-            rect.left(),
-            base - formula.ascent * em,
-            formula.width * em,
-            (formula.ascent + formula.descent) * em,
-        )
-        _picture(formula, colour).render(painter, place)
+        # Qt puts the middle of the object on the middle of its line, and letters on whole pixels.
+        block = document.findBlock(position)
+        line = block.layout().lineForTextPosition(position - block.position())
+        device, scale = painter.deviceTransform(), painter.deviceTransform().m22()
+        base = rect.center().y() + (line.ascent() - line.descent()) / 2
+        base = (round(base * scale + device.dy()) - device.dy()) / scale
+        top, height = base - formula.ascent * em, (formula.ascent + formula.descent) * em
+        picture = _picture(formula, of.toCharFormat().foreground().color().name())
+        place = QRectF(rect.left(), top, formula.width * em, height)
+        picture.render(painter, place)
+        if of.boolProperty(MARKED):
+            _marked.append((picture, place))
+
+
+_marked: list[tuple["QSvgRenderer", QRectF]] = []
+
+
+def paint_marked(painter: QPainter) -> None:
+    """Paint the formulas of the document painted last that are marked once more: Qt dims marked objects."""
+    for picture, place in _marked:
+        picture.render(painter, place)
+    _marked.clear()
 
 
 @lru_cache(maxsize=128)

@@ -178,7 +178,7 @@ def literal_blocks(text: str) -> list[Block]:
     for match in ON_LINES.finditer(text) if "$$" in text else ():
         if len(blocks) < MAX_FORMULAS:
             blocks += [_block(lines) for lines in _chunks(text[position : match.start()].strip("\n"))]
-            blocks.append(Block(PARAGRAPH, (Span(_cleaned(match[0].strip()), FORMULA),)))
+            blocks.append(Block(LITERAL, (Span(_cleaned(match[0].strip()), FORMULA),)))
             position = match.end()
     return blocks + [_block(lines) for lines in _chunks(text[position:].lstrip("\n") if position else text)]
 

@@ -274,6 +274,8 @@ class MessageRow(ContextRow[MessageContext]):
         step = self.action_at(point)
         if step in (EARLIER, LATER):
             return self.style.texts(f"transcript.{step}")
+        if self.text.is_source_at(point):
+            return self.style.texts("transcript.formula_not_drawn")
         return next((piece.tip for piece in self._pieces if piece.tip and piece.rect.contains(point)), "")
 
     def action_at(self, point: QPoint) -> str:

@@ -122,6 +122,11 @@ class SegmentStack:
         segment = self._at(point.y())
         return segment.link_at(QPointF(point)) if segment and segment.rect.contains(point) else ("", "")
 
+    def is_source_at(self, point: QPoint) -> bool:
+        """Whether at a point is a formula that cannot be drawn."""
+        segment = self._at(point.y())
+        return segment is not None and segment.rect.contains(point) and segment.is_source_at(QPointF(point))
+
     def position_at(self, point: QPoint) -> int:
         """Return the position in the plain text nearest to a point."""
         segment = self._at(point.y())

@@ -20,9 +20,9 @@ from PySide6.QtGui import (
 
 from app.core.formula_marks import tex_of
 from app.formulas import speech
-from app.gui.markdown.blocks import CODE, RULE, TABLE, TICK_BOXES, TICKED, Block, Span
+from app.gui.markdown.blocks import CODE, FORMULA, RULE, TABLE, TICK_BOXES, TICKED, Block, Span
 from app.gui.markdown.document import INDENT, BlockDocument, gap_between
-from app.gui.markdown.formula_object import formula_of
+from app.gui.markdown.formula_object import MARKED, formula_of, paint_marked
 from app.gui.markdown.utf16 import Utf16Places
 from app.gui.transcript.row_style import RowStyle
 
@@ -167,6 +167,7 @@ class Segment:
         painter.translate(origin)
         painter.setClipRect(context.clip, Qt.ClipOperation.IntersectClip)
         self.document.documentLayout().draw(painter, context)
+        paint_marked(painter)
         painter.restore()
         for position, ticked in self._tick_boxes():
             self._paint_tick_box(painter, position, ticked)
@@ -187,6 +188,15 @@ class Segment:
         if not url:
             return "", ""
         return url, self._link_text(url)
+
+    def is_source_at(self, point: QPointF) -> bool:
+        """Whether at a point of the row is a formula that cannot be drawn."""
+        position = self.position_at(point) - self.start
+        return any(
+            at <= position < at + len(span.text) and formula_of(span) is None
+            for at, span in self._spans()
+            if span.style & FORMULA
+        )
 
     def position_rect(self, position: int) -> QRect:
         """Return the rectangle of a position of the plain text in the row; it is one pixel wide."""
@@ -270,6 +280,7 @@ class Segment:
         result.cursor = cursor
         text_format = QTextCharFormat()
         text_format.setBackground(QColor(each.background))
+        text_format.setProperty(MARKED, True)
         if each.foreground:
             text_format.setForeground(QColor(each.foreground))
         result.format = text_format
