@@ -8,7 +8,7 @@ from time import thread_time
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from PySide6.QtCore import QRect
+from PySide6.QtCore import QPoint, QRect
 from PySide6.QtGui import QColor, QImage, QPainter
 from pytestqt.qtbot import QtBot
 
@@ -197,6 +197,13 @@ def test_what_would_take_long_is_shown_as_its_source(view: TranscriptView, tex: 
     row = shown(view, f"a ${tex}$ b")
     assert row.height < 20_000
     assert thread_time() - started < 5
+
+
+def test_the_tip_of_a_source_says_why_it_is_not_drawn(view: TranscriptView) -> None:
+    row = shown(view, "a $x$ b $\\def\\a{b}$ c")
+    places = [row.text.plain_text.index(mark) for mark in ("$x", "$\\def", " c")]
+    tips = [row.tip_at(row.text.position_rect(place).center() + QPoint(3, 0)) for place in places]
+    assert tips == ["", texts()("transcript.formula_not_drawn"), ""]
 
 
 def test_only_so_many_formulas_of_a_message_are_drawn(view: TranscriptView) -> None:
