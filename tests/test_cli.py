@@ -147,6 +147,7 @@ def test_a_word_to_an_assistant_is_read() -> None:
     assert arguments == Arguments(command="ask", assistant="길 잡이", text="Hello", session="01x", json=True)
     assert Arguments.from_json(json.loads(json.dumps(arguments.to_json()))) == arguments
     assert parse_arguments(["ask", "a", "b"], TEXTS).session == ""
+    assert parse_arguments(["ask", "a", "b", "--effort", "max"], TEXTS).effort == "max"
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 from app import __version__
 from app.core.errors import BadInput
+from app.core.model_facts import Effort
 from app.core.session import DEFAULT_ROUNDS, AgentMode, DebateMode, ExportFormat
 from app.core.texts import LANGUAGES, Texts
 from app.storage.paths import default_data_dir
@@ -115,6 +116,7 @@ class Arguments:
     format: str = ""
     output: str = ""
     files: tuple[str, ...] = ()
+    effort: str = ""
     yes: bool = False
     skip_turn: bool = False
     without: str = ""
@@ -293,6 +295,7 @@ def _parser(texts: Texts) -> _Parser:
     add(ask, "text", text="text", metavar="TEXT")
     add(ask, "--file", text="file", action="append", metavar="PATH", dest="files")
     add(ask, "--session", text="session", metavar="ID")
+    add(ask, "--effort", text="effort", choices=[one.value for one in Effort if one != Effort.AUTO])
     add(ask, "--mode", text="ask_mode", choices=[one.value for one in AgentMode])
     workflow = command(CommandName.WORKFLOW)
     add(workflow, "text", text="work", metavar="COMMAND")

@@ -1,6 +1,27 @@
 """Assistants and groups of them, as data of `assistants/<id>.json` and `groups/<id>.json`."""
 
 from dataclasses import dataclass
+from enum import StrEnum
+
+from app.core.model_facts import Effort
+
+
+class Creativity(StrEnum):
+    """How freely a model chooses its words; AUTO leaves it to the model."""
+
+    AUTO = "auto"
+    PRECISE = "precise"
+    BALANCED = "balanced"
+    CREATIVE = "creative"
+
+
+class Length(StrEnum):
+    """How long answers are to be; AUTO leaves it to the model."""
+
+    AUTO = "auto"
+    SHORT = "short"
+    MEDIUM = "medium"
+    LONG = "long"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +57,9 @@ class Agent:
     pages: tuple[str, ...] = ()
     max_depth: int = 3
     max_steps: int = 10
+    effort: str = Effort.AUTO
+    creativity: str = Creativity.AUTO
+    length: str = Length.AUTO
     knows_user: bool = True
     enabled: bool = True
     busy: Busy | None = None
@@ -48,6 +72,9 @@ class Leader:
 
     provider: str = ""
     model: str = ""
+    effort: str = Effort.AUTO
+    creativity: str = Creativity.AUTO
+    length: str = Length.AUTO
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -66,7 +66,8 @@ class ModelFacts:
     """What one source says about a model, or all of them together; a default value means that it is not known.
 
     `window` is how many tokens a request may have, `most_output` an answer. `efforts` are the values of Effort that the
-    model takes, `default_effort` is what it does by itself ("none": it does not think). `cache_min` is the shortest
+    model takes, `default_effort` is what it does by itself ("none": it does not think), `top_effort` is its provider's name for
+    Effort.MAX. `cache_min` is the shortest
     beginning, in tokens, that a cache keeps. `retires_on` is a date, `at` when it was learnt (ISO 8601, UTC).
     """
 
@@ -78,6 +79,7 @@ class ModelFacts:
     picture_out: bool | None = None
     efforts: tuple[str, ...] | None = None
     default_effort: str = ""
+    top_effort: str = ""
     temperature: str = ""
     cache: str = ""
     cache_min: int = 0

@@ -4,7 +4,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, NamedTuple
 
+from app.core.agent import Creativity, Length
 from app.core.message import Attachment
+from app.core.model_facts import Effort
 from app.core.usage import UsageEntry
 from app.core.workflow import StepState, WorkflowDefinition
 
@@ -126,6 +128,9 @@ class Participant:
     role: str = ""
     persona: str = ""
     system_prompt: str = ""
+    effort: str = Effort.AUTO
+    creativity: str = Creativity.AUTO
+    length: str = Length.AUTO
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,7 +192,7 @@ class Chat:
     `head` is the id of the last turn of the version that is shown, "" before the first. `mode` is default or settings.
     `always` are the consent keys of tools that need not ask again in this session. `budget_from` is the message from
     which the budget of a user message is counted. `unused_summaries` are the ids of those that the user does not
-    want used.
+    want used. `effort` is that of all who speak, "" for their own.
     """
 
     assistant_id: str
@@ -199,6 +204,7 @@ class Chat:
     budget_from: str = ""
     language: str = "en"
     unused_summaries: tuple[str, ...] = ()
+    effort: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

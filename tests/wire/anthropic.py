@@ -17,7 +17,7 @@ _FIELDS = {
     "tools", "tool_choice", "metadata", "thinking", "service_tier", "output_config",
 }  # fmt: skip
 _STRUCTURED = "structured-outputs-"
-_MOST_TOKENS = 64_000
+_MOST_TOKENS = 128_000
 _IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 _ID = re.compile(r"^[a-zA-Z0-9_-]+$")
 _THINKING = ("thinking", "redacted_thinking")

@@ -63,6 +63,7 @@ class DeepSeek(WantsThought):
     """api.deepseek.com: objects by request, but not by schema; no images."""
 
     kind = "deepseek"
+    fields = OpenAI.fields | {"thinking"}
 
     def check(self, asked: Asked) -> None:
         if asked.body.get("response_format", {}).get("type") == "json_schema":

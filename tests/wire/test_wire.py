@@ -77,7 +77,7 @@ def test_anthropic() -> None:
             {"messages": [USER, USER]},
             {"messages": [USER | {"content": ""}]},
             {"messages": [USER | {"name": "Ada"}]},
-            {"max_tokens": 100_000},
+            {"max_tokens": 200_000},
             {"max_tokens": None},
             {"temperature": 1.5},
             {"stop": ["x"]},

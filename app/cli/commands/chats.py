@@ -30,7 +30,8 @@ _SAID = {
 
 async def ask(run: CommandRun) -> int:
     """Say something to an assistant or a group, in a new session or in an existing one."""
-    engine, text, mode = run.moot.engine, run.arguments.text, run.arguments.mode
+    engine, text = run.moot.engine, run.arguments.text
+    mode, effort = run.arguments.mode, run.arguments.effort
     who = await _who(run)
     attachments = await _attachments(run, who)
     await _say_what_waits(run, who)
@@ -39,12 +40,14 @@ async def ask(run: CommandRun) -> int:
         async def start() -> str:
             await run.warm_up()
             begin = engine.groups.start if isinstance(who, Group) else engine.chats.start
-            return await begin(who.id, text, attachments, mode=mode or AgentMode.DEFAULT)
+            return await begin(who.id, text, attachments, mode=mode or AgentMode.DEFAULT, effort=effort)
 
         return await finish(run, await run.follow(start, ChatPrinter(run.texts)))
     live = await engine.open(run.session_id)
     if mode:
         await engine.chats.choose_mode(live.id, mode)
+    if effort:
+        await engine.chats.choose_effort(live.id, effort)
     if isinstance(who, Group) or live.session.group is not None:
         said = _said_to(live, who, text)
         return await follow_chat(run, live, lambda: engine.chats.send(live.id, said, attachments))

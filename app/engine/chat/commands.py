@@ -51,8 +51,9 @@ class Chats:
         text: str,
         attachments: tuple[Attachment, ...] = (),
         mode: str = AgentMode.DEFAULT,
+        effort: str = "",
     ) -> str:
-        """Start a chat with its first message and return its id."""
+        """Start a chat with its first message and return its id; `effort` is the assistant's own where it is empty."""
         agent = self._agent(assistant_id)
         message = user_message(checked_text(text, attachments), attachments, "")
         chat = Chat(
@@ -61,6 +62,7 @@ class Chats:
             mode=checked_mode(mode),
             budget_from=message.id,
             language=self._language(),
+            effort=effort,
         )
         live = await self._sessions.begin(ChatSession(**begun_with(message), chat=chat), message)
         self._sessions.run(live)
@@ -239,6 +241,11 @@ class Chats:
         """Switch a chat of any kind to settings mode, which also applies to turns that have begun, or back."""
         live = await self._sessions.open_chat(session_id)
         self._change(live, mode=checked_mode(mode))
+
+    async def choose_effort(self, session_id: str, effort: str) -> None:
+        """Choose the effort of all who speak in a chat of any kind; "" for their own."""
+        live = await self._sessions.open_chat(session_id)
+        self._change(live, effort=effort)
 
     async def rename(self, session_id: str, title: str) -> None:
         """Rename a session of any kind."""

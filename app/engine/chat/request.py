@@ -23,6 +23,7 @@ from app.engine.library.agents import AgentModel
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.turns.answer import Attempt
+from app.engine.turns.answer_style import length_words, temperature_of
 
 MAX_SENT_RESULT = 20_000
 # How much of a message says where a summary has to stop.
@@ -171,6 +172,8 @@ def _request(
         model=turn.agent_model.model,
         messages=(system, *_merged(items)),
         tools=tuple(sorted(functions, key=_name_of)),
+        effort=turn.agent.effort,
+        temperature=temperature_of(turn.agent.creativity),
     )
 
 
@@ -196,6 +199,7 @@ def _system(turn: AgentTurn, words: Mapping[str, str], has_tools: bool, about_us
     parts += [words["role"].format(role=agent.role)] if agent.role else []
     parts += [agent.instructions.strip()] if agent.instructions.strip() else []
     parts += [words["about_user"].format(text=about_user)] if about_user else []
+    parts += length_words(agent.length, words)
     parts += [turn.notes] if turn.notes else []
     parts += [words["sub"]] if turn.parent_turn_id else []
     parts += [words["pages"].format(pages=", ".join(agent.pages))] if agent.pages else []

@@ -94,6 +94,7 @@ class ChatRun(Run):
     ) -> None:
         """Take an assistant's root turn, to its end or until the user must act."""
         directory, chat = self._services.directory, self._live.chat_session.chat
+        agent = replace(agent, effort=chat.effort) if chat.effort else agent
         await directory.attach(agent)
         model = directory.model_of(agent)
         turn = AgentTurn(

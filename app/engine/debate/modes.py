@@ -15,6 +15,7 @@ from app.core.provider_kind import RequestForm
 from app.core.session import Debate, DebateMode, Participant
 from app.engine.debate.next_speaker import next_speaker
 from app.engine.prompts import Prompts
+from app.engine.turns.answer_style import length_words
 
 SpeakerRule = Callable[[Debate, tuple[Participant, ...], list[Message]], tuple[Participant, str]]
 
@@ -98,6 +99,7 @@ def system_prompt(debate: Debate, speaker: Participant, prompts: Prompts) -> str
     parts.append(prompts.text(language, mode_of(debate.mode).prompt))
     if speaker.role:
         parts.append(role_text(speaker.role, language, prompts))
+    parts += length_words(speaker.length, prompts.lines(language, "assistant"))
     parts.append(prompts.text(language, "rules", name=speaker.name))
     return "\n\n".join(parts)
 

@@ -15,6 +15,7 @@ from app.core.session import Debate, Participant
 from app.engine.debate.modes import ROLES, role_name, system_prompt
 from app.engine.debate.names import USER_NAMES, addressed
 from app.engine.prompts import Prompts
+from app.engine.turns.answer_style import temperature_of
 
 _SHOULD = re.compile(
     r"should (?P<subject>(?:(?:the|our|all|every|most|public|private|a|an) )?[\w'’-]+) "
@@ -91,7 +92,13 @@ def chat_request(
         blocks.append((Role.USER, []))
     blocks[-1][1].append(cue or _cue(debate, speaker, round_number, prompts))
     messages_sent = [{"role": role, "content": _content(texts)} for role, texts in blocks]
-    return ModelRequest(provider=speaker.provider, model=speaker.model, messages=(system, *messages_sent))
+    return ModelRequest(
+        provider=speaker.provider,
+        model=speaker.model,
+        messages=(system, *messages_sent),
+        effort=speaker.effort,
+        temperature=temperature_of(speaker.creativity),
+    )
 
 
 def _content(texts: Sequence[str]) -> object:

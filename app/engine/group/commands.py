@@ -81,8 +81,9 @@ class Groups(Definitions[Group]):
         text: str,
         attachments: tuple[Attachment, ...] = (),
         mode: str = AgentMode.DEFAULT,
+        effort: str = "",
     ) -> str:
-        """Start a session with a group and return its id."""
+        """Start a session with a group and return its id; `effort` is that of all its members, "" for their own."""
         group = self.find(group_id)
         state = GroupState(
             id=group.id,
@@ -101,6 +102,7 @@ class Groups(Definitions[Group]):
             mode=checked_mode(mode),
             budget_from=message.id,
             language=language,
+            effort=effort,
         )
         live = await self._sessions.begin(
             GroupSession(**begun_with(message), chat=chat, group=state), message

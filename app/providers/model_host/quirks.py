@@ -79,8 +79,10 @@ class Quirks:
             # Anthropic's own name of the parameter.
             self.without.add("response_format")
             return True
+        body = sent.get("extra_body")
         for name in _DROPPABLE:
-            if name in sent and name in refused:
+            given = name in sent or (isinstance(body, Mapping) and name in body)
+            if given and name in refused and name not in self.without:
                 self.without.add("max_tokens" if name == "max_completion_tokens" else name)
                 return True
         return False

@@ -12,6 +12,7 @@ from app.core.provider import CachePlan
 from app.core.provider_kind import ProviderKind, RequestForm, ServerRules
 from app.providers.endpoints import ModelLimits, is_open_router
 from app.providers.errors import Classified
+from app.providers.model_host.effort import effort_arguments, takes_temperature
 from app.providers.model_host.messages import (
     called_functions,
     fold_system,
@@ -107,16 +108,19 @@ def litellm_arguments(call: ModelCall, quirks: Quirks) -> dict[str, Any]:
     new_name = call.rules.max_completion_tokens or quirks.new_name_of_max_tokens
     arguments: dict[str, Any] = {
         "max_completion_tokens" if new_name else "max_tokens": max_tokens,
-        "temperature": call.temperature,
+        "temperature": call.temperature if takes_temperature(call.facts, call.effort) else None,
         "stop": call.stop or None,
         "stream_options": {"include_usage": True},
         "response_format": call.schema and _response_format(call.schema),
+        **effort_arguments(call.kind, call.facts, call.effort, max_tokens),
     }
     arguments = {
         name: value
         for name, value in arguments.items()
         if value is not None and name.replace("completion_", "") not in {*call.rules.without, *quirks.without}
     }
+    if body := arguments.pop("extra_body", None):
+        arguments["extra_body"] = {name: value for name, value in body.items() if name not in quirks.without}
     if call.kind == EMBEDDED and call.options:
         arguments["extra_body"] = dict(call.options)
     if call.tools:

@@ -1,0 +1,22 @@
+"""How an assistant is to answer: its creativity as a temperature, its length in words."""
+
+from collections.abc import Mapping
+
+from app.core.agent import Creativity
+
+_TEMPERATURES: Mapping[str, float] = {
+    Creativity.PRECISE: 0.2,
+    Creativity.BALANCED: 0.7,
+    Creativity.CREATIVE: 1.0,
+}
+
+
+def temperature_of(creativity: str) -> float | None:
+    """Return the temperature for a creativity, None where it is left to the model."""
+    return _TEMPERATURES.get(creativity)
+
+
+def length_words(length: str, words: Mapping[str, str]) -> list[str]:
+    """Return the sentence that asks for answers of a length, none where it is left to the model."""
+    wish = words.get(f"length.{length}", "")
+    return [wish] if wish else []

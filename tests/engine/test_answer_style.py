@@ -1,0 +1,64 @@
+"""Effort, creativity and length reach the model's request, from assistants, groups and participants."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from app.core.agent import Agent, Creativity, Group, Leader, Length
+from app.core.model_facts import Effort
+from app.engine.debate.perspective import chat_request
+from tests.builders import PROMPTS, Bench, a_bench, a_debate, a_log_store
+
+WISH = {"effort": Effort.HIGH, "creativity": Creativity.PRECISE, "length": Length.SHORT}
+SHORT = PROMPTS.lines("en", "assistant")["length.short"]
+
+
+def bench(folder: Path, *agents: Agent, **fields: object) -> Bench:
+    return a_bench(a_log_store(folder), agents=agents, **fields)  # type: ignore[arg-type]
+
+
+async def test_an_assistant_answers_in_its_own_way(tmp_path: Path) -> None:
+    plain = Agent(id="plain", name="Plain", provider="remote0", model="model-0")
+    made = bench(tmp_path, plain, replace(plain, id="short", name="Short", **WISH))
+    for agent_id in ("plain", "short"):
+        await made.engine.wait(await made.engine.chats.start(agent_id, "Hello"))
+    usual, wished = made.models.requests
+    assert (usual.effort, usual.temperature) == ("auto", None)
+    assert SHORT not in str(usual.messages[0]["content"])
+    assert (wished.effort, wished.temperature) == ("high", 0.2)
+    assert SHORT in str(wished.messages[0]["content"])
+    await made.engine.shutdown()
+
+
+async def test_an_effort_chosen_for_a_chat_holds_for_all_who_speak_in_it(tmp_path: Path) -> None:
+    made = bench(tmp_path, Agent(id="a", name="A", provider="remote0", model="model-0", **WISH))
+    session_id = await made.engine.chats.start("a", "Hello", effort=Effort.LOW)
+    await made.engine.wait(session_id)
+    await made.engine.chats.choose_effort(session_id, "")
+    await made.engine.chats.send(session_id, "Again")
+    await made.engine.wait(session_id)
+    assert [request.effort for request in made.models.requests] == ["low", "high"]
+    await made.engine.shutdown()
+
+
+async def test_an_orchestrator_has_a_way_of_its_own(tmp_path: Path) -> None:
+    made = bench(tmp_path, Agent(id="a", name="A", provider="remote0", model="model-0"))
+    leader = Leader(provider="remote1", model="model-1", **WISH)
+    await made.engine.groups.save(Group(id="crew", name="Crew", members=("a",), orchestrator=leader))
+    await made.engine.wait(await made.engine.groups.start("crew", "Hello"))
+    request = made.models.requests[0]
+    assert (request.model, request.effort, request.temperature) == ("model-1", "high", 0.2)
+    assert SHORT in str(request.messages[0]["content"])
+    await made.engine.shutdown()
+
+
+@pytest.mark.parametrize("wished", [True, False])
+def test_a_participant_speaks_in_its_own_way(wished: bool) -> None:
+    debate = a_debate(2)
+    speaker = replace(debate.participants[0], **(WISH if wished else {}))
+    request = chat_request(
+        replace(debate, participants=(speaker, debate.participants[1])), [], speaker, 1, PROMPTS
+    )
+    assert (request.effort, request.temperature) == (("high", 0.2) if wished else ("auto", None))
+    assert (SHORT in str(request.messages[0]["content"])) is wished
