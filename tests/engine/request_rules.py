@@ -38,12 +38,16 @@ def check_request(
         assert shown == usable, "D8: a message was lost"
 
 
+def blocks_of(content: object) -> list[dict[str, str]]:
+    """Return the blocks of a message's content, which may be one text."""
+    return content if isinstance(content, list) else [{"type": "text", "text": str(content)}]
+
+
 def texts_of(request: ModelRequest) -> list[str]:
     """Return the text of each message, the blocks of one with a blank line between them."""
     texts = []
     for message in request.messages:
-        content = message["content"]
-        parts = content if isinstance(content, list) else [{"type": "text", "text": content}]
+        parts = blocks_of(message["content"])
         texts.append(
             "\n\n".join(part["text"] if part["type"] == "text" else json.dumps(part) for part in parts)
         )

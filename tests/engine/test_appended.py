@@ -10,6 +10,7 @@ import pytest
 from app.core.provider import ModelRequest
 from app.core.session import AgentMode
 from tests.builders import Bench
+from tests.engine.long_chats import chat_of, orchestrator_of, share
 from tests.engine.request_rules import as_sent
 from tests.engine.test_group import acting, hand
 from tests.engine.test_group import bench as group_bench
@@ -94,3 +95,21 @@ async def test_settings_mode_is_told_behind_what_was_said(tmp_path: Path) -> Non
     assert "settings mode" not in str(requests[-1].messages[0])
     asked = [str(one["content"]) for one in requests[-1].messages if one["role"] == "user"]
     assert ["settings mode" in text for text in asked] == [False, True, True]
+
+
+async def test_most_of_what_a_long_chat_sends_was_sent_before(tmp_path: Path) -> None:
+    requests = await chat_of(tmp_path, 40)
+    assert len(requests) == 40
+    found = share(requests)
+    print(f"chat of 40 turns: {found:.1%} of a request begin the one before")
+    assert found >= 0.94
+
+
+async def test_most_of_what_an_orchestrator_sends_was_sent_before(tmp_path: Path) -> None:
+    requests = await orchestrator_of(tmp_path, 4, 4)
+    assert len(requests) == 20
+    found = share(requests)
+    print(
+        f"orchestrator of a group, 4 requests of 4 hand-overs: {found:.1%} of a request begin the one before"
+    )
+    assert found >= 0.90

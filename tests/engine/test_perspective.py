@@ -13,7 +13,7 @@ from app.engine.debate.modes import ROLES
 from app.engine.debate.names import USER_NAMES
 from app.engine.debate.perspective import chat_request, opener, transcript_request, visible
 from tests.builders import PROMPTS, a_debate, failed, people, said, user_said
-from tests.engine.request_rules import texts_of
+from tests.engine.request_rules import blocks_of, texts_of
 from tests.repeats import repeats
 
 FORGED = st.sampled_from(
@@ -157,3 +157,21 @@ def test_every_role_has_an_opener_in_every_round() -> None:
         openers = [opener(seat, round_number, 10, PROMPTS) for round_number in range(1, 11)]
         assert all(openers) and len({openers[0], openers[1], openers[9]}) == 3
         assert max(map(len, openers)) < 90
+
+
+def test_a_request_begins_with_the_blocks_of_the_one_before_without_its_cue() -> None:
+    debate = a_debate(3, context=(ContextFile(name="a.md", text="Facts."),))
+    gpt, claude, gemini = debate.participants
+    spoken: list[Message] = []
+    before: list[tuple[object, str]] = []
+    for round_number in range(1, 5):
+        request = chat_request(debate, spoken, gpt, round_number, PROMPTS)
+        now = [
+            (message["role"], part["text"])
+            for message in request.messages
+            for part in blocks_of(message["content"])
+        ]
+        assert now[: len(before)] == before
+        assert now[1][1].endswith('(end of "a.md")') and now[-1][1].startswith(f"Round {round_number} of")
+        before = now[:-1]
+        spoken += [said(one, f"{one.name} in {round_number}.") for one in (gpt, claude, gemini)]

@@ -14,7 +14,7 @@ MOST_MARKS = 4
 LOOK_BACK = 20
 LIVES = {"5m": 300, "1h": 3_600}
 STEP = 128
-_BYTES_PER_TOKEN = 4
+BYTES_PER_TOKEN = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class PromptCache:
         for place, (text, mark) in enumerate(blocks(body)):
             digest.update(text)
             size += len(text)
-            beginnings.append((digest.hexdigest(), size // _BYTES_PER_TOKEN))
+            beginnings.append((digest.hexdigest(), size // BYTES_PER_TOKEN))
             if mark is not None:
                 marks.append((place, mark.get("ttl", "5m")))
         marks = [(place, ttl) for place, ttl in marks if beginnings[place][1] >= self.least]
@@ -73,10 +73,10 @@ class PromptCache:
     def count_beginning(self, model: str, body: dict[str, Any]) -> Counted:
         """Count a request of OpenAI's: the longest beginning of any before it, in steps of 128 tokens from 1,024 on."""
         text = model.encode() + b"".join(text for text, _ in blocks(body))
-        longest = max((_shared(text, one) for one in self._texts), default=0) // _BYTES_PER_TOKEN
+        longest = max((_shared(text, one) for one in self._texts), default=0) // BYTES_PER_TOKEN
         self._texts.append(text)
         cached = longest // STEP * STEP if longest >= self.least else 0
-        return Counted(cached=cached, rest=len(text) // _BYTES_PER_TOKEN - cached)
+        return Counted(cached=cached, rest=len(text) // BYTES_PER_TOKEN - cached)
 
 
 def blocks(body: dict[str, Any]) -> Iterator[tuple[bytes, dict[str, Any] | None]]:
