@@ -148,6 +148,7 @@ _NOT_FOR_CHAT = (
     "sora", "davinci", "babbage", "gpt-image", "stable-diffusion",
 )  # fmt: skip
 _ENDS_NOT_FOR_CHAT = re.compile(r"-image\b|instruct-\d{4}|aqa$")
+_MAKES_PICTURES = re.compile(r"\bgemini-[\w.-]*-image\b|\bnano-banana|\bgpt-\d[\w.-]*-image\b")
 
 
 def provider_kind(kind: str) -> ProviderKind | None:
@@ -172,8 +173,15 @@ def chat_models(names: Sequence[str]) -> tuple[str, ...]:
 def _is_for_chat(name: str) -> bool:
     if any(word in name for word in _NOT_FOR_CHAT):
         return False
+    if "-image" in name and makes_pictures(name):
+        return True
     maybe_not = "-image" in name or "instruct-" in name or name.endswith("aqa")
     return not (maybe_not and _ENDS_NOT_FOR_CHAT.search(name))
+
+
+def makes_pictures(model: str) -> bool:
+    """Return whether a model answers a chat with pictures too, as far as its name tells."""
+    return _MAKES_PICTURES.search(model.lower()) is not None
 
 
 def best_model(known: Sequence[str], listed: Sequence[str]) -> str:

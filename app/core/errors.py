@@ -62,6 +62,7 @@ class FailureKind(StrEnum):
     BAD_REQUEST = "bad_request"
     EMPTY = "empty"
     UNANSWERED = "unanswered"
+    PICTURE = "picture"
     NO_KEY = "no_key"
     NOT_INSTALLED = "not_installed"
     HOST = "host"

@@ -165,12 +165,25 @@ class CallPiece:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PicturePiece:
+    """A piece of a picture in base 64: the pictures of an answer are numbered from 0.
+
+    `media_type` comes with a picture's first piece.
+    """
+
+    index: int
+    data: str
+    media_type: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Finished:
     """The end of the stream: why it ended, and what it cost (tokens; dollars or None).
 
     The cached, written and reasoning tokens are those of `Usage`, parts of the input and the output. `estimated` says
     that the provider reported no tokens and they were counted by Moot. `state` must be sent back to
-    the provider unchanged, with the answer, while tools run.
+    the provider unchanged, with the answer, while tools run. `lost_pictures` says of each
+    picture that could not be kept why (PictureFault).
     """
 
     reason: str = FinishReason.STOP
@@ -182,9 +195,10 @@ class Finished:
     cost_usd: float | None = None
     estimated: bool = False
     state: Mapping[str, object] | None = None
+    lost_pictures: tuple[str, ...] = ()
 
 
-Delta = Text | CallPiece | Finished
+Delta = Text | CallPiece | PicturePiece | Finished
 
 
 class Models(Protocol):

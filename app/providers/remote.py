@@ -24,6 +24,7 @@ from app.core.provider import (
     FoundServer,
     LocalModel,
     ModelRequest,
+    PicturePiece,
     ProviderConfig,
     TestResult,
     Text,
@@ -171,8 +172,13 @@ class RemoteModels(HostClient):
                     continue
                 if "finished" in answer:
                     ended = True
+                    finished = answer["finished"]
                     yield Finished(
-                        **answer["finished"] | {"state": clean_values(answer["finished"]["state"])}
+                        **finished
+                        | {
+                            "state": clean_values(finished["state"]),
+                            "lost_pictures": tuple(finished["lost_pictures"]),
+                        }
                     )
                     return
                 if "error" in answer:
@@ -383,3 +389,5 @@ def _deltas(line: Line) -> Iterator[Delta]:
         yield CallPiece(
             index=index, id=clean_text(call_id), name=clean_text(name), arguments=clean_text(arguments)
         )
+    for index, media_type, data in line.get("images", ()):
+        yield PicturePiece(index=index, media_type=media_type, data=data)

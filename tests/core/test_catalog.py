@@ -75,6 +75,14 @@ def test_models_that_do_not_chat_are_left_out() -> None:
         "bge-reranker-v2",
         "imagen-4.0-generate-001",
         "veo-3.0-generate-001",
-        "gemini-2.5-flash-image",
     )
     assert catalog.chat_models((*others, *chat, *chat)) == chat
+
+
+def test_models_that_make_pictures_are_offered_where_they_take_chats() -> None:
+    chat = ("gemini-2.5-flash-image", "google/gemini-3-pro-image-preview", "openai/gpt-5-image")
+    others = ("gpt-image-1", "imagen-4.0-generate-001", "dall-e-3", "chatgpt-image-latest")
+    assert catalog.chat_models((*chat, *others)) == chat
+    assert all(map(catalog.makes_pictures, chat)) and not any(
+        map(catalog.makes_pictures, (*others, "gemini-2.5-flash"))
+    )

@@ -11,7 +11,7 @@ from tests.wire.views import Seen, check_calls, check_ids, check_image, check_to
 _FIELDS = {
     "model", "messages", "stream", "stream_options", "max_tokens", "max_completion_tokens", "temperature",
     "top_p", "stop", "tools", "tool_choice", "response_format", "seed", "n", "user", "parallel_tool_calls",
-    "presence_penalty", "frequency_penalty", "reasoning_effort",
+    "presence_penalty", "frequency_penalty", "reasoning_effort", "modalities",
 }  # fmt: skip
 _LOCAL_FIELDS = {"top_k", "min_p", "repeat_penalty", "repeat_last_n"}
 _ROLES = {"system", "developer", "user", "assistant", "tool"}

@@ -15,7 +15,7 @@ from app.core.events import (
     Notice,
     RetryScheduled,
 )
-from app.core.message import Message, MessageState
+from app.core.message import Message, MessageState, Role
 from app.core.provider import ProviderStatus
 from app.core.reasons import HELD_UP, LIMITS, Reason, paused_text, reason_code, reason_text
 from app.core.session import Session, Status
@@ -134,7 +134,13 @@ def aside_text(event: Event, texts: Texts) -> str:
 
 
 def marks(message: Message, texts: Texts) -> list[str]:
-    """Return the lines below a message that was cut, has failed or carries a warning."""
+    """Return the lines below a message: the pictures of an answer, and whether it was cut, failed or carries a warning."""
+    answered = message.role == Role.ASSISTANT
+    pictures = [f"  [{one_line(one.name)}]\n" for one in message.attachments if answered]
+    return pictures + _warnings(message, texts)
+
+
+def _warnings(message: Message, texts: Texts) -> list[str]:
     if message.state == MessageState.FAILED and message.error is not None:
         error = message.error
         reason = without_steering(named_text(texts, "failure", error.kind))

@@ -170,7 +170,7 @@ def _request(
     return ModelRequest(
         provider=turn.agent_model.provider,
         model=turn.agent_model.model,
-        messages=(system, *_merged(items)),
+        messages=(system, *_merged(_with_last_pictures(items))),
         tools=tuple(sorted(functions, key=_name_of)),
         effort=turn.agent.effort,
         temperature=temperature_of(turn.agent.creativity),
@@ -284,8 +284,10 @@ def _turn_items(
                 }
                 for call in message.tool_calls
             ]
-        elif not message.content.strip():
+        elif not message.content.strip() and not message.attachments:
             continue
+        if message.attachments:
+            item |= _pictures_item(message, turn, words)
         if message.provider_state and message.model == turn.agent_model.name:
             item |= message.provider_state
         if message.tool_calls and message.thinking and message.model == turn.agent_model.name:
@@ -298,6 +300,25 @@ def _turn_items(
         for call in message.tool_calls:
             items += [_user_item(answer, words, turn) for answer in answers.get(call.id, ())]
     return items
+
+
+def _with_last_pictures(items: Sequence[Item]) -> list[Item]:
+    """Return the items without the pictures of all answers but the last that has some: they would be sent every time."""
+    having = [place for place, item in enumerate(items) if "images" in item]
+    plain = [{name: value for name, value in item.items() if name != "images"} for item in items]
+    return [
+        {**plain[place], "content": item["content"] or "…"} if place in having[:-1] else item
+        for place, item in enumerate(items)
+    ]
+
+
+def _pictures_item(message: Message, turn: AgentTurn, words: Mapping[str, str]) -> Item:
+    """Return what is sent of an answer's pictures: to the model that made them the pictures, to others their names."""
+    if message.model == turn.agent_model.name:
+        urls = [f"data:{one.media_type};base64,{one.data}" for one in message.attachments]
+        return {"images": [{"type": "image_url", "image_url": {"url": url}} for url in urls]}
+    names = [words["attachment"].format(name=one.name) for one in message.attachments]
+    return {"content": "\n\n".join(filter(None, (message.content.strip(), *names)))}
 
 
 def _result_text(result: Message | None, words: Mapping[str, str], *, short: bool) -> str:

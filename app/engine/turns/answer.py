@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from app.core.errors import FailureKind, ProviderError
 from app.core.events import UsageReported, utc_now
 from app.core.ids import new_id
-from app.core.message import Failure, Message, MessageState, ToolCall, Usage
-from app.core.provider import CallPiece, Finished, FinishReason, ModelRequest, Text
+from app.core.message import Attachment, Failure, Message, MessageState, ToolCall, Usage
+from app.core.provider import CallPiece, Finished, FinishReason, ModelRequest, PicturePiece, Text
 from app.core.text import clean_text
 from app.engine.debate.director import PASSED
 from app.engine.debate.perspective import WINDOW
@@ -76,6 +76,7 @@ class Answer:
         self._text: list[str] = []
         self._thinking: list[str] = []
         self._calls: dict[int, _GrowingCall] = {}
+        self._pictures: dict[int, list[PicturePiece]] = {}
         self._opening = ""
         self._held_back = ""
         self._thinking_gap = ""
@@ -108,7 +109,12 @@ class Answer:
         if self._calls and self._finished.reason == FinishReason.TRUNCATED:
             return ProviderError(FailureKind.INTERRUPTED)
         reason = self._finished.reason
-        if self.content or self._calls or reason in (FailureKind.CONTENT_FILTER, FinishReason.REFUSAL):
+        if (
+            self.content
+            or self._calls
+            or self._pictures
+            or reason in (FailureKind.CONTENT_FILTER, FinishReason.REFUSAL)
+        ):
             return None
         if reason == FinishReason.CONTEXT_FULL:
             return ProviderError(FailureKind.CONTEXT_WINDOW)
@@ -119,6 +125,7 @@ class Answer:
     async def _listen(self, call: MeteredCall) -> None:
         cleaner = self._plan.cleaner()
         self._calls.clear()
+        self._pictures.clear()
         self._finished = Finished(reason=FinishReason.TRUNCATED)
         self._asked.append(call)
         async with aclosing(call.stream()) as stream:
@@ -131,6 +138,9 @@ class Answer:
                         break
                 elif isinstance(delta, CallPiece):
                     self._take_call(delta)
+                elif isinstance(delta, PicturePiece):
+                    self._pictures.setdefault(delta.index, []).append(delta)
+                    self._started()
                 else:
                     self._finished = delta
         self._show(*cleaner.finish())
@@ -209,6 +219,21 @@ class Answer:
         )
         return self._result(message)
 
+    @property
+    def lost_pictures(self) -> tuple[str, ...]:
+        """Why pictures of the answer could not be kept, one PictureFault each."""
+        return tuple(dict.fromkeys(self._finished.lost_pictures))
+
+    def _attachments(self) -> tuple[Attachment, ...]:
+        return tuple(
+            Attachment(
+                name=f"image-{number}.{pieces[0].media_type.partition('/')[2]}",
+                media_type=pieces[0].media_type,
+                data="".join(piece.data for piece in pieces),
+            )
+            for number, (_, pieces) in enumerate(sorted(self._pictures.items()), 1)
+        )
+
     def failed(self, error: ProviderError) -> CallResult:
         """Return the failure as a message; a blocked answer is shown as such and does not count as a failure."""
         if error.kind == FailureKind.CONTENT_FILTER:
@@ -246,6 +271,7 @@ class Answer:
             content=self.content,
             thinking="".join(self._thinking),
             thinking_seconds=self._thought_for,
+            attachments=self._attachments(),
             state=state,
             usage=self._usage(),
             seconds=round(self._clock() - self._begun, 3),

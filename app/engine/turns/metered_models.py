@@ -122,7 +122,7 @@ class MeteredCall:
                         self._finished = delta
                     elif isinstance(delta, CallPiece):
                         self._said.append(delta.name + delta.arguments)
-                    else:
+                    elif isinstance(delta, Text):
                         self._said.append(delta.text + delta.thinking)
                     yield delta
         except Exception as error:

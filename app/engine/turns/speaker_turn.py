@@ -81,6 +81,8 @@ class SpeakerTurn:
                         break
                     error = await answer.ask(place, plan.request(attempt))
                 if error is None:
+                    for fault in answer.lost_pictures:
+                        self._tell(f"picture_{fault}", name=self._author.name)
                     return answer.answered()
                 if error.kind == FailureKind.BUDGET_MONTH:
                     return self._held(answer, error.kind, error.detail)

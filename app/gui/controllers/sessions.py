@@ -1,11 +1,13 @@
-"""Commands on a session from any view: pause, resume, stop, rename, delete, export, open a link."""
+"""Commands on a session from any view: pause, resume, stop, rename, delete, export, save a picture, open a link."""
 
 import asyncio
+import base64
 from collections.abc import Coroutine
 from pathlib import Path
 
 from PySide6.QtWidgets import QApplication
 
+from app.core.message import Attachment
 from app.core.session import ExportFormat, Session, SessionSummary, Status
 from app.gui.controllers.controller import Controller
 from app.gui.dialogs.ask_dialogs import RenameDialog
@@ -85,6 +87,27 @@ class SessionController(Controller):
             lambda path: self._tasks.start("export", self._export(session, format_name, path)),
             format_name,
         )
+
+    def save_picture(self, picture: Attachment) -> None:
+        """Ask for a file name, then save a picture of an answer."""
+        name, _, suffix = picture.name.rpartition(".")
+        ask_where(
+            self._window,
+            self._language("transcript.save_picture"),
+            name,
+            lambda path: self._tasks.start("save picture", self._save_picture(picture, path)),
+            suffix,
+        )
+
+    async def _save_picture(self, picture: Attachment, path: Path) -> None:
+        words = self._language
+        try:
+            await asyncio.to_thread(lambda: save_whole(path, base64.b64decode(picture.data)))
+        except OSError as error:
+            detail = error.strerror or str(error)
+            self._toasts.show_toast(words("export.failed", name=path.name, detail=detail))
+        else:
+            self._toasts.show_toast(words("export.done", name=path.name))
 
     async def _delete(self, summary: SessionSummary) -> None:
         await self._engine.delete(summary.id)

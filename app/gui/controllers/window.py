@@ -150,6 +150,7 @@ class WindowController(QObject):
         self.providers.changed.connect(self._look_for_servers)
         for conversation in (panel.discussion, self.session_page, self.chat_page):
             conversation.link_requested.connect(self.sessions.open_link)
+            conversation.picture_requested.connect(self.sessions.save_picture)
         self.welcome.new_requested.connect(lambda group_id: self.show_new("", group_id))
         self.chats.session_started.connect(self.show_session)
         self.chats.mode_changed.connect(self.pages.refresh)

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
 from app.core.message import Message, MessageState, Role
 from app.core.texts import Texts
 from app.gui.transcript.message_row import CONTINUE, RETRY
+from app.gui.transcript.pictures import COPY_PICTURE, SAVE_PICTURE, shown_pictures
 from app.gui.transcript.row_style import RowStyle
 from app.gui.transcript.row_words import is_cut
 
@@ -23,6 +24,8 @@ WORDS = {
     EDIT: "transcript.edit",
     CONTINUE: "transcript.continue",
     CONTINUE_FROM: "transcript.continue_from",
+    SAVE_PICTURE: "transcript.save_picture",
+    COPY_PICTURE: "transcript.copy_picture",
 }
 ICONS = {
     COPY: "copy",
@@ -30,12 +33,22 @@ ICONS = {
     EDIT: "pencil",
     CONTINUE: "play",
     CONTINUE_FROM: "workflow",
+    SAVE_PICTURE: "download",
+    COPY_PICTURE: "image",
 }
 SIDE = 26
 
 
 def offered(message: Message, *, chat: bool, writable: bool) -> tuple[str, ...]:
-    """Return the actions of a message; a sub-agent's message can only be copied."""
+    """Return the actions of a message; a sub-agent's message can only be copied.
+
+    Of several pictures each has its own words under it.
+    """
+    pictures = (SAVE_PICTURE, COPY_PICTURE) if len(shown_pictures(message)) == 1 else ()
+    return *_of_message(message, chat=chat, writable=writable), *pictures
+
+
+def _of_message(message: Message, *, chat: bool, writable: bool) -> tuple[str, ...]:
     if (
         not chat
         or not writable

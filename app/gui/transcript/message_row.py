@@ -20,6 +20,7 @@ from app.gui.transcript.painted_row import (
     RowContext,
     SearchHit,
 )
+from app.gui.transcript.pictures import PictureStrip, shown_pictures
 from app.gui.transcript.row_style import MAX_COLUMN, RowStyle
 from app.gui.transcript.row_words import chips_of, error_of, is_cut, meta_of, thought_of, tip_of
 from app.gui.transcript.segments import Range, Segment
@@ -89,6 +90,7 @@ class MessageRow(ContextRow[MessageContext]):
         self._stream: StreamingBlocks | None = None
         self._thought: ThoughtLine | None = None
         self._chips: AttachmentChips | None = None
+        self._pictures: PictureStrip | None = None
         self.fed = 0
         self._content = QRect()
         if message.state == MessageState.STREAMING:
@@ -162,8 +164,16 @@ class MessageRow(ContextRow[MessageContext]):
             )
             bottom = y + style.text.line_height if waits else y - (9 if bubble else 0)
         self._chips = None
-        if message.attachments:
-            self._chips = AttachmentChips(style, message.attachments)
+        self._pictures = None
+        shown = shown_pictures(message)
+        if shown:
+            self._pictures = PictureStrip(style, self.row_id, shown)
+            bottom = self._pictures.place(text_left, bottom + (8 if self.text.segments else 0), width)
+            self._links += self._pictures.links
+        places = {place for place, _, _ in shown}
+        files = [one for place, one in enumerate(message.attachments) if place not in places]
+        if files:
+            self._chips = AttachmentChips(style, files)
             bottom = self._chips.place(text_left + inset, bottom + (8 if self.text.segments else 0), width)
         bottom += 9 if bubble and (self.text.segments or self._chips) else 0
         bottom = self._place_end(text_left, bottom, width)
@@ -328,6 +338,8 @@ class MessageRow(ContextRow[MessageContext]):
         self.text.paint(painter, clip, [each for each in ranges if not each.thought])
         if self._chips is not None:
             self._chips.paint(painter)
+        if self._pictures is not None:
+            self._pictures.paint(painter, clip)
         if self.message.state == MessageState.STREAMING:
             self._paint_caret(painter)
         if self._error is not None:
@@ -385,5 +397,6 @@ class MessageRow(ContextRow[MessageContext]):
         head = f"{self.context.speaker.name} ({', '.join(chips)})" if chips else self.context.speaker.name
         failed = self.message.state == MessageState.FAILED
         text = self.error_text if failed else self.text.spoken(self.style.texts.language)
-        files = f" [{self._chips.words}]" if self._chips is not None else ""
+        attached = [one.words for one in (self._pictures, self._chips) if one is not None]
+        files = f" [{', '.join(attached)}]" if attached else ""
         return f"{head}: {text}{files}"

@@ -3,8 +3,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontMetrics, QPixmap
+from PySide6.QtCore import QSize
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontMetrics, QImage, QPixmap
 
+from app.core.message import Attachment
 from app.core.texts import Texts
 from app.gui.display.style import BODY_PX
 from app.gui.display.theme import Tokens
@@ -19,6 +21,10 @@ DEEP = 4
 
 Picture = Callable[[str, str, int, float], QPixmap]
 """Gives an icon's picture: its name, a colour's token, side in points, device pixels a point."""
+
+
+Thumbnail = Callable[[str, int, Attachment, QSize], QImage | None]
+"""Gives a picture of a row in a size: the row's id, the attachment's place, the attachment, device pixels."""
 
 
 def _sized(font: QFont, pixels: int, weight: int = 400) -> QFont:
@@ -52,6 +58,7 @@ class RowStyle:
     tokens: Tokens
     texts: Texts
     picture: Picture | None = None
+    thumbnail: Thumbnail | None = None
     text: TextStyle = field(init=False)
     name_font: QFont = field(init=False)
     meta_font: QFont = field(init=False)

@@ -36,6 +36,7 @@ from app.gui.transcript.keyboard import Keyboard
 from app.gui.transcript.message_actions import COPY, WORDS, ActionBar, MenuItem, build_menu, offered
 from app.gui.transcript.message_row import EARLIER, LATER, RETRY, SETTINGS, UNFOLD, MessageRow
 from app.gui.transcript.painted_row import COPY_CODE, THOUGHT, PaintedRow
+from app.gui.transcript.pictures import Pictures
 from app.gui.transcript.pointer import Pointer
 from app.gui.transcript.question_row import QuestionWidgets
 from app.gui.transcript.row_style import COMPACT, Picture, RowStyle, body_font
@@ -57,7 +58,7 @@ class TranscriptView(QAbstractScrollArea):
     Signals: link_requested(url, shown text), copy_done(), action_requested(message id, action),
     where an action is `retry`, `settings`, `edit`, `continue` or `continue_from`;
     stop_turn_requested(turn id) of a sub-agent, stop_requested() of all that runs, version_requested(turn id, step) with step -1 or 1,
-    found(number of the place shown from 1, how many) during a search.
+    found(number of the place shown from 1, how many) during a search; save_requested(attachment) for a picture.
     """
 
     link_requested = Signal(str, str)
@@ -67,6 +68,7 @@ class TranscriptView(QAbstractScrollArea):
     version_requested = Signal(str, int)
     copy_done = Signal()
     found = Signal(int, int)
+    save_requested = Signal(object)
 
     def __init__(
         self,
@@ -90,9 +92,10 @@ class TranscriptView(QAbstractScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.viewport().setMouseTracking(True)
+        self.model = TranscriptModel()
+        self._pictures = Pictures(lambda message_id: self.model.book.messages[message_id], self)
         style = self._make_style(tokens, texts)
         overlays: list[QWidget] = []
-        self.model = TranscriptModel()
         self.questions = QuestionWidgets(self, overlays)
         self.canvas = Canvas(self, self.model, style, self.questions.height, overlays)
         self.typing = TypingIndicator(style, self)
@@ -108,6 +111,9 @@ class TranscriptView(QAbstractScrollArea):
         self.pill.clicked.connect(self.jump_to_latest)
         self.action_bar.chosen.connect(self._do)
         self.search.found.connect(self.found)
+        self._pictures.ready.connect(lambda row_id: self.canvas.renew((row_id,)))
+        self._pictures.copied.connect(self.copy_done)
+        self._pictures.save_requested.connect(self.save_requested)
         self.canvas.scrolled.connect(self.action_bar.hide)
         self.typing.ticked.connect(lambda: self.viewport().update(self.feed.typing_rect()))
         self.feed.session_shown.connect(self._on_session_shown)
@@ -115,7 +121,8 @@ class TranscriptView(QAbstractScrollArea):
         self.setAccessibleName(texts("transcript.name"))
 
     def _make_style(self, tokens: Tokens, texts: Texts) -> RowStyle:
-        return RowStyle(self._layout, body_font(self.font()), tokens, texts, self._picture)
+        font, find = body_font(self.font()), self._pictures.thumbnail
+        return RowStyle(self._layout, font, tokens, texts, self._picture, find)
 
     # Look and language
 
@@ -259,12 +266,12 @@ class TranscriptView(QAbstractScrollArea):
         elif action in (EARLIER, LATER):
             self.version_requested.emit(row.message.turn_id, -1 if action == EARLIER else 1)
         else:
-            self.action_requested.emit(row.message.id, action)
+            self._do(row.message.id, action)
 
     def _do(self, message_id: str, action: str) -> None:
         if action == COPY:
             self.copy_message(message_id)
-        else:
+        elif not self._pictures.act(message_id, action):
             self.action_requested.emit(message_id, action)
 
     def _offered(self, message: Message) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from app.core.model_facts import ModelFacts
 from app.core.provider import FinishReason
 from app.providers.errors import Classified, chain, classify
 from app.providers.model_host.cache_marks import with_marks
-from app.providers.model_host.deltas import Calls, DeltaBuffer, SignedThinking
+from app.providers.model_host.deltas import Calls, DeltaBuffer, Pictures, SignedThinking
 from app.providers.model_host.http_limits import OpenBodies, limit_bodies, refuse_other_origins
 from app.providers.model_host.litellm_fixes import (
     apply_fixes,
@@ -102,6 +102,8 @@ class _Stream:
         self._usage: Any = None
         self._calls = Calls()
         self._signed = SignedThinking()
+        self._pictures = Pictures()
+        self._sent_pictures = 0
         self._room = {"text": call.limits.answer_bytes, "thinking": call.limits.answer_bytes}
         self._full = False
         self._forgot_chunks = False
@@ -144,6 +146,10 @@ class _Stream:
                 if calls := delta.tool_calls:
                     self._buffer.add_calls(self._calls.take(calls))
                     self._allow(limit, self._limits.idle)
+                if images := getattr(delta, "images", None):
+                    await self._take_pictures(images)
+                    self._allow(limit, self._limits.idle)
+                self._pictures.note_signatures(getattr(delta, "provider_specific_fields", None))
                 if blocks := getattr(delta, "thinking_blocks", None):
                     self._signed.add(blocks)
                 if max(self._calls.characters, self._signed.characters) > self._limits.answer_bytes:
@@ -154,6 +160,12 @@ class _Stream:
             if time.thread_time() - gave_way > _YIELD_SECONDS:
                 await asyncio.sleep(0)
                 gave_way = time.thread_time()
+
+    async def _take_pictures(self, images: list[Any]) -> None:
+        # A large one takes longer to check than the other streams may wait.
+        for media_type, data in await asyncio.to_thread(self._pictures.take, images):
+            self._buffer.add_picture(self._sent_pictures, media_type, data)
+            self._sent_pictures += 1
 
     def _fitting(self, kind: str, text: str) -> str:
         """Return the part of a piece that the limit of the answer still allows."""
@@ -188,7 +200,9 @@ class _Stream:
         if self._calls and reason == FinishReason.STOP:
             # Gemini and some local servers end a tool call like any other answer.
             reason = FinishReason.TOOL_CALLS
-        if not self._buffer.characters and not self._calls:
+        if not self._buffer.characters and not self._calls and not self._pictures:
+            if self._pictures.lost:
+                raise CallFailed(Classified(kind=errors.FailureKind.PICTURE))
             if reason == FinishReason.TRUNCATED and not self._buffer.spoke:
                 if self._bodies.streamed:
                     raise CallFailed(Classified(kind=errors.FailureKind.UNANSWERED))
@@ -209,7 +223,8 @@ class _Stream:
             **tokens,
             "cost_usd": cost_of(self._call, usage, tokens["input_tokens"], tokens["output_tokens"]),
             "estimated": estimated,
-            "state": self._signed.state(),
+            "state": self._signed.state() or self._pictures.state(),
+            "lost_pictures": self._pictures.lost,
         }
 
     def _rescue(self, error: Exception) -> None:

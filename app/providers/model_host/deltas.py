@@ -1,18 +1,21 @@
 """The pieces of one answer: its tool calls put in order, its signed thinking, and the buffer that sends all of it."""
 
 import asyncio
+import base64
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
 
 from app.children.pipes import Pipes
+from app.core.pictures import MOST_PICTURES, BadPicture, PictureFault, picture_of
 from app.providers.model_host.messages import is_json
 
 MOST_CALLS = 128
 MOST_ARGUMENT_CHARACTERS = 1_000_000
 # The window paints 60 times a second; shorter pieces would cost a line each and not be seen.
 _GATHER_SECONDS = 0.016
+_PICTURE_PIECE = 2_000_000
 
 Piece = tuple[int, str, str, str]
 
@@ -140,6 +143,46 @@ class SignedThinking:
         return {"thinking_blocks": self._blocks} if self._blocks else None
 
 
+class Pictures:
+    """The pictures of one answer, checked and without metadata, and what of each provider must be sent back with them."""
+
+    def __init__(self) -> None:
+        self._kept = 0
+        self.lost: list[str] = []
+        self.signatures: list[str] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._kept)
+
+    def take(self, images: Iterable[Any]) -> list[tuple[str, str]]:
+        """Return the media type and the data in base 64 of those that can be kept. Loads nothing by its address."""
+        kept: list[tuple[str, str]] = []
+        for image in images:
+            address = image.get("image_url") if isinstance(image, Mapping) else None
+            address = address.get("url") if isinstance(address, Mapping) else address
+            if self._kept >= MOST_PICTURES:
+                self.lost.append(PictureFault.TOO_MANY)
+                continue
+            try:
+                media_type, data = picture_of(address if isinstance(address, str) else "")
+            except BadPicture as error:
+                self.lost.append(error.fault)
+                continue
+            self._kept += 1
+            kept.append((media_type, base64.b64encode(data).decode("ascii")))
+        return kept
+
+    def note_signatures(self, fields: object) -> None:
+        """Remember the signatures that Gemini wants back when a picture is edited."""
+        signatures = fields.get("thought_signatures") if isinstance(fields, Mapping) else None
+        if isinstance(signatures, list):
+            self.signatures += [one for one in signatures if isinstance(one, str)]
+
+    def state(self) -> dict[str, Any] | None:
+        """Return what the next request must contain."""
+        return {"thought_signatures": self.signatures} if self._kept and self.signatures else None
+
+
 class DeltaBuffer:
     """Sends the first piece of an answer at once and later ones together, at most 16 ms later."""
 
@@ -181,6 +224,14 @@ class DeltaBuffer:
     def tell_quirks(self, quirks: dict[str, Any]) -> None:
         """Send how the model must be asked from now on."""
         self._pipes.write({"id": self._call_id, "quirks": quirks})
+
+    def add_picture(self, number: int, media_type: str, data: str) -> None:
+        """Send a picture in lines short enough to be read at once; `data` is in base 64."""
+        self._begin()
+        self._send()
+        for at in range(0, len(data), _PICTURE_PIECE):
+            piece = [number, "" if at else media_type, data[at : at + _PICTURE_PIECE]]
+            self._pipes.write({"id": self._call_id, "images": [piece]})
 
     def _begin(self) -> None:
         if not self.spoke:

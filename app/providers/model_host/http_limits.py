@@ -12,8 +12,9 @@ import httpx
 
 from app.providers.model_host.answer_bodies import EventLines, as_events, looks_whole, wants_stream
 
-# For one event of a stream, or for a whole body of another type; an answer has a limit of its own.
-MOST_BYTES = 8_000_000
+# For one event of a stream, which may hold a picture of 20 MB, or for a whole body of another type; an answer has a
+# limit of its own.
+MOST_BYTES = 28_000_000
 _EVENT_ENDS = (b"\n\n", b"\r\n\r\n", b"\r\r")
 _LONGEST_END = 4
 

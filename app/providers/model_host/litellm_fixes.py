@@ -180,7 +180,7 @@ def _join_geminis_turns() -> None:
         # WORKAROUND: a user message after a tool's result becomes a second user turn in a row.
         joined: list[Any] = []
         for content in convert(*args, **kwargs):
-            content["parts"] = [_in_camel_case(part) for part in content["parts"]]
+            content["parts"] = _without_empty_text([_in_camel_case(part) for part in content["parts"]])
             if joined and joined[-1]["role"] == content["role"]:
                 joined[-1]["parts"] = [*joined[-1]["parts"], *content["parts"]]
             else:
@@ -197,6 +197,17 @@ def _in_camel_case(part: dict[str, Any]) -> dict[str, Any]:
     # WORKAROUND: LiteLLM 1.106 writes these names in snake case. Google reads both forms; other servers of its
     # protocol know only that of the documentation, and never see the call or its result.
     return {_CAMEL_CASE.get(name, name): value for name, value in part.items()}
+
+
+def _without_empty_text(parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    # WORKAROUND: before an answer's pictures LiteLLM 1.106 sends its text even if there is none, which Gemini refuses, and
+    # signs that text instead of the picture.
+    first, *others = parts
+    if first.get("text") != "" or not others:
+        return parts
+    if signature := first.get("thoughtSignature"):
+        others[0]["thoughtSignature"] = signature
+    return others
 
 
 def _read_other_deltas() -> None:

@@ -125,6 +125,12 @@ def _legal_message(kind: str, message: Message) -> Message:
     legal = {name: message[name] for name in _FIELDS if name in message}
     if kind == "anthropic" and message.get("thinking_blocks"):
         legal["thinking_blocks"] = message["thinking_blocks"]
+    if kind == "gemini" and message.get("images"):
+        legal["images"] = message["images"]
+        if signatures := message.get("thought_signatures"):
+            legal["provider_specific_fields"] = {"thought_signatures": signatures}
+    elif message.get("images") and not text_of(legal.get("content")).strip():
+        legal["content"] = "[image]"
     if calls := legal.pop("tool_calls", None):
         legal["tool_calls"] = [_legal_call(kind, call) for call in calls]
         # Gemini refuses an empty text beside a call, and LiteLLM replaces it for Anthropic.

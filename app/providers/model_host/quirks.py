@@ -10,7 +10,7 @@ from app.core.errors import FailureKind
 from app.providers.errors import Classified
 
 _DROPPABLE = (
-    "temperature", "max_completion_tokens", "max_tokens", "stop", "stream_options", "response_format",
+    "temperature", "max_completion_tokens", "max_tokens", "stop", "stream_options", "response_format", "modalities",
     "reasoning_effort", "thinking", "verbosity", "prompt_cache_key",
 )  # fmt: skip
 _NO_SYSTEM = re.compile(

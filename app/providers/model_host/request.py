@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from app.core.catalog import EMBEDDED, provider_kind
+from app.core.catalog import EMBEDDED, makes_pictures, provider_kind
 from app.core.errors import FailureKind
 from app.core.model_facts import Effort, ModelFacts, read_facts
 from app.core.provider import CachePlan
@@ -113,6 +113,7 @@ def litellm_arguments(call: ModelCall, quirks: Quirks) -> dict[str, Any]:
         "stream_options": {"include_usage": True},
         "response_format": call.schema and _response_format(call.schema),
         **effort_arguments(call.kind, call.facts, call.effort, max_tokens),
+        "modalities": ["text", "image"] if _answers_with_pictures(call) else None,
     }
     arguments = {
         name: value
@@ -123,7 +124,8 @@ def litellm_arguments(call: ModelCall, quirks: Quirks) -> dict[str, Any]:
         arguments["extra_body"] = {name: value for name, value in body.items() if name not in quirks.without}
     if call.kind == EMBEDDED and call.options:
         arguments["extra_body"] = dict(call.options)
-    if call.tools:
+    # Those that make pictures refuse tools; nobody expects them to act.
+    if call.tools and not (_answers_with_pictures(call) and call.facts.tools is not True):
         arguments["tools"] = legal_tools(call.kind, call.tools)
     elif call.kind == "anthropic" and (called := called_functions(messages)):
         # Anthropic refuses a history of calls without their functions, and LiteLLM would invent one that
@@ -139,6 +141,13 @@ def litellm_arguments(call: ModelCall, quirks: Quirks) -> dict[str, Any]:
         "max_retries": 0,
         "num_retries": 0,
     }
+
+
+def _answers_with_pictures(call: ModelCall) -> bool:
+    if call.row.local:
+        return False
+    known = call.facts.picture_out
+    return makes_pictures(call.model) if known is None else known
 
 
 def output_limit(call: ModelCall) -> int | None:
