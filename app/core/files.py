@@ -21,6 +21,9 @@ _PAGE_CHARACTERS: Final = 3_000
 LONGEST_SIDE: Final = 1568
 """The longest side of a picture in pixels; models would make larger ones smaller."""
 
+MOST_PICTURES: Final = 20
+"""The most pages of a document that are sent as pictures."""
+
 IMAGE_SUFFIXES: Final = (".png", ".jpg", ".jpeg", ".webp", ".gif")
 
 _OFFICE: Final = "application/vnd.openxmlformats-officedocument."
@@ -68,11 +71,28 @@ class FileText:
         return ContextFile(name=self.name, text=self.text)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PagePictures:
+    """Pictures of the first pages of a document that has `pages`."""
+
+    attachments: tuple[Attachment, ...]
+    pages: int
+
+
 class FileReader(Protocol):
     """The plug that reads files."""
 
     async def read(self, path: Path, on_progress: Progress = lambda _read, _all: None) -> FileText:
         """Read a text or a document; cancelling ends that at once.
+
+        Raises BadInput with the file's name and why it cannot be read.
+        """
+        ...
+
+    async def page_pictures(
+        self, path: Path, on_progress: Progress = lambda _read, _all: None
+    ) -> PagePictures:
+        """Make pictures of the first pages of a PDF file; cancelling ends that at once.
 
         Raises BadInput with the file's name and why it cannot be read.
         """

@@ -4,13 +4,21 @@ import asyncio
 import base64
 import contextlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from app.children.processes import FILE_READER, child_command, child_environment
 from app.core.errors import BadInput
-from app.core.files import DOCUMENT_TYPES, MOST_BYTES, MOST_CHARACTERS, FileText, Progress, is_document
+from app.core.files import (
+    DOCUMENT_TYPES,
+    MOST_BYTES,
+    MOST_CHARACTERS,
+    FileText,
+    PagePictures,
+    Progress,
+    is_document,
+)
 from app.core.message import Attachment
 from app.core.text import clean_text
 
@@ -29,7 +37,7 @@ class FileReaders:
         """Read a text or a document. Raises BadInput with the file's name and why it cannot be read."""
         if not is_document(path):
             return await asyncio.to_thread(_read_text, path)
-        header, text = await _read_in_child(path, on_progress)
+        header, text = await _read_in_child({"path": str(path)}, path, on_progress)
         return FileText(
             name=clean_text(path.name),
             text=await asyncio.to_thread(text.decode),
@@ -41,17 +49,40 @@ class FileReaders:
 
     async def picture(self, path: Path) -> Attachment:
         """Read a picture, and make it small. Raises BadInput with the file's name and why it cannot be read."""
-        header, data = await _read_in_child(path, _nothing)
+        header, data = await _read_in_child({"path": str(path)}, path, _nothing)
         text = await asyncio.to_thread(lambda: base64.b64encode(data).decode())
         return Attachment(name=clean_text(path.name), media_type=header["media_type"], data=text)
 
+    async def page_pictures(self, path: Path, on_progress: Progress = _nothing) -> PagePictures:
+        """Make pictures of the first pages of a PDF file. Raises BadInput with its name and why that cannot be done."""
+        request = {"path": str(path), "pictures": True}
+        header, data = await _read_in_child(request, path, on_progress)
+        texts = await asyncio.to_thread(_divided, data, header["sizes"])
+        name = clean_text(path.stem)
+        attachments = tuple(
+            Attachment(name=f"{name}-{number}.jpg", media_type="image/jpeg", data=text)
+            for number, text in enumerate(texts, 1)
+        )
+        return PagePictures(attachments=attachments, pages=header["pages"])
 
-async def _read_in_child(path: Path, on_progress: Progress) -> tuple[dict[str, Any], bytes]:
+
+def _divided(data: bytes, sizes: Sequence[int]) -> list[str]:
+    """Return the parts of these sizes in base 64."""
+    parts, start = [], 0
+    for size in sizes:
+        parts.append(base64.b64encode(data[start : start + size]).decode())
+        start += size
+    return parts
+
+
+async def _read_in_child(
+    request: Mapping[str, Any], path: Path, on_progress: Progress
+) -> tuple[dict[str, Any], bytes]:
     """Return what a child process says about a file, and what it has read. Raises BadInput."""
     await asyncio.to_thread(_check_size, path, MOST_BYTES)
     try:
         async with asyncio.timeout(SECONDS):
-            result = await _ask({"path": str(path)}, on_progress)
+            result = await _ask(request, on_progress)
     except TimeoutError:
         raise BadInput("file_too_slow", name=path.name, seconds=round(SECONDS)) from None
     except OSError as error:

@@ -1,6 +1,7 @@
 """Documents as text: every format is read, and what cannot be read is refused in words that name the file."""
 
 import asyncio
+import base64
 import contextlib
 import os
 import random
@@ -8,9 +9,18 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from PySide6.QtGui import QImage
 
 from app.core.errors import BadInput
-from app.core.files import DOCUMENT_TYPES, MOST_CHARACTERS, NEW_PAGE, FileText, with_page_numbers
+from app.core.files import (
+    DOCUMENT_TYPES,
+    LONGEST_SIDE,
+    MOST_CHARACTERS,
+    MOST_PICTURES,
+    NEW_PAGE,
+    FileText,
+    with_page_numbers,
+)
 from app.core.texts import Texts
 from app.files import reader
 from app.files.reader import FileReaders
@@ -152,6 +162,22 @@ async def test_a_folder_a_missing_and_a_large_file_are_refused(tmp_path):
         with pytest.raises(BadInput) as caught:
             await read(tmp_path / name)
         assert caught.value.code == f"attachment_{code}"
+
+
+async def test_pages_become_small_pictures(tmp_path):
+    path, told = tmp_path / "scan.pdf", []
+    path.write_bytes(a_pdf(["", "A page with words", *[""] * 20]))
+    found = await FileReaders().page_pictures(path, lambda made, pages: told.append((made, pages)))
+    assert found.pages == 22 and len(found.attachments) == MOST_PICTURES == 20
+    assert told == [(number, 20) for number in range(1, 21)]
+    first, second = (QImage.fromData(base64.b64decode(one.data)) for one in found.attachments[:2])
+    assert found.attachments[1].name == "scan-2.jpg" and found.attachments[1].media_type == "image/jpeg"
+    assert max(second.width(), second.height()) == LONGEST_SIDE and second.width() < second.height()
+    assert first.pixelColor(0, 0).lightness() > 250 and second != first
+    path.write_bytes(a_locked_pdf())
+    with pytest.raises(BadInput) as caught:
+        await FileReaders().page_pictures(path)
+    assert caught.value.code == "file_encrypted"
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a slow file is a pipe here")

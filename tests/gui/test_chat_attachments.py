@@ -221,3 +221,18 @@ async def test_a_pdf_that_cannot_be_read_says_why_and_stays_out(person, tmp_path
     await until(lambda: person.sees("toast"))
     assert "password" in person.find("toast").findChild(QLabel).text()
     assert names(page) == [] and not person.sees("readings")
+
+
+async def test_a_scanned_pdf_is_offered_as_images(person, wire_servers, tmp_path):  # noqa: F811
+    path = tmp_path / "scan.pdf"
+    path.write_bytes(a_pdf(["", ""]))
+    page = await show(person, ONE)
+    page.chat_composer.files_given.emit([path])
+    await until(lambda: person.sees("toast_action"))
+    assert names(page) == []
+    await show(person, TWO)
+    await person.click("toast_action")
+    drafts = person.window.controller.engine.drafts
+    await until(lambda: drafts.of(ONE).attachments)
+    assert [one.name for one in drafts.of(ONE).attachments] == ["scan-1.jpg", "scan-2.jpg"]
+    assert names(page) == []

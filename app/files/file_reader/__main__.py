@@ -28,6 +28,10 @@ def main() -> int:
     _limit()
     path = Path(request["path"])
     data = b""
+
+    def show(read: int, count: int) -> None:
+        pipes.write({"progress": [read, count]})
+
     answer: dict[str, object]
     try:
         if is_image_file(path):
@@ -35,8 +39,14 @@ def main() -> int:
 
             data, media_type = read(path)
             answer = {"media_type": media_type}
+        elif request.get("pictures"):
+            from app.files.file_reader.pdf import pictures
+
+            found, pages = pictures(path, show)
+            data = b"".join(found)
+            answer = {"sizes": [len(one) for one in found], "pages": pages}
         else:
-            result = collected(_document(path), lambda read, count: pipes.write({"progress": [read, count]}))
+            result = collected(_document(path), show)
             data = result.text.encode()
             answer = {"pages": result.pages, "pages_read": result.pages_read, "cut": result.cut}
     except Unreadable as error:

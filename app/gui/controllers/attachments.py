@@ -15,8 +15,8 @@ from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QFileDialog
 
 from app.core.draft import NEW, Draft, Rewriting
-from app.core.errors import MootError
-from app.core.files import is_image_file
+from app.core.errors import BadInput, MootError
+from app.core.files import Progress, is_image_file
 from app.core.message import Attachment
 from app.engine.engine import Engine
 from app.gui.bridge import Bridge
@@ -35,6 +35,10 @@ class FileBeingRead:
 
     reading: Reading
     session_id: str
+
+
+class Explained(MootError):
+    """A file could not be read, and the user has been told."""
 
 
 class AttachmentController(Controller):
@@ -110,7 +114,7 @@ class AttachmentController(Controller):
         """Attach a picture if the model takes pictures."""
         name = self._language("chat.picture")
         if self._takes_images():
-            self._read(name, lambda _number: picture_attachment(self._files, image, f"{name}.png"))
+            self._read(name, partial(self._as_pasted, image, f"{name}.png"))
         else:
             self._toasts.show_toast(self._language.problem("attachment_no_images", name=name))
 
@@ -151,38 +155,78 @@ class AttachmentController(Controller):
             reading.session_id = reading.session_id or session_id
         self._show()
 
-    async def _as_picture(self, path: Path, _number: int) -> Attachment:
-        return await self._files.picture(path)
-
-    async def _as_text(self, path: Path, number: int) -> Attachment:
-        """Read a text or a document; say so where only its beginning could be read."""
-
+    def _progress_of(self, path: Path, number: int) -> Progress:
         def show(read: int, pages: int) -> None:
             if one := self._readings.get(number):
                 one.reading = Reading(path.name, read, pages)
                 self._show()
 
-        file = await self._files.read(path, show)
+        return show
+
+    async def _as_picture(self, path: Path, _number: int) -> tuple[Attachment, ...]:
+        return (await self._files.picture(path),)
+
+    async def _as_pasted(self, image: QImage, name: str, _number: int) -> tuple[Attachment, ...]:
+        return (await picture_attachment(self._files, image, name),)
+
+    async def _as_text(self, path: Path, number: int) -> tuple[Attachment, ...]:
+        """Read a text or a document; say so where only its beginning could be read."""
+        try:
+            file = await self._files.read(path, self._progress_of(path, number))
+        except BadInput as error:
+            if error.code != "file_scanned" or not self._takes_images():
+                raise
+            self._offer_pictures(path, number, self._language.problem("file_scanned_images", **error.details))
+            raise Explained(error.code) from error
         if file.cut:
             self._toasts.show_toast(self._language("chat.file.cut", name=file.name))
-        return file.attachment()
+        return (file.attachment(),)
 
-    def _read(self, name: str, work: Callable[[int], Awaitable[Attachment]]) -> None:
+    def _offer_pictures(self, path: Path, number: int, text: str) -> None:
+        """Say that a PDF file has no text, with a button that attaches its pages as pictures."""
+        session_id = self._readings[number].session_id
+
+        def attach() -> None:
+            self._read(path.name, partial(self._as_pictures, path), session_id)
+
+        self._toasts.show_toast(text, self._language("chat.file.images"), attach, undoes=False)
+
+    async def _as_pictures(self, path: Path, number: int) -> tuple[Attachment, ...]:
+        """Make pictures of the pages of a PDF file; say so where only the first are attached."""
+        found = await self._files.page_pictures(path, self._progress_of(path, number))
+        shown = len(found.attachments)
+        if shown < found.pages:
+            words = self._language("chat.file.images.cut", name=path.name, shown=shown, pages=found.pages)
+            self._toasts.show_toast(words)
+        return found.attachments
+
+    def _read(
+        self,
+        name: str,
+        work: Callable[[int], Awaitable[tuple[Attachment, ...]]],
+        session_id: str | None = None,
+    ) -> None:
+        """Read in the background what is added to the draft of a session, the one in front where none is named."""
         number = next(self._numbers)
-        self._readings[number] = FileBeingRead(Reading(name), self._page.session_id)
+        self._readings[number] = FileBeingRead(
+            Reading(name), self._page.session_id if session_id is None else session_id
+        )
         self._tasks.start(_task(number), self._read_in_turn(number, work))
         self._show()
 
-    async def _read_in_turn(self, number: int, work: Callable[[int], Awaitable[Attachment]]) -> None:
+    async def _read_in_turn(
+        self, number: int, work: Callable[[int], Awaitable[tuple[Attachment, ...]]]
+    ) -> None:
         reading = self._readings[number]
         try:
             async with self._one_at_a_time:
-                attachment = await work(number)
-            self._put(reading.session_id, (attachment,))
+                attachments = await work(number)
+            self._put(reading.session_id, attachments)
         except MootError as error:
             # A message is not sent without a file that failed.
             self._to_send.pop(reading.session_id, None)
-            self._toasts.show_toast(self._language.problem(error.code, **error.details))
+            if not isinstance(error, Explained):
+                self._toasts.show_toast(self._language.problem(error.code, **error.details))
         finally:
             self._end(number)
 
