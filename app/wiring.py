@@ -6,8 +6,9 @@ import functools
 from dataclasses import dataclass
 from pathlib import Path
 
+from app.children.network import HostNetwork
 from app.core.agent import Agent
-from app.core.errors import StorageError
+from app.core.errors import BadInput, StorageError
 from app.core.events import EventBus, Notice, ServersChanged
 from app.core.server_secrets import parted, texts_to_hide
 from app.core.workflow import WorkflowDefinition
@@ -141,6 +142,11 @@ async def _open(paths: DataPaths, lock: WriterLock | None, language: str) -> Moo
         log_dir=paths.logs,
         on_change=lambda: bus.publish(ServersChanged(session_id="")),
     )
+    network = HostNetwork(paths.certificates, (models, host))
+    if lock is not None:
+        # The page of the settings says what is wrong with them.
+        with contextlib.suppress(BadInput):
+            await network.use(documents.settings().proxy, documents.settings().certificates)
     tools = Toolbox(host, servers, documents.settings, show_link)
     plugs = Plugs(
         store=store,
@@ -152,6 +158,7 @@ async def _open(paths: DataPaths, lock: WriterLock | None, language: str) -> Moo
         drafts=DraftFolder(paths),
         tools=tools,
         files=FileReaders(),
+        network=network,
         as_html=as_html,
         embedded_problem=models.embedded_problem,
     )

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from app.children.network import HostNetwork
 from app.core.agent import Agent
 from app.core.catalog import EMBEDDED
 from app.core.events import Event, EventBus
@@ -259,6 +260,7 @@ def a_bench(
         drafts=MemoryDrafts(),
         tools=toolbox or MemoryTools(*tools),
         files=FileReaders(),
+        network=HostNetwork(Path("certificates.pem")),
         as_html=as_html,
         embedded_problem=lambda: embedded_problem,
     )

@@ -22,6 +22,10 @@ _ERROR_LINE_BYTES = 8_000
 Line = Mapping[str, Any]
 
 
+def _ignore(_: Line) -> None:
+    """Take no news of a host that is about to end."""
+
+
 class HostCall:
     """One request in flight. `lines` gets the lines of its answer, and None when the host dies."""
 
@@ -52,6 +56,7 @@ class HostProcess:
         self._calls: dict[str, HostCall] = {}
         self._closing = False
         self._ended = False
+        self._idle = asyncio.Event()
         self.started_at = asyncio.get_running_loop().time()
         self.ready = asyncio.Event()
         self.warm = asyncio.Event()
@@ -96,6 +101,8 @@ class HostProcess:
         """Forget a call; with `cancel`, also end it in the host."""
         if self._calls.pop(call.id, None) is not None and cancel and self.alive:
             self.send({"id": call.id, "op": "cancel"})
+        if not self._calls:
+            self._idle.set()
 
     def send(self, line: Line) -> None:
         """Write one line; if the host has just died, the reader notices."""
@@ -103,9 +110,19 @@ class HostProcess:
         with contextlib.suppress(OSError, RuntimeError):
             self._process.stdin.write(json.dumps(line, separators=(",", ":")).encode("ascii") + b"\n")
 
+    async def retire(self) -> None:
+        """Answer the requests that are under way, then stop."""
+        self._on_news = _ignore
+        self._idle.clear()
+        while self._calls and self.alive:
+            self._idle.clear()
+            await self._idle.wait()
+        await self.close()
+
     async def close(self) -> None:
         """Stop the host and wait until it is gone."""
         self._closing = True
+        self._idle.set()
         assert self._process.stdin is not None
         self._process.stdin.close()
         if not self.ready.is_set():
@@ -136,6 +153,7 @@ class HostProcess:
         while await self._process.stdout.read(_READ_BYTES):
             pass
         self._ended = True
+        self._idle.set()
         await self._process.wait()
         for call in self._calls.values():
             call.lines.put_nowait(None)
@@ -200,6 +218,7 @@ class HostClient:
         self._log = HostLog(path, self.clean)
         self._host: HostProcess | None = None
         self._starting = asyncio.Lock()
+        self._retiring: dict[asyncio.Task[None], HostProcess] = {}
         self._closed = False
 
     def clean(self, text: str) -> str:
@@ -211,12 +230,23 @@ class HostClient:
         """The process id of the running host."""
         return self._host.pid if self._host is not None and self._host.alive else None
 
+    async def renew(self) -> None:
+        """Let a new host take what is asked from now on; the running one answers what it was asked and ends."""
+        async with self._starting:
+            host, self._host = self._host, None
+        if host is not None and host.alive:
+            task = asyncio.create_task(host.retire())
+            self._retiring[task] = host
+            task.add_done_callback(self._retiring.pop)
+
     async def close(self) -> None:
         """Stop the host and wait until it is gone."""
         self._closed = True
         async with self._starting:
             if self._host is not None:
                 await self._host.close()
+        await asyncio.gather(*(host.close() for host in self._retiring.values()))
+        await asyncio.gather(*self._retiring)
         await asyncio.to_thread(self._log.wait)
 
     async def _running_host(self) -> HostProcess:

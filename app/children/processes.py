@@ -4,6 +4,7 @@ import ctypes
 import os
 import signal
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 MODEL_HOST = "app.providers.model_host"
@@ -35,13 +36,26 @@ LD_LIBRARY_PATH MOOT_EMBEDDED_THREADS OMP_NUM_THREADS OMP_WAIT_POLICY PYTHONDONT
 PYTHONIOENCODING PYTHONPATH PYTHONPYCACHEPREFIX PYTHONUTF8
 """
 OWN_VARIABLES = frozenset(_OWN.split())
+# What the user chose in the settings.
+_chosen: dict[str, str] = {}
+
+
+def use_variables(variables: Mapping[str, str]) -> None:
+    """Give these variables to every child process from now on, in place of those given before."""
+    _chosen.clear()
+    _chosen.update(variables)
+
+
+def user_environment() -> dict[str, str]:
+    """Return the user's whole environment with what was chosen in the settings, for programs that are set up there."""
+    return {**os.environ, **_chosen}
 
 
 def system_environment() -> dict[str, str]:
     """Return the part of the environment that a foreign program gets."""
     return {
         name: value
-        for name, value in os.environ.items()
+        for name, value in user_environment().items()
         # Such a value is a function that an old shell exported.
         if (name in SYSTEM_VARIABLES or name.startswith(SYSTEM_PREFIXES)) and not value.startswith("()")
     }

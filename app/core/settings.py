@@ -49,7 +49,8 @@ class Settings:
     `history` is a HistoryLength. `notifications` says what needs the user while another window is in front. `shortcuts` are
     `command=keys`, those that differ from the program's. `assistant_order` and `group_order` are ids as the
     side bar lists them, `held_back` those of assistants that begin nothing more. `search_engine` is where `web_search` asks: a name of the catalogue, or the address
-    of a SearXNG server. The other `max_…` are the budget of one user message, for the whole tree it sets
+    of a SearXNG server. `proxy` is the address of a proxy, `certificates` the path of a PEM file with certificates to
+    trust. The other `max_…` are the budget of one user message, for the whole tree it sets
     off; `max_month_usd` is that of a calendar month, all sessions together; 0 means no limit.
     """
 
@@ -68,6 +69,8 @@ class Settings:
     group_order: tuple[str, ...] = ()
     held_back: tuple[str, ...] = ()
     search_engine: str = "duckduckgo"
+    proxy: str = ""
+    certificates: str = ""
     max_model_calls: int = _setting(100, "limits", most=10_000)
     max_tool_rounds: int = _setting(60, "limits", most=10_000)
     max_sub_agent_runs: int = _setting(20, "limits", most=1_000)

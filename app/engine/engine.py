@@ -21,6 +21,7 @@ from app.core.events import (
 )
 from app.core.files import FileReader
 from app.core.message import Message, Role
+from app.core.network import Network
 from app.core.provider import Models, ProviderConfig, ProviderStatus, TestResult
 from app.core.reasons import Reason
 from app.core.session import Session, SessionSummary, Status
@@ -104,6 +105,7 @@ class Plugs:
     drafts: DraftFiles
     tools: Tools
     files: FileReader
+    network: Network
     as_html: Callable[[str], str]
     embedded_problem: Callable[[], str]
 
@@ -144,6 +146,7 @@ class Engine:
         self._models = models
         self._tools = tools
         self.files = plugs.files
+        self.network = plugs.network
         self._prompts = prompts
         self._as_html = plugs.as_html
         self._embedded_problem = plugs.embedded_problem

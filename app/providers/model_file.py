@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from app.children.private_files import make_private_folder
+from app.children.processes import user_environment
 
 FILE_NAME = "SmolLM2-135M-Instruct.Q4_1.gguf"
 FILE_SIZE = 98_362_432
@@ -122,7 +123,7 @@ def _installers(folder: Path, requirements: Path) -> Iterator[list[str]]:
 def _watch(command: list[str], folder: Path, progress: Progress | None) -> str:
     """Run a downloader whose scratch files stay in `folder`; return the last line of its output."""
     environment = {
-        **os.environ,
+        **user_environment(),
         "TMPDIR": str(folder),
         "TEMP": str(folder),
         "UV_CACHE_DIR": str(folder / "cache"),

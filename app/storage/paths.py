@@ -27,6 +27,7 @@ class DataPaths:
         self.usage = root / "usage.jsonl"
         self.schema = root / "schema.json"
         self.index = root / "index.json"
+        self.certificates = root / "certificates.pem"
         self.lock = root / "lock"
         self.control = root / "control"
 

@@ -84,6 +84,14 @@ class ToolHostClient(HostClient):
                 question.cancel()
             await asyncio.gather(*questions, return_exceptions=True)
 
+    async def renew(self) -> None:
+        """Let a new host take what is asked from now on; its servers have to connect again."""
+        before = self.host_pid
+        await super().renew()
+        if before is not None:
+            self._groups = []
+            self.on_death()
+
     async def close(self) -> None:
         """Stop the host and all its servers, and wait until it is gone."""
         await super().close()

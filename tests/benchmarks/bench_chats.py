@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
+from app.children.network import HostNetwork
 from app.core.agent import Agent
 from app.core.events import EventBus
 from app.core.ids import new_id
@@ -112,6 +113,7 @@ async def _compare(server: WireServer, folder: Path, rounds: int) -> Result:
         drafts=MemoryDrafts(),
         tools=MemoryTools(*tools),
         files=FileReaders(),
+        network=HostNetwork(Path("certificates.pem")),
         as_html=as_html,
         embedded_problem=lambda: "not_installed",
     )

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from app.children.network import HostNetwork
 from app.core.agent import Agent, Group, Leader
 from app.core.errors import BadInput
 from app.core.events import EventBus
@@ -187,6 +188,7 @@ class ChatPlay:
             drafts=MemoryDrafts(),
             tools=MemoryTools(*TOOLS),
             files=FileReaders(),
+            network=HostNetwork(Path("certificates.pem")),
             as_html=as_html,
             embedded_problem=lambda: "not_installed",
         )

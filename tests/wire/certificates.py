@@ -14,14 +14,14 @@ from cryptography.x509.oid import NameOID
 
 @dataclass(frozen=True, slots=True)
 class OwnCertificates:
-    """`authority` is a PEM file with the certificate that signed the one of 127.0.0.1, which `server` presents."""
+    """`authority` is a PEM file with the certificate that signed the one of 127.0.0.1 and models.example, which `server` presents."""
 
     authority: Path
     server: ssl.SSLContext
 
 
 def own_certificates(folder: Path) -> OwnCertificates:
-    """Make an authority, and a certificate of it for 127.0.0.1."""
+    """Make an authority, and a certificate of it for 127.0.0.1 and models.example."""
     signing, serving = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
     issuer = _name("Example company")
     authority = (
@@ -29,7 +29,9 @@ def own_certificates(folder: Path) -> OwnCertificates:
         .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
         .sign(signing, hashes.SHA256())
     )
-    here = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
+    here = x509.SubjectAlternativeName(
+        [x509.IPAddress(ipaddress.ip_address("127.0.0.1")), x509.DNSName("models.example")]
+    )
     certificate = (
         _built(_name("127.0.0.1"), issuer, serving.public_key())
         .add_extension(here, critical=False)

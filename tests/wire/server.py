@@ -106,6 +106,7 @@ class WireServer:
         self.listings = 0
         self.redirect: tuple[int, str] | None = None
         self._security = security
+        self._transports: set[asyncio.Transport] = set()
         self.address = ""
         self._protocol = self.PROTOCOLS[kind](self.key, self.models)
         self._protocol.cache = cache
@@ -194,6 +195,9 @@ class WireServer:
         await web.SockSite(runner, listening, ssl_context=self._security).start()
         ready.set()
         await self._stop.wait()
+        # Closing TLS waits for the client to agree.
+        for transport in self._transports:
+            transport.abort()
         await runner.cleanup()
         # What was dropped is let go of in the loop's next turns.
         await asyncio.sleep(0.01)
@@ -206,6 +210,8 @@ class WireServer:
 
     async def _handle(self, http: web.Request) -> web.StreamResponse:
         protocol = self._protocol
+        if self._security is not None and http.transport is not None:
+            self._transports.add(http.transport)
         if http.path.startswith(_MOVED):
             http = http.clone(rel_url=str(http.rel_url).removeprefix(_MOVED))
         elif self.redirect is not None:

@@ -22,6 +22,7 @@ from app.gui.pages.settings.data_page import DataPage
 from app.gui.pages.settings.definitions_page import ASSISTANTS, GROUPS, WORKFLOWS, PartnersPage
 from app.gui.pages.settings.information_pages import AboutPage, PrivacyPage
 from app.gui.pages.settings.models_page import ModelsPage
+from app.gui.pages.settings.network_page import NetworkPage
 from app.gui.pages.settings.provider_page import ProviderPage
 from app.gui.pages.settings.providers_page import ProvidersPage
 from app.gui.pages.settings.servers_page import ServersPage
@@ -43,6 +44,7 @@ PAGES = {
     ASSISTANTS: "message-circle",
     GROUPS: "users",
     WORKFLOWS: "spline",
+    "network": "globe",
     "servers": "wrench",
     "chats": "pencil",
     "limits": "gauge",
@@ -210,6 +212,8 @@ class SettingsDialog(QDialog):
                 made = ModelsPage(language, look, engine, tasks)
             case "servers":
                 made = ServersPage(language, look, engine, tasks)
+            case "network":
+                made = NetworkPage(language, engine, tasks, self._settings)
             case "usage":
                 made = UsagePage(language, look, engine, tasks)
             case "data":
@@ -236,9 +240,9 @@ class SettingsDialog(QDialog):
             made.undo_offered.connect(self.offer_undo)
         if isinstance(made, ServersPage | DataPage):
             self.finished.connect(made.leave)
-        if isinstance(made, RowPage | UsagePage):
+        if isinstance(made, RowPage | UsagePage | NetworkPage):
             made.chosen.connect(self.settings_chosen)
-        scrolls = isinstance(made, RowPage | PrivacyPage | AboutPage)
+        scrolls = isinstance(made, RowPage | NetworkPage | PrivacyPage | AboutPage)
         return made, scrolling(_with_margins(made), keeps_bar=True) if scrolls else made
 
     def _lay_out(self) -> None:
