@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from app.core.catalog import EMBEDDED, chat_models, provider_kind
 from app.core.errors import BadInput, NotFound
 from app.core.events import utc_now
+from app.core.model_facts import ModelFacts
 from app.core.provider import (
     FoundServer,
     LocalModel,
@@ -127,6 +128,16 @@ class Connections:
     def list_of(self, provider_id: str) -> ModelList | None:
         """Return the list that was fetched from a provider last."""
         return next((one for one in self._documents.model_lists() if one.provider == provider_id), None)
+
+    def known_facts(self, provider_id: str, model: str) -> ModelFacts:
+        """Return what is known about a model by now."""
+        return self._models.known_facts(provider_id, model)
+
+    async def learn_facts(self) -> None:
+        """Look up what is known about the models that are offered, so that `known_facts` says it."""
+        for status in self._providers():
+            for model in status.models if status.ready and not status.local else ():
+                await self._models.facts(status.config.id, model)
 
     async def fetch(self, provider_id: str) -> TestResult:
         """Fetch a provider's list of models and save it. Raises NotFound, StorageError."""

@@ -104,7 +104,8 @@ async def test_a_new_group_gets_its_members_and_is_kept(qapp, data_dir):
         await person.write("group_instructions", "Test before you tell.")
         await until(lambda: kept(data_dir, group_id).get("instructions") == "Test before you tell.")
         document = kept(data_dir, group_id)
-        assert document["orchestrator"] == {"provider": "anthropic", "model": "claude-opus-4-5"}
+        leader = document["orchestrator"]
+        assert (leader["provider"], leader["model"]) == ("anthropic", "claude-opus-4-5")
         assert (document["turns_limit"], document["ask_before_hand_over"]) == (7, True)
         # Not yet saved when the window closes.
         await person.write("group_name", "Crew of one")

@@ -50,6 +50,7 @@ class AssistantCommands(DefinitionCommands[Agent]):
     def show_page(self, definition_id: str = "") -> None:
         """Show the page of assistants, with one of them in the editor."""
         page, window = self._made_page(), self._window
+        self._tasks.replace("model facts", self._learn_facts())
         page.show_assistant(definition_id)
         window.main_area.setCurrentWidget(page)
         self._show_title()
@@ -70,6 +71,7 @@ class AssistantCommands(DefinitionCommands[Agent]):
             tools=self._engine.assistants.tools(),
             agents=self.definitions.all(),
             servers=self._engine.servers.all(),
+            facts=self._engine.connections.known_facts,
         )
 
     def _wire(self, bridge: Bridge) -> None:
@@ -111,6 +113,11 @@ class AssistantCommands(DefinitionCommands[Agent]):
         versions = await self.definitions.versions(agent_id)
         if editor.definition_id == agent_id and editor.isVisible():
             editor.show_versions(versions)
+
+    async def _learn_facts(self) -> None:
+        """Show what each model takes once that is known."""
+        await self._engine.connections.learn_facts()
+        self.refresh()
 
     def _on_servers_changed(self) -> None:
         if self._page is not None:

@@ -22,6 +22,7 @@ from app.gui.widgets.wording import say
 MARGIN = 24
 # The fields in which a version may differ, with the keys of their texts.
 FIELD_OF = {"provider": "model", "mcp_servers": "servers", "max_depth": "limits", "max_steps": "limits"}
+FIELD_OF |= dict.fromkeys(("effort", "creativity", "length"), "answers")
 
 
 class AssistantEditor(DefinitionEditor[Agent]):

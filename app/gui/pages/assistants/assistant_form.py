@@ -1,6 +1,6 @@
 """The form of an assistant: name, model, instructions, tools, sub-agents, servers and limits."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -8,6 +8,7 @@ from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from app.core.agent import Agent
+from app.core.model_facts import ModelFacts
 from app.core.provider import ProviderStatus
 from app.core.text import exact
 from app.core.tool import ServerStatus, ToolChoice
@@ -15,6 +16,7 @@ from app.gui.display.i18n import Language
 from app.gui.display.server_display import server_state
 from app.gui.display.style import Look, tall
 from app.gui.widgets.agent_choices import BusyChoice, ModelChoice
+from app.gui.widgets.answer_style_choice import AnswerStyleChoice
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.chip_list import ChipList, ChipOption
 from app.gui.widgets.composer import TextBox
@@ -32,12 +34,13 @@ TEXTS = ("name", "role", "model", "description", "instructions", "pages")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choices:
-    """The choices of the form: providers, tools, other assistants and MCP servers."""
+    """The choices of the form: providers, tools, other assistants, MCP servers, and what is known about a model."""
 
     providers: tuple[ProviderStatus, ...] = ()
     tools: tuple[ToolChoice, ...] = ()
     agents: tuple[Agent, ...] = ()
     servers: tuple[ServerStatus, ...] = ()
+    facts: Callable[[str, str], ModelFacts] = lambda _provider, _model: ModelFacts()
 
 
 class AssistantForm(QWidget):
@@ -52,12 +55,14 @@ class AssistantForm(QWidget):
         self._choices = Choices()
         self._fixed = False
         self._labels = {
-            name: plain_label("field") for name in (*TEXTS, "tools", "sub_agents", "servers", "busy")
+            name: plain_label("field")
+            for name in (*TEXTS, "answers", "tools", "sub_agents", "servers", "busy")
         }
         self.errors = {name: plain_label("error", wrap=True) for name in TEXTS}
         self.name = _line("assistant_name", MOST_NAME)
         self.role = _line("assistant_role", MOST_NAME)
         self.model = named("assistant_model", ModelChoice(language, look))
+        self.answers = AnswerStyleChoice(language, look)
         self.description = _line("assistant_description", MOST_LINE)
         self.instructions = named("assistant_instructions", TextBox(lines=6, most=18, submits=False))
         self.tools = ChipList(language, look, "assistant_tools")
@@ -98,6 +103,8 @@ class AssistantForm(QWidget):
                 box.setReadOnly(fixed)
             self.model.show_model(agent.provider, agent.model)
             self.model.set_fixed(fixed)
+            self.answers.show_style(agent.effort, agent.creativity, agent.length, fixed=fixed)
+            self._show_facts()
             for number, value in ((self.deep, agent.max_depth), (self.steps, agent.max_steps)):
                 number.setValue(value)
                 number.setReadOnly(fixed)
@@ -115,6 +122,7 @@ class AssistantForm(QWidget):
         self._choices = choices
         with QSignalBlocker(self):
             self.model.set_providers(choices.providers)
+            self._show_facts()
             self._offer()
 
     def assistant(self) -> Agent | None:
@@ -144,6 +152,7 @@ class AssistantForm(QWidget):
             knows_user=self.knows_user.isChecked(),
             enabled=self.enabled.isChecked(),
             busy=self.busy.busy(),
+            **self.answers.values(),  # type: ignore[arg-type]
         )
 
     def show_error(self, field: str, text: str) -> None:
@@ -176,6 +185,7 @@ class AssistantForm(QWidget):
         self._trio.setSpacing(14)
         vbox(
             self._pair,
+            vbox(self._labels["answers"], self.answers, spacing=5),
             self._field("description", self.description),
             self._field("instructions", self.instructions),
             self._trio,
@@ -213,7 +223,9 @@ class AssistantForm(QWidget):
             chips.drawn.connect(self._put_in_order)
         for number in (self.deep, self.steps):
             number.valueChanged.connect(lambda _value: self.changed.emit())
+        self.model.changed.connect(self._show_facts)
         self.model.changed.connect(self.changed)
+        self.answers.changed.connect(self.changed)
         self.busy.changed.connect(self.changed)
         self.role.textEdited.connect(lambda role: self.busy.show_role(role))
         for tick in (self.knows_user, self.enabled):
@@ -222,13 +234,20 @@ class AssistantForm(QWidget):
     def _put_in_order(self) -> None:
         """Set the Tab order from top to bottom, including chips that were added later."""
         stops: tuple[QWidget, ...] = (
-            *(self.name, self.role, self.model, self.description, self.instructions),
+            *(self.name, self.role, self.model),
+            *(self.answers.effort, self.answers.creativity, self.answers.length),
+            *(self.description, self.instructions),
             *(*self.tools.stops, *self.sub_agents.stops, self.deep, self.steps, *self.servers.stops),
             *(self.pages, self.busy.strategy, self.busy.number, self.busy.places),
             *(self.knows_user, self.enabled),
         )
         for before, after in pairwise(stops):
             QWidget.setTabOrder(before, after)
+
+    def _show_facts(self) -> None:
+        """Offer for the answers what the chosen model takes."""
+        provider, model = self.model.chosen() or ("", "")
+        self.answers.show_facts(self._choices.facts(provider, model) if provider else ModelFacts())
 
     def _show_chips(self) -> None:
         agent, fixed = self._agent, self._fixed

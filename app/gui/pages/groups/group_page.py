@@ -9,6 +9,7 @@ from PySide6.QtGui import QHideEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QLineEdit, QMenu, QWidget
 
 from app.core.agent import Agent, Group, Leader
+from app.core.model_facts import ModelFacts
 from app.gui.display.assistant_display import colours_of
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look, tall
@@ -16,6 +17,7 @@ from app.gui.pages.assistants.assistant_editor import AssistantEditor
 from app.gui.pages.assistants.assistant_form import Choices
 from app.gui.pages.assistants.assistants_page import CARD_HEIGHT, GAP, AssistantCards
 from app.gui.widgets.agent_choices import ModelChoice
+from app.gui.widgets.answer_style_choice import AnswerStyleChoice
 from app.gui.widgets.boxes import STRETCH, frame, hbox, vbox
 from app.gui.widgets.composer import TextBox
 from app.gui.widgets.controls import NumberBox, TickBox, button, name_button, scrolling
@@ -67,6 +69,7 @@ class GroupForm(QWidget):
         self.model = say(
             named("group_model", ModelChoice(language, look)), language, name="group.orchestrator.model"
         )
+        self.answers = AnswerStyleChoice(language, look)
         self.turns = say(NumberBox("group_turns", 1, MOST_TURNS), language, name="group.turns.name")
         self._before_turns, self._after_turns = plain_label("hint"), plain_label("hint")
         self.ask = say(named("group_ask", TickBox(look)), language, "group.ask")
@@ -84,7 +87,9 @@ class GroupForm(QWidget):
         self._offers.aboutToShow.connect(self._offer)
         self.name.textChanged.connect(lambda _text: self.changed.emit())
         self.instructions.textChanged.connect(self.changed)
+        self.model.changed.connect(self._show_facts)
         self.model.changed.connect(self.changed)
+        self.answers.changed.connect(self.changed)
         self.turns.valueChanged.connect(lambda _value: self.changed.emit())
         self.ask.toggled.connect(lambda _on: self.changed.emit())
         language.changed.connect(self._retranslate)
@@ -99,7 +104,10 @@ class GroupForm(QWidget):
         with QSignalBlocker(self):
             self.name.setText(group.name)
             self.name.setCursorPosition(0)
-            self.model.show_model(group.orchestrator.provider, group.orchestrator.model)
+            leader = group.orchestrator
+            self.model.show_model(leader.provider, leader.model)
+            self.answers.show_style(leader.effort, leader.creativity, leader.length)
+            self._show_facts()
             self.turns.setValue(group.turns_limit)
             self.ask.setChecked(group.ask_before_hand_over)
             self.instructions.setPlainText(group.instructions)
@@ -127,6 +135,7 @@ class GroupForm(QWidget):
         self._choices, self._built_in = choices, built_in
         with QSignalBlocker(self):
             self.model.set_providers(choices.providers)
+            self._show_facts()
 
     def group(self) -> Group | None:
         """Return the group as edited, or None if a field is invalid; the reason is shown beside the field."""
@@ -140,7 +149,7 @@ class GroupForm(QWidget):
             self._group,
             name=name,
             members=self.members,
-            orchestrator=Leader(provider=model[0], model=model[1]),
+            orchestrator=Leader(provider=model[0], model=model[1], **self.answers.values()),
             turns_limit=self.turns.value(),
             ask_before_hand_over=self.ask.isChecked(),
             instructions=self.instructions.text(),
@@ -191,6 +200,7 @@ class GroupForm(QWidget):
             vbox(
                 self.model,
                 self.errors["orchestrator"],
+                self.answers,
                 hbox(self._before_turns, self.turns, self._after_turns, STRETCH, spacing=6),
                 self.ask,
                 self._instructions_label,
@@ -218,6 +228,11 @@ class GroupForm(QWidget):
         )
         self._titles["name"].setBuddy(self.name)
         self._instructions_label.setBuddy(self.instructions)
+
+    def _show_facts(self) -> None:
+        """Offer for the answers what the orchestrator's model takes."""
+        provider, model = self.model.chosen() or ("", "")
+        self.answers.show_facts(self._choices.facts(provider, model) if provider else ModelFacts())
 
     def _on_order(self, members: tuple[str, ...]) -> None:
         self.members = members

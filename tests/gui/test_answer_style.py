@@ -1,0 +1,89 @@
+"""Effort, creativity and length in the forms: only what the model takes, and what was chosen is saved."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from app.core.model_facts import Effort, ModelFacts, TakesTemperature
+from app.gui.widgets.answer_style_choice import AnswerStyleChoice
+from tests.app_driver import Person, at_window, until
+from tests.gui.test_assistants import editor, kept, make
+
+THINKS = ModelFacts(
+    efforts=("none", "low", "high"), default_effort="high", temperature=TakesTemperature.WITHOUT_EFFORT
+)
+
+
+@pytest.fixture
+async def person(qapp, data_dir):
+    async with at_window(data_dir) as person:
+        yield person
+
+
+def offered(menu) -> list[str]:
+    return [menu.itemData(place) for place in range(menu.count())]
+
+
+def choose(menu, value: str) -> None:
+    menu.setCurrentIndex(menu.findData(value))
+    menu.activated.emit(menu.currentIndex())
+
+
+async def test_only_what_the_model_takes_is_offered(person: Person):
+    window = person.window
+    choice = AnswerStyleChoice(window.language, window.look)
+    assert offered(choice.effort) == ["auto", "low", "medium", "high"], "nothing is known"
+    choice.show_style("max", "precise", "short")
+    choice.show_facts(THINKS)
+    assert offered(choice.effort) == ["auto", "none", "low", "high"]
+    assert choice.creativity.isHidden() and "only while" in choice.hint.text()
+    choose(choice.effort, Effort.NONE)
+    assert not choice.creativity.isHidden() and choice.hint.isHidden()
+    assert choice.creativity.currentData() == "precise"
+    choice.show_facts(ModelFacts(efforts=(), temperature=TakesTemperature.NO))
+    assert choice.effort.isHidden() and choice.creativity.isHidden() and not choice.length.isHidden()
+    assert "does not think" in choice.hint.text() and "can’t be set" in choice.hint.text()
+    assert choice.values() == {"effort": "none", "creativity": "precise", "length": "short"}
+    choice.deleteLater()
+
+
+async def test_an_effort_the_model_does_not_take_is_kept_until_another_is_chosen(person: Person):
+    choice = AnswerStyleChoice(person.window.language, person.window.look)
+    choice.show_style("max", "auto", "auto")
+    assert choice.effort.currentData() == "auto"
+    choose(choice.length, "long")
+    assert choice.values()["effort"] == "max"
+    choice.deleteLater()
+
+
+async def test_what_is_chosen_for_an_assistant_is_saved(person: Person, data_dir: Path):
+    agent_id = await make(person, "Brief")
+    answers = editor(person).form.answers
+    assert person.find("effort_menu") is not None
+    choose(answers.effort, "high")
+    choose(answers.length, "short")
+    await until(lambda: kept(data_dir, agent_id).get("length") == "short")
+    document = kept(data_dir, agent_id)
+    assert (document["effort"], document.get("creativity", "auto")) == ("high", "auto")
+
+
+async def test_an_assistant_written_before_there_were_these_fields_is_read(qapp, data_dir: Path):
+    folder = data_dir / "assistants"
+    folder.mkdir(parents=True)
+    (folder / "old.json").write_text(json.dumps({"version": 1, "id": "old", "name": "Old"}), "utf-8")
+    async with at_window(data_dir) as person:
+        agent = person.window.controller.engine.assistants.get("old")
+        assert (agent.effort, agent.creativity, agent.length) == ("auto", "auto", "auto")
+
+
+async def test_the_list_says_what_a_model_takes_once_the_page_is_shown(qapp, data_dir: Path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-openai-0123456789abcdef")
+    async with at_window(data_dir) as person:
+        await make(person, "Quick")
+        form = editor(person).form
+        engine = person.window.controller.engine
+        await until(lambda: engine.connections.known_facts("openai", "gpt-5-mini").source == "list", 60)
+        form.model.setEditText("openai / gpt-5-mini")
+        assert offered(form.answers.effort) == ["auto", "low", "medium", "high"]
+        assert form.answers.creativity.isHidden()
