@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from types import ModuleType
+from typing import Any
 
 MAX_CHARACTERS = 4_000
 MAX_SHAPES = 2_000
@@ -18,19 +19,17 @@ INK = "currentColor"
 _UNITS = 1_000
 _MACRO = re.compile(r"\\(?:[egx]?def|let|(?:re)?newcommand|providecommand|newenvironment)\b")
 _VIEW_BOX = re.compile(r'viewBox="0 (-?[\d.]+) ([\d.]+) ([\d.]+)"')
-_LEFT_OUT = re.compile(r"<(metadata|title|style|text)\b.*?</\1>", re.DOTALL)
 _MISSING = re.compile(r"\(U\+([0-9A-F]+)\): drew a box")
 _USE = re.compile(r'<use href="#[\w-]*?(g\d+)"((?: [\w-]+="[^"]*")*)/>')
 _PLACE = re.compile(r'x="(\S+)" y="(\S+)"|transform="translate\((\S+) (\S+)\) scale\((\S+?)\)"')
 _FILL = re.compile(r' fill="[^"]*"')
-_TAG = re.compile(r"<(/?)(\w+)((?: [\w-]+=\"[^\"<>&]*\")*) ?/?>")
-_SHAPES = ("defs", "g", "path", "use", "rect", "line", "circle", "ellipse", "polygon", "polyline")
-_ATTRIBUTE = re.compile(r' ([\w-]+)="([^"]*)"')
-_ATTRIBUTES = re.compile(
-    r"id|d|[xyr]|[xy][12]|[cr][xy]|width|height|points|fill|transform|opacity|fill-(?:rule|opacity)"
-    r"|stroke(?:-(?:width|linecap|linejoin|dasharray|opacity))?"
+_HARMLESS = re.compile(
+    r"(?:</?(?:defs|g|path|use|rect|line|circle|ellipse|polygon|polyline)"
+    r"(?: (?:(?:id|d|[xyr]|[xy][12]|[cr][xy]|width|height|points|fill|opacity|fill-(?:rule|opacity)"
+    r'|stroke(?:-(?:width|linecap|linejoin|dasharray|opacity))?)="[\w .,#%+-]*+"'
+    r'|transform="[\w .,()+-]*+"|href="#[\w-]*+"))*+ ?/?>)*+'
 )
-_VALUE = re.compile(r"[\w .,#()%+-]*")
+"""Shapes alone: nothing that runs, is loaded or is text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +62,10 @@ def draw(tex: str, *, display: bool) -> Formula | None:
     if not (0 < width < MAX_EM and 0 < height < MAX_EM):
         return None
     shapes = _shapes(svg)
-    if not _is_harmless(shapes):
+    if not _HARMLESS.fullmatch(shapes):
         return None
-    missing = {chr(int(number, 16)) for number in _MISSING.findall(svg)}
-    if missing:
+    if "drew a box" in svg:
+        missing = {chr(int(number, 16)) for number in _MISSING.findall(svg)}
         shapes = _with_letters(shapes, _letters(tex, missing, shapes, display))
     return Formula(shapes, width, -top, height + top)
 
@@ -76,8 +75,7 @@ def speech(tex: str, language: str) -> str:
     """Return a formula as a screen reader says it; its source if it cannot be drawn."""
     if draw(tex, display=True) is None:
         return tex
-    library = _library()
-    return str(library.render(tex, locale=language)["speech"]) if library else tex
+    return str(_asked("render", tex, locale=language).get("speech") or tex)
 
 
 @cache
@@ -92,31 +90,25 @@ def _library() -> ModuleType | None:
 
 def _drawn(tex: str, display: bool) -> str:
     """Return what the library draws, nothing if it refuses."""
+    return str(_asked("tex_to_svg", tex, display=display) or "")
+
+
+def _asked(function: str, tex: str, **options: Any) -> Any:
+    """Return what a function of the library says about a formula, nothing if it refuses."""
     library = _library()
     try:
-        return str(library.tex_to_svg(tex, display=display)) if library else ""
+        return getattr(library, function)(tex, **options) if library else {}
     except ValueError:  # Nested too deeply, or text that is no Unicode.
-        return ""
+        return {}
     except BaseException as error:
         if type(error).__name__ == "PanicException":  # A fault of the library; Rust has no Exception.
-            return ""
+            return {}
         raise
 
 
 def _shapes(svg: str) -> str:
-    return _LEFT_OUT.sub("", svg)[svg.index(">") + 1 :].removesuffix("</svg>")
-
-
-def _is_harmless(shapes: str) -> bool:
-    """Whether a picture consists of shapes alone: nothing that runs, is loaded or is text."""
-    for _, name, attributes in _TAG.findall(shapes):
-        if name not in _SHAPES:
-            return False
-        for key, value in _ATTRIBUTE.findall(attributes):
-            fits = _ATTRIBUTES.fullmatch(key) and _VALUE.fullmatch(value) and "url" not in value.lower()
-            if not fits and not (key == "href" and re.fullmatch(r"#[\w-]+", value)):
-                return False
-    return not _TAG.sub("", shapes).strip()
+    """Return what is drawn, without the words and the source that come with it."""
+    return svg[svg.index("</style>") + len("</style>") : svg.rindex("<text ")]
 
 
 # Letters the font of formulas lacks, Korean ones above all, are boxes, and are set in the font of the text.

@@ -180,9 +180,10 @@ class BlockDocument(QTextDocument):
         table_format.setColumnWidthConstraints(_column_widths(block))
         columns = len(block.alignment)
         table = cursor.insertTable(len(block.rows), columns, table_format)
+        block_format = _block_format(block, self._style.line_height)
         for number, row in enumerate(block.rows):
             for column, cell in enumerate(row[:columns]):
-                cell_format = _block_format(block, self._style.line_height)
+                cell_format = QTextBlockFormat(block_format)
                 cell_format.setAlignment(_ALIGNMENT[block.alignment[column]])
                 place = table.cellAt(number, column).firstCursorPosition()
                 place.setBlockFormat(cell_format)
