@@ -240,11 +240,12 @@ class Canvas(QObject):
         self._hold_place(self._forget_heights)
         self.refresh(None)
 
-    def resized(self, *, wider: bool) -> None:
-        """Take the size of the viewport; `wider` says that its width is another."""
+    def resized(self) -> None:
+        """Take the size of the viewport."""
         self.scroller.viewport = self._area.viewport().height()
-        self._width = self._area.viewport().width()
-        if wider:
+        width = self._area.viewport().width()
+        if width != self._width:
+            self._width = width
             self._hold_place(self._forget_heights)
         self.refresh(None)
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from PySide6.QtCore import QSize
+from PySide6.QtCore import QMargins, QSize
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontMetrics, QImage, QPixmap
 
 from app.core.message import Attachment
@@ -86,6 +86,12 @@ class RowStyle:
     def colour(self, token: str) -> QColor:
         """Return a colour of the theme by the name of its token."""
         return QColor(getattr(self.tokens, token))
+
+    def side_margins(self, width: int, bar: int) -> QMargins:
+        """Return the margins that centre the widest row in a view of a width with a scroll bar at its right."""
+        row = MAX_COLUMN + 2 * self.margin
+        left = max(0, (width - row) // 2)
+        return QMargins(left, 0, max(0, width - bar - left - row), 0)
 
     def estimate(self, width: int) -> RowEstimate:
         """Return the estimate of row heights for a width in pixels."""

@@ -3,9 +3,11 @@
 from dataclasses import dataclass
 
 from app.core.texts import Texts
+from app.gui.display.theme import Tokens
 from app.gui.markdown.excerpt import markdown_of, plain_of
 from app.gui.markdown.message_blocks import blocks_of
 from app.gui.transcript.row_tree import MESSAGE
+from app.gui.transcript.segments import Range
 from app.gui.transcript.transcript_model import TranscriptModel
 
 TO_END = 1 << 60
@@ -68,6 +70,12 @@ class Selection:
             return None
         (first, start), (last, end) = bounds
         return (start if row == first else 0), (end if row == last else TO_END)
+
+    def ranges(self, row: int, tokens: Tokens) -> list[Range]:
+        """Return what to mark in a row."""
+        selected = self.in_row(row)
+        colour = tokens.line_strong if tokens.dark else tokens.accent_bg
+        return [Range(*selected, colour)] if selected else []
 
     def copied(self, texts: Texts, *, markdown: bool) -> str:
         """Return the selected text; each of several messages begins with who speaks."""

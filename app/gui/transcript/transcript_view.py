@@ -425,12 +425,7 @@ class TranscriptView(QAbstractScrollArea):
 
     def _ranges(self, index: int, row: PaintedRow) -> Sequence[Range]:
         """Return what is marked in a row: what was found, and over it what is selected."""
-        ranges = self.search.ranges(row)
-        selected = self.selection.in_row(index)
-        if selected:
-            tokens = self.canvas.style.tokens
-            ranges.append(Range(*selected, tokens.line_strong if tokens.dark else tokens.accent_bg))
-        return ranges
+        return [*self.search.ranges(row), *self.selection.ranges(index, self.canvas.style.tokens)]
 
     def scrollContentsBy(self, dx: int, dy: int) -> None:
         """Do not let Qt paint everything: the canvas moves the pixels itself."""
@@ -445,5 +440,11 @@ class TranscriptView(QAbstractScrollArea):
         super().hideEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        self.canvas.resized(wider=event.oldSize().width() != event.size().width())
+        bar = self.verticalScrollBar()
+        margins = self.canvas.style.side_margins(self.width(), bar.width() if bar.isVisible() else 0)
+        if margins != self.viewportMargins():
+            # This resizes the viewport, and so comes here again.
+            self.setViewportMargins(margins)
+            return
+        self.canvas.resized()
         self.pill.place()

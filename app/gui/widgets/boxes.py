@@ -40,6 +40,12 @@ def vbox(
     return _filled(QVBoxLayout() if inside is None else QVBoxLayout(inside), parts, margins, spacing)
 
 
+def centred(widget: QWidget, width: int) -> QHBoxLayout:
+    """Return a row with a widget in its middle that grows up to a width in pixels."""
+    widget.setMaximumWidth(width)
+    return hbox(STRETCH, (widget, 1000), STRETCH)
+
+
 def frame(kind: str, layout: QLayout) -> QFrame:
     """Return a frame around a layout; `kind` is what the style sheet knows it by, such as card."""
     result = QFrame()

@@ -27,7 +27,7 @@ from app.gui.pages.chat.state_line import StateLine
 from app.gui.panels.conversation_view import ConversationView
 from app.gui.transcript.row_style import MAX_COLUMN, WIDE
 from app.gui.widgets.approval_card import ApprovalCard, HandOverCard, is_hand_over
-from app.gui.widgets.boxes import STRETCH, hbox, vbox
+from app.gui.widgets.boxes import centred, vbox
 from app.gui.widgets.label import Paragraph
 from app.gui.widgets.page_card import PageCard
 from app.gui.widgets.question_card import PromptCard, QuestionCard
@@ -371,7 +371,6 @@ class ChatPage(ConversationView):
     # Wiring
 
     def _lay_out(self) -> None:
-        self._foot.setMaximumWidth(MAX_COLUMN + 56)
         vbox(
             self.state_line,
             self.box,
@@ -381,7 +380,8 @@ class ChatPage(ConversationView):
             margins=(28, 10, 28, 20),
             spacing=8,
         )
-        vbox(self.find_bar, (self.transcript, 1), hbox((self._foot, 1000), STRETCH), inside=self, spacing=0)
+        foot = centred(self._foot, MAX_COLUMN + 56)
+        vbox(self.find_bar, (self.transcript, 1), foot, inside=self, spacing=0)
         self._empty.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
 
     def _connect(self) -> None:

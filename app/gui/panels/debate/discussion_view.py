@@ -22,8 +22,8 @@ from app.gui.panels.debate.debate_bars import AfterBar
 from app.gui.panels.debate.debate_controls import DISCUSSION, VERDICT, DebateControls
 from app.gui.panels.debate.verdict_view import VerdictView
 from app.gui.transcript.message_row import RETRY, SETTINGS
-from app.gui.transcript.row_style import COMPACT, WIDE
-from app.gui.widgets.boxes import vbox
+from app.gui.transcript.row_style import COMPACT, MAX_COLUMN, WIDE
+from app.gui.widgets.boxes import centred, vbox
 from app.gui.widgets.composer import Composer, TextBox
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import Paragraph
@@ -224,11 +224,17 @@ class DiscussionView(ConversationView):
         self._sides = QStackedWidget()
         self._sides.addWidget(said)
         self._sides.addWidget(self.verdict)
-        foot = vbox()
-        foot.setContentsMargins(*((16, 8, 16, 16) if compact else (28, 10, 28, 20)))
-        foot.addWidget(self.composer)
-        foot.addWidget(self.after)
-        vbox(self.controls, (self._sides, 1), foot, inside=page, spacing=0)
+        foot = QWidget()
+        margins = (16, 8, 16, 16) if compact else (28, 10, 28, 20)
+        vbox(self.composer, self.after, inside=foot, margins=margins)
+        column = MAX_COLUMN + margins[0] + margins[2]
+        vbox(
+            centred(self.controls, column),
+            (self._sides, 1),
+            centred(foot, column),
+            inside=page,
+            spacing=0,
+        )
         self._stack = QStackedLayout(self)
         self._stack.addWidget(empty_state(self._empty_text, self._empty_button))
         self._stack.addWidget(page)

@@ -19,7 +19,7 @@ from app.gui.panels.debate.cited_text import Cite, CitedText
 from app.gui.panels.debate.stance_chart import PADDING, StanceChart
 from app.gui.transcript.row_style import MAX_COLUMN
 from app.gui.widgets.badge import Chip
-from app.gui.widgets.boxes import STRETCH, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, centred, hbox, vbox
 from app.gui.widgets.controls import (
     Choice,
     ShorteningButton,
@@ -32,6 +32,8 @@ from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, plain_tip
 from app.gui.widgets.wording import say
 
 NARROW = 520
+# The width of the scroll bar in pixels, which the right margin lacks.
+BAR = 10
 NARROW_HEAD = 420
 TOO_SMALL = "too_small"
 ICON, INSIDE = 16, 15
@@ -261,7 +263,6 @@ class VerdictView(QWidget):
 
     def _lay_out(self, margin: int) -> None:
         body = QWidget()
-        body.setMaximumWidth(MAX_COLUMN + margin)
         self._card = self._verdict_card()
         self._pair = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._pair.setSpacing(12)
@@ -287,9 +288,17 @@ class VerdictView(QWidget):
             margins=(15 - PADDING, 12, 15 - PADDING, 12 - PADDING),
             spacing=8 - PADDING,
         )
-        vbox(self._card, self._pair, card, STRETCH, inside=body, margins=(margin, 4, 8, 12), spacing=14)
+        vbox(
+            self._card,
+            self._pair,
+            card,
+            STRETCH,
+            inside=body,
+            margins=(margin, 4, margin - BAR, 12),
+            spacing=14,
+        )
         around = QWidget()
-        hbox((body, 1000), STRETCH, inside=around)
+        around.setLayout(centred(body, MAX_COLUMN + 2 * margin - BAR))
         self._page = scrolling(around, keeps_bar=True)
         vbox(self._page, inside=self)
 
