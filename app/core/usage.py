@@ -10,24 +10,27 @@ from app.core.message import Author, Usage
 class Price:
     """The price of a model in US dollars: for a token it reads and a token it writes; both 0 where it is free.
 
-    `cached_usd` is for a token that comes from the provider's cache, `cache_write_usd` for one that is put there; None
-    where they cost as much as any other token that is read.
+    `cached_usd` is for a token that comes from the provider's cache, `cache_write_usd` for one that is put there, and
+    `cache_hour_usd` for one that is kept there for an hour; None where it costs as much as without.
     """
 
     input_usd: float = 0.0
     output_usd: float = 0.0
     cached_usd: float | None = None
     cache_write_usd: float | None = None
+    cache_hour_usd: float | None = None
 
     @property
     def free(self) -> bool:
         """Whether a call costs nothing."""
         return not self.input_usd and not self.output_usd
 
-    def saved(self, cached: int, written: int) -> float:
+    def saved(self, cached: int, written: int, *, for_hour: bool = False) -> float:
         """Return the dollars that the cache saved, less what writing to it cost."""
         read = self.input_usd if self.cached_usd is None else self.cached_usd
         write = self.input_usd if self.cache_write_usd is None else self.cache_write_usd
+        if for_hour and self.cache_hour_usd is not None:
+            write = self.cache_hour_usd
         return cached * (self.input_usd - read) - written * (write - self.input_usd)
 
 

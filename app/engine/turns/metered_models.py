@@ -160,9 +160,7 @@ class MeteredCall:
             cached_tokens=finished.cached_tokens,
             cache_written_tokens=finished.cache_written_tokens,
             reasoning_tokens=finished.reasoning_tokens,
-            saved_usd=self._price.saved(finished.cached_tokens, finished.cache_written_tokens)
-            if self._price
-            else 0.0,
+            saved_usd=self._saved(finished),
             cost_usd=finished.cost_usd,
             estimated=finished.estimated,
         )
@@ -171,3 +169,10 @@ class MeteredCall:
         read, written = request_tokens(self._request), tokens_of("".join(self._said), self._request.model)
         cost = cost_of(self._price, read, written) if used.cost_usd is None else used.cost_usd
         return replace(used, input_tokens=read, output_tokens=written, cost_usd=cost, estimated=True)
+
+    def _saved(self, finished: Finished) -> float:
+        if self._price is None:
+            return 0.0
+        plan = self._request.cache
+        for_hour = plan is not None and plan.life == "1h"
+        return self._price.saved(finished.cached_tokens, finished.cache_written_tokens, for_hour=for_hour)

@@ -77,4 +77,5 @@ def listed_price(kind: str, model: str) -> dict[str, float | None] | None:
         "output_usd": completion / _MANY,
         "cached_usd": listed.get("cache_read_input_token_cost"),
         "cache_write_usd": listed.get("cache_creation_input_token_cost"),
+        "cache_hour_usd": listed.get("cache_creation_input_token_cost_above_1hr"),
     }
