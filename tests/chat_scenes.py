@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from app.core.agent import Agent
 from app.engine.engine import Engine
 from tests.app_driver import until
+from tests.pictures import data_url, images_reply, png
 from tests.wire import Answer, Reply, WireServer
 from tests.wire.replies import WireCall
 from tests.wire.server import Recorded
@@ -19,6 +20,7 @@ TREE = "Ship the offline importer this week. Find what is missing and get it tes
 QUESTION = "Which file types shall the first release import?"
 APPROVAL = "Show me the design of the resumable import."
 QUEUE = "Write the release notes of the importer."
+PICTURE = "Draw a banner for the release in our orange."
 WAITING = (
     "Then translate them into Korean, please.",
     "Keep it under one page, and name the three people who tested it.",
@@ -61,6 +63,7 @@ class Scenes:
     question: str
     approval: str
     queue: str
+    picture: str
 
 
 def said_last(request: Recorded) -> str:
@@ -110,6 +113,9 @@ def replies(pace: float) -> Callable[[Recorded], Reply]:
             return Answer(
                 "The design is on the team's page.", calls=(call("open_url", "call_5", url=url[:38]),)
             )
+        if PICTURE in words:
+            banner = data_url(png(720, 240, b"\xe0\x8a\x2e"))
+            return images_reply(banner, text="A plain banner, three times as wide as high.")
         if QUEUE in words:
             return Answer(NOTES + "It was tested on three disks. " * 40, pace=pace, pieces=70)
         if words == "tool" and "get_pages" in json.dumps(request.body["messages"][-2]):
@@ -127,6 +133,8 @@ async def hold_chats(engine: Engine, server: WireServer, pace: float = 30.0) -> 
     await engine.wait(question)
     approval = await engine.chats.start("architect", APPROVAL)
     await engine.wait(approval)
+    picture = await engine.chats.start("architect", PICTURE)
+    await engine.wait(picture)
     queue = await engine.chats.start("architect", QUEUE)
     live = await engine.open(queue)
     await until(lambda: any(live.text_of(one.id) for one in live.streaming()), PATIENCE_S)
@@ -139,4 +147,4 @@ async def hold_chats(engine: Engine, server: WireServer, pace: float = 30.0) -> 
         PATIENCE_S,
         "both sub-agents to speak",
     )
-    return Scenes(tree=tree, question=question, approval=approval, queue=queue)
+    return Scenes(tree=tree, question=question, approval=approval, queue=queue, picture=picture)

@@ -4,6 +4,9 @@ import base64
 import struct
 import zlib
 
+from tests.wire import Raw
+from tests.wire.protocols import sse
+
 SECRET = b"taken at home by Ada"
 
 
@@ -38,3 +41,12 @@ def jpeg(whole: bytes) -> bytes:
 
 def data_url(data: bytes, media_type: str = "image/png") -> str:
     return f"data:{media_type};base64,{base64.b64encode(data).decode()}"
+
+
+def images_reply(*urls: str, text: str = "") -> Raw:
+    """Return an answer with pictures, as OpenRouter and its imitators stream it."""
+    images = [{"type": "image_url", "image_url": {"url": url}} for url in urls]
+    delta = {"role": "assistant", "content": text, "images": images}
+    common = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+    chunks = ({"index": 0, "delta": delta}, {"index": 0, "delta": {"content": ""}, "finish_reason": "stop"})
+    return Raw(b"".join(sse({**common, "choices": [one]}) for one in chunks) + b"data: [DONE]\n\n")

@@ -162,7 +162,7 @@ async def take_chats(person: Person, scenes: Scenes, path) -> None:  # type: ign
     window = person.window
     window.top_bar.debate_button.setChecked(False)
     page = window.controller.chat_page
-    for view in ("question", "approval", "queue", "tree"):
+    for view in ("question", "approval", "picture", "queue", "tree"):
         session_id = getattr(scenes, view)
         window.controller.show_session(session_id)
         await until(lambda: page.session_id == session_id)  # noqa: B023

@@ -12,7 +12,7 @@ from app.core.errors import ProviderError
 from app.core.pictures import cleaned
 from app.core.provider import Finished, PicturePiece
 from app.providers.remote import RemoteModels
-from tests.pictures import chunk, data_url, png
+from tests.pictures import chunk, data_url, images_reply, png
 from tests.providers.asking import request_to
 from tests.providers.conftest import Book
 from tests.wire import Raw, WireServer
@@ -32,18 +32,6 @@ def gemini(*parts: dict[str, Any]) -> Raw:
 
 def inline(data: bytes) -> dict[str, Any]:
     return {"inlineData": {"mimeType": "image/png", "data": base64.b64encode(data).decode()}}
-
-
-def router(*urls: str, text: str = "") -> Raw:
-    images = [{"type": "image_url", "image_url": {"url": url}} for url in urls]
-    choice = {
-        "index": 0,
-        "delta": {"role": "assistant", "content": text, "images": images},
-        "finish_reason": None,
-    }
-    end = {"index": 0, "delta": {"content": ""}, "finish_reason": "stop"}
-    common = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
-    return Raw(sse({**common, "choices": [choice]}) + sse({**common, "choices": [end]}) + b"data: [DONE]\n\n")
 
 
 async def hear(
@@ -103,7 +91,7 @@ async def test_geminis_pictures_come_with_the_text_and_go_back_signed(
 
 @pytest.mark.parametrize("server", ["openrouter"], indirect=True)
 async def test_a_picture_alone_is_an_answer(models: RemoteModels, server: WireServer) -> None:
-    text, pictures, end = await hear(models, server, router(data_url(png()), data_url(png(9, 9))))
+    text, pictures, end = await hear(models, server, images_reply(data_url(png()), data_url(png(9, 9))))
     assert (text, len(pictures), getattr(end, "reason", end)) == ("", 2, "stop")
     assert len(server.requests) == 1
     assert server.requests[0].body["modalities"] == ["text", "image"]
@@ -115,11 +103,11 @@ async def test_what_cannot_be_kept_is_told_and_the_text_stays(
 ) -> None:
     with WireServer("openai") as elsewhere:
         urls = [f"{elsewhere.address}/cat.png", data_url(b"GIF89a"), data_url(png(told=(30_000, 30_000)))]
-        text, pictures, end = await hear(models, server, router(*urls, data_url(png()), text="Three."))
+        text, pictures, end = await hear(models, server, images_reply(*urls, data_url(png()), text="Three."))
         assert elsewhere.requests == [] and elsewhere.listings == 0
     assert (text, len(pictures)) == ("Three.", 1)
     assert end.lost_pictures == ("address", "broken", "too_large")
-    text, pictures, end = await hear(models, server, router(data_url(b"GIF89a")))
+    text, pictures, end = await hear(models, server, images_reply(data_url(b"GIF89a")))
     assert (text, pictures, end.kind) == ("", [], "picture")
     assert json.dumps(server.requests[-1].body).count("modalities") == 1
 
