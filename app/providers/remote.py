@@ -236,11 +236,15 @@ class RemoteModels(HostClient):
             refused = self._error(answer["error"])
             return TestResult(ok=False, failure=refused.kind, detail=refused.detail)
         tested = answer["tested"]
+        names = clean_names(tested["models"])
+        for name in names:
+            if told := tested["models"].get(name):
+                self._book.note(provider, name, read_facts(told | {"source": FactSource.SERVER}))
         return TestResult(
             ok=tested["ok"],
             seconds=tested.get("seconds", 0.0),
             model=clean_name(tested.get("model", "")),
-            models=clean_names(tested["models"]),
+            models=names,
             failure=tested.get("failure", ""),
             detail=self.clean(tested.get("detail", "")),
         )

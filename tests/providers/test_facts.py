@@ -4,6 +4,7 @@ import pytest
 
 from app.core.model_facts import Effort, FactSource, KnownFacts, KnownModels, ModelFacts, TakesTemperature
 from app.providers.fact_book import FactBook
+from app.providers.model_host.told_facts import told_facts
 from app.providers.remote import RemoteModels
 from tests.providers.asking import ask, request_to
 from tests.providers.conftest import Book
@@ -105,3 +106,54 @@ async def test_a_book_saves_what_is_new_and_only_that() -> None:
     book.note("a", "m", ModelFacts(source=FactSource.LIST, window=1_000))
     await book.close()
     assert len(saved) == before
+
+
+@pytest.mark.asyncio(loop_scope="module")
+async def test_what_a_server_tells_in_its_list_is_kept_and_believed(
+    models: RemoteModels, servers: dict[str, WireServer]
+) -> None:
+    server = servers["gemini"]
+    assert models.known_facts("gemini", server.model).window == 128_000
+    assert (await models.list_models("gemini")).models == server.models
+    facts = models.known_facts("gemini", server.model)
+    assert (facts.window, facts.most_output, facts.source) == (1_048_576, 65_536, FactSource.SERVER)
+
+
+@pytest.mark.parametrize(
+    ("entry", "told"),
+    [
+        ({"id": "a"}, {}),
+        ({"id": "a", "max_model_len": 32_768}, {"window": 32_768}),
+        (
+            {"id": "a", "max_input_tokens": 200_000, "max_tokens": 64_000},
+            {"window": 200_000, "most_output": 64_000},
+        ),
+        ({"id": "a", "context_length": "many", "pricing": {"prompt": "free"}, "top_provider": 7}, {}),
+        ({"id": "a", "context_window": -1, "architecture": []}, {}),
+        (
+            {
+                "id": "maker/model",
+                "context_length": 1_000_000,
+                "top_provider": {"max_completion_tokens": 64_000},
+                "supported_parameters": ["tools", "temperature"],
+                "architecture": {"input_modalities": ["text", "image"], "output_modalities": ["text"]},
+                "pricing": {"prompt": "0.000002", "completion": "0.00001", "input_cache_read": "0.0000002"},
+            },
+            {
+                "window": 1_000_000,
+                "most_output": 64_000,
+                "tools": True,
+                "images": True,
+                "pdf": False,
+                "picture_out": False,
+                "prices": {"read": 2e-06, "written": 1e-05, "cached": 2e-07, "cache_write": None},
+                "efforts": [],
+                "default_effort": "none",
+            },
+        ),
+    ],
+)
+def test_an_entry_of_a_list_is_read_by_the_names_that_servers_use(
+    entry: dict[str, object], told: dict[str, object]
+) -> None:
+    assert told_facts(entry) == told

@@ -54,7 +54,9 @@ class Gemini(Protocol):
         return "/v1beta/models"
 
     def list_body(self) -> Body:
-        return {"models": [{"name": f"models/{model}", "displayName": model} for model in self.models]}
+        limits = {"inputTokenLimit": 1_048_576, "outputTokenLimit": 65_536}
+        rows = [{"name": f"models/{model}", "displayName": model, **limits} for model in self.models]
+        return {"models": rows}
 
     def check_key(self, asked: Asked) -> None:
         sent = asked.headers.get("x-goog-api-key") or asked.query.get("key", "")

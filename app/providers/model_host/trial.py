@@ -13,6 +13,7 @@ from app.providers.errors import Classified, classify, classify_status
 from app.providers.model_host.answer import CallFailed, ask
 from app.providers.model_host.deltas import DeltaBuffer
 from app.providers.model_host.request import ModelCall
+from app.providers.model_host.told_facts import told_facts
 
 _MAX_TOKENS = 16
 _NO_LIST = (404, 405, 501)
@@ -30,8 +31,8 @@ class _Nowhere(Pipes):
 
 async def try_provider(call: ModelCall) -> dict[str, Any]:
     """Return the fields of `TestResult`. Raises CallFailed when there is no model to ask."""
-    models = await list_models(call)
-    model = call.model
+    told = await list_models(call)
+    models, model = list(told), call.model
     if models and model not in models and (not model or model in call.row.models):
         # The user did not choose this model, so any that the server has will do.
         model = best_model(call.row.models, models)
@@ -50,17 +51,20 @@ async def try_provider(call: ModelCall) -> dict[str, Any]:
         await ask(trial, DeltaBuffer(_Nowhere(), call.call_id, ""))
     except CallFailed as error:
         failure, detail = error.failure.kind, error.failure.detail
-        return {"ok": False, "models": models, "model": model, "failure": failure, "detail": detail}
+        return {"ok": False, "models": told, "model": model, "failure": failure, "detail": detail}
     seconds = asyncio.get_running_loop().time() - started
-    return {"ok": True, "models": models, "model": model, "seconds": seconds}
+    return {"ok": True, "models": told, "model": model, "seconds": seconds}
 
 
-async def list_models(call: ModelCall) -> list[str]:
-    """Return the names of a provider's models, none if it has no list of them. Raises CallFailed."""
+async def list_models(call: ModelCall) -> dict[str, dict[str, Any]]:
+    """Return the names of a provider's models, each with the fields of `ModelFacts` that the list has.
+
+    None if it has no list of them. Raises CallFailed.
+    """
     if call.row.own_names:
-        return []
+        return {}
     if call.kind == EMBEDDED:
-        return [call.model]
+        return {call.model: {}}
     path, headers = "/models", {"authorization": f"Bearer {call.key or 'no-key'}"}
     if call.kind == "anthropic":
         path, headers = "/v1/models?limit=1000", {"x-api-key": call.key, "anthropic-version": "2023-06-01"}
@@ -73,18 +77,18 @@ async def list_models(call: ModelCall) -> list[str]:
     except httpx.HTTPError as error:
         raise CallFailed(classify(error, call.secrets)) from error
     if response.status_code in _NO_LIST:
-        return []
+        return {}
     if response.is_error:
         raise CallFailed(classify_status(response.status_code, response.text, response.headers, call.secrets))
     try:
-        return _names(response.json())
+        return _listed(response.json())
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         failure = classify_status(502, response.text, {}, call.secrets)
         raise CallFailed(dataclasses.replace(failure, kind=errors.FailureKind.BAD_RESPONSE)) from error
 
 
-def _names(body: Any) -> list[str]:
-    """Return the names in a list of models, be it in an object or bare; an entry without a name is left out."""
+def _listed(body: Any) -> dict[str, dict[str, Any]]:
+    """Return the models of a list, be it in an object or bare; an entry without a name is left out."""
     rows = body if isinstance(body, list) else body["data"] if "data" in body else body["models"]
-    named = (row.get("id") or row.get("name") for row in rows if isinstance(row, dict))
-    return [str(name).removeprefix("models/") for name in named if name]
+    named = ((row.get("id") or row.get("name"), row) for row in rows if isinstance(row, dict))
+    return {str(name).removeprefix("models/"): told_facts(row) for name, row in named if name}
