@@ -192,7 +192,8 @@ class Chat:
     `head` is the id of the last turn of the version that is shown, "" before the first. `mode` is default or settings.
     `always` are the consent keys of tools that need not ask again in this session. `budget_from` is the message from
     which the budget of a user message is counted. `unused_summaries` are the ids of those that the user does not
-    want used. `effort` is that of all who speak, "" for their own.
+    want used; `summarise` says that the user has asked for one. `history` is the HistoryLength chosen for this chat, ""
+    for that of the settings. `effort` is that of all who speak, "" for their own.
     """
 
     assistant_id: str
@@ -204,6 +205,8 @@ class Chat:
     budget_from: str = ""
     language: str = "en"
     unused_summaries: tuple[str, ...] = ()
+    summarise: bool = False
+    history: str = ""
     effort: str = ""
 
 

@@ -43,6 +43,7 @@ from app.engine.availability.policies import MADE_FOR, Availability, Strategy, p
 from app.engine.availability.queues import Queues
 from app.engine.availability.slots import Slots
 from app.engine.chat.commands import Chats
+from app.engine.chat.summary_commands import Summaries
 from app.engine.chat.titles import Titles
 from app.engine.connections import Connections
 from app.engine.debate.commands import Debates
@@ -199,6 +200,7 @@ class Engine:
         )
         self.chats = Chats(self._sessions, self._directory, prompts, self._language, self.drafts)
         self.titles = Titles(self._sessions, self._directory, metered, prompts, self.settings)
+        self.summaries = Summaries(self._sessions, self._services)
         self.servers = Servers(
             documents,
             plugs.secrets,

@@ -49,6 +49,7 @@ COMMANDS = (
     Command("needs_you", "circle-question-mark", "Ctrl+Shift+J"),
     Command("pause", "pause", "Ctrl+."),
     Command("settings_mode", "lock", ""),
+    Command("summarise", "gauge", ""),
     Command("queue", "users", "Ctrl+Shift+E"),
     Command("side", "panel-left", "Ctrl+B"),
     Command("settings", "settings", "Ctrl+,"),

@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.core.agent import Agent
-from app.core.errors import FailureKind, ProviderError
-from app.core.events import EventBus, MessageFinished
+from app.core.errors import FailureKind, NotFound, ProviderError
+from app.core.events import EventBus, MessageFinished, Notice
+from app.core.ids import new_id
 from app.core.message import Author, Message, MessageState, Role, SummaryNote, ToolCall
 from app.core.model_facts import ModelFacts
 from app.core.provider import Finished, ModelRequest
@@ -20,6 +21,7 @@ from app.core.settings import Settings
 from app.core.store import StoredSession
 from app.core.tool import Tool, ToolContext, ToolResult
 from app.engine.chat.request import AgentTurn, build_request
+from app.engine.chat.summary_commands import ChatStart
 from app.engine.history.summaries import PastTurn, limit_of, reserve_of, summary_for, turns_to_replace
 from app.engine.history.token_count import request_tokens
 from app.engine.library.agents import AgentModel
@@ -294,6 +296,114 @@ async def test_200_turns_with_summaries_cost_less_than_a_window_of_15(
     assert cost <= share * window
     assert 1 <= len(_summaries(made, session_id)) <= most
     await made.engine.shutdown()
+
+
+async def test_a_summary_that_was_asked_for_edited_put_aside_and_used_again(made: Bench) -> None:
+    session_id = await _talk(made, 6)
+    commands, last = made.engine.summaries, lambda: as_sent(_calls(made)[-1])
+    before = commands.use_of(session_id)
+    await commands.make(session_id)
+    assert (await made.engine.wait(session_id)).status == Status.IDLE
+    [asked] = _summaries(made, session_id)
+    after = commands.use_of(session_id)
+    assert asked.note == SummaryNote.ASKED and before and after and after.tokens < before.tokens
+    await commands.edit(session_id, asked.id, "The user sails.")
+    await made.engine.chats.send(session_id, "And now?")
+    await made.engine.wait(session_id)
+    assert "The user sails." in last() and SUMMARY not in last()
+    edited = _summaries(made, session_id)[-1]
+    assert (edited.note, edited.through, edited.usage) == (SummaryNote.EDITED, asked.through, None)
+    await commands.use(session_id, asked.id, used=True)
+    await made.engine.chats.send(session_id, "And now?")
+    await made.engine.wait(session_id)
+    assert SUMMARY in last() and "The user sails." not in last()
+    await commands.use(session_id, asked.id, used=False)
+    await made.engine.chats.send(session_id, "And now?")
+    await made.engine.wait(session_id)
+    assert SUMMARY not in last() and FACT in last()
+    await commands.redo(session_id, edited.id)
+    await made.engine.wait(session_id)
+    assert len(_summaries(made, session_id)) == 3
+    user = next(one for one in made.messages(session_id) if one.role == Role.USER)
+    with pytest.raises(NotFound):
+        await commands.edit(session_id, user.id, "no")
+
+
+async def test_asked_for_too_early_nothing_is_summarised(made: Bench) -> None:
+    session_id = await _talk(made, 1)
+    await made.engine.summaries.make(session_id)
+    assert (await made.engine.wait(session_id)).status == Status.IDLE
+    assert not _summaries(made, session_id)
+    assert [one.code for one in made.events if isinstance(one, Notice)] == ["nothing_summarised"]
+
+
+async def _imported(made: Bench, turns: int) -> str:
+    """Bring in a long chat of another program and return its id."""
+    messages: list[Message] = []
+    for number in range(turns):
+        first = f"{FACT} " if not number else ""
+        said = replace(
+            user_said(f"{first}Question {number}: {_words(300)}"),
+            follows=messages[-1].turn_id if messages else "",
+        )
+        author = Author(id="chatgpt", name="gpt-4o", path=("chatgpt",))
+        answer = replace(
+            said, id=new_id(), turn_id=new_id(), role=Role.ASSISTANT, author=author, follows=said.turn_id
+        )
+        messages += [said, replace(answer, content=_words(1_500))]
+    chat = Chat(assistant_id="main", assistant_name="Main", head=messages[-1].turn_id)
+    session = ChatSession(id=new_id(), title="Old", status=Status.IDLE, source="chatgpt/1", chat=chat)
+    await made.store.bring_in(session, messages)
+    await made.engine.open(session.id)
+    return session.id
+
+
+async def _choose(made: Bench, choice: str) -> str:
+    session_id = await _imported(made, 60)
+    use = made.engine.summaries.to_choose(session_id)
+    assert use is not None and use.tokens > use.limit == 24_000
+    assert not made.models.requests
+    await made.engine.summaries.choose(session_id, choice)
+    assert made.engine.summaries.to_choose(session_id) is None
+    await made.engine.chats.send(session_id, "Go on.")
+    assert (await made.engine.wait(session_id)).status == Status.IDLE
+    return session_id
+
+
+async def test_an_imported_chat_is_summarised_first(made: Bench) -> None:
+    session_id = await _choose(made, ChatStart.SUMMARY)
+    assert [one.note for one in _summaries(made, session_id)] == [SummaryNote.AUTO]
+    assert request_tokens(_calls(made)[-1]) < 24_000 and "Marigold" in as_sent(_calls(made)[-1])
+
+
+async def test_an_imported_chat_is_sent_whole(made: Bench) -> None:
+    session_id = await _choose(made, ChatStart.ALL)
+    assert not _summaries(made, session_id)
+    assert "Question 0:" in as_sent(made.models.requests[-1])
+
+
+async def test_of_an_imported_chat_the_last_part_is_sent(made: Bench) -> None:
+    session_id = await _choose(made, ChatStart.LAST_PART)
+    assert [one.note for one in _summaries(made, session_id)] == [SummaryNote.EXTRACT]
+    [request] = made.models.requests
+    check_legal(request)
+    assert (
+        request_tokens(request) < 24_000 and "Question 59:" in as_sent(request) and FACT in as_sent(request)
+    )
+
+
+async def test_an_imported_chat_that_is_too_long_for_the_model_is_summarised_part_by_part(
+    made: Bench,
+) -> None:
+    _know(made, 16_000)
+    session_id = await _imported(made, 120)
+    await made.engine.summaries.choose(session_id, ChatStart.SUMMARY)
+    await made.engine.chats.send(session_id, "Go on.")
+    assert (await made.engine.wait(session_id)).status == Status.IDLE
+    found = _summaries(made, session_id)
+    assert len(found) >= 4 and len({one.through for one in found}) == len(found)
+    assert all(request_tokens(one) < 16_000 for one in made.models.requests)
+    assert "Marigold" in as_sent(made.models.requests[-1])
 
 
 # The pure parts

@@ -44,6 +44,8 @@ def chat(**changes: object) -> ChatSession:
         budget_from="m1",
         language="ko",
         unused_summaries=("s0",),
+        summarise=True,
+        history="all",
     )
     values = {
         "id": new_id(),

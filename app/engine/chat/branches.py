@@ -44,6 +44,14 @@ def shown(live: LiveSession) -> list[Message]:
     ]
 
 
+def shown_with_summaries(live: LiveSession) -> list[Message]:
+    """Return the messages of the chosen version, each summary behind the last message of the turn it goes to."""
+    messages = shown(live)
+    ends = {root_of(live, message.turn_id): place for place, message in enumerate(messages)}
+    behind = {place: found for turn_id, place in ends.items() if (found := live.summaries(turn_id))}
+    return [one for place, message in enumerate(messages) for one in (message, *behind.get(place, ()))]
+
+
 def is_shown(live: LiveSession, turn_id: str) -> bool:
     """Say whether a turn, or the one it was called in, belongs to the chosen version."""
     return root_of(live, turn_id) in set(back_from(live, live.chat_session.chat.head))

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from app.core.agent import Agent
-from app.core.events import utc_now
+from app.core.events import Notice, utc_now
 from app.core.ids import new_id
 from app.core.message import Attachment, Author, Failure, Message, MessageState, Role
 from app.core.reasons import Reason
@@ -54,6 +54,9 @@ class ChatRun(Run):
 
     async def _step(self) -> None:
         chat = self._live.chat_session.chat
+        if chat.summarise and not self._pausing:
+            await self._summarise(chat)
+            return
         match decide(chat, self._live.turn(chat.head)):
             case Speak() as spoken if not self._pausing:
                 await self._answer(chat, spoken)
@@ -127,6 +130,23 @@ class ChatRun(Run):
             self._live.change(status=Status.WAITING, reason=Reason.QUESTION)
         elif outcome.state == TurnState.HELD:
             self._live.change(status=Status.PAUSED, reason=outcome.reason)
+
+    async def _summarise(self, chat: Chat) -> None:
+        """Summarise the chat because the user has asked for it."""
+        agent = self._services.directory.agent(chat.assistant_id)
+        if agent is not None:
+            model = self._services.directory.model_of(agent)
+            turn = AgentTurn(
+                turn_id=new_id(),
+                agent=agent,
+                agent_model=model,
+                stack=(agent.id,),
+                mode=chat.mode,
+                follows=chat.head,
+            )
+            if not await TurnTree(self._tree_context(())).summarise(turn):
+                self._live.tell(Notice(session_id=self._live.id, level="info", code="nothing_summarised"))
+        self._live.change(chat=replace(self._live.chat_session.chat, summarise=False))
 
     def _answered_by(self, agent_id: str) -> None:
         """Let another assistant answer from now on."""

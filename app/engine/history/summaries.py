@@ -6,7 +6,8 @@ from itertools import accumulate
 
 from app.core.message import Message, MessageState, Role, SummaryNote
 from app.core.model_facts import ModelFacts
-from app.core.settings import HistoryLength
+from app.core.session import Chat
+from app.core.settings import HistoryLength, Settings
 from app.core.texts import Texts
 from app.engine.history.token_count import tokens_of
 from app.engine.live_session import LiveSession
@@ -23,6 +24,7 @@ _KEPT = 0.25
 _MOST_KEPT = 10_000
 # A summary is worth its cost only where it stands for much of the limit, and is much shorter than what it stands for.
 _LEAST_REPLACED = 0.2
+_LEAST_TOKENS = 500
 MOST_LEFT = 0.6
 
 # What is quoted of the user, in tokens and at most a part of the limit, and how an extract shortens messages, in characters.
@@ -44,6 +46,12 @@ class PastTurn:
 def reserve_of(facts: ModelFacts) -> int:
     """Return how many tokens of a window are kept free for the answer."""
     return min(facts.most_output or _USUAL_OUTPUT, _MOST_RESERVED, facts.window // 4)
+
+
+def limit_for(facts: ModelFacts, chat: Chat, settings: Settings) -> int:
+    """Return how many tokens a request of a chat to a model may have before it is made shorter."""
+    length = chat.history or settings.history
+    return limit_of(facts.window, reserve_of(facts), length, facts.prices.tier if facts.prices else 0)
 
 
 def limit_of(window: int, reserve: int, length: str, price_tier: int = 0) -> int:
@@ -91,7 +99,7 @@ def turns_to_replace(turns: Sequence[PastTurn], limit: int, most: int | None = N
     if most is not None:
         fitting = sum(total <= most for total in accumulate(turn.tokens for turn in turns))
         place = min(place, max(1, fitting)) if place else 0
-    elif sum(turn.tokens for turn in turns[:place]) < _LEAST_REPLACED * limit:
+    elif sum(turn.tokens for turn in turns[:place]) < max(_LEAST_TOKENS, _LEAST_REPLACED * limit):
         return 0
     return place
 

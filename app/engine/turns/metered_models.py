@@ -61,6 +61,10 @@ class MeteredModels:
                 waiting.close()
                 yield Place(self._models, self._usage, self._gate)
 
+    def known_facts(self, provider: str, model: str) -> ModelFacts:
+        """Return what is known about a model by now; asks nobody."""
+        return self._models.known_facts(provider, model)
+
     async def facts(self, provider: str, model: str) -> ModelFacts:
         """Return what is known about a model; asks no provider."""
         return await self._models.facts(provider, model)

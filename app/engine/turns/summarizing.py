@@ -10,7 +10,6 @@ from app.core.errors import FailureKind, ProviderError
 from app.core.events import UsageReported, utc_now
 from app.core.ids import new_id
 from app.core.message import Message, MessageState, Role, SummaryNote, Usage
-from app.core.model_facts import ModelFacts
 from app.core.provider import ModelRequest
 from app.core.reasons import Reason
 from app.core.session import Status
@@ -22,12 +21,13 @@ from app.engine.history.summaries import (
     PastTurn,
     extract,
     is_usable,
-    limit_of,
+    limit_for,
     quotes,
     reserve_of,
     turns_to_replace,
 )
-from app.engine.history.token_count import request_tokens, tokens_of
+from app.engine.history.token_count import TokenCount, request_tokens, tokens_of
+from app.engine.live_session import LiveSession
 from app.engine.turns.cache_plans import turn_plan
 from app.engine.turns.context import TreeContext
 from app.engine.turns.metered_models import MeteredCall
@@ -56,6 +56,22 @@ class _Text:
     usage: Usage | None = None
 
 
+def measured(turn: AgentTurn, live: LiveSession, history: History, count: TokenCount) -> list[PastTurn]:
+    """Return the turns that came before one, with the tokens that each of them takes as it is sent."""
+    model = turn.agent_model
+    factor = count.factor(live.id, model.provider, model.model)
+
+    def tokens(items: list[dict[str, object]]) -> int:
+        sent = ModelRequest(provider=model.provider, model=model.model, messages=tuple(items))
+        return round(request_tokens(sent) * factor)
+
+    return [
+        PastTurn(turn_id, tokens(items), messages[0].role == Role.USER, messages)
+        for turn_id, items in history.turns
+        if (messages := live.turn(turn_id))
+    ]
+
+
 class Summarizing:
     """Makes the requests of a tree's turns short enough."""
 
@@ -75,9 +91,10 @@ class Summarizing:
         if turn.agent_model.guided:
             return False
         facts = await self._services.models.facts(turn.agent_model.provider, turn.agent_model.model)
-        limit, count = self.limit(facts), self._services.count.of(self._live.id, request)
+        limit = limit_for(facts, self._live.chat_session.chat, self._services.directory.settings())
+        count = self._services.count.of(self._live.id, request)
         asked = note == SummaryNote.ASKED
-        if refused:
+        if refused or asked:
             limit = min(limit, count // 2)
         made = False
         while count > limit or asked:
@@ -93,19 +110,13 @@ class Summarizing:
             count -= replaced
         return made or (count > limit and self._prune(turn, limit))
 
-    def limit(self, facts: ModelFacts) -> int:
-        """Return how many tokens a request to a model may have before it is made shorter."""
-        length = self._services.directory.settings().history
-        tier = facts.prices.tier if facts.prices else 0
-        return limit_of(facts.window, reserve_of(facts), length, tier)
-
     async def _replace(self, turn: AgentTurn, limit: int, part: int | None, note: str) -> int:
         """Put a summary in place of the oldest turns; return how many tokens that saves, 0 where nothing changed."""
         if turn.parent_turn_id:
             return 0
         words = self._services.prompts.lines(self._context.language, "assistant")
         history = history_of(turn, self._live, words)
-        turns = self._measured(turn, history)
+        turns = measured(turn, self._live, history, self._services.count)
         place = turns_to_replace(turns, limit, part)
         if not place:
             return 0
@@ -122,20 +133,6 @@ class Summarizing:
             return 0
         self._write(turn, text, through=through, replaces=replaces)
         return replaces - tokens_of(text.content, turn.agent_model.model)
-
-    def _measured(self, turn: AgentTurn, history: History) -> list[PastTurn]:
-        model = turn.agent_model
-        factor = self._services.count.factor(self._live.id, model.provider, model.model)
-
-        def tokens(items: list[dict[str, object]]) -> int:
-            sent = ModelRequest(provider=model.provider, model=model.model, messages=tuple(items))
-            return round(request_tokens(sent) * factor)
-
-        return [
-            PastTurn(turn_id, tokens(items), messages[0].role == Role.USER, messages)
-            for turn_id, items in history.turns
-            if (messages := self._live.turn(turn_id))
-        ]
 
     async def _written(
         self,

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from app.core.events import TurnFinished
-from app.core.message import Failure, Message, MessageState
+from app.core.message import Failure, Message, MessageState, SummaryNote
 from app.core.provider import ModelRequest
 from app.core.reasons import Reason, counted
 from app.engine.chat.branches import last_answer
@@ -57,6 +57,11 @@ class TurnTree:
             raise
         self._tell_end(turn, outcome.state)
         return outcome
+
+    async def summarise(self, turn: AgentTurn) -> bool:
+        """Summarise what came before a turn, because the user has asked for it; say whether anything was."""
+        request = self._request(turn, Attempt())
+        return await self._summarizing.make_room(turn, request, note=SummaryNote.ASKED)
 
     def _tell_end(self, turn: AgentTurn, state: str) -> None:
         self._live.tell(TurnFinished(session_id=self._live.id, turn_id=turn.turn_id, outcome=state))
@@ -106,18 +111,7 @@ class TurnTree:
         def request(attempt: Attempt) -> ModelRequest:
             if turn.agent_model.guided:
                 return guided_request(turn, self._live, offer, attempt, services.prompts)
-            functions = services.directory.functions(turn.agent, turn.stack, turn.mode, turn.given)
-            made = build_request(
-                turn,
-                self._live,
-                functions,
-                attempt,
-                services.prompts,
-                context.language,
-                about_user=services.directory.about_user(turn.agent),
-                wrap_up=wrap_up,
-            )
-            made = replace(made, cache=turn_plan(turn, self._live, tail=wrap_up or attempt.after_empty))
+            made = self._request(turn, attempt, wrap_up=wrap_up)
             sent.append(made)
             return made
 
@@ -148,6 +142,20 @@ class TurnTree:
         context.budget.note_answer(message)
         speaker.write(replace(result, message=message))
         return None
+
+    def _request(self, turn: AgentTurn, attempt: Attempt, *, wrap_up: bool = False) -> ModelRequest:
+        context, directory = self._context, self._services.directory
+        request = build_request(
+            turn,
+            self._live,
+            directory.functions(turn.agent, turn.stack, turn.mode, turn.given),
+            attempt,
+            self._services.prompts,
+            context.language,
+            about_user=directory.about_user(turn.agent),
+            wrap_up=wrap_up,
+        )
+        return replace(request, cache=turn_plan(turn, self._live, tail=wrap_up or attempt.after_empty))
 
     def _offer(self, turn: AgentTurn, messages: Sequence[Message]) -> Offer | None:
         tools = tuple(self._services.directory.tools(turn.agent, turn.mode, turn.given))

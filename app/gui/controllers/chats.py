@@ -19,6 +19,7 @@ from app.gui.bridge import Bridge
 from app.gui.controllers.attachments import AttachmentController
 from app.gui.controllers.controller import Controller
 from app.gui.controllers.queued_messages import QueuedMessages
+from app.gui.dialogs.ask_dialogs import LongChatDialog
 from app.gui.display.amounts import most_text
 from app.gui.display.assistant_display import colours_of
 from app.gui.pages.chat.chat_composer import ChatComposer
@@ -247,11 +248,27 @@ class ChatController(Controller):
         self._on_send("", text, attachments)
 
     def _on_send(self, session_id: str, text: str, attachments: tuple[Attachment, ...]) -> None:
-        self._start(self._send(session_id, text, attachments))
+        use = self._engine.summaries.to_choose(session_id)
+        if use is None:
+            self._start(self._send(session_id, text, attachments))
+            return
+        dialog = LongChatDialog(self._language, use, self._window)
+        dialog.chosen.connect(
+            lambda choice: self._start(self._send(session_id, text, attachments, start=choice))
+        )
+        dialog.rejected.connect(lambda: self._give_back(session_id, text, attachments))
+        dialog.open()
 
-    async def _send(self, session_id: str, text: str, attachments: tuple[Attachment, ...]) -> None:
-        """Send a message, or begin a chat with it; if that fails, put it back into the composer."""
+    async def _send(
+        self, session_id: str, text: str, attachments: tuple[Attachment, ...], *, start: str = ""
+    ) -> None:
+        """Send a message, or begin a chat with it; if that fails, put it back into the composer.
+
+        `start` is the ChatStart of an imported chat.
+        """
         try:
+            if start:
+                await self._engine.summaries.choose(session_id, start)
             if not session_id:
                 # Pressing Enter twice quickly begins one chat, not two.
                 async with self._beginning:

@@ -20,13 +20,13 @@ from app.core.events import (
     SessionDeleted,
     TurnStarted,
 )
-from app.core.message import Message, Role
+from app.core.message import Message
 from app.core.session import (
     Session,
     SessionSummary,
     Status,
 )
-from app.engine.chat.branches import shown, versions_shown
+from app.engine.chat.branches import shown_with_summaries, versions_shown
 from app.engine.engine import Engine
 from app.engine.live_session import LiveSession
 from app.gui.bridge import Bridge
@@ -112,7 +112,7 @@ class SessionViews(QObject):
         """Show a whole session in a view that shows nothing of it yet, or the messages of `tail`."""
         self._held[view] = live
         session, read_only, damaged = live.session, live.read_only, live.damaged
-        messages = shown(live) if isinstance(view, ChatPage) else list(live.whole_messages())
+        messages = shown_with_summaries(live) if isinstance(view, ChatPage) else list(live.whole_messages())
         # The tail is the end of the log; it may hold other versions, or messages that later lines change.
         if tail and messages[-len(tail) :] == tail:
             view.show_change(session)
@@ -155,7 +155,7 @@ class SessionViews(QObject):
         # A turn without messages cannot be shown.
         if not view.stands_at(head) and live.turn(head):
             self._bridge.flush()
-            view.reload(shown(live), versions_shown(live))
+            view.reload(shown_with_summaries(live), versions_shown(live))
         else:
             view.show_versions(versions_shown(live))
 
@@ -184,8 +184,6 @@ class SessionViews(QObject):
             view.show_text(message_id, text, thinking)
 
     def _on_message_finished(self, event: MessageFinished) -> None:
-        if event.message.role == Role.SUMMARY:
-            return
         for view in self._showing(event.session_id):
             view.show_finished(event)
             self.view_changed.emit(view)

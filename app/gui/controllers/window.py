@@ -25,6 +25,7 @@ from app.gui.controllers.server_consent import ServerConsent
 from app.gui.controllers.session_views import MainPages, SessionViews
 from app.gui.controllers.sessions import SessionController
 from app.gui.controllers.settings import SettingsController
+from app.gui.controllers.summaries import SummaryController
 from app.gui.controllers.welcome import WelcomeController
 from app.gui.controllers.workflows import WorkflowController
 from app.gui.desktop.notifications import Notifications
@@ -79,6 +80,7 @@ class WindowController(QObject):
         self.sessions = SessionController(*parts)
         self.debates = DebateController(*parts, self.panel, self.session_page, self.views, self.sessions)
         self.chats = ChatController(*parts, self.chat_page)
+        self.summaries = SummaryController(*parts, self.chat_page, self.views, self.chats)
         self.groups = GroupController(*parts, self.chat_page, self.pages)
         shared = SharedKinds()
         self.workflows = WorkflowController(*parts, self.chat_page, self.pages, shared)
@@ -205,6 +207,7 @@ class WindowController(QObject):
             "needs_you": top.needs_you.open,
             "pause": self.pause_or_resume,
             "settings_mode": self.chats.switch_settings_mode,
+            "summarise": self.summaries.summarise,
             "queue": self.workflows.queues.show,
             "side": self.toggle_side,
             "settings": lambda: self.settings.open("appearance"),

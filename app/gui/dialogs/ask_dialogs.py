@@ -4,6 +4,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QLineEdit, QVBoxLayout, QWidget
 
 from app.core.text import visible
+from app.core.usage import amount_text
+from app.engine.chat.summary_commands import ChatStart, ContextUse
 from app.gui.display.i18n import Language
 from app.gui.widgets.boxes import STRETCH, Margins, Part, hbox, vbox
 from app.gui.widgets.composer import TextBox
@@ -83,6 +85,54 @@ class RenameDialog(AskDialog):
         self.accept()
         if title != self._before:
             self.named.emit(title)
+
+
+class SummaryDialog(AskDialog):
+    """Shows the text of a summary for editing; emits `changed` if it differs."""
+
+    changed = Signal(str)
+
+    def __init__(self, words: Language, text: str, parent: QWidget) -> None:
+        title = words("summary.edit")
+        super().__init__(words, parent, "summary", title, ("save", words("dialog.save")))
+        self._before = text
+        self.box = named("summary_text", TextBox(lines=14, most=14, submits=False))
+        self.box.setPlainText(text)
+        self.box.setAccessibleName(title)
+        self.arrange(self.heading, Paragraph("card_text", text=words("summary.edit.text")), self.box, STRETCH)
+        self.resize(620, 440)
+
+    def _on_go(self) -> None:
+        text = self.box.text()
+        if text.strip() and text != self._before.strip():
+            self.changed.emit(text)
+        self.accept()
+
+
+class LongChatDialog(AskDialog):
+    """Asks what of a long imported chat is sent; emits `chosen` with a ChatStart."""
+
+    chosen = Signal(str)
+
+    def __init__(self, words: Language, use: ContextUse, parent: QWidget) -> None:
+        title = words("long_chat.title")
+        super().__init__(words, parent, "long_chat", title, ("summary", words("long_chat.summary")))
+        money = words("cost.unknown") if use.usd is None else words("cost.money", amount=amount_text(use.usd))
+        everything = button("", "long_chat_all", lambda: self._choose(ChatStart.ALL))
+        everything.setText(words("long_chat.all", money=money))
+        last = button("", "long_chat_last", lambda: self._choose(ChatStart.LAST_PART))
+        last.setText(words("long_chat.last"))
+        text = words("long_chat.text", tokens=f"{use.tokens:,}", limit=f"{use.limit:,}")
+        lead = plain_label("card_text", wrap=True, text=text)
+        self.arrange(self.heading, lead, hbox(everything, last, STRETCH), 6)
+        self.resize(560, self.sizeHint().height())
+
+    def _on_go(self) -> None:
+        self._choose(ChatStart.SUMMARY)
+
+    def _choose(self, choice: str) -> None:
+        self.accept()
+        self.chosen.emit(choice)
 
 
 class PromptDialog(AskDialog):

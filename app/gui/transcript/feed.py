@@ -17,7 +17,8 @@ from app.gui.transcript.pending_messages import SLICE, PendingMessages, PendingM
 from app.gui.transcript.question_row import QuestionRow, QuestionWidgets
 from app.gui.transcript.row_tree import CARD, QUESTION
 from app.gui.transcript.speaker_line import TypingIndicator
-from app.gui.transcript.transcript_model import Splice, TranscriptModel
+from app.gui.transcript.summary_row import SummaryRow
+from app.gui.transcript.transcript_model import Splice, TranscriptModel, unused_in
 
 FRAME_MS = 33
 SINGLE_FRAME_MS = 16
@@ -82,10 +83,11 @@ class Feed(QObject):
         self._begin(messages)
 
     def session_changed(self, session: Session) -> None:
-        """Show whether the session runs: it decides what ticks and which calls are left undone."""
-        runs = session.status == Status.RUNNING
-        if runs != self._model.runs:
-            self._model.runs = runs
+        """Show whether the session runs, which decides what ticks, and which summaries are used."""
+        before = self._model.runs, self._model.unused
+        self._model.runs = session.status == Status.RUNNING
+        self._model.unused = unused_in(session)
+        if before != (self._model.runs, self._model.unused):
             self._canvas.renew_all()
 
     def reload(self, messages: Sequence[Message], versions: Versions | None = None) -> None:
@@ -306,11 +308,11 @@ class Feed(QObject):
             changed = folded != row.context.folded
             self.fold(row.turn_id, folded)
             return changed
-        name = row_id if isinstance(row, CardRow) else f"thought {row_id}"
+        name = row_id if isinstance(row, CardRow | SummaryRow) else f"thought {row_id}"
         unfolded = model.unfolded
         if whole:
             model.whole.add(row_id)
-        elif (name in unfolded) == open_ or (not isinstance(row, CardRow) and not row.message.thinking):
+        elif (name in unfolded) == open_ or (name != row_id and not row.message.thinking):
             return False
         else:
             (unfolded.discard if name in unfolded else unfolded.add)(name)

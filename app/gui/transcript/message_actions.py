@@ -7,7 +7,7 @@ from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
 
-from app.core.message import Message, MessageState, Role
+from app.core.message import Message, MessageState, Role, SummaryNote
 from app.core.texts import Texts
 from app.gui.transcript.message_row import CONTINUE, RETRY
 from app.gui.transcript.pictures import COPY_PICTURE, SAVE_PICTURE, shown_pictures
@@ -17,6 +17,9 @@ from app.gui.transcript.row_words import is_cut
 COPY = "copy"
 EDIT = "edit"
 CONTINUE_FROM = "continue_from"
+REDO_SUMMARY = "redo_summary"
+USE_SUMMARY = "use_summary"
+LEAVE_SUMMARY = "leave_summary"
 
 WORDS = {
     COPY: "transcript.copy_message",
@@ -26,6 +29,9 @@ WORDS = {
     CONTINUE_FROM: "transcript.continue_from",
     SAVE_PICTURE: "transcript.save_picture",
     COPY_PICTURE: "transcript.copy_picture",
+    REDO_SUMMARY: "summary.redo",
+    USE_SUMMARY: "summary.use",
+    LEAVE_SUMMARY: "summary.leave",
 }
 ICONS = {
     COPY: "copy",
@@ -39,16 +45,16 @@ ICONS = {
 SIDE = 26
 
 
-def offered(message: Message, *, chat: bool, writable: bool) -> tuple[str, ...]:
-    """Return the actions of a message; a sub-agent's message can only be copied.
+def offered(message: Message, *, chat: bool, writable: bool, unused: bool = False) -> tuple[str, ...]:
+    """Return the actions of a message; a sub-agent's message can only be copied. A summary may be `unused`.
 
     Of several pictures each has its own words under it.
     """
     pictures = (SAVE_PICTURE, COPY_PICTURE) if len(shown_pictures(message)) == 1 else ()
-    return *_of_message(message, chat=chat, writable=writable), *pictures
+    return *_of_message(message, chat=chat, writable=writable, unused=unused), *pictures
 
 
-def _of_message(message: Message, *, chat: bool, writable: bool) -> tuple[str, ...]:
+def _of_message(message: Message, *, chat: bool, writable: bool, unused: bool) -> tuple[str, ...]:
     if (
         not chat
         or not writable
@@ -56,6 +62,10 @@ def _of_message(message: Message, *, chat: bool, writable: bool) -> tuple[str, .
         or message.state == MessageState.STREAMING
     ):
         return (COPY,)
+    if message.role == Role.SUMMARY:
+        if message.note == SummaryNote.PRUNED:
+            return (COPY,)
+        return (COPY, EDIT, REDO_SUMMARY, USE_SUMMARY if unused else LEAVE_SUMMARY)
     if message.role == Role.USER:
         return (COPY, EDIT, RETRY, CONTINUE_FROM)
     cut = message.state == MessageState.STOPPED or is_cut(message)

@@ -21,15 +21,17 @@ from app.gui.transcript.question_row import HeightOf, QuestionContext, QuestionR
 from app.gui.transcript.row_pixels import RowPictures
 from app.gui.transcript.row_scroller import Placed
 from app.gui.transcript.row_style import RowStyle
-from app.gui.transcript.row_tree import CARD, GROUP, QUESTION
+from app.gui.transcript.row_tree import CARD, GROUP, QUESTION, SUMMARY
 from app.gui.transcript.row_words import GUIDED
 from app.gui.transcript.segments import Segment
+from app.gui.transcript.summary_row import SummaryContext, SummaryRow
 from app.gui.transcript.transcript_model import TranscriptModel
 
 _ROWS: dict[type[RowContext], type[PaintedRow]] = {
     CardContext: CardRow,
     GroupContext: GroupRow,
     QuestionContext: QuestionRow,
+    SummaryContext: SummaryRow,
 }
 
 _FAILED_CHIPS: dict[str, str] = {
@@ -70,7 +72,17 @@ class RowMaker:
             return self._group(index, style)
         if kind == QUESTION:
             return QuestionContext(height_of=self._height_of, frame=self._model.frame(index, style.tokens))
+        if kind == SUMMARY:
+            return self._summary(index, style)
         return self._model.context(index, style.tokens, style.texts)
+
+    def _summary(self, index: int, style: RowStyle) -> SummaryContext:
+        model, row_id = self._model, self._model.id(index)
+        return SummaryContext(
+            unused=row_id in model.unused,
+            unfolded=row_id in model.unfolded,
+            frame=model.frame(index, style.tokens),
+        )
 
     def _text(self, index: int, style: RowStyle) -> str:
         return shown_text(self._model.message(index), self._model.text(index), style.texts)

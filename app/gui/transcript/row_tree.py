@@ -13,6 +13,7 @@ MESSAGE = "message"
 CARD = "card"
 GROUP = "group"
 QUESTION = "question"
+SUMMARY = "summary"
 
 TURN_GAP = 22
 STEP_GAP = 16
@@ -132,6 +133,9 @@ class _Tree:
         asked = {message.id for message in said if message.prompt is not None}
         for message in said:
             of_call = message.tool_call_id in calls
+            if message.role == Role.SUMMARY:
+                yield RowEntry(message.id, SUMMARY, message.id, groups)
+                continue
             if message.prompt is not None and not of_call:
                 yield RowEntry(message.id, QUESTION, message.id, groups)
             elif message.role in (Role.TOOL, Role.SYSTEM) or (message.answers and message.answers in asked):
@@ -194,7 +198,7 @@ def _shape(message: Message) -> tuple[object, ...]:
 
 def _is_plain(message: Message) -> bool:
     """Return whether a message that is a whole turn needs one row only."""
-    if message.role in (Role.TOOL, Role.SYSTEM) or message.parent_turn_id is not None:
+    if message.role in (Role.TOOL, Role.SYSTEM, Role.SUMMARY) or message.parent_turn_id is not None:
         return False
     return not message.tool_calls and message.prompt is None
 
@@ -219,7 +223,7 @@ def _spaced(entries: Iterable[RowEntry]) -> Iterator[RowEntry]:
 def _gap(before: RowEntry | None, entry: RowEntry) -> int:
     if before is None or (entry.kind == MESSAGE and entry.headed):
         return TURN_GAP
-    if entry.kind == GROUP or len(before.groups) > len(entry.groups):
+    if entry.kind in (GROUP, SUMMARY) or len(before.groups) > len(entry.groups):
         return STEP_GAP
     if before.kind == GROUP:
         return 0

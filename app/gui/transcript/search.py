@@ -19,7 +19,7 @@ from app.gui.transcript.feed import Feed
 from app.gui.transcript.message_parts import thought_blocks
 from app.gui.transcript.painted_row import ARGUMENTS, REST, RESULT, TEXT, THOUGHT, PaintedRow, SearchHit
 from app.gui.transcript.row_store import shown_text
-from app.gui.transcript.row_tree import CARD, GROUP, QUESTION, RowEntry, plain_rows, whole_rows
+from app.gui.transcript.row_tree import CARD, GROUP, QUESTION, SUMMARY, RowEntry, plain_rows, whole_rows
 from app.gui.transcript.segments import Range
 from app.gui.transcript.transcript_model import TranscriptModel
 
@@ -44,7 +44,7 @@ class SearchedText(NamedTuple):
 def searched_texts(entry: RowEntry, model: TranscriptModel, shown_text: ShownText) -> list[SearchedText]:
     """Return the texts of a row; `shown_text` returns the part of a message's text that is shown."""
     message = model.book.messages[entry.message_id]
-    if entry.kind == GROUP:
+    if entry.kind in (GROUP, SUMMARY):
         return []
     if entry.kind == CARD:
         call = message.tool_calls[entry.call]

@@ -63,6 +63,11 @@ class Splice(NamedTuple):
     added: tuple[RowEntry, ...]
 
 
+def unused_in(session: Session) -> frozenset[str]:
+    """Return the ids of the summaries that the user does not want used."""
+    return frozenset(session.chat.unused_summaries if session.chat else ())
+
+
 class TranscriptModel:
     """The messages of one session as rows, by index and by id; prepending changes no stored number."""
 
@@ -72,6 +77,7 @@ class TranscriptModel:
         self.can_retry = False
         self.chat = False
         self.runs = False
+        self.unused: frozenset[str] = frozenset()
         self.colours: Mapping[str, int] = {}
         self._numbers: dict[str, int] = {}
         self._first = 0
@@ -97,6 +103,7 @@ class TranscriptModel:
         self._debate = session.debate is not None
         self.chat = session.chat is not None
         self.runs = session.status == Status.RUNNING
+        self.unused = unused_in(session)
         self._group = session.group.name if session.group is not None else ""
         participants = session.debate.participants if session.debate is not None else ()
         self._speakers = {each.id: index for index, each in enumerate(participants)}

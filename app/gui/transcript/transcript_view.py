@@ -275,7 +275,8 @@ class TranscriptView(QAbstractScrollArea):
             self.action_requested.emit(message_id, action)
 
     def _offered(self, message: Message) -> tuple[str, ...]:
-        return offered(message, chat=self.model.chat, writable=self.model.can_retry)
+        unused = message.id in self.model.unused
+        return offered(message, chat=self.model.chat, writable=self.model.can_retry, unused=unused)
 
     def _show_actions(self, point: QPoint) -> None:
         """Show the action bar on the message under the mouse, in a chat."""

@@ -18,7 +18,7 @@ from app.gui.pages.chat.message_box import MessageBox
 from app.gui.widgets.boxes import hbox
 from app.gui.widgets.composer import Composer
 from app.gui.widgets.controls import MenuButton, button, icon_button, name_button
-from app.gui.widgets.label import ElidedLabel, Paragraph
+from app.gui.widgets.label import ElidedLabel, Paragraph, plain_tip
 
 MARGINS = 40
 LONGEST_NAME = 24
@@ -63,6 +63,8 @@ class ChatComposer(Composer):
         self.assistant = MenuButton(look, "message-circle", "assistant_button", chevron=True)
         self.group = MenuButton(look, "users", "group_button", chevron=True)
         self.tools = MenuButton(look, "plug", "tools_button", chevron=False)
+        self.gauge = MenuButton(look, "gauge", "gauge_button", chevron=False)
+        self.gauge.hide()
         self.stop = button("", "stop_button", self.stop_requested)
         self.stop.dress(look, "square", "text")
         # One action in two menus: a group has no menu of tools.
@@ -177,6 +179,14 @@ class ChatComposer(Composer):
         menu.addAction(self.settings_mode)
         self._fit_hint()
 
+    def show_gauge(self, text: str, words: str, *, above: bool) -> None:
+        """Say how long the chat is, in short and in `words`; `above` the limit the gauge is coloured."""
+        self.gauge.show_words(text, plain_tip(words))
+        self.gauge.setAccessibleName(words)
+        self.gauge.setProperty("tone", "warn" if above else "")
+        self.gauge.style().polish(self.gauge)
+        self._fit_hint()
+
     def retranslate(self, placeholder: str, send: str) -> None:
         """Show every text in the language in use."""
         words = self._language
@@ -197,7 +207,7 @@ class ChatComposer(Composer):
 
     def _fit_hint(self) -> None:
         """Show the hint only if all of it fits."""
-        parts = (self.attach, self.assistant, self.group, self.tools, self.send, self.stop)
+        parts = (self.attach, self.assistant, self.group, self.tools, self.gauge, self.send, self.stop)
         taken = sum(part.sizeHint().width() + self.foot.spacing() for part in parts if not part.isHidden())
         self._hint.setVisible(self.contentsRect().width() - taken - MARGINS >= self._hint.sizeHint().width())
 
@@ -223,11 +233,11 @@ class ChatComposer(Composer):
         self.foot.setContentsMargins(0, 0, 0, 0)
         # The hint is shown whole or not at all: it does not share the stretch before it.
         self.foot.setStretchFactor(self._hint, 0)
-        choices = (self.attach, self.assistant, self.group, self.tools)
+        choices = (self.attach, self.assistant, self.group, self.tools, self.gauge)
         for place, widget in enumerate(choices):
             self.foot.insertWidget(place, widget)
         # On a narrow page these shorten their text rather than stick out.
-        for widget in (self.assistant, self.group, self.tools):
+        for widget in (self.assistant, self.group, self.tools, self.gauge):
             widget.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.group.hide()
         self.foot.insertStretch(len(choices), 1)

@@ -44,7 +44,8 @@ class ChatPage(ConversationView):
     attachments), answer_requested(session, message, answer), dismiss_requested(session, message),
     message_action_requested(session, message, action), version_requested(session, turn, step),
     stop_turn_requested(session, turn), stop_requested(session), resume_requested(session),
-    hand_over_requested(session, message, arguments) if the user changed the hand-over.
+    hand_over_requested(session, message, arguments) if the user changed the hand-over,
+    summary_action_requested(session, summary, action).
     """
 
     KIND = ChatSession
@@ -59,9 +60,11 @@ class ChatPage(ConversationView):
     stop_requested = Signal(str)
     resume_requested = Signal(str)
     hand_over_requested = Signal(str, str, str)
+    summary_action_requested = Signal(str, object, str)
 
     def __init__(self, language: Language, look: Look) -> None:
         self.chat_composer = ChatComposer(language, look)
+        self.chat_composer.gauge.setObjectName("context_gauge")
         names = ("transcript", "composer", "send_button")
         super().__init__(language, look, self.chat_composer, layout=WIDE, names=names)
         self._session: ChatSession | None = None
@@ -277,7 +280,7 @@ class ChatPage(ConversationView):
     def _follow(self, messages: Sequence[Message]) -> None:
         """Remember the turns shown, to ignore those of other versions."""
         self._turns = {message.turn_id for message in messages}
-        roots = [message.turn_id for message in messages if message.parent_turn_id is None]
+        roots = [one.turn_id for one in messages if one.parent_turn_id is None and one.role != Role.SUMMARY]
         self._last_turn = roots[-1] if roots else ""
         self._running_calls.clear()
         self._said = _said_in(messages)
@@ -395,9 +398,7 @@ class ChatPage(ConversationView):
         self.box.member_called.connect(composer.message_box.begin_with)
         self.queue.written.connect(lambda *said: self._on_written(self._queued, *said))
         self.state_line.resume_requested.connect(lambda: self.resume_requested.emit(self.session_id))
-        transcript.action_requested.connect(
-            lambda message_id, action: self.message_action_requested.emit(self.session_id, message_id, action)
-        )
+        transcript.action_requested.connect(self._on_action)
         transcript.version_requested.connect(
             lambda turn_id, step: self.version_requested.emit(self.session_id, turn_id, step)
         )
@@ -413,6 +414,13 @@ class ChatPage(ConversationView):
             return
         self._leave_editing()
         self.edit_requested.emit(self.session_id, message_id, text, attachments)
+
+    def _on_action(self, message_id: str, action: str) -> None:
+        message = self.transcript.model.book.messages.get(message_id)
+        if message is not None and message.role == Role.SUMMARY:
+            self.summary_action_requested.emit(self.session_id, message, action)
+        else:
+            self.message_action_requested.emit(self.session_id, message_id, action)
 
     def _leave_editing(self) -> None:
         self.change_draft(replace(self.draft, rewriting=None))

@@ -1,0 +1,182 @@
+"""What the user can do with the summaries of a chat: ask for one, edit it, use it or not; `engine.summaries` for the faces."""
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from app.core.errors import BadInput, NotFound
+from app.core.events import utc_now
+from app.core.ids import new_id
+from app.core.message import Message, Role, SummaryNote
+from app.core.session import Status
+from app.core.settings import HistoryLength
+from app.core.text import clean_text
+from app.engine.chat.request import AgentTurn, build_request, history_of
+from app.engine.history.summaries import extract, limit_for, turns_to_replace
+from app.engine.live_session import LiveSession
+from app.engine.sessions import Sessions
+from app.engine.turns.answer import Attempt
+from app.engine.turns.context import Services
+from app.engine.turns.summarizing import measured
+
+
+@dataclass(frozen=True, slots=True)
+class ContextUse:
+    """How many tokens a chat sends now, from how many on it is summarised, and how many its model can read.
+
+    `usd` is what sending them costs, None where the price is not known.
+    """
+
+    tokens: int
+    limit: int
+    window: int
+    usd: float | None = None
+
+
+class ChatStart(StrEnum):
+    """What of a long imported chat is sent: a summary first, all of it, or its last part."""
+
+    SUMMARY = "summary"
+    ALL = "all"
+    LAST_PART = "last_part"
+
+
+class Summaries:
+    """The commands of summaries; all raise BadInput, NotFound or StorageError in words."""
+
+    def __init__(self, sessions: Sessions, services: Services) -> None:
+        self._sessions = sessions
+        self._services = services
+
+    def use_of(self, session_id: str) -> ContextUse | None:
+        """Return how much of its model's window a chat uses; None where that is not known, as for groups."""
+        live, services = self._sessions.live(session_id), self._services
+        turn = self._next_turn(live) if live else None
+        if live is None or turn is None:
+            return None
+        directory, model = services.directory, turn.agent_model
+        request = build_request(
+            turn,
+            live,
+            directory.functions(turn.agent, turn.stack, turn.mode),
+            Attempt(),
+            services.prompts,
+            live.chat_session.chat.language,
+            about_user=directory.about_user(turn.agent),
+        )
+        facts = services.models.known_facts(model.provider, model.model)
+        tokens = services.count.of(session_id, request)
+        usd = facts.prices.read * tokens if facts.prices else None
+        limit = limit_for(facts, live.chat_session.chat, directory.settings())
+        return ContextUse(tokens, limit, facts.window, usd)
+
+    def to_choose(self, session_id: str) -> ContextUse | None:
+        """Return how long an imported chat is whose user must choose what of it is sent; None where nothing is to choose."""
+        live = self._sessions.live(session_id)
+        if live is None or not live.session.source or live.session.chat is None or live.session.chat.history:
+            return None
+        use = self.use_of(session_id)
+        return use if use is not None and use.tokens > use.limit else None
+
+    async def choose(self, session_id: str, choice: str) -> None:
+        """Choose what of a long imported chat is sent from now on: a ChatStart."""
+        live = await self._open(session_id)
+        length = self._services.directory.settings().history
+        if choice == ChatStart.LAST_PART:
+            self._extract(live)
+        elif choice == ChatStart.ALL:
+            length = HistoryLength.ALL
+        live.change(chat=replace(live.chat_session.chat, history=length))
+
+    def _extract(self, live: LiveSession) -> None:
+        """Put an extract in place of all but the last part of a chat."""
+        services, chat, turn = self._services, live.chat_session.chat, self._next_turn(live)
+        if turn is None:
+            return
+        words = services.prompts.lines(chat.language, "assistant")
+        turns = measured(turn, live, history_of(turn, live, words), services.count)
+        facts = services.models.known_facts(turn.agent_model.provider, turn.agent_model.model)
+        place = turns_to_replace(turns, limit_for(facts, chat, services.directory.settings()))
+        covered = turns[:place]
+        text = extract([message for one in covered for message in one.messages], "", words["quoted"])
+        if text:
+            through = covered[-1].turn_id
+            replaces = sum(one.tokens for one in covered)
+            live.finish_message(
+                turn.message(
+                    Role.SUMMARY,
+                    turn_id=through,
+                    through=through,
+                    content=text,
+                    note=SummaryNote.EXTRACT,
+                    replaces=replaces,
+                    follows=None,
+                    created_at=utc_now(),
+                )
+            )
+
+    def _next_turn(self, live: LiveSession) -> AgentTurn | None:
+        """Return the turn that would be next in a chat; None in groups, workflows, and where nobody can answer."""
+        session, directory = live.session, self._services.directory
+        chat = session.chat
+        agent = directory.agent(chat.assistant_id) if chat else None
+        if chat is None or agent is None or session.group or session.workflow:
+            return None
+        model = directory.model_of(agent)
+        if model.guided:
+            return None
+        return AgentTurn(
+            turn_id="", agent=agent, agent_model=model, stack=(agent.id,), mode=chat.mode, follows=chat.head
+        )
+
+    async def make(self, session_id: str) -> None:
+        """Summarise a chat now, whatever its length."""
+        live = await self._open(session_id)
+        if live.session.status != Status.IDLE or live.session.group is not None:
+            raise BadInput("summary_not_now", title=live.session.title)
+        self._sessions.check(live.session)
+        live.change(chat=replace(live.chat_session.chat, summarise=True, budget_from=new_id()))
+        self._sessions.run(live)
+
+    async def redo(self, session_id: str, message_id: str) -> None:
+        """Put a summary aside and make another one."""
+        await self.use(session_id, message_id, used=False)
+        await self.make(session_id)
+
+    async def edit(self, session_id: str, message_id: str, text: str) -> None:
+        """Use another text in place of a summary, which stays as an earlier version."""
+        live = await self._open(session_id)
+        before = self._summary(live, message_id)
+        text = clean_text(text).strip()
+        if not text:
+            raise BadInput("summary_empty")
+        edited = replace(
+            before, id=new_id(), content=text, note=SummaryNote.EDITED, usage=None, created_at=utc_now()
+        )
+        chat = live.chat_session.chat
+        unused = tuple(sorted({*chat.unused_summaries, before.id}))
+        live.finish_message(edited, chat=replace(chat, unused_summaries=unused))
+
+    async def use(self, session_id: str, message_id: str, *, used: bool) -> None:
+        """Use a summary in place of the other ones of the same turns, or do not use it."""
+        live = await self._open(session_id)
+        summary = self._summary(live, message_id)
+        unused = {*live.chat_session.chat.unused_summaries, summary.id}
+        if used:
+            unused |= {one.id for one in live.summaries(summary.through)}
+            unused.discard(summary.id)
+        live.change(chat=replace(live.chat_session.chat, unused_summaries=tuple(sorted(unused))))
+
+    async def _open(self, session_id: str) -> LiveSession:
+        live = await self._sessions.open_chat(session_id)
+        if live.session.workflow is not None:
+            raise BadInput("workflow_asks_nothing", title=live.session.title, session_id=live.id)
+        return live
+
+    def _summary(self, live: LiveSession, message_id: str) -> Message:
+        try:
+            message = live.message(message_id)
+        except KeyError:
+            raise NotFound("message_not_found", message=message_id) from None
+        if message.role != Role.SUMMARY or message.note == SummaryNote.PRUNED:
+            raise NotFound("message_not_found", message=message_id)
+        return message

@@ -1,0 +1,84 @@
+"""Summaries in the window: what can be done with one, the command "Summarise now", and the gauge by the composer."""
+
+from PySide6.QtCore import QTimer
+
+from app.core.message import Message, Role
+from app.core.session import Status
+from app.core.usage import tokens_text
+from app.engine.engine import Engine
+from app.gui.bridge import Bridge
+from app.gui.controllers.chats import ChatController
+from app.gui.controllers.controller import Controller
+from app.gui.controllers.session_views import SessionViews
+from app.gui.dialogs.ask_dialogs import SummaryDialog
+from app.gui.pages.chat.chat_page import ChatPage
+from app.gui.tasks import Tasks
+from app.gui.transcript.message_actions import EDIT, LEAVE_SUMMARY, REDO_SUMMARY, USE_SUMMARY
+from app.gui.window_frame import WindowFrame
+
+SETTLED_MS = 150
+
+
+class SummaryController(Controller):
+    """Answers what the user asks about the summaries of the chat in front, and shows how long it is."""
+
+    def __init__(
+        self,
+        window: WindowFrame,
+        engine: Engine,
+        bridge: Bridge,
+        tasks: Tasks,
+        page: ChatPage,
+        views: SessionViews,
+        chats: ChatController,
+    ) -> None:
+        super().__init__(window, engine, bridge, tasks)
+        self._page = page
+        # The request is counted once what happened has been painted.
+        self._timer = QTimer(self, singleShot=True, interval=SETTLED_MS)
+        self._timer.timeout.connect(self.show_use)
+        page.summary_action_requested.connect(self._on_action)
+        page.chat_composer.gauge.choices.aboutToShow.connect(self._fill_menu)
+        for signal in (views.view_changed, chats.refreshed, self._language.changed):
+            signal.connect(lambda *_: self._timer.start())
+
+    def summarise(self) -> None:
+        """Summarise the chat in front now."""
+        session = self._page.session
+        if session is not None and self._page.isVisible():
+            self._start(self._engine.summaries.make(session.id))
+
+    def show_use(self) -> None:
+        """Show how much of its model's window the chat in front uses."""
+        gauge, session = self._page.chat_composer.gauge, self._page.session
+        use = self._engine.summaries.use_of(session.id) if session is not None else None
+        gauge.setVisible(use is not None)
+        if use is None:
+            return
+        sent, window = tokens_text(use.tokens), tokens_text(use.window)
+        above = use.tokens > use.limit
+        key = "gauge.above" if above else "gauge.below"
+        self._page.chat_composer.show_gauge(
+            self._language("gauge", sent=sent, window=window),
+            self._language(key, sent=f"{use.tokens:,}", window=f"{use.window:,}", limit=f"{use.limit:,}"),
+            above=above,
+        )
+
+    def _fill_menu(self) -> None:
+        menu, session = self._page.chat_composer.gauge.choices, self._page.session
+        menu.clear()
+        action = menu.addAction(self._language("palette.summarise"), self.summarise)
+        action.setEnabled(session is not None and session.status == Status.IDLE)
+
+    def _on_action(self, session_id: str, message: Message, action: str) -> None:
+        summaries = self._engine.summaries
+        if message.role != Role.SUMMARY:
+            return
+        if action == EDIT:
+            dialog = SummaryDialog(self._language, message.content, self._window)
+            dialog.changed.connect(lambda text: self._start(summaries.edit(session_id, message.id, text)))
+            dialog.open()
+        elif action == REDO_SUMMARY:
+            self._start(summaries.redo(session_id, message.id))
+        elif action in (USE_SUMMARY, LEAVE_SUMMARY):
+            self._start(summaries.use(session_id, message.id, used=action == USE_SUMMARY))
