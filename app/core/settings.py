@@ -20,6 +20,13 @@ class HistoryLength(StrEnum):
 MOST = 1_000_000_000
 
 
+class DebateHistory(StrEnum):
+    """What participants of debates are sent of what was said: the last messages, or all that fits."""
+
+    LAST = "last"
+    ALL = "all"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
     """What a setting may be, and on which `page` of the dialog it is chosen ("" where it is not a row there).
@@ -46,7 +53,7 @@ class Settings:
 
     `text_size` is in percent. `motion` is whether things may move. `tray` keeps an icon beside the clock,
     `about_user` is what assistants are told about the user. `titles` lets the model that answered a chat write its title,
-    `history` is a HistoryLength. `notifications` says what needs the user while another window is in front. `shortcuts` are
+    `history` is a HistoryLength, `debate_history` a DebateHistory. `notifications` says what needs the user while another window is in front. `shortcuts` are
     `command=keys`, those that differ from the program's. `assistant_order` and `group_order` are ids as the
     side bar lists them, `held_back` those of assistants that begin nothing more. `search_engine` is where `web_search` asks: a name of the catalogue, or the address
     of a SearXNG server. `proxy` is the address of a proxy, `certificates` the path of a PEM file with certificates to
@@ -61,6 +68,7 @@ class Settings:
     about_user: str = _setting("", "chats")
     titles: bool = _setting(True, "chats")
     history: str = _setting(HistoryLength.DEFAULT, "chats", choices=tuple(HistoryLength))
+    debate_history: str = _setting(DebateHistory.LAST, "chats", choices=tuple(DebateHistory))
     notifications: bool = _setting(True, "appearance")
     tray: bool = _setting(False, "appearance")
     shortcuts: tuple[str, ...] = ()

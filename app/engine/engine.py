@@ -194,7 +194,7 @@ class Engine:
             self.usage,
         )
         self.estimates = Estimates(models, self._directory, prompts, self.providers)
-        self._debate_providers = DebateProviders(documents, prompts, self.providers)
+        self._debate_providers = DebateProviders(documents, prompts, self.providers, models.known_facts)
         self.debates = Debates(
             self._directory, self._sessions, store, prompts, self._debate_providers, metered
         )

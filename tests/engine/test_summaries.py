@@ -14,7 +14,7 @@ from app.core.errors import FailureKind, NotFound, ProviderError
 from app.core.events import EventBus, MessageFinished, Notice
 from app.core.ids import new_id
 from app.core.message import Author, Message, MessageState, Role, SummaryNote, ToolCall
-from app.core.model_facts import ModelFacts
+from app.core.model_facts import ModelFacts, ModelPrices
 from app.core.provider import Finished, ModelRequest
 from app.core.session import Chat, ChatSession, Status
 from app.core.settings import Settings
@@ -22,7 +22,7 @@ from app.core.store import StoredSession
 from app.core.tool import Tool, ToolContext, ToolResult
 from app.engine.chat.request import AgentTurn, build_request
 from app.engine.chat.summary_commands import ChatStart
-from app.engine.history.summaries import PastTurn, limit_of, reserve_of, summary_for, turns_to_replace
+from app.engine.history.summaries import PastTurn, limit_for, summary_for, turns_to_replace
 from app.engine.history.token_count import request_tokens
 from app.engine.library.agents import AgentModel
 from app.engine.live_session import LiveSession
@@ -409,17 +409,19 @@ async def test_an_imported_chat_that_is_too_long_for_the_model_is_summarised_par
 # The pure parts
 
 
+def _limit(window: int, history: str, most_output: int = 4_000, tier: int = 0, chat: str = "") -> int:
+    prices = ModelPrices(read=1.0, written=1.0, tier=tier)
+    facts = ModelFacts(window=window, most_output=most_output, prices=prices)
+    return limit_for(facts, Chat(assistant_id="main", history=chat), Settings(history=history))
+
+
 def test_limits() -> None:
-    assert limit_of(128_000, 4_000, "default") == 64_000
-    assert limit_of(128_000, 4_000, "thrifty") == 24_000
-    assert limit_of(128_000, 32_000, "all") == 115_200 - 32_000
-    assert [reserve_of(ModelFacts(window=128_000, most_output=most)) for most in (0, 9_000, 64_000)] == [
-        4_096,
-        9_000,
-        32_000,
-    ]
-    assert reserve_of(ModelFacts(window=8_192)) == 2_048
-    assert limit_of(1_000_000, 4_000, "all", price_tier=200_000) == 200_000
+    assert _limit(128_000, "default") == 64_000
+    assert _limit(128_000, "thrifty") == 24_000
+    assert _limit(128_000, "thrifty", chat="all") == 115_200 - 4_000
+    assert _limit(128_000, "all", most_output=64_000) == 115_200 - 32_000
+    assert _limit(8_192, "default", most_output=0) == int(0.9 * 8_192) - 2_048
+    assert _limit(1_000_000, "all", tier=200_000) == 200_000
 
 
 def _turns(*tokens: int) -> list[PastTurn]:

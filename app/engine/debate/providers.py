@@ -3,15 +3,19 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+from app.core.model_facts import ModelFacts
 from app.core.provider import ModelRequest, ProviderStatus
 from app.core.provider_kind import RequestForm
 from app.core.session import DebateSession, Participant
+from app.core.settings import DebateHistory
 from app.core.store import Documents
 from app.engine.debate.director import World, participant_of
 from app.engine.debate.modes import form_of
-from app.engine.debate.perspective import chat_request, transcript_request, visible
+from app.engine.debate.perspective import WINDOW, chat_request, transcript_request, visible
 from app.engine.debate.verdict import Judge
 from app.engine.director import Speak
+from app.engine.history.summaries import fits
+from app.engine.history.token_count import tokens_of
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.providers import ProviderProblem, provider_of
@@ -22,8 +26,13 @@ class DebateProviders:
     """Answers a debate's questions about its participants' providers as they are now."""
 
     def __init__(
-        self, documents: Documents, prompts: Prompts, statuses: Callable[[], list[ProviderStatus]]
+        self,
+        documents: Documents,
+        prompts: Prompts,
+        statuses: Callable[[], list[ProviderStatus]],
+        facts: Callable[[str, str], ModelFacts],
     ) -> None:
+        self._facts = facts
         self._documents = documents
         self._prompts = prompts
         self.statuses = statuses
@@ -72,6 +81,8 @@ class DebateProviders:
             return transcript_request(
                 debate, live.messages, speaker, spoken.round, self._prompts, window=window
             )
+        if window == WINDOW and self._documents.settings().debate_history == DebateHistory.ALL:
+            window = self._fitting(live, speaker)
         request = chat_request(debate, live.messages, speaker, spoken.round, self._prompts, window=window)
         heard = visible(debate, live.messages, speaker, spoken.round, window=len(live.messages))
         # What others say first stands before the own opening where that was made without it.
@@ -87,3 +98,17 @@ class DebateProviders:
             grows=len(heard) <= window and not blind,
         )
         return replace(request, cache=plan)
+
+    def _fitting(self, live: LiveSession, speaker: Participant) -> int:
+        """Return how many messages a participant's model can be sent, those of the rule at least.
+
+        Half of its window is left to the brief, the files and the answer.
+        """
+        room = fits(self._facts(speaker.provider, speaker.model)) // 2
+        count = 0
+        for message in reversed(live.messages):
+            room -= tokens_of(message.content, speaker.model)
+            if room < 0:
+                break
+            count += 1
+        return max(WINDOW, count)

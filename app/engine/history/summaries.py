@@ -48,17 +48,20 @@ def reserve_of(facts: ModelFacts) -> int:
     return min(facts.most_output or _USUAL_OUTPUT, _MOST_RESERVED, facts.window // 4)
 
 
+def fits(facts: ModelFacts) -> int:
+    """Return how many tokens a request to a model may have."""
+    return int(_FILLED * facts.window) - reserve_of(facts)
+
+
 def limit_for(facts: ModelFacts, chat: Chat, settings: Settings) -> int:
-    """Return how many tokens a request of a chat to a model may have before it is made shorter."""
-    length = chat.history or settings.history
-    return limit_of(facts.window, reserve_of(facts), length, facts.prices.tier if facts.prices else 0)
+    """Return how many tokens a request of a chat to a model may have before it is made shorter.
 
-
-def limit_of(window: int, reserve: int, length: str, price_tier: int = 0) -> int:
-    """Return how many tokens of a conversation are sent at most; a longer request would cost more from `price_tier` on."""
-    fits = int(_FILLED * window) - reserve
-    wanted = SOFT_LIMITS.get(HistoryLength(length), fits)
-    return min(fits, wanted, price_tier or fits)
+    One that is longer than the tier of the model's prices would cost more.
+    """
+    room = fits(facts)
+    wanted = SOFT_LIMITS.get(HistoryLength(chat.history or settings.history), room)
+    tier = facts.prices.tier if facts.prices else 0
+    return min(room, wanted, tier or room)
 
 
 def summary_for(live: LiveSession, path: Sequence[str], agent_id: str) -> Message | None:
