@@ -135,6 +135,7 @@ class ChatRun(Run):
         """Summarise the chat because the user has asked for it."""
         agent = self._services.directory.agent(chat.assistant_id)
         if agent is not None:
+            agent = replace(agent, effort=chat.effort) if chat.effort else agent
             model = self._services.directory.model_of(agent)
             turn = AgentTurn(
                 turn_id=new_id(),
