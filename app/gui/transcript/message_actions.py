@@ -1,6 +1,6 @@
 """What can be done with a message: the actions, and the bar and the menu that offer them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
 from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt, Signal
@@ -45,13 +45,13 @@ ICONS = {
 SIDE = 26
 
 
-def offered(message: Message, *, chat: bool, writable: bool, unused: bool = False) -> tuple[str, ...]:
-    """Return the actions of a message; a sub-agent's message can only be copied. A summary may be `unused`.
+def offered(message: Message, *, chat: bool, writable: bool, left: Collection[str] = ()) -> tuple[str, ...]:
+    """Return the actions of a message; a sub-agent's message can only be copied. Summaries in `left` are not used.
 
     Of several pictures each has its own words under it.
     """
     pictures = (SAVE_PICTURE, COPY_PICTURE) if len(shown_pictures(message)) == 1 else ()
-    return *_of_message(message, chat=chat, writable=writable, unused=unused), *pictures
+    return *_of_message(message, chat=chat, writable=writable, unused=message.id in left), *pictures
 
 
 def _of_message(message: Message, *, chat: bool, writable: bool, unused: bool) -> tuple[str, ...]:

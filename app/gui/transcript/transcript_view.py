@@ -275,8 +275,7 @@ class TranscriptView(QAbstractScrollArea):
             self.action_requested.emit(message_id, action)
 
     def _offered(self, message: Message) -> tuple[str, ...]:
-        unused = message.id in self.model.unused
-        return offered(message, chat=self.model.chat, writable=self.model.can_retry, unused=unused)
+        return offered(message, chat=self.model.chat, writable=self.model.can_retry, left=self.model.unused)
 
     def _show_actions(self, point: QPoint) -> None:
         """Show the action bar on the message under the mouse, in a chat."""
