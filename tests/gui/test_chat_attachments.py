@@ -11,7 +11,7 @@ from PySide6.QtCore import QMimeData, Qt, QUrl
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog, QLabel
 
-from app.core.draft import NEW
+from app.core.draft import NEW, SETUP
 from app.gui.widgets.label import ElidedLabel
 from tests import app_driver
 from tests.app_driver import Person, at_window
@@ -158,13 +158,10 @@ async def test_a_paste_that_is_too_long_is_refused_in_words(person):
     setup, long = person.window.controller.panel.setup, QMimeData()
     long.setText("x" * 8_001)
     setup.topic.setPlainText("Tabs?")
-    setup.topic.insertFromMimeData(long)
-    assert setup.topic.toPlainText() == "Tabs?"
-    assert "8001" in setup._estimate.text() and "8000" in setup._estimate.text()
     setup.topic.selectAll()
     long.setText("x" * 8_000)
     setup.topic.insertFromMimeData(long)
-    assert len(setup.topic.toPlainText()) == 8_000
+    assert len(setup.topic.toPlainText()) == 8_000 and setup.pasted.attachments() == ()
     box = person.window.controller.workflows.panel.work.start_box
     long.setText("x" * 400_001)
     box.box.insertFromMimeData(long)
@@ -177,6 +174,29 @@ async def test_a_paste_that_is_too_long_is_refused_in_words(person):
     assert view.composer.box.toPlainText() == "" and "100000" in view.composer._warning.text()
     view.composer.box.setPlainText("Short.")
     assert view.composer._warning.isHidden()
+
+
+async def test_a_paste_too_long_for_the_topic_becomes_context_of_the_debate(person, wire_servers):  # noqa: F811
+    person.window.controller.debates.show_setup()
+    setup, long = person.window.controller.panel.setup, QMimeData()
+    long.setText("Tabs are one character. " * 400)
+    setup.topic.setPlainText("Tabs?")
+    setup.topic.insertFromMimeData(long)
+    assert setup.topic.toPlainText() == "Tabs?"
+    assert [one.text for one in setup.pasted.attachments()] == [long.text()]
+    kept = person.window.controller.engine.drafts.of(SETUP)
+    assert kept.attachments == setup.pasted.attachments()
+    await person.click("attachment_remove_1")
+    assert setup.pasted.attachments() == () and not person.sees("setup_pasted")
+    await person.click("toast_action")
+    assert setup.draft == kept and person.sees("setup_pasted")
+    await until(setup.start.isEnabled)
+    await person.click("debate_start")
+    engine = person.window.controller.engine
+    await until(lambda: person.window.controller.panel.discussion.session is not None)
+    debate = person.window.controller.panel.discussion.session.debate
+    assert [one.text for one in debate.context] == [long.text()] and debate.topic == "Tabs?"
+    assert setup.pasted.attachments() == () and not engine.drafts.of(SETUP).attachments
 
 
 @pytest.mark.parametrize("way", ["button", "drop", "paste"])

@@ -73,7 +73,7 @@ class DebateController(Controller):
         if setup.problem():
             self.show_setup()
         else:
-            self._begin(setup.setup(), setup.context_paths, self._show_in_main)
+            self._begin(setup.whole_setup(), setup.context_paths, self._show_in_main)
 
     def show_tab(self, place: int) -> None:
         """Open the panel at Setup (0), Discussion (1) or History (2)."""
@@ -130,6 +130,11 @@ class DebateController(Controller):
         panel.setup.participant_removed.connect(
             lambda draft, place: self._offer_undo(
                 self._removed(draft.name), lambda: panel.setup.seats.put_back(draft, place)
+            )
+        )
+        panel.setup.pasted_removed.connect(
+            lambda pasted, place: self._offer_undo(
+                self._removed(pasted.name), lambda: panel.setup.put_back_pasted(pasted, place)
             )
         )
         panel.setup.prices_wanted.connect(lambda pairs: self._tasks.start("prices", self._ask_prices(pairs)))
@@ -236,7 +241,7 @@ class DebateController(Controller):
     async def _start_debate(self, setup: DebateSetup, paths: tuple[str, ...], show: Show) -> None:
         try:
             files = [await self._engine.files.read(Path(path)) for path in paths]
-            context = tuple(file.context_file() for file in files)
+            context = (*setup.context, *(file.context_file() for file in files))
             session_id = await self._engine.debates.start(replace(setup, context=context))
         except MootError:
             self.show_setup()
@@ -244,6 +249,8 @@ class DebateController(Controller):
         finally:
             self._panel.setup.set_starting(False)
         self._panel.setup.set_topic("")
+        if setup.context:
+            self._panel.setup.pasted.show_attachments(())
         await show(session_id)
 
     async def _show_in_main(self, session_id: str) -> None:

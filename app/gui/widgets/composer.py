@@ -34,13 +34,13 @@ ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 class TextBox(QPlainTextEdit):
     """A box of plain text as tall as its text, from `lines` to `most` lines; emits `submitted` on Enter.
 
-    A paste that would exceed `longest` characters is refused; emits paste_refused(its length). Shift+Enter breaks the
+    A paste that would exceed `longest` characters is refused; emits paste_refused(it). Shift+Enter breaks the
     line; while an input method composes, Enter only commits. Without `submits`, Enter breaks the line and Tab moves on.
     """
 
     submitted = Signal()
     focus_changed = Signal(bool)
-    paste_refused = Signal(int)
+    paste_refused = Signal(str)
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class TextBox(QPlainTextEdit):
         length = len(source.text())
         stays = len(self.toPlainText()) - len(self.textCursor().selectedText())
         if self._longest is not None and stays + length > self._longest:
-            self.paste_refused.emit(length)
+            self.paste_refused.emit(source.text())
         else:
             super().insertFromMimeData(source)
 

@@ -249,8 +249,8 @@ class DiscussionView(ConversationView):
             lambda participant: self.without_requested.emit(self.session_id, participant)
         )
         self.composer.box.paste_refused.connect(
-            lambda length: self.composer.warn(
-                self._language("paste.refused", characters=length, most=MAX_SAY)
+            lambda text: self.composer.warn(
+                self._language("paste.refused", characters=len(text), most=MAX_SAY)
             )
         )
         self.composer.submitted.connect(lambda text: self.say_requested.emit(self.session_id, text))

@@ -2,21 +2,22 @@
 
 import itertools
 from dataclasses import replace
-from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
 
 from app.core.catalog import EMBEDDED
 from app.core.draft import Draft, SetupDraft
 from app.core.errors import BadInput
+from app.core.message import Attachment
 from app.core.session import (
     DEFAULT_ROUNDS,
     MAX_ROUNDS,
     MAX_TOPIC_CHARACTERS,
     MIN_PARTICIPANTS,
     MIN_ROUNDS,
+    ContextFile,
     DebateMode,
 )
 from app.core.texts import has_hangul
@@ -26,7 +27,9 @@ from app.gui.dialogs.ask_dialogs import PromptDialog
 from app.gui.display.amounts import estimate_text
 from app.gui.display.i18n import BUILT_IN_ROLES, Language
 from app.gui.display.style import Look
-from app.gui.files.attachments import size_in_tokens
+from app.gui.files.attachments import CHARACTERS_PER_TOKEN, size_in_tokens, text_attachment
+from app.gui.pages.chat.attachment_strip import AttachmentStrip
+from app.gui.panels.debate.context_list import ContextList
 from app.gui.panels.debate.participant_card import ParticipantCard
 from app.gui.panels.debate.participant_list import ParticipantList, ParticipantMenu
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
@@ -38,72 +41,21 @@ from app.gui.widgets.controls import (
     Segmented,
     WrappedTick,
     button,
-    icon_button,
-    name_button,
     scrolling,
 )
-from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, show_as
+from app.gui.widgets.label import Paragraph, plain_label, show_as
 from app.gui.widgets.wording import named, say
 
 MODES = tuple(DebateMode)
 UNDER_TICK = 28
 
 
-class ContextList(QWidget):
-    """Shows the chosen context files and their sizes, one per line.
-
-    Signals: kept(remaining paths) after one was removed, files_given(paths) after more were chosen.
-    """
-
-    kept = Signal(tuple)
-    files_given = Signal(list)
-
-    def __init__(self, language: Language, look: Look, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._language = language
-        self._look = look
-        self.paths: tuple[str, ...] = ()
-        self._column = vbox(inside=self, margins=(26, 0, 0, 0), spacing=0)
-        language.changed.connect(lambda: self.show_paths(self.paths))
-
-    def show_paths(self, paths: tuple[str, ...]) -> None:
-        """Replace the files shown."""
-        self.paths = paths
-        while (item := self._column.takeAt(0)) is not None:
-            item.widget().hide()
-            item.widget().deleteLater()
-        for path in paths:
-            self._column.addWidget(self._line(path))
-
-    def ask(self) -> None:
-        """Open a dialog to choose more files."""
-        dialog = QFileDialog(self.window(), self._language("setup.context.choose"))
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.filesSelected.connect(self.files_given)
-        dialog.open()
-
-    def _line(self, path: str) -> QWidget:
-        line = QWidget()
-        name = ElidedLabel("meta", text=Path(path).name)
-        size = plain_label("hint")
-        there = Path(path).is_file()
-        size.setText(
-            tokens_text(size_in_tokens((path,))) if there else self._language("setup.context.missing")
-        )
-        remove = icon_button(self._look, "x")
-        remove.setFixedSize(24, 24)
-        name_button(remove, self._language("setup.context.remove", name=Path(path).name))
-        remove.clicked.connect(lambda: self.kept.emit(tuple(one for one in self.paths if one != path)))
-        hbox((name, 1), size, remove, inside=line)
-        return line
-
-
 class SetupView(QWidget):
     """Where a debate is set up; emits `start_requested` with the setup and the paths of the context files.
 
     `draft_changed` carries a Draft; `prices_wanted` the models whose prices the estimate lacks;
-    `participant_removed` the draft and the position of a participant.
+    `participant_removed` the draft and the position of a participant, `pasted_removed` an attachment and its position.
+    A text that is too long for the topic becomes an attachment, which is given to the debate as context.
     """
 
     start_requested = Signal(object, tuple)
@@ -112,6 +64,7 @@ class SetupView(QWidget):
     draft_changed = Signal(object)
     prices_wanted = Signal(tuple)
     participant_removed = Signal(object, int)
+    pasted_removed = Signal(object, int)
 
     def __init__(self, language: Language, look: Look, engine: Engine, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -139,6 +92,7 @@ class SetupView(QWidget):
         self.start = button("primary", "debate_start", self._on_start)
         self.start.dress(look, "play", "on_accent")
         self._files = ContextList(language, look)
+        self.pasted = named("setup_pasted", AttachmentStrip(language, look))
         self._labels = {key: plain_label("field") for key in ("topic", "mode", "participants", "rounds")}
         self._rounds_value = plain_label("value")
         self._ends = (plain_label("hint"), plain_label("hint"))
@@ -188,13 +142,18 @@ class SetupView(QWidget):
             seats=self.seats.drafts,
             seed=self._seed,
         )
-        return Draft(text=self.topic.toPlainText(), setup=setup if setup != SetupDraft() else None)
+        return Draft(
+            text=self.topic.toPlainText(),
+            attachments=self.pasted.attachments(),
+            setup=setup if setup != SetupDraft() else None,
+        )
 
     def show_draft(self, draft: Draft) -> None:
         """Show what was set up before, without participants whose provider is gone."""
         setup = draft.setup or SetupDraft()
         self._filling = True
         self.set_topic(draft.text)
+        self.pasted.show_attachments(draft.attachments)
         self._seed = setup.seed
         self.mode.set_value(setup.mode)
         self.rounds.setValue(setup.rounds)
@@ -228,6 +187,11 @@ class SetupView(QWidget):
             seed=self._seed,
         )
 
+    def whole_setup(self) -> DebateSetup:
+        """Return the setup with the pasted texts, and without those of the context files."""
+        context = tuple(ContextFile(name=one.name, text=one.text) for one in self.pasted.attachments())
+        return replace(self.setup(), context=context)
+
     def refresh_estimate(self) -> None:
         """Show the estimate again, after prices have arrived."""
         self._refresh()
@@ -257,6 +221,7 @@ class SetupView(QWidget):
         vbox(
             self._labels["topic"],
             self.topic,
+            self.pasted,
             self._warning,
             7,
             self._labels["mode"],
@@ -298,6 +263,8 @@ class SetupView(QWidget):
         self.seats.prompt_requested.connect(self._on_prompt)
         self.seats.set_up_requested.connect(self.provider_requested)
         self.seats.participant_removed.connect(self.participant_removed)
+        self.pasted.changed.connect(self._on_pasted_changed)
+        self.pasted.removed.connect(self.pasted_removed)
         self._choose.clicked.connect(self._files.ask)
         self._files.files_given.connect(self._on_files_chosen)
         self._files.kept.connect(self.context_chosen)
@@ -305,7 +272,13 @@ class SetupView(QWidget):
 
     def _order_stops(self) -> None:
         """Set the Tab order from top to bottom; needed again whenever cards or files change."""
-        stops: list[QWidget] = [self.topic, self._warning_button, *self.mode.findChildren(Button), self._add]
+        stops: list[QWidget] = [
+            self.topic,
+            *self.pasted.findChildren(IconButton),
+            self._warning_button,
+            *self.mode.findChildren(Button),
+            self._add,
+        ]
         for card in self._cards:
             stops += card.stops
         stops += [self.rounds, self.context, self._choose, *self._files.findChildren(IconButton)]
@@ -344,6 +317,7 @@ class SetupView(QWidget):
             show_as(self._estimate, "hint", problem)
             return
         context = size_in_tokens(paths) if self.context.isChecked() else 0
+        context += sum(len(one.text) for one in self.pasted.attachments()) // CHARACTERS_PER_TOKEN
         estimate = self._engine.estimates.debate(self.setup(), context)
         show_as(self._estimate, "hint", estimate_text(words, estimate))
         if estimate.unasked and self.isVisible():
@@ -366,8 +340,17 @@ class SetupView(QWidget):
             return self._language.problem(error.code, **error.details)
         return ""
 
-    def _on_paste_refused(self, length: int) -> None:
-        self.show_problem(self._language("paste.refused", characters=length, most=MAX_TOPIC_CHARACTERS))
+    def _on_paste_refused(self, text: str) -> None:
+        self.pasted.add((text_attachment(text, f"{self._language('chat.paste')}.txt"),))
+
+    def put_back_pasted(self, attachment: Attachment, place: int) -> None:
+        """Put back a pasted text that was removed."""
+        kept = self.pasted.attachments()
+        self.pasted.show_attachments((*kept[:place], attachment, *kept[place:]))
+
+    def _on_pasted_changed(self) -> None:
+        self._order_stops()
+        self._refresh()
 
     @property
     def context_paths(self) -> tuple[str, ...]:
@@ -375,7 +358,7 @@ class SetupView(QWidget):
         return self._files.paths if self.context.isChecked() else ()
 
     def _on_start(self) -> None:
-        self.start_requested.emit(self.setup(), self.context_paths)
+        self.start_requested.emit(self.whole_setup(), self.context_paths)
 
     def _on_prompt(self, card: ParticipantCard) -> None:
         participant = replace(card.participant(), system_prompt="")

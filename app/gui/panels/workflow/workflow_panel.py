@@ -211,8 +211,8 @@ class StartBox(QFrame):
         self.setProperty("focused", focused)
         self.style().polish(self)
 
-    def _on_paste_refused(self, length: int) -> None:
-        self._refused.setText(self._language("paste.refused", characters=length, most=MAX_TEXT))
+    def _on_paste_refused(self, text: str) -> None:
+        self._refused.setText(self._language("paste.refused", characters=len(text), most=MAX_TEXT))
         self._refused.show()
 
     def _on_text(self) -> None:
