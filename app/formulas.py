@@ -49,7 +49,7 @@ class Formula:
         return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{box}">{self.shapes}</svg>'
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=2_048)
 def draw(tex: str, *, display: bool) -> Formula | None:
     """Return a formula as a picture; None if it cannot be drawn or would take too long."""
     if not tex or len(tex) > MAX_CHARACTERS or _MACRO.search(tex):

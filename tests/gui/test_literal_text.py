@@ -120,3 +120,12 @@ def test_no_character_is_taken_for_a_mark(text: str) -> None:
     ):
         assert squeezed(shown.replace("\xa0", " ")) == squeezed(text)
     assert "\n".join(block.text for block in literal_blocks(text)) == text.strip("\n")
+
+
+def test_formulas_a_person_wrote_are_drawn_in_exports_and_cannot_be_anything_else() -> None:
+    markdown = literal_markdown("a *b* $$x_1^2$$ $y$\n$$\n\\frac{a}{b}\n- c\n$$\nend")
+    assert markdown == "a \\*b\\* $$x_1^2$$ \\$y\\$\n\n$$ \\frac{a}{b} - c $$\n\nend"
+    assert as_html(markdown).count("<svg") == 2
+    for harm in ("$$\n```\n$$", "$$<script>$$", "$$[a](https://x.example)$$", "$$\n~~~\n$$", "$$`$$ x"):
+        assert read(as_html(literal_markdown(harm))) == harm
+        assert "<svg" not in as_html(literal_markdown(harm))

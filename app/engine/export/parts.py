@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime
 from html import escape
 
 from app.core.files import NEW_PAGE
+from app.core.formula_marks import IN_A_LINE, ON_LINES
 from app.core.message import Attachment, Message, MessageState, ToolCall
 from app.engine.importing.foreign import fenced
 
@@ -28,6 +29,8 @@ PAGE_END = "</body></html>\n"
 # Markdown ignores an underscore inside a word, and an & that begins no entity.
 # Without the closing bracket: between `\[` and `\]` is a formula.
 _MARKS = re.compile(r"[\\`*\[<>|~$]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)")
+# What could be code, HTML or a link if it is no formula after all.
+_OTHER_THAN_FORMULA = re.compile(r"[`~]|<[A-Za-z/!?]|\]\(|https?:")
 _LINE_BEGINS = re.compile(r"^(\d*)([#+=.)-])")
 _PICTURES = {
     "image/png": (b"\x89PNG\r\n\x1a\n",),
@@ -135,7 +138,17 @@ def as_markdown(message: Message) -> str:
 
 
 def literal_markdown(text: str) -> str:
-    """Return Markdown that shows a text with every character and line as it is."""
+    """Return Markdown that shows a text with every character and line as it is; formulas stay formulas."""
+    parts, position = [], 0
+    for match in ON_LINES.finditer(text):
+        formula = " ".join(match[0].split())
+        if not _OTHER_THAN_FORMULA.search(formula):
+            parts += [_literal_lines(text[position : match.start()]), formula]
+            position = match.end()
+    return "\n\n".join(filter(None, [*parts, _literal_lines(text[position:])]))
+
+
+def _literal_lines(text: str) -> str:
     lines = [_literal_line(line) for line in text.strip("\n").splitlines()]
     parts: list[str] = []
     for number, line in enumerate(lines):
@@ -151,7 +164,10 @@ def literal_markdown(text: str) -> str:
 def _literal_line(line: str) -> str:
     words = line.strip()
     indent = len(line.expandtabs(4)) - len(line.expandtabs(4).lstrip())
-    words = _MARKS.sub(r"\\\g<0>", words)
+    words = "".join(
+        part if number % 2 and not _OTHER_THAN_FORMULA.search(part) else _MARKS.sub(r"\\\g<0>", part)
+        for number, part in enumerate(IN_A_LINE.split(words))
+    )
     return "&nbsp;" * indent + _LINE_BEGINS.sub(r"\g<1>\\\g<2>", words) if words else ""
 
 
