@@ -95,6 +95,11 @@ class LiveSession:
         """Return the messages of a turn as last written, in order; none for an unknown turn."""
         return [self.message(message_id) for message_id in self._turns.get(turn_id, ())]
 
+    @property
+    def is_summarized(self) -> bool:
+        """Whether there are summaries of any of its turns."""
+        return bool(self._summaries)
+
     def summaries(self, turn_id: str) -> list[Message]:
         """Return the summaries of all up to a turn, as last written, the oldest first."""
         return [self.message(message_id) for message_id in self._summaries.get(turn_id, ())]

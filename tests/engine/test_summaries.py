@@ -116,6 +116,13 @@ async def test_the_request_for_a_summary_begins_as_the_last_one_did(made: Bench)
     place = next(at for at, one in enumerate(requests) if asks_for_summary(one))
     before, asked = requests[place - 1], requests[place]
     assert asked.tools == before.tools and as_sent(asked).startswith(as_sent(before))
+    assert asked.cache is not None and before.cache is not None and asked.cache.key == before.cache.key
+    assert (asked.cache.tail, before.cache.tail) == (True, False)
+    # The summary stays the same for longer than what follows it.
+    assert (before.cache.brief, requests[place + 1].cache and requests[place + 1].cache.brief) == (
+        False,
+        True,
+    )
     assert 'it begins with the message "Question' in str(asked.messages[-1]["content"])
 
 

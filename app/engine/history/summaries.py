@@ -1,6 +1,6 @@
 """What a summary stands for: which one a speaker gets, where to cut, and an extract where no model writes one; pure."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -64,7 +64,7 @@ def limit_for(facts: ModelFacts, chat: Chat, settings: Settings) -> int:
     return min(room, wanted, tier or room)
 
 
-def summary_for(live: LiveSession, path: Sequence[str], agent_id: str) -> Message | None:
+def summary_for(live: LiveSession, path: Iterable[str], agent_id: str) -> Message | None:
     """Return the summary that a speaker gets of a path of turns, newest first: the one that stands for most of them.
 
     Of several of the same turns its own comes first, then the newest.

@@ -30,8 +30,9 @@ def turn_plan(turn: AgentTurn, live: LiveSession, *, tail: bool) -> CachePlan:
     alone = bool(turn.parent_turn_id)
     messages = live.turn(turn.turn_id) if alone else live.messages
     own = (one for one in reversed(messages) if one.author.id == turn.agent.id)
-    path = [] if alone else list(back_from(live, turn.follows or ""))
-    brief = summary_for(live, path, turn.agent.id) is not None
+    brief = False
+    if live.is_summarized and not alone:
+        brief = summary_for(live, back_from(live, turn.follows or ""), turn.agent.id) is not None
     return cache_plan(
         live.id, turn.turn_id if alone else turn.agent.id, messages, own, brief=brief, tail=tail
     )
