@@ -95,6 +95,20 @@ async def test_the_generated_prompt_is_shown_beside_the_users_own(tmp_path: Path
     assert TOLD in generated and "terse" not in generated
 
 
+async def test_an_assistant_debates_with_its_own_effort_creativity_and_length(tmp_path: Path) -> None:
+    wish = {"effort": "high", "creativity": "precise", "length": "short"}
+    bench = bench_of(tmp_path, replace(REVIEWER, provider="remote2", model="model-2", **wish))
+    reviewer = seat_of(bench, "reviewer").participant
+    session_id = await bench.run(a_setup(2, participants=(reviewer, a_setup(2).participants[1]), rounds=1))
+    mine, other = bench.models.requests
+    assert (mine.effort, mine.temperature, other.effort, other.temperature) == ("high", 0.2, "auto", None)
+    await bench.engine.shutdown()
+    again = a_log_store(tmp_path / "data")
+    stored = await again.load(session_id)
+    await again.close()
+    assert stored.session.debate.participants[0].effort == "high"  # type: ignore[attr-defined]
+
+
 @pytest.mark.parametrize("form", ["chat", "transcript"])
 async def test_what_an_assistant_is_told_is_sent_with_its_turn(tmp_path: Path, form: str) -> None:
     bench = bench_of(tmp_path, replace(REVIEWER, provider="embedded" if form == "transcript" else "remote2"))

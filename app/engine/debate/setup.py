@@ -326,9 +326,14 @@ def _candidate(
     agent: Agent | None = None,
     chosen: bool = False,
 ) -> Candidate:
-    persona = agent.instructions if agent else ""
-    participant = Participant(
-        id=candidate_id, name=name, provider=status.config.id, model=model, persona=persona
-    )
+    participant = Participant(id=candidate_id, name=name, provider=status.config.id, model=model)
+    if agent is not None:
+        participant = replace(
+            participant,
+            persona=agent.instructions,
+            effort=agent.effort,
+            creativity=agent.creativity,
+            length=agent.length,
+        )
     note = status.problem or ("on_this_computer" if status.config.kind == EMBEDDED else "")
     return Candidate(participant, status, chosen, note, plain=agent is None)
