@@ -1,6 +1,7 @@
 """A chat in a terminal: what streams, what waits for its turn to be printed, tools, questions."""
 
 import itertools
+from dataclasses import replace
 
 import pytest
 
@@ -21,6 +22,7 @@ from app.core.events import (
     TurnStarted,
 )
 from app.core.message import (
+    Attachment,
     Author,
     Consent,
     Failure,
@@ -254,6 +256,13 @@ def test_a_notice_waits_for_the_end_of_a_line_too() -> None:
     notice = Notice(session_id="01s", level="info", code="something of a newer version")
     text = printed(started("a", GUIDE), grown("a", 0, "word"), notice, finished("a", GUIDE, "word"))
     assert text == "\nGuide:\nword\n  * something of a newer version\n"
+
+
+def test_the_images_of_an_answer_are_named() -> None:
+    image = Attachment(name="image-1.png", media_type="image/png", data="AAAA")
+    said = finished("a", GUIDE, "Here.")
+    said = replace(said, message=replace(said.message, attachments=(image,)))
+    assert printed(started("a", GUIDE), said).endswith("  [image-1.png]\n")
 
 
 def test_a_notice_says_why_a_turn_is_held_in_words() -> None:

@@ -8,8 +8,9 @@ from app.core.events import Notice
 from app.core.message import MessageState, Role
 from app.core.provider import Finished, PicturePiece
 from app.core.session import ExportFormat
-from tests.builders import reopened
-from tests.engine.test_turn import agent, ask, bench, engines_are_closed
+from tests.builders import Bench, a_setup, reopened
+from tests.engine.test_turn import agent, ask, engines_are_closed
+from tests.engine.test_turn import bench as a_chat
 from tests.pictures import png
 
 __all__ = ["engines_are_closed"]
@@ -23,7 +24,7 @@ STATE = {"thought_signatures": ["c2ln"]}
 
 
 async def test_a_picture_alone_is_an_answer_and_is_kept(tmp_path: Path) -> None:
-    made = bench(tmp_path, [PIECES])
+    made = a_chat(tmp_path, [PIECES])
     session_id = await ask(made)
     answer = made.messages(session_id)[-1]
     assert (answer.state, answer.content, len(made.models.requests)) == (MessageState.DONE, "", 1)
@@ -40,7 +41,7 @@ async def test_a_picture_alone_is_an_answer_and_is_kept(tmp_path: Path) -> None:
 
 async def test_only_the_last_pictures_go_back_and_only_to_the_model_that_made_them(tmp_path: Path) -> None:
     end = Finished(input_tokens=1, output_tokens=1, state=STATE)
-    made = bench(
+    made = a_chat(
         tmp_path,
         [[*PIECES, end], ["Bluer.", *PIECES, end], ["Done."]],
         agents=(agent(), agent("other", model="model-1")),
@@ -59,7 +60,7 @@ async def test_only_the_last_pictures_go_back_and_only_to_the_model_that_made_th
 
 
 async def test_what_was_lost_is_told(tmp_path: Path) -> None:
-    made = bench(tmp_path, [["Two.", Finished(lost_pictures=("broken", "address", "broken"))]])
+    made = a_chat(tmp_path, [["Two.", Finished(lost_pictures=("broken", "address", "broken"))]])
     session_id = await ask(made)
     assert made.messages(session_id)[-1].content == "Two."
     codes = [event.code for event in made.events if isinstance(event, Notice)]
@@ -68,3 +69,11 @@ async def test_what_was_lost_is_told(tmp_path: Path) -> None:
     session_id = await ask(made)
     failed = made.messages(session_id)[-1]
     assert failed.error is not None and (failed.state, failed.error.kind) == ("failed", "picture")
+
+
+async def test_a_debate_exports_the_pictures_of_its_participants(bench: Bench) -> None:
+    bench.models.script = [PIECES, ["I saw it."]]
+    session_id = await bench.run(a_setup(2, rounds=1))
+    assert bench.messages(session_id)[0].attachments[0].data == DATA
+    assert f"data:image/png;base64,{DATA}" in await bench.engine.export(session_id, ExportFormat.HTML)
+    assert "image-1.png" in await bench.engine.export(session_id, ExportFormat.MARKDOWN)

@@ -27,7 +27,8 @@ class DebateDocument:
     def __init__(self, live: LiveSession, prompts: Prompts) -> None:
         self._session = live.debate_session
         self._debate: Debate = self._session.debate
-        self._messages = [one for one in live.whole_messages() if one.content or one.error or one.note]
+        messages = live.whole_messages()
+        self._messages = [one for one in messages if one.content or one.error or one.note or one.attachments]
         self._prompts = prompts
         self._lines = prompts.lines(self._debate.language, "export")
         self._roles = {one.id: one.role for one in self._debate.participants}
@@ -44,6 +45,7 @@ class DebateDocument:
             lines = ["", f"## {self._round(message.round)}"] if new_round else []
             lines += ["", f"**{escape_markdown(self._heading(message))}**", ""]
             lines += [as_markdown(message)] if message.content else []
+            lines += files_as_markdown(message.attachments)[0 if message.content else 1 :]
             lines += [f"*{escape_markdown(mark)}*" for mark in marks(message, self._lines)]
             yield "\n" + "\n".join(lines).rstrip()
         if files := self._files():
@@ -64,7 +66,7 @@ class DebateDocument:
             notes = "".join(f'<div class="meta">{escape(mark)}</div>' for mark in marks(message, self._lines))
             yield (
                 f'<article class="{escape(kind)}"><strong>{escape(self._heading(message))}</strong>'
-                f"{as_html(as_markdown(message))}{notes}</article>"
+                f"{as_html(as_markdown(message))}{files_as_html(message.attachments)}{notes}</article>"
             )
         if files := self._files():
             yield f"<h2>{escape(self._lines['context'])}</h2>{files_as_html(files)}"
