@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QColor, QGuiApplication
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QStackedWidget, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.core.message import Author, Failure, Message, MessageState, Role
@@ -96,6 +97,24 @@ def test_it_opens_at_the_end_and_follows(view: TranscriptView) -> None:
     assert "m99" in on_screen(view)
     view.feed.message_started(said(100, "The newest", 1))
     assert "m100" in on_screen(view)
+
+
+def test_rows_are_centred_in_a_wide_view_that_is_shown_late(qtbot: QtBot) -> None:
+    stack, late = QStackedWidget(), TranscriptView(LIGHT, texts())
+    for page in (QWidget(), late):
+        stack.addWidget(page)
+    qtbot.addWidget(stack)
+    stack.resize(1400, 500)
+    stack.show()
+    qtbot.waitExposed(stack)
+    late.feed.show_session(SESSION, many(2))
+    stack.setCurrentWidget(late)
+    viewport = late.viewport().geometry()
+    assert abs(viewport.center().x() - late.rect().center().x()) <= 1
+    assert viewport.width() < 1_000
+    picture = late.viewport().grab().toImage()
+    background = QColor(LIGHT.bg)
+    assert picture.pixelColor(picture.width() - 2, 2) == background
 
 
 def test_it_never_scrolls_away_from_the_reader(view: TranscriptView, qtbot: QtBot) -> None:

@@ -441,10 +441,9 @@ class TranscriptView(QAbstractScrollArea):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         bar = self.verticalScrollBar()
-        margins = self.canvas.style.side_margins(self.width(), bar.width() if bar.isVisible() else 0)
+        margins = self.canvas.style.side_margins(self.width(), bar.sizeHint().width())
         if margins != self.viewportMargins():
-            # This resizes the viewport, and so comes here again.
+            # Qt tells a viewport that is not shown yet nothing of this: what follows takes its new size.
             self.setViewportMargins(margins)
-            return
         self.canvas.resized()
         self.pill.place()
