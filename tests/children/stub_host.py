@@ -34,7 +34,11 @@ def main(noise: str, answers: str) -> None:
         elif answers == "a long error":
             write(1, json.dumps({"id": json.loads(line)["id"], "error": "x" * 200_000}).encode() + b"\n")
         else:
-            answer = {"id": json.loads(line)["id"], "price": [1.0, 2.0], "result": {"text": "heard"}}
+            answer = {
+                "id": json.loads(line)["id"],
+                "price": {"input_usd": 1.0, "output_usd": 2.0},
+                "result": {"text": "heard"},
+            }
             write(1, json.dumps(answer).encode() + b"\n")
 
 

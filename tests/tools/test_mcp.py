@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from app.children.network import HostNetwork
+from app.children.processes import use_variables
 from app.core.message import PromptType
 from app.core.tool import Control, McpServer, ServerProblem, ServerState, ToolError
 from app.storage.redaction import MARK
@@ -65,6 +67,22 @@ async def test_a_server_gets_the_listed_variables_and_its_own(
         assert (variables["TOKEN"], variables["MODE"]) == (MARK, "on")
         assert variables["HTTPS_PROXY"] == "http://proxy.test:8080"
         assert not set(variables) & {"GITHUB_TOKEN", "OPENAI_API_KEY", "MOOT_PARENT", "PYTHONPATH"}
+
+
+async def test_a_server_connects_again_with_the_proxy_that_was_chosen(data_dir: Path, tmp_path: Path) -> None:
+    async with bench(data_dir) as one:
+        network = HostNetwork(tmp_path / "certificates.pem", (one.host,))
+        await one.connect(proper())
+        before = one.host.host_pid
+        assert "HTTPS_PROXY" not in json.loads(await one.call("proper", "environment"))
+        await network.use("http://proxy.example:8080", "")
+        assert one.host.host_pid is None
+        assert one.status("proper").state == ServerState.DOWN
+        variables = json.loads(await one.call("proper", "environment"))
+        assert variables["HTTPS_PROXY"] == "http://proxy.example:8080"
+        assert one.host.host_pid != before and before is not None
+        assert one.status("proper").state == ServerState.CONNECTED
+    use_variables({})
 
 
 async def test_a_page_stops_the_loop_and_goes_with_the_result(data_dir: Path) -> None:
