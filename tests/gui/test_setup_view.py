@@ -16,6 +16,7 @@ from app.gui.panels.debate.participant_card import ParticipantCard
 from app.gui.widgets.composer import TextBox
 from app.gui.widgets.controls import IconButton
 from tests.app_driver import at_window, until
+from tests.files.documents import a_locked_pdf, a_pdf
 
 
 @pytest.fixture
@@ -352,3 +353,17 @@ async def test_a_debate_that_is_run_again_has_its_seed_and_another_topic_one_of_
     assert setup.draft.setup is not None and setup.draft.setup.seed == 7
     setup.set_topic("Vim or Emacs?")
     assert setup.setup().seed is None
+
+
+async def test_a_document_counts_with_its_text_and_a_bad_one_is_named_at_once(person, tmp_path):
+    good, bad = tmp_path / "plan.pdf", tmp_path / "locked.pdf"
+    good.write_bytes(a_pdf(["x" * 80 + "\n" + "y" * 79] * 50))
+    bad.write_bytes(a_locked_pdf())
+    person.window.controller.debates.show_setup("Ban cars?")
+    setup = person.window.controller.panel.setup
+    setup._on_files_chosen([str(good)])
+    await until(lambda: "2.0k" in setup._context_size.text())
+    setup._on_files_chosen([str(bad)])
+    await until(lambda: person.sees("toast"))
+    assert "locked.pdf" in person.find("toast").accessibleName()
+    assert setup._context_size.text() == "2 files · 2.0k tokens"

@@ -132,6 +132,7 @@ class DebateController(Controller):
                 self._removed(draft.name), lambda: panel.setup.seats.put_back(draft, place)
             )
         )
+        panel.setup.sizes_wanted.connect(self._on_sizes_wanted)
         panel.setup.pasted_removed.connect(
             lambda pasted, place: self._offer_undo(
                 self._removed(pasted.name), lambda: panel.setup.put_back_pasted(pasted, place)
@@ -255,6 +256,19 @@ class DebateController(Controller):
 
     async def _show_in_main(self, session_id: str) -> None:
         self.session_requested.emit(session_id)
+
+    def _on_sizes_wanted(self, paths: tuple[str, ...]) -> None:
+        for path in paths:
+            self._tasks.start(f"read context {path}", self._read_size(path))
+
+    async def _read_size(self, path: str) -> None:
+        """Read a document for its size; say why if it cannot be read."""
+        characters = 0
+        try:
+            characters = len((await self._engine.files.read(Path(path))).text)
+        except MootError as error:
+            self._toasts.show_toast(self._language.problem(error.code, **error.details))
+        self._panel.setup.show_document_size(path, characters)
 
     async def _ask_prices(self, pairs: tuple[tuple[str, str], ...]) -> None:
         await self._engine.estimates.ask(pairs)

@@ -2,12 +2,13 @@
 
 import asyncio
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtGui import QImage
 
 from app.core.errors import BadInput
-from app.core.files import FileReader
+from app.core.files import FileReader, is_document
 from app.core.message import Attachment
 from app.core.text import clean_text
 
@@ -34,12 +35,29 @@ def text_attachment(text: str, name: str) -> Attachment:
     return Attachment(name=name, text=clean_text(text))
 
 
-def size_in_tokens(paths: tuple[str, ...]) -> int:
-    """Estimate the tokens of files; missing ones count nothing."""
-    total = 0
-    for path in paths:
+class FileSizes:
+    """Estimates the tokens of files: of plain text from the size, of documents once their text was read."""
+
+    def __init__(self) -> None:
+        self._read: dict[str, int] = {}
+
+    def keep(self, path: str, characters: int) -> None:
+        """Keep the length of a document's text; 0 for one that cannot be read."""
+        self._read[path] = characters
+
+    def unread(self, paths: Sequence[str]) -> tuple[str, ...]:
+        """Return the documents that are there and whose text has not been read."""
+        documents = (path for path in paths if path not in self._read and is_document(Path(path)))
+        return tuple(path for path in documents if Path(path).is_file())
+
+    def in_tokens(self, paths: Sequence[str]) -> int:
+        """Estimate the tokens of files; missing ones, and documents that were not read, count nothing."""
+        return sum(map(self._size, paths)) // CHARACTERS_PER_TOKEN
+
+    def _size(self, path: str) -> int:
+        if is_document(Path(path)):
+            return self._read.get(path, 0)
         try:
-            total += Path(path).stat().st_size
+            return Path(path).stat().st_size
         except OSError:
-            continue
-    return total // CHARACTERS_PER_TOKEN
+            return 0

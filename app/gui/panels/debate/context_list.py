@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from app.core.usage import tokens_text
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
-from app.gui.files.attachments import size_in_tokens
+from app.gui.files.attachments import FileSizes
 from app.gui.widgets.boxes import hbox, vbox
 from app.gui.widgets.controls import icon_button, name_button
 from app.gui.widgets.label import ElidedLabel, plain_label
@@ -28,6 +28,7 @@ class ContextList(QWidget):
         self._language = language
         self._look = look
         self.paths: tuple[str, ...] = ()
+        self.sizes = FileSizes()
         self._column = vbox(inside=self, margins=(26, 0, 0, 0), spacing=0)
         language.changed.connect(lambda: self.show_paths(self.paths))
 
@@ -52,10 +53,10 @@ class ContextList(QWidget):
         line = QWidget()
         name = ElidedLabel("meta", text=Path(path).name)
         size = plain_label("hint")
-        there = Path(path).is_file()
-        size.setText(
-            tokens_text(size_in_tokens((path,))) if there else self._language("setup.context.missing")
-        )
+        if not Path(path).is_file():
+            size.setText(self._language("setup.context.missing"))
+        elif not self.sizes.unread((path,)):
+            size.setText(tokens_text(self.sizes.in_tokens((path,))))
         remove = icon_button(self._look, "x")
         remove.setFixedSize(24, 24)
         name_button(remove, self._language("setup.context.remove", name=Path(path).name))

@@ -27,7 +27,7 @@ from app.gui.dialogs.ask_dialogs import PromptDialog
 from app.gui.display.amounts import estimate_text
 from app.gui.display.i18n import BUILT_IN_ROLES, Language
 from app.gui.display.style import Look
-from app.gui.files.attachments import CHARACTERS_PER_TOKEN, size_in_tokens, text_attachment
+from app.gui.files.attachments import CHARACTERS_PER_TOKEN, text_attachment
 from app.gui.pages.chat.attachment_strip import AttachmentStrip
 from app.gui.panels.debate.context_list import ContextList
 from app.gui.panels.debate.participant_card import ParticipantCard
@@ -53,7 +53,8 @@ UNDER_TICK = 28
 class SetupView(QWidget):
     """Where a debate is set up; emits `start_requested` with the setup and the paths of the context files.
 
-    `draft_changed` carries a Draft; `prices_wanted` the models whose prices the estimate lacks;
+    `draft_changed` carries a Draft; `prices_wanted` the models whose prices the estimate lacks; `sizes_wanted` the paths
+    of documents whose text was not read;
     `participant_removed` the draft and the position of a participant, `pasted_removed` an attachment and its position.
     A text that is too long for the topic becomes an attachment, which is given to the debate as context.
     """
@@ -63,6 +64,7 @@ class SetupView(QWidget):
     context_chosen = Signal(tuple)
     draft_changed = Signal(object)
     prices_wanted = Signal(tuple)
+    sizes_wanted = Signal(tuple)
     participant_removed = Signal(object, int)
     pasted_removed = Signal(object, int)
 
@@ -173,6 +175,11 @@ class SetupView(QWidget):
         self._files.show_paths(paths)
         self._order_stops()
         self._refresh()
+
+    def show_document_size(self, path: str, characters: int) -> None:
+        """Show the size of a context document after its text was read; 0 for one that cannot be read."""
+        self._files.sizes.keep(path, characters)
+        self.set_context_paths(self._files.paths)
 
     def setup(self) -> DebateSetup:
         """Return the setup, without the texts of the context files."""
@@ -306,17 +313,22 @@ class SetupView(QWidget):
         self._warning.setVisible(bool(embedded) and has_hangul(self.topic.text()))
         self._rounds_value.setText(str(self.rounds.value()))
         paths = self._files.paths
-        size = words("setup.context.size", count=len(paths), tokens=tokens_text(size_in_tokens(paths)))
+        size = words(
+            "setup.context.size", count=len(paths), tokens=tokens_text(self._files.sizes.in_tokens(paths))
+        )
         self._context_size.setText(size)
         self._context_size.setVisible(bool(paths))
         self._files.setVisible(self.context.isChecked() and bool(paths))
+        unread = self._files.sizes.unread(paths)
+        if unread and self.isVisible():
+            self.sizes_wanted.emit(unread)
         problem = self.problem()
         self.start.setEnabled(not problem and not self._starting)
         self.start.setText(words("setup.starting" if self._starting else "setup.start"))
         if problem:
             show_as(self._estimate, "hint", problem)
             return
-        context = size_in_tokens(paths) if self.context.isChecked() else 0
+        context = self._files.sizes.in_tokens(self.context_paths)
         context += sum(len(one.text) for one in self.pasted.attachments()) // CHARACTERS_PER_TOKEN
         estimate = self._engine.estimates.debate(self.setup(), context)
         show_as(self._estimate, "hint", estimate_text(words, estimate))
