@@ -1,5 +1,6 @@
 """A chat in a terminal: what streams, what waits for its turn to be printed, tools, questions."""
 
+import dataclasses
 import itertools
 from dataclasses import replace
 
@@ -7,7 +8,7 @@ import pytest
 
 from app.cli.commands.chats import _approval
 from app.cli.printing.chats import MOST_OF_RESULT, ChatPrinter
-from app.cli.printing.lines import last_line, load_texts
+from app.cli.printing.lines import cost_line, last_line, load_texts
 from app.core.errors import BadInput
 from app.core.events import (
     Event,
@@ -32,8 +33,10 @@ from app.core.message import (
     PromptType,
     Role,
     ToolCall,
+    Usage,
 )
 from app.core.session import Chat, ChatSession
+from app.core.usage import UsageEntry
 
 TEXTS = load_texts("en")
 GUIDE = Author(id="guide", name="Guide", path=("guide",))
@@ -304,3 +307,12 @@ def test_the_last_line_says_what_comes_next(language: str, status: str) -> None:
     line = last_line(session, load_texts(language))
     assert line
     assert ("moot re" in line) == (status in {"idle", "waiting", "paused"})
+
+
+def test_what_a_session_cost_and_what_the_cache_saved() -> None:
+    used = Usage(input_tokens=900, output_tokens=100, cost_usd=0.02, cached_tokens=800, saved_usd=0.03)
+    cut = UsageEntry(message_id="cut", input_tokens=500, cost_usd=0.01)
+    said = [message("m1", GUIDE, "Yes.", usage=used), message("m2", GUIDE, "No.")]
+    spent = dataclasses.replace(SESSION, unsaid=(cut,))
+    assert cost_line(spent, said, TEXTS) == "$0.03 · 1.5k tokens · $0.03 saved by cache\n"
+    assert cost_line(SESSION, said[1:], TEXTS) == ""
