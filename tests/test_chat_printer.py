@@ -166,6 +166,19 @@ def test_nothing_is_printed_twice_or_lost_however_three_end(order: tuple[str, ..
     assert len([line for line in text.splitlines() if line.strip()]) == 6
 
 
+def test_a_summary_is_one_line_where_it_goes_to() -> None:
+    summary = message(
+        "3", GUIDE, "Much was said.", role=Role.SUMMARY, through="t-guide", note="auto", replaces=64_000
+    )
+    said = [message("1", GUIDE, "Hello."), summary]
+    printed = "".join(ChatPrinter(TEXTS).transcript(said))
+    assert printed.endswith("  Summarised here: 64,000 → 4 tokens\n")
+    assert "Much was said" not in printed
+    printer = ChatPrinter(TEXTS)
+    printer.know(SESSION)
+    assert "Summarised here" in printer(MessageFinished(session_id="01s", message=summary))
+
+
 def test_what_was_cut_or_failed_says_so() -> None:
     text = printed(
         started("a", LEFT),

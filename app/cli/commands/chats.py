@@ -17,7 +17,7 @@ from app.core.reasons import LIMITS, reason_code
 from app.core.session import AgentMode, Session, Status
 from app.core.tool import ServerState
 from app.core.workflow import WorkflowDefinition
-from app.engine.chat.branches import last_answer, shown
+from app.engine.chat.branches import last_answer, shown_with_summaries
 from app.engine.chat.input import checked_text
 from app.engine.live_session import LiveSession
 
@@ -155,7 +155,7 @@ async def show_chat(run: CommandRun, live: LiveSession) -> int:
     printer = ChatPrinter(run.texts)
     printer.know(live.session)
     await run.out.write(printer.heading(live.session))
-    for text in printer.transcript(shown(live)):
+    for text in printer.transcript(shown_with_summaries(live)):
         await run.out.write(text)
     if live.session.plan is not None:
         await run.out.write(printer.plan(live.session.plan))

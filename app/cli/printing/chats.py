@@ -184,6 +184,8 @@ class ChatPrinter:
             elif item.role == Role.TOOL:
                 name = calls.get(item.tool_call_id or "", "")
                 yield self._result(name, item.content, item.author.depth, ok=item.state == MessageState.DONE)
+            elif item.role == Role.SUMMARY:
+                yield f"\n  {summary_line(item, self._texts)}\n"
             else:
                 self._note(item)
                 yield self._whole(item)
