@@ -14,6 +14,7 @@ import keyring
 import pytest
 from keyring.errors import KeyringLocked
 
+from app.cli.commands.debates import _participant as participant
 from app.cli.commands.sessions import run_command
 from app.cli.control import ControlServer, hand_over
 from app.cli.parser import Action, Arguments, CommandName, parse_arguments
@@ -113,6 +114,21 @@ async def test_a_provider_that_is_known_by_name_is_added_with_its_key(data_dir: 
     with pytest.raises(NotFound):
         await run_command(running, nobody, out, asyncio.Event())
     await running.close()
+
+
+async def test_a_tag_of_a_model_that_is_offered_is_no_mistyped_role(data_dir: Path) -> None:
+    data_dir.mkdir()
+    models = ["deepseek/deepseek-r1", "deepseek/deepseek-r1:free"]
+    entry = {"id": "openrouter", "kind": "openrouter", "models": models}
+    (data_dir / "providers.json").write_text(json.dumps({"version": 1, "providers": [entry]}))
+    running = await open_moot(data_dir)
+    try:
+        seat = participant(running, "R1=openrouter/deepseek/deepseek-r1:free:against")
+        assert (seat.model, seat.role) == ("deepseek/deepseek-r1:free", "against")
+        with pytest.raises(BadInput):
+            participant(running, "R1=openrouter/deepseek/deepseek-r1:agianst")
+    finally:
+        await running.close()
 
 
 REAL = """

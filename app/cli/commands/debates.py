@@ -97,7 +97,8 @@ def _participant(moot: Moot, text: str) -> Participant:
     spec = parse_spec(text, ROLE_NAMES)
     status = next((one for one in moot.engine.providers() if one.config.id == spec.provider), None)
     model, colon, word = spec.model.rpartition(":")
-    if status is not None and colon and model in status.models and not status.local:
-        # A hosted model has no tags, so the word was meant as a role.
+    offered = status.models if status is not None and not status.local else ()
+    if colon and model in offered and spec.model not in offered:
+        # Few hosted models have tags, and this one is not offered with it, so the word was meant as a role.
         raise BadInput("unknown_role", role=word, name=spec.name, roles=", ".join(ROLE_NAMES))
     return Participant(id=new_id(), name=spec.name, provider=spec.provider, model=spec.model, role=spec.role)
