@@ -9,6 +9,9 @@ from app.core.model_facts import Effort, ModelFacts, TakesTemperature
 from app.gui.widgets.answer_style_choice import AnswerStyleChoice
 from tests.app_driver import Person, at_window, until
 from tests.gui.test_assistants import editor, kept, make
+from tests.gui.test_groups import kept as kept_group
+from tests.gui.test_groups import make as make_group
+from tests.gui.test_groups import page as group_page
 
 THINKS = ModelFacts(
     efforts=("none", "low", "high"), default_effort="high", temperature=TakesTemperature.WITHOUT_EFFORT
@@ -87,3 +90,15 @@ async def test_the_list_says_what_a_model_takes_once_the_page_is_shown(qapp, dat
         form.model.setEditText("openai / gpt-5-mini")
         assert offered(form.answers.effort) == ["auto", "low", "medium", "high"]
         assert form.answers.creativity.isHidden()
+
+
+async def test_the_lists_fit_into_the_column_of_an_orchestrator(person: Person, data_dir: Path):
+    await make_group(person, "Crew")
+    form = group_page(person).form
+    form.model.setEditText("openai / gpt-5-mini")
+    person.window.resize(900, 700)
+    await person.settle()
+    assert form.minimumSizeHint().width() <= form.parent().width()
+    choose(form.answers.length, "long")
+    group_id = group_page(person).definition_id
+    await until(lambda: kept_group(data_dir, group_id)["orchestrator"].get("length") == "long")

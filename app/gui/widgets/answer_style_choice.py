@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QBoxLayout, QWidget
 
 from app.core.agent import Creativity, Length
 from app.core.model_facts import Effort, ModelFacts, TakesTemperature
@@ -34,14 +34,21 @@ class AnswerStyleChoice(QWidget):
         self._menus = {"effort": self.effort, "creativity": self.creativity, "length": self.length}
         self._labels = {name: plain_label("hint") for name in self._menus}
         self.hint = plain_label("hint", wrap=True)
-        parts: list[QWidget] = []
+        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._row.setSpacing(8)
         for name, menu in self._menus.items():
             menu.setObjectName(f"{name}_menu")
             menu.activated.connect(lambda _place, name=name: self._on_chosen(name))
-            parts += [self._labels[name], menu]
-        vbox(hbox(*parts, STRETCH, spacing=8), self.hint, inside=self, spacing=5)
+            self._row.addLayout(hbox(self._labels[name], menu, STRETCH, spacing=8))
+        self._row.addStretch(1)
+        vbox(self._row, self.hint, inside=self, spacing=5)
         language.changed.connect(self._retranslate)
         self.show_style(Effort.AUTO, Creativity.AUTO, Length.AUTO)
+
+    def set_across(self, across: bool) -> None:
+        """Lay the lists out side by side, or one below the other."""
+        down = QBoxLayout.Direction.TopToBottom
+        self._row.setDirection(QBoxLayout.Direction.LeftToRight if across else down)
 
     def show_style(self, effort: str, creativity: str, length: str, *, fixed: bool = False) -> None:
         """Show the values; `fixed` if they cannot be changed."""

@@ -168,6 +168,7 @@ class AssistantForm(QWidget):
         down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
         for row in (self._pair, self._trio):
             row.setDirection(down if width < tall(NARROW) else across)
+        self.answers.set_across(width >= tall(NARROW))
 
     def _lay_out(self) -> None:
         for name, role in (("name", self.name), ("role", self.role), ("model", self.model)):

@@ -70,6 +70,7 @@ class GroupForm(QWidget):
             named("group_model", ModelChoice(language, look)), language, name="group.orchestrator.model"
         )
         self.answers = AnswerStyleChoice(language, look)
+        self.answers.set_across(False)
         self.turns = say(NumberBox("group_turns", 1, MOST_TURNS), language, name="group.turns.name")
         self._before_turns, self._after_turns = plain_label("hint"), plain_label("hint")
         self.ask = say(named("group_ask", TickBox(look)), language, "group.ask")
