@@ -20,7 +20,7 @@ from app.gui.widgets.answer_style_choice import AnswerStyleChoice
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.chip_list import ChipList, ChipOption
 from app.gui.widgets.composer import TextBox
-from app.gui.widgets.controls import NumberBox, TickBox
+from app.gui.widgets.controls import NumberBox, TickBox, WrappedTick
 from app.gui.widgets.label import Paragraph, plain_label
 from app.gui.widgets.wording import named, say
 
@@ -75,7 +75,9 @@ class AssistantForm(QWidget):
         self._servers_hint = say(Paragraph("hint"), language, "assistant.servers.text")
         self.pages = named("assistant_pages", TextBox(lines=2, most=6, submits=False))
         self.busy = BusyChoice(language, look)
-        self.knows_user = say(named("assistant_knows_user", TickBox(look)), language, "assistant.knows_user")
+        self.knows_user = say(
+            named("assistant_knows_user", WrappedTick(look)), language, "assistant.knows_user"
+        )
         self.enabled = say(named("assistant_enabled", TickBox(look)), language, "assistant.enabled")
         self._pair = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._trio = QBoxLayout(QBoxLayout.Direction.LeftToRight)
