@@ -326,7 +326,8 @@ def _read_settings(file: JsonFile, problems: list[Problem]) -> Settings:
         elif isinstance(field.default, float):
             fits = type(value) in (int, float)
         else:
-            fits = type(value) is type(field.default)
+            # The default of a setting with choices may be a member of a StrEnum.
+            fits = type(value) is (str if isinstance(field.default, str) else type(field.default))
         if not fits:
             problems.append(file.problem("wrong_type", (field.name,)))
         elif rule.choices and value not in rule.choices:

@@ -72,8 +72,8 @@ async def test_tab_goes_from_top_to_bottom_and_every_stop_is_named(person):
     stops = await walk(person, form.name)
     inside = [stop for stop in stops if form.isAncestorOf(stop)]
     assert [stop.objectName() for stop in inside] == [
-        "group_name", "member_cards", "group_add_member", "group_model", "group_turns", "group_ask",
-        "group_instructions",
+        "group_name", "member_cards", "group_add_member", "group_model", "effort_menu", "creativity_menu",
+        "length_menu", "group_turns", "group_ask", "group_instructions",
     ]  # fmt: skip
     assert editor.form.name in stops
     for stop in stops:

@@ -91,7 +91,7 @@ async def test_a_chat_in_settings_mode_is_not_offered_what_acts_and_is_refused_i
     [result] = results(person, page)
     assert result.startswith("open_url may not be used in settings mode") and "get_pages" in result
     assert [offered(one) for one in wire_servers["openai"].requests if offered(one)] == [["get_pages"]] * 2
-    assert "settings mode" in json.dumps(wire_servers["openai"].requests[-1].body["messages"][0])
+    assert "You are in settings mode" in json.dumps(wire_servers["openai"].requests[-1].body["messages"])
     # Back again, in the chat there is: it is offered, and asks.
     switch.trigger()
     await until(lambda: not chip.text())

@@ -54,7 +54,9 @@ async def test_each_comes_in_with_its_members_and_is_shared_again_as_it_was(
         agents = [moot.engine.assistants.find(member) for member in group.members]
         assert all((one.provider, one.model, one.mcp_servers) == ("", "", ()) for one in agents)
         assert group.orchestrator.model == ""
-        assert json.loads(moot.engine.groups.share(group.id)) == document(stem)
+        expected = document(stem)
+        expected["orchestrator"] |= {"effort": "auto", "creativity": "auto", "length": "auto"}
+        assert json.loads(moot.engine.groups.share(group.id)) == expected
         again = await moot.engine.groups.bring_in(moot.engine.groups.ready_made()[stem])
         assert again.members == group.members, "who is there already is not made anew"
         assert again.id != group.id

@@ -39,8 +39,9 @@ class SummaryController(Controller):
         self._timer.timeout.connect(self.show_use)
         page.summary_action_requested.connect(self._on_action)
         page.chat_composer.gauge.choices.aboutToShow.connect(self._fill_menu)
-        for signal in (views.view_changed, chats.refreshed, self._language.changed):
+        for signal in (views.view_changed, chats.refreshed):
             signal.connect(lambda *_: self._timer.start())
+        self._language.changed.connect(self.show_use)
 
     def summarise(self) -> None:
         """Summarise the chat in front now."""

@@ -68,8 +68,8 @@ class ModelCall:
     def from_line(cls, line: Mapping[str, Any]) -> "ModelCall":
         """Read a line from the parent."""
         values = {name: value for name, value in line.items() if name not in _READ}
-        limits, facts = ModelLimits(**line["limits"]), read_facts(line["facts"])
-        rules = ServerRules(**line["rules"])
+        limits, facts = ModelLimits(**line["limits"]), read_facts(line.get("facts", {}))
+        rules = ServerRules(**line.get("rules", {}))
         cache = CachePlan(**line["cache"]) if line.get("cache") else None
         return cls(call_id=line["id"], limits=limits, facts=facts, rules=rules, cache=cache, **values)
 
