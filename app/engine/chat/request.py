@@ -7,6 +7,7 @@ that two requests share, so what was sent is sent again as it was, and what chan
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from app.core.agent import Agent
 from app.core.files import first_pages, is_long, numbered, pages_of, with_page_numbers
@@ -304,12 +305,13 @@ def _turn_items(
 
 def _with_last_pictures(items: Sequence[Item]) -> list[Item]:
     """Return the items without the pictures of all answers but the last that has some: they would be sent every time."""
-    having = [place for place, item in enumerate(items) if "images" in item]
-    plain = [{name: value for name, value in item.items() if name != "images"} for item in items]
-    return [
-        {**plain[place], "content": item["content"] or "…"} if place in having[:-1] else item
-        for place, item in enumerate(items)
-    ]
+    kept = list(items)
+    having = [place for place, item in enumerate(kept) if "images" in item]
+    for place in having[:-1]:
+        item = kept[place]
+        plain = {name: value for name, value in item.items() if name != "images"}
+        kept[place] = {**plain, "content": item["content"] or "…"}
+    return kept
 
 
 def _pictures_item(message: Message, turn: AgentTurn, words: Mapping[str, str]) -> Item:
@@ -387,6 +389,8 @@ def _file_text(attachment: Attachment, words: Mapping[str, str], *, partly: bool
     return f"{numbered(shown, words['page'])}\n\n{more}"
 
 
+# Each request holds the calls of the one before it.
+@lru_cache(4_096)
 def _sound(arguments: str) -> str:
     """Return arguments that every provider accepts: an object. The call's result tells the model what was wrong with others."""
     return arguments if is_object(arguments) else "{}"
