@@ -22,7 +22,8 @@ class Rewriting:
 class ParticipantDraft:
     """The changes to one participant of a debate's set-up; `chosen` is None where it was not changed.
 
-    `added` says that the user added the participant.
+    `added` says that the user added the participant. `effort`, `creativity` and `length` are "" where they are those of
+    its assistant.
     """
 
     id: str
@@ -33,6 +34,9 @@ class ParticipantDraft:
     system_prompt: str = ""
     chosen: bool | None = None
     added: bool = False
+    effort: str = ""
+    creativity: str = ""
+    length: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -165,7 +165,7 @@ def test_a_provider_says_what_it_lacks(config: ProviderConfig, problem: str) -> 
 
 def test_a_debate_is_set_up_once_more_as_it_was() -> None:
     gpt, claude, gemini = people(3)
-    second = replace(claude, id="added-1", name="Claude 2", system_prompt="Be short.")
+    second = replace(claude, id="added-1", name="Claude 2", system_prompt="Be short.", effort="high")
     gone = replace(gemini, id="gone", provider="nobody", model="no-model")
     debate = a_debate(3, mode="free", rounds=5, polls=True, participants=(claude, second, gone))
     draft = set_up_again(debate, (gpt, replace(claude, model="another"), replace(claude, id="plain")))
@@ -181,7 +181,7 @@ def test_a_debate_is_set_up_once_more_as_it_was() -> None:
         ("added-1", "Claude 2", True, True),
         ("gone", "Gemini", True, True),
     ]
-    assert draft.setup.seats[4].system_prompt == "Be short."
+    assert (draft.setup.seats[4].system_prompt, draft.setup.seats[4].effort) == ("Be short.", "high")
     assert [one.id for one in set_up_again(debate, debate.participants).setup.seats if one.added] == []  # type: ignore[union-attr]
 
 

@@ -9,7 +9,7 @@ from PySide6.QtGui import QInputMethodEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPlainTextEdit, QWidget
 
-from app.core.draft import Draft, SetupDraft
+from app.core.draft import Draft, ParticipantDraft, SetupDraft
 from app.core.texts import has_hangul
 from app.core.usage import Price
 from app.gui.panels.debate.participant_card import ParticipantCard
@@ -353,6 +353,21 @@ async def test_a_debate_that_is_run_again_has_its_seed_and_another_topic_one_of_
     assert setup.draft.setup is not None and setup.draft.setup.seed == 7
     setup.set_topic("Vim or Emacs?")
     assert setup.setup().seed is None
+
+
+async def test_a_participant_of_a_debate_that_is_run_again_has_its_effort_creativity_and_length(person):
+    setup = person.window.controller.panel.setup
+    first = next(card for card in cards(person) if card.candidate.status.ready).candidate.participant
+    wish = {"effort": "high", "creativity": "precise", "length": "short"}
+    seat = ParticipantDraft(
+        id=first.id, provider=first.provider, model=first.model, name="Twin", chosen=True, added=True, **wish
+    )
+    setup.show_draft(Draft(text="Tabs or spaces?", setup=SetupDraft(seats=(seat,))))
+    twin = next(card for card in cards(person) if card.participant().name == "Twin")
+    setup.seats.refresh()
+    shown = twin.participant()
+    assert {"effort": shown.effort, "creativity": shown.creativity, "length": shown.length} == wish
+    assert twin.draft is not None and twin.draft.effort == "high"
 
 
 async def test_a_document_counts_with_its_text_and_a_bad_one_is_named_at_once(person, tmp_path):

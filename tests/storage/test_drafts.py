@@ -33,7 +33,11 @@ SET_UP = Draft(
         mode="roles",
         rounds=7,
         polls=True,
-        seats=(ParticipantDraft(id="added-1", provider="openai", model="gpt-5.2", chosen=True, added=True),),
+        seats=(
+            ParticipantDraft(
+                id="added-1", provider="openai", model="gpt-5.2", chosen=True, added=True, effort="high"
+            ),
+        ),
     ),
 )
 

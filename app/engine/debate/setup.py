@@ -160,6 +160,9 @@ def set_up_again(debate: Debate, offered: Sequence[Participant]) -> Draft:
             system_prompt=one.system_prompt,
             chosen=True,
             added=added,
+            effort=one.effort,
+            creativity=one.creativity,
+            length=one.length,
         )
     setup = SetupDraft(
         mode=debate.mode,

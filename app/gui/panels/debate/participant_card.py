@@ -44,6 +44,8 @@ class ParticipantCard(QFrame):
         self._language = language
         self.candidate = candidate
         self._participant = candidate.participant
+        # Effort, creativity and length where they are not those of its assistant, by these names.
+        self._style: dict[str, str] = {}
         self._roles_shown = False
         self._one_line = True
         self._role_below = False
@@ -131,7 +133,7 @@ class ParticipantCard(QFrame):
     def participant(self) -> Participant:
         """Return the participant as set up on the card."""
         role = self._chosen_role() if self._roles_shown else ""
-        return replace(self._participant, name=self._name.text().strip(), role=role)
+        return replace(self._participant, name=self._name.text().strip(), role=role, **self._style)
 
     @property
     def draft(self) -> ParticipantDraft | None:
@@ -145,6 +147,7 @@ class ParticipantCard(QFrame):
             system_prompt=self._participant.system_prompt,
             chosen=self._wanted,
             added=self._removable,
+            **self._style,
         )
         return draft if draft != offered else None
 
@@ -158,6 +161,8 @@ class ParticipantCard(QFrame):
             self._role.setCurrentIndex(place if place >= 0 else self._role.findData(OWN))
             self._own.setText("" if place >= 0 else draft.role)
         self._participant = replace(self._participant, system_prompt=draft.system_prompt)
+        style = {"effort": draft.effort, "creativity": draft.creativity, "length": draft.length}
+        self._style = {name: value for name, value in style.items() if value}
         self._wanted = draft.chosen
         self._show_state()
         self.retranslate()
