@@ -165,6 +165,10 @@ class Failure:
     detail: str = ""
 
 
+SHORTEST_MEASURED_S = 0.2
+"""An answer that is written in less time came at once, and has no speed."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
     """One utterance; immutable, replaced as a whole when it grows or finishes.
@@ -186,8 +190,8 @@ class Message:
     `state` is streaming, done, stopped or failed. `note` marks a finished answer that carries a
     warning: truncated, length, content_filter or passed (nothing new to say). `created_at` is ISO
     8601 in UTC, `seconds` the time from the request to the end, `thinking_seconds` from the first
-    thought to the first word or call, and `why` the code of the rule
-    that chose the speaker (`why.<code>` of the catalogue).
+    thought to the first word or call, `first_word_seconds` from the request to there (None where more than one try was
+    counted), and `why` the code of the rule that chose the speaker (`why.<code>` of the catalogue).
     """
 
     id: str
@@ -218,6 +222,7 @@ class Message:
     error: Failure | None = None
     usage: Usage | None = None
     seconds: float | None = None
+    first_word_seconds: float | None = None
     through: str = ""
     through_message: str = ""
     agent_id: str = ""
@@ -233,6 +238,19 @@ class Message:
     def asks(self) -> bool:
         """Whether it is a question that waits for the user."""
         return self.prompt is not None and self.prompt.open
+
+    @property
+    def tokens_per_second(self) -> float | None:
+        """How fast the answer was written, from its first token on; None where that is unknown or it came at once."""
+        if self.usage is None or self.seconds is None or self.first_word_seconds is None:
+            return None
+        tokens, taken = self.usage.output_tokens, self.seconds - self.first_word_seconds
+        if self.thinking_seconds is not None:
+            taken += self.thinking_seconds
+        else:
+            # What was thought unseen came before the first word.
+            tokens -= self.usage.reasoning_tokens
+        return round(tokens / taken, 1) if taken >= SHORTEST_MEASURED_S and tokens > 0 else None
 
     def dismissed(self) -> "Message":
         """Return the question as one that needs no answer."""

@@ -164,6 +164,7 @@ async def test_how_long_a_thought_took_is_kept(bench: Bench) -> None:
     session_id = await bench.run(a_setup(2, rounds=2))
     assert [one.thinking_seconds for one in bench.messages(session_id)[:3]] == [4.0, None, 4.0]
     assert [one.seconds for one in bench.messages(session_id)[:2]] == [8.0, 2.0]
+    assert [one.first_word_seconds for one in bench.messages(session_id)[:3]] == [4.0, 0.0, None]
 
 
 async def test_deleted_is_gone_and_restored_is_back(bench: Bench) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.core.errors import BadInput, ProviderError
+from app.core.provider import Text
 from app.core.session import ContextFile
 from app.engine.export.event_lines import event_line
 from tests.builders import Bench, a_bench, a_setup
@@ -34,6 +35,16 @@ async def test_a_debate_as_lines(bench: Bench) -> None:
     assert all(json.loads(json.dumps(line)) == line for line in lines)
     assert lines[4]["message"]["content"] == "One."  # type: ignore[index]
     assert lines[-1]["status"] == "completed" and lines[-1]["reason"] == "rounds_done"
+
+
+async def test_a_message_says_when_its_first_word_came(bench: Bench) -> None:
+    bench.models.script = [["One."], [Text(thinking="Hm.")], ["Two."]]
+    session_id = await bench.run(a_setup(2, rounds=1))
+    document = bench.engine.session_document(await bench.engine.open(session_id))
+    once, twice = [one for one in document["messages"] if one["role"] == "assistant"]  # type: ignore[attr-defined]
+    assert 0 <= once["first_word_seconds"] <= once["seconds"] and "tokens_per_second" in once
+    # The tokens of both tries are in its usage.
+    assert twice["first_word_seconds"] is None and twice["tokens_per_second"] is None
 
 
 async def test_a_session_as_a_document(bench: Bench) -> None:

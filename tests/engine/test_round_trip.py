@@ -92,6 +92,7 @@ MESSAGES = st.lists(
         error=st.none() | st.builds(Failure, kind=TEXT, detail=TEXT),
         usage=st.none() | st.builds(Usage, model=TEXT, input_tokens=st.integers(0), cost_usd=SECONDS),
         seconds=SECONDS,
+        first_word_seconds=SECONDS,
         created_at=DATE,
     ),
     max_size=4,

@@ -44,6 +44,22 @@ def test_what_a_message_used_and_cost():
     assert tip_of(said(), EN) == ""
 
 
+def test_the_tip_says_how_fast_an_answer_came():
+    usage = Usage(input_tokens=10, output_tokens=90, reasoning_tokens=6, cost_usd=0.0)
+    used = tip_of(said(usage=usage), EN)
+    assert tip_of(said(usage=usage, seconds=2.8, first_word_seconds=0.8), EN) == (
+        f"{used} · 0.8 s to first word · 42 tokens/s"
+    )
+    at_once = said(usage=usage, seconds=0.81, first_word_seconds=0.8)
+    assert tip_of(at_once, EN) == f"{used} · 0.8 s to first word"
+    thought = said(usage=usage, seconds=2.8, first_word_seconds=1.8, thinking_seconds=1.0)
+    assert tip_of(thought, EN).endswith("1.8 s to first word · 45 tokens/s")
+    guessed = replace(thought, usage=replace(usage, estimated=True))
+    assert tip_of(guessed, EN).endswith("≈ 45 tokens/s")
+    only_calls = replace(at_once, content="")
+    assert tip_of(only_calls, EN) == used
+
+
 def test_a_quiet_reason_is_still_there_for_the_tip():
     assert why_of(said(why="in_order"), EN) == "next in order"
 

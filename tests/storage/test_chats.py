@@ -85,6 +85,7 @@ def whole_messages() -> list[Message]:
         ),
         usage=Usage(provider="anthropic", model="m", input_tokens=1, output_tokens=2, cost_usd=0.1),
         seconds=1.5,
+        first_word_seconds=0.5,
         why="guided",
         told="You have 3 of 5 turns left.",
     )

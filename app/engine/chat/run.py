@@ -228,6 +228,7 @@ def close_turns(live: LiveSession, top: str, only_call: str | None = None) -> No
                         usage=None,
                         thinking="",
                         thinking_seconds=None,
+                        first_word_seconds=None,
                         provider_state=None,
                         told="",
                         created_at=utc_now(),

@@ -141,6 +141,7 @@ def message_object(message: Message) -> dict[str, object]:
     """Return a message whole, as `moot show` does."""
     return {
         **asdict(message),
+        "tokens_per_second": message.tokens_per_second,
         "author": author_object(message.author),
         "tool_calls": [asdict(call) for call in message.tool_calls],
         "resources": list(message.resources),

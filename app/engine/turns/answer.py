@@ -86,6 +86,7 @@ class Answer:
         self._begun = clock()
         self._thought_at: float | None = None
         self._thought_for: float | None = None
+        self._first_word: float | None = None
 
     @property
     def content(self) -> str:
@@ -95,7 +96,7 @@ class Answer:
     async def ask(self, place: Place, request: ModelRequest) -> ProviderError | None:
         """Ask once; return why the answer is not complete, None when it is."""
         self._begun, self._request = self._clock(), request
-        self._held_back = ""
+        self._held_back, self._first_word = "", None
         # The thinking of the tries before ends here.
         self._thinking_gap = "\n\n" if self._thinking else ""
         self._opening = request.opener.partition(":")[2].strip()
@@ -154,6 +155,8 @@ class Answer:
         if thinking:
             thinking, self._thinking_gap = self._thinking_gap + thinking, ""
         self._time_thought(spoken=bool(text))
+        if text:
+            self._time_first_word()
         self._live.append_text(self._started().id, text, thinking)
         self._text += [text] if text else []
         self._thinking += [thinking] if thinking else []
@@ -165,6 +168,10 @@ class Answer:
         elif spoken and self._thought_for is None:
             self._thought_for = round(self._clock() - self._thought_at, 3)
 
+    def _time_first_word(self) -> None:
+        if self._first_word is None:
+            self._first_word = round(self._clock() - self._begun, 3)
+
     def _take_call(self, piece: CallPiece) -> None:
         call = self._calls.get(piece.index)
         if call is None:
@@ -172,6 +179,7 @@ class Answer:
         news = call.add(piece)
         message = self._started()
         self._time_thought(spoken=True)
+        self._time_first_word()
         if news:
             self._live.stream_calls(message.id, self._tool_calls())
 
@@ -266,6 +274,8 @@ class Answer:
 
     def _ended(self, state: str) -> Message:
         self._time_thought(spoken=True)
+        # The tokens of several tries say nothing about the speed of the last.
+        used_once = sum(call.usage is not None for call in self._asked) == 1
         return replace(
             self._message or self._new_message(),
             content=self.content,
@@ -275,6 +285,7 @@ class Answer:
             state=state,
             usage=self._usage(),
             seconds=round(self._clock() - self._begun, 3),
+            first_word_seconds=self._first_word if used_once else None,
         )
 
     def _usage(self) -> Usage | None:

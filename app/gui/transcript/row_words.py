@@ -108,13 +108,19 @@ def meta_of(message: Message, texts: Texts, *, time: bool = False) -> str:
 
 
 def tip_of(message: Message, texts: Texts) -> str:
-    """Return the tool tip of the meta text: the reason for the turn, tokens and cost."""
+    """Return the tool tip of the meta text: the reason for the turn, tokens, cost and speed."""
     parts = [why] if (why := why_of(message, texts)) else []
     if (usage := message.usage) is not None:
         total = Total.of(usage)
         read, written = used_text(total, usage.input_tokens), used_text(total, usage.output_tokens)
         money = money_text(texts, total)
         parts.append(texts("transcript.used", input=read, output=written, money=money))
+    if message.content and message.first_word_seconds is not None:
+        parts.append(texts("transcript.first_word", seconds=f"{message.first_word_seconds:.1f}"))
+        if (speed := message.tokens_per_second) is not None:
+            shown = f"{speed:.0f}" if speed >= 10 else f"{speed:.1f}"
+            guessed = message.usage is not None and message.usage.estimated
+            parts.append(texts("transcript.speed", tokens=f"≈ {shown}" if guessed else shown))
     return " · ".join(parts)
 
 
