@@ -6,12 +6,14 @@ from functools import partial
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QFileDialog
 
 from app.core.session import GroupSession, Plan, PlanItem
 from app.gui.widgets.approval_card import HandOverCard
 from tests import app_driver
 from tests.app_driver import Person, at_window
 from tests.chat_scenes import call, said_last
+from tests.files.documents import a_pdf
 from tests.group_scenes import CAREFULLY, CREW, SHIP, STEPS, WHICH, crew, leads, members, replies
 from tests.wire import Answer
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
@@ -86,6 +88,24 @@ async def test_choosing_a_group_is_group_mode_and_the_message_goes_to_it(person)
     assert person.sees("assistant_button")
     assert not person.sees("group_button")
     assert not top.mode.text()
+
+
+async def test_the_orchestrator_reads_a_pdf_that_is_attached(person, wire_servers, tmp_path):  # noqa: F811
+    path = tmp_path / "report.pdf"
+    path.write_bytes(a_pdf(["Sales rose by 12 percent in spring", "and fell by 3 percent in summer"]))
+    person.window.controller.show_new(group_id="crew")
+    await person.click("attach_button")
+    await until(lambda: person.window.findChild(QFileDialog) is not None)
+    dialog = person.window.findChild(QFileDialog)
+    dialog.filesSelected.emit([str(path)])
+    dialog.close()
+    await until(lambda: person.sees("attachment_remove_1"), what="the file")
+    await person.write("composer", WHICH)
+    await person.press("composer", KEYS.Key_Return)
+    await until(lambda: wire_servers["openai"].requests, what="the request")
+    asked = str(wire_servers["openai"].requests[0].messages[-1])
+    for words in (WHICH, "report.pdf", "[page 2]", "fell by 3 percent in summer"):
+        assert words in asked
 
 
 async def test_an_at_completes_the_name_of_a_member_by_keyboard(person, wire_servers):  # noqa: F811

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
+from tests.files.documents import a_pdf
 from tests.repeats import repeats
-from tests.stories.group_crew import REPORT, STEPS, call, in_order, play, write_group
+from tests.stories.group_crew import REPORT, STEPS, call, heard, in_order, play, write_group
 from tests.stories.processes import Finished, Running, look, moot
 from tests.wire import Answer, WireServer
 from tests.wire.fixtures import wire_home, wire_servers
@@ -305,3 +306,17 @@ def test_who_is_meant(crew: dict[str, WireServer], data_dir: Path) -> None:
     assert "Asking the assistant. To ask the group: moot ask crew" in both.err
     [row] = [one for one in moot("doctor", "--json").json if one["check"] == "group"]
     assert (row["ok"], "gone" in row["remedy"]) == (False, True)
+
+
+def test_orchestrator_and_member_read_a_pdf(crew: dict[str, WireServer], tmp_path: Path) -> None:
+    path = tmp_path / "report.pdf"
+    path.write_bytes(a_pdf(["Sales rose by 12 percent in spring", "and fell by 3 percent in summer"]))
+    in_order(crew, [call("switchAssistant", assistant="ann", instruction="Sum it up.")])
+    done = moot("ask", "crew", "When did sales fall?", "--file", str(path), "--json")
+    assert (done.status, done.err) == (0, "")
+    [kept] = look("show", session_of(done), "--json").json["messages"][0]["attachments"]
+    assert (kept["name"], kept["media_type"]) == ("report.pdf", "application/pdf")
+    for model in ("anthropic", "openai"):
+        asked = heard(crew[model].requests[0])
+        for words in ("When did sales fall?", "report.pdf", "[page 2]", "fell by 3 percent in summer"):
+            assert words in asked
