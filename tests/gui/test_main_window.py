@@ -1,5 +1,8 @@
 """The window as a whole: keys, sizes, languages, memory, notices, links, and that it ends cleanly."""
 
+import gc
+import weakref
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetrics
@@ -231,3 +234,10 @@ async def test_closing_asks_for_an_orderly_end(person):
     person.window.close()
     assert asked == [True]
     assert person.window.isVisible()
+
+
+async def test_a_closed_window_is_freed(qapp, data_dir):
+    async with at_window(data_dir) as person:
+        kept = weakref.ref(person.window)
+    del person
+    await until(lambda: gc.collect() >= 0 and kept() is None, 10, "the window to be freed")

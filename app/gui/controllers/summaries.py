@@ -40,7 +40,7 @@ class SummaryController(Controller):
         page.summary_action_requested.connect(self._on_action)
         page.chat_composer.gauge.choices.aboutToShow.connect(self._fill_menu)
         for signal in (views.view_changed, chats.refreshed):
-            signal.connect(lambda *_: self._timer.start())
+            signal.connect(self._count_later)
         self._language.changed.connect(self.show_use)
 
     def summarise(self) -> None:
@@ -64,6 +64,10 @@ class SummaryController(Controller):
             self._language(key, sent=f"{use.tokens:,}", window=f"{use.window:,}", limit=f"{use.limit:,}"),
             above=above,
         )
+
+    def _count_later(self) -> None:
+        # Not a lambda: as the slot of signals of several objects, it kept a closed window in memory.
+        self._timer.start()
 
     def _fill_menu(self) -> None:
         menu, session = self._page.chat_composer.gauge.choices, self._page.session
