@@ -10,13 +10,14 @@ import pytest
 from app.core.agent import Agent
 from app.core.errors import FailureKind, NotFound, ProviderError
 from app.core.events import MessageFinished, Notice
+from app.core.files import LONG_TEXT
 from app.core.ids import new_id
-from app.core.message import Author, Message, MessageState, Role, SummaryNote
+from app.core.message import Attachment, Author, Message, MessageState, Role, SummaryNote
 from app.core.model_facts import ModelFacts
 from app.core.provider import Finished, ModelRequest
 from app.core.session import Chat, ChatSession, Status
 from app.core.settings import Settings
-from app.core.tool import Tool, ToolContext, ToolResult
+from app.core.tool import FILES, Tool, ToolContext, ToolResult
 from app.engine.chat.summary_commands import ChatStart
 from app.engine.history.token_count import request_tokens
 from tests.builders import Bench, Script, a_bench, a_log_store, user_said
@@ -326,6 +327,24 @@ async def test_a_summary_that_was_asked_for_edited_put_aside_and_used_again(made
     user = next(one for one in made.messages(session_id) if one.role == Role.USER)
     with pytest.raises(NotFound):
         await commands.edit(session_id, user.id, "no")
+
+
+async def test_the_gauge_and_a_summary_count_the_effort_and_the_tool_for_long_files_too(
+    tmp_path: Path,
+) -> None:
+    made = _bench(a_log_store(tmp_path), tools=(a_tool("read", group=FILES, description=_words(20_000)),))
+    book = Attachment(name="book.txt", text="word " * LONG_TEXT)
+    session_id = await made.engine.chats.start("main", FACT, (book,), effort="high")
+    await made.engine.wait(session_id)
+    await made.engine.chats.send(session_id, "And now?")
+    await made.engine.wait(session_id)
+    use = made.engine.summaries.use_of(session_id)
+    await made.engine.summaries.make(session_id)
+    await made.engine.wait(session_id)
+    before, asked = made.models.requests[-2:]
+    assert asks_for_summary(asked) and before.tools and use and use.tokens >= request_tokens(before)
+    assert (asked.tools, asked.effort) == (before.tools, before.effort) == (before.tools, "high")
+    await made.engine.shutdown()
 
 
 async def test_asked_for_too_early_nothing_is_summarised(made: Bench) -> None:

@@ -20,7 +20,7 @@ from app.engine.chat.branches import back_from
 from app.engine.group.director import ORCHESTRATOR, SWITCH_ASSISTANT, instruction_of
 from app.engine.history.pruning import pruned_calls, short_result
 from app.engine.history.summaries import is_usable, summary_for
-from app.engine.library.agents import AgentModel
+from app.engine.library.agents import AgentDirectory, AgentModel
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.turns.answer import Attempt
@@ -42,6 +42,25 @@ def file_tools(live: LiveSession, model: AgentModel) -> tuple[str, ...]:
     """Return the set with the tool for parts of files, if the session has a long file and the model chooses tools."""
     long = any(is_long(one.text) for message in live.messages for one in message.attachments)
     return (FILES,) if long and not model.guided else ()
+
+
+def root_turn(
+    agent: Agent, live: LiveSession, directory: AgentDirectory, *, given: Sequence[str] = (), **fields: object
+) -> "AgentTurn":
+    """Return a turn of an assistant in a chat, with no other turn above it: with the chat's effort and its long files."""
+    chat = live.chat_session.chat
+    agent = replace(agent, effort=chat.effort) if chat.effort else agent
+    model = directory.model_of(agent)
+    turn = AgentTurn(
+        turn_id=new_id(),
+        agent=agent,
+        agent_model=model,
+        stack=(agent.id,),
+        mode=chat.mode,
+        follows=chat.head,
+        given=(*given, *file_tools(live, model)),
+    )
+    return replace(turn, **fields)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from app.core.session import Chat, Status
 from app.engine.availability.slots import NotFree, SentTo
 from app.engine.chat.branches import back_from, last_answer, unanswered
 from app.engine.chat.director import decide
-from app.engine.chat.request import AgentTurn, file_tools
+from app.engine.chat.request import root_turn
 from app.engine.director import Ask, Decision, Send, Speak
 from app.engine.group.director import SWITCH_ASSISTANT
 from app.engine.live_session import LiveSession
@@ -96,20 +96,10 @@ class ChatRun(Run):
         **fields: object,
     ) -> None:
         """Take an assistant's root turn, to its end or until the user must act."""
-        directory, chat = self._services.directory, self._live.chat_session.chat
-        agent = replace(agent, effort=chat.effort) if chat.effort else agent
+        directory = self._services.directory
         await directory.attach(agent)
-        model = directory.model_of(agent)
-        turn = AgentTurn(
-            turn_id=spoken.turn_id or new_id(),
-            agent=agent,
-            agent_model=model,
-            stack=(agent.id,),
-            mode=chat.mode,
-            follows=spoken.follows,
-            given=(*given, *file_tools(self._live, model)),
-            **fields,  # type: ignore[arg-type]
-        )
+        fields = {"turn_id": spoken.turn_id or new_id(), "follows": spoken.follows, **fields}
+        turn = root_turn(agent, self._live, directory, given=given, **fields)
         self._tree = TurnTree(self._tree_context(members))
         # Another assistant may answer while nothing has been said, unless a group chose this one.
         may_move = not spoken.turn_id and self._live.session.group is None
@@ -135,16 +125,7 @@ class ChatRun(Run):
         """Summarise the chat because the user has asked for it."""
         agent = self._services.directory.agent(chat.assistant_id)
         if agent is not None:
-            agent = replace(agent, effort=chat.effort) if chat.effort else agent
-            model = self._services.directory.model_of(agent)
-            turn = AgentTurn(
-                turn_id=new_id(),
-                agent=agent,
-                agent_model=model,
-                stack=(agent.id,),
-                mode=chat.mode,
-                follows=chat.head,
-            )
+            turn = root_turn(agent, self._live, self._services.directory)
             if not await TurnTree(self._tree_context(())).summarise(turn):
                 self._live.tell(Notice(session_id=self._live.id, level="info", code="nothing_summarised"))
         self._live.change(chat=replace(self._live.chat_session.chat, summarise=False))

@@ -10,7 +10,7 @@ from app.core.message import Message, Role, SummaryNote
 from app.core.session import Status
 from app.core.settings import HistoryLength
 from app.core.text import clean_text
-from app.engine.chat.request import AgentTurn, build_request, history_of
+from app.engine.chat.request import AgentTurn, build_request, history_of, root_turn
 from app.engine.history.summaries import extract, limit_for, turns_to_replace
 from app.engine.live_session import LiveSession
 from app.engine.sessions import Sessions
@@ -57,7 +57,7 @@ class Summaries:
         request = build_request(
             turn,
             live,
-            directory.functions(turn.agent, turn.stack, turn.mode),
+            directory.functions(turn.agent, turn.stack, turn.mode, turn.given),
             Attempt(),
             services.prompts,
             live.chat_session.chat.language,
@@ -121,12 +121,8 @@ class Summaries:
         agent = directory.agent(chat.assistant_id) if chat else None
         if chat is None or agent is None or session.group or session.workflow:
             return None
-        model = directory.model_of(agent)
-        if model.guided:
-            return None
-        return AgentTurn(
-            turn_id="", agent=agent, agent_model=model, stack=(agent.id,), mode=chat.mode, follows=chat.head
-        )
+        turn = root_turn(agent, live, directory)
+        return None if turn.agent_model.guided else turn
 
     async def make(self, session_id: str) -> None:
         """Summarise a chat now, whatever its length."""
