@@ -1,38 +1,61 @@
-"""A question becomes the motion it asks about, or stays as it was."""
+"""A question becomes the motion it asks about only where its subject is certain, else it stays as it was."""
 
 import pytest
 
-from app.engine.debate.perspective import motion_of
+from app.engine.debate.motion import motion_of
 
-
-@pytest.mark.parametrize(
-    ("topic", "motion"),
-    [
-        (
-            "Should cities ban private cars from their centres?",
-            "Cities should ban private cars from their centres.",
-        ),
-        ("Should museums be free  for everyone?", "Museums should be free for everyone."),
-        ("should we rewrite the parser?", "We should rewrite the parser."),
-        ("Should the government tax sugar?", "The government should tax sugar."),
-        ("Is remote work better than office work?", "Remote work is better than office work."),
-        ("Are exams fair?", "Exams are fair."),
-    ],
+TURNED = {
+    "Should cities ban private cars from their centres?": "Cities should ban private cars from their centres.",
+    "Should museums be free  for everyone?": "Museums should be free for everyone.",
+    "should we rewrite the parser?": "We should rewrite the parser.",
+    "Should the government tax sugar?": "The government should tax sugar.",
+    "Should nuclear power replace coal?": "Nuclear power should replace coal.",
+    "Should the state pension be raised?": "The state pension should be raised.",
+    "Should all new cars be electric?": "All new cars should be electric.",
+    "Is remote work better than office work?": "Remote work is better than office work.",
+    "Are exams fair?": "Exams are fair.",
+    "원자력이 석탄을 대체해야 할까?": "원자력이 석탄을 대체해야 한다.",
+    "정부는 설탕에 세금을 매겨야 하는가?": "정부는 설탕에 세금을 매겨야 한다.",
+    "박물관은 모두에게 무료여야 할까요?": "박물관은 모두에게 무료여야 한다.",
+    "우리는 파서를 다시 써야 하나?": "우리는 파서를 다시 써야 한다.",
+    "새로 나오는 차는 모두  전기차여야 합니까?": "새로 나오는 차는 모두 전기차여야 한다.",
+    "회사가 주 4일제를 도입해야 하나요?": "회사가 주 4일제를 도입해야 한다.",
+    "재택근무는 효율적인가?": "재택근무는 효율적이다.",
+    "원자력은 경제적일까?": "원자력은 경제적이다.",
+}
+AS_THEY_ARE = (
+    "Should children under 14 have smartphones?",
+    "Tabs or spaces?",
+    "Should we stay? Or should we go?",
+    "Should we use Postgres or SQLite on the server?",
+    "Should the car ban end?",
+    "Should sales tax rise?",
+    "Should the state pension rise?",
+    "Should people who want to be actors leave school?",
+    "Is a world with less meat better?",
+    "Is there a right to be wrong?",
+    "Cities should ban cars.",
+    "원격 근무, 늘려야 할까?",
+    "어떤 데이터베이스가 서버에 맞을까?",
+    "누가 비용을 내야 할까?",
+    "서버는 언제 다시 켜야 하나?",
+    "회사는 사무실을 늘려야 할까, 아니면 줄여야 할까?",
+    "Postgres와 SQLite 중에 무엇이 나을까?",
+    "우리는 왜 테스트를 써야 할까?",
+    "40대의 노트북이 며칠 만에 연결되면 어떻게 해야 할까?",
+    "세금은 얼마나 올려야 할까?",
+    "탕수육은 부어야 할까? 찍어야 할까?",
+    "원격 근무는 늘려야 한다.",
+    "예산안이 통과될까?",
+    "",
 )
+
+
+@pytest.mark.parametrize(("topic", "motion"), TURNED.items())
 def test_a_yes_or_no_question_becomes_a_statement(topic, motion):
     assert motion_of(topic) == motion
 
 
-@pytest.mark.parametrize(
-    "topic",
-    [
-        "Should children under 14 have smartphones?",
-        "Tabs or spaces?",
-        "Should we stay? Or should we go?",
-        "Cities should ban cars.",
-        "원격 근무, 늘려야 할까?",
-        "",
-    ],
-)
-def test_what_it_cannot_turn_stays_as_it_is(topic):
+@pytest.mark.parametrize("topic", AS_THEY_ARE)
+def test_a_question_whose_subject_is_in_doubt_stays_as_it_is(topic):
     assert motion_of(topic) == topic
