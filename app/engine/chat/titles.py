@@ -10,6 +10,7 @@ from app.core.provider import ModelRequest
 from app.core.session import Status
 from app.core.settings import Settings
 from app.core.text import clean_text
+from app.core.usage import UsageEntry
 from app.engine.chat.branches import back_from
 from app.engine.chat.input import MAX_TITLE, title_of
 from app.engine.library.agents import AgentDirectory, AgentModel
@@ -72,17 +73,16 @@ class Titles:
         request = ModelRequest(
             provider=model.provider, model=model.model, messages=({"role": Role.USER, "content": text},)
         )
-        async with self._models.place(model.provider) as place:
-            call = place.call(request)
-            try:
-                title = title_in(await call.text())
-            except ProviderError:
-                return
-            finally:
-                # A session that was closed or deleted meanwhile is not written to.
-                if self._sessions.live(session_id) is live and not live.read_only:
-                    entry = self._models.note(call, session_id, answer.author)
-                    live.note_unsaid(*([entry] if entry else []))
+
+        def note(entry: UsageEntry) -> None:
+            # A session that was closed or deleted meanwhile is not written to.
+            if self._sessions.live(session_id) is live and not live.read_only:
+                live.note_unsaid(entry)
+
+        try:
+            title = title_in(await self._models.ask(request, session_id, answer.author, used=note))
+        except ProviderError:
+            return
         if title and self._sessions.live(session_id) is live and self._source(live) is not None:
             live.change(title=title)
 
@@ -98,12 +98,13 @@ class Titles:
             or not self._settings().titles
         ):
             return None
-        turns = [live.turn(turn_id) for turn_id in back_from(live, chat.head)][::-1]
-        question = turns[0][0] if turns else None
+        *_, root = ("", *back_from(live, chat.head))
+        question = live.first(root)
         if question is None or question.role != Role.USER:
             return None
         if session.title != title_of(question.content, question.attachments):
             return None
+        turns = [live.turn(turn_id) for turn_id in back_from(live, chat.head)][::-1]
         answers = [one for turn in turns for one in turn if _is_answer(one)]
         if not answers:
             return None

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from app.core.errors import FailureKind, ProviderError
 from app.core.message import Message, MessageState
@@ -182,17 +183,13 @@ async def poll(
         ballot = Ballot(participant=voter.id, round=round_number)
         if voter not in voters:
             return ballot
-        async with models.place(voter.provider) as place:
-            call = place.call(ballot_request(debate, messages, voter, prompts))
-            try:
-                stance = stance_of(await call.text())
-            except ProviderError as error:
-                if error.kind == FailureKind.BUDGET_MONTH:
-                    raise
-                stance = None
-            finally:
-                if (entry := models.note(call, live.id)) is not None:
-                    used[voter.id] = entry
+        request = ballot_request(debate, messages, voter, prompts)
+        try:
+            stance = stance_of(await models.ask(request, live.id, used=partial(used.__setitem__, voter.id)))
+        except ProviderError as error:
+            if error.kind == FailureKind.BUDGET_MONTH:
+                raise
+            stance = None
         return replace(ballot, stance=stance, usage=used.get(voter.id))
 
     ballots: list[Ballot] = []
@@ -222,20 +219,18 @@ async def judged(
     """
     session, failure = live.debate_session, TOO_SMALL
     for judge in judges:
-        verdict = None
-        async with models.place(judge.provider) as place:
-            call = place.call(verdict_request(session.debate, messages, judge, prompts))
-            try:
-                verdict = read_verdict(await call.text(), messages, judge)
-                failure = FailureKind.BAD_RESPONSE
-            except ProviderError as error:
-                if error.kind == FailureKind.BUDGET_MONTH:
-                    raise
-                failure = error.kind
-            finally:
-                entry = models.note(call, live.id)
-                if entry is not None and verdict is None:
-                    live.note_unsaid(entry)
+        verdict, used = None, list[UsageEntry]()
+        request = verdict_request(session.debate, messages, judge, prompts)
+        try:
+            verdict = read_verdict(await models.ask(request, live.id, used=used.append), messages, judge)
+            failure = FailureKind.BAD_RESPONSE
+        except ProviderError as error:
+            if error.kind == FailureKind.BUDGET_MONTH:
+                raise
+            failure = error.kind
+        finally:
+            if verdict is None:
+                live.note_unsaid(*used)
         if verdict is not None:
-            return replace(verdict, usage=entry)
+            return replace(verdict, usage=used[0] if used else None)
     return last_words(session, messages, failure)

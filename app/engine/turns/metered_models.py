@@ -61,6 +61,26 @@ class MeteredModels:
                 waiting.close()
                 yield Place(self._models, self._usage, self._gate)
 
+    async def ask(
+        self,
+        request: ModelRequest,
+        session_id: str = "",
+        author: Author | None = None,
+        *,
+        used: Callable[[UsageEntry], object],
+    ) -> str:
+        """Return the whole text of an answer that becomes no message. Raises ProviderError.
+
+        `used` is told what the call cost, also where it fails or is cancelled.
+        """
+        async with self.place(request.provider) as place:
+            call = place.call(request)
+            try:
+                return await call.text()
+            finally:
+                if (entry := self.note(call, session_id, author)) is not None:
+                    used(entry)
+
     def known_facts(self, provider: str, model: str) -> ModelFacts:
         """Return what is known about a model by now; asks nobody."""
         return self._models.known_facts(provider, model)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
+from functools import partial
 from typing import Any
 
 from app.core.errors import BadInput, NotFound, ProviderError
@@ -128,15 +129,10 @@ class Workflows(Definitions[WorkflowDefinition]):
             max_tokens=200,
             schema=schema,
         )
-        async with self._models.place(first.provider) as place:
-            call = place.call(request)
-            try:
-                answer = await call.text()
-            except ProviderError:
-                return None
-            finally:
-                if (entry := self._models.note(call)) is not None:
-                    self._asked[command.strip()] = entry
+        try:
+            answer = await self._models.ask(request, used=partial(self._asked.__setitem__, command.strip()))
+        except ProviderError:
+            return None
         return choice_of(answer, self.all())
 
     async def start(self, command: str, definition_id: str) -> str:
