@@ -41,6 +41,7 @@ class CommandName(StrEnum):
     ASK = "ask"
     DEBATE = "debate"
     REPLY = "reply"
+    RETRY = "retry"
     WORKFLOW = "workflow"
     STEP = "step"
     RESUME = "resume"
@@ -117,6 +118,7 @@ class Arguments:
     output: str = ""
     files: tuple[str, ...] = ()
     effort: str = ""
+    model: str = ""
     yes: bool = False
     skip_turn: bool = False
     without: str = ""
@@ -295,7 +297,8 @@ def _parser(texts: Texts) -> _Parser:
     add(ask, "text", text="text", metavar="TEXT")
     add(ask, "--file", text="file", action="append", metavar="PATH", dest="files")
     add(ask, "--session", text="session", metavar="ID")
-    add(ask, "--effort", text="effort", choices=[one.value for one in Effort if one != Effort.AUTO])
+    efforts = [one.value for one in Effort if one != Effort.AUTO]
+    add(ask, "--effort", text="effort", choices=efforts)
     add(ask, "--mode", text="ask_mode", choices=[one.value for one in AgentMode])
     workflow = command(CommandName.WORKFLOW)
     add(workflow, "text", text="work", metavar="COMMAND")
@@ -308,6 +311,7 @@ def _parser(texts: Texts) -> _Parser:
         for name in (
             CommandName.STEP,
             CommandName.REPLY,
+            CommandName.RETRY,
             CommandName.RESUME,
             CommandName.PAUSE,
             CommandName.STOP,
@@ -327,6 +331,9 @@ def _parser(texts: Texts) -> _Parser:
         choices=[one.value for one in (Action.RETRY, Action.SKIP, Action.ACCEPT)],
     )
     add(of_a_session[CommandName.REPLY], "text", text="text", metavar="TEXT")
+    again = of_a_session[CommandName.RETRY]
+    add(again, "--model", text="retry_model", metavar="PROVIDER/MODEL")
+    add(again, "--effort", text="retry_effort", choices=efforts)
     ways = of_a_session[CommandName.RESUME].add_mutually_exclusive_group()
     add(ways, "--skip-turn", text="skip_turn", action="store_true")
     add(ways, "--without", text="without", metavar="NAME")

@@ -177,7 +177,8 @@ class Message:
     caller's turn as `parent_turn_id` and the call it answers as `parent_call_id`. The turns without
     a parent form a tree: `follows` is the turn before ("" for the first), and turns that follow the
     same one are versions of each other. A question is a message with a `prompt`; `answers` is, in
-    the answer, the question's id. `model` is "provider/model", `provider_state` what that provider
+    the answer, the question's id. `model` is "provider/model", `effort` the Effort it was asked for, "" where that was
+    left to it, `provider_state` what that provider
     must be sent back as it came (signed thinking). `retakes` is the id of the failed message whose turn in a
     debate this one takes again. `control` is, in a tool's result, what the loop does
     next where that is not to go on: wait or end. `told` is what its request said last of the session's state where
@@ -205,6 +206,7 @@ class Message:
     answers: str | None = None
     retakes: str = ""
     model: str = ""
+    effort: str = ""
     thinking: str = ""
     thinking_seconds: float | None = None
     tool_calls: tuple[ToolCall, ...] = ()

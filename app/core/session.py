@@ -186,6 +186,20 @@ class QueuedMessage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerChoice:
+    """What the user chose for one answer alone: the turn `turn_id`, which follows `follows`.
+
+    `provider` and `model` are empty together: then the speaker uses its own; so it does where `effort` is "".
+    """
+
+    turn_id: str
+    follows: str
+    provider: str = ""
+    model: str = ""
+    effort: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Chat:
     """The assistant of a chat, and where in the tree of turns the conversation stands.
 
@@ -193,7 +207,8 @@ class Chat:
     `always` are the consent keys of tools that need not ask again in this session. `budget_from` is the message from
     which the budget of a user message is counted. `unused_summaries` are the ids of those that the user does not
     want used; `summarise` says that the user has asked for one. `history` is the HistoryLength chosen for this chat, ""
-    for that of the settings. `effort` is that of all who speak, "" for their own.
+    for that of the settings. `effort` is that of all who speak, "" for their own. `choice` is for the answer that was asked
+    for again with it.
     """
 
     assistant_id: str
@@ -208,6 +223,7 @@ class Chat:
     summarise: bool = False
     history: str = ""
     effort: str = ""
+    choice: AnswerChoice | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -137,6 +137,23 @@ async def resume_chat(run: CommandRun, live: LiveSession) -> int:
     return await follow_chat(run, live, lambda: run.moot.engine.resume(live.id))
 
 
+async def retry(run: CommandRun) -> int:
+    """Have the last answer of a chat or a group made again, with another model or effort where one is given."""
+    live = await run.moot.engine.open(run.session_id)
+    provider, _, model = run.arguments.model.partition("/")
+    if run.arguments.model and not (provider and model):
+        raise BadInput("bad_model", model=run.arguments.model)
+    last = live.first(live.chat_session.chat.head)
+    if last is None:
+        raise BadInput("nothing_to_retry")
+    again = run.moot.engine.chats.retry
+    return await follow_chat(
+        run,
+        live,
+        lambda: again(live.id, last.id, provider=provider, model=model, effort=run.arguments.effort),
+    )
+
+
 async def follow_chat(run: CommandRun, live: LiveSession, go_on: Callable[[], Awaitable[None]]) -> int:
     """Continue a chat and print it until it is the user's turn."""
     printer = ChatPrinter(run.texts)

@@ -89,6 +89,7 @@ _COMMANDS: dict[str, Callable[[CommandRun], Awaitable[int]]] = {
     CommandName.WORKFLOW: chats.workflow,
     CommandName.STEP: chats.step,
     CommandName.DEBATE: debates.debate,
+    CommandName.RETRY: chats.retry,
     CommandName.RESUME: _resume,
     CommandName.REPLY: _reply,
     CommandName.PAUSE: _pause,

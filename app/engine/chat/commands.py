@@ -10,6 +10,7 @@ from app.core.message import Attachment, Consent, Message, PromptType, Role
 from app.core.session import (
     ENDED,
     AgentMode,
+    AnswerChoice,
     Chat,
     ChatSession,
     QueuedMessage,
@@ -167,15 +168,26 @@ class Chats:
 
     # Versions
 
-    async def retry(self, session_id: str, message_id: str) -> None:
-        """Take the turn of a message again as a new version; after a user's message, make a new answer."""
+    async def retry(
+        self, session_id: str, message_id: str, *, provider: str = "", model: str = "", effort: str = ""
+    ) -> None:
+        """Take the turn of a message again as a new version; after a user's message, make a new answer.
+
+        A model or an effort is for that answer alone.
+        """
+        if bool(provider) != bool(model):
+            raise BadInput("assistant_model")
+        if provider and not self._directory.has_provider(provider):
+            raise BadInput("provider_not_found", provider=provider)
         live = await self._conversation(session_id)
         first = live.turn(root_of(live, _message(live, message_id).turn_id))[0]
         await self._sessions.stop(live)
         head = first.turn_id if first.role == Role.USER else first.follows or ""
         if not head:
             raise BadInput("nothing_to_retry")
-        self._change(live, head=head, budget_from=new_id())
+        chosen = AnswerChoice(turn_id=new_id(), follows=head, provider=provider, model=model, effort=effort)
+        choice = chosen if provider or effort else None
+        self._change(live, head=head, budget_from=new_id(), choice=choice)
         self._sessions.run(live)
 
     async def edit(

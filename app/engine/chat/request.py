@@ -14,7 +14,7 @@ from app.core.files import first_pages, is_long, numbered, pages_of, with_page_n
 from app.core.ids import new_id
 from app.core.message import Attachment, Author, Message, MessageState, PromptReason, PromptType, Role
 from app.core.provider import ModelRequest
-from app.core.session import AgentMode
+from app.core.session import AgentMode, AnswerChoice
 from app.core.tool import FILES, READ_FILE_PART, is_object
 from app.engine.chat.branches import back_from
 from app.engine.group.director import ORCHESTRATOR, SWITCH_ASSISTANT, instruction_of
@@ -45,11 +45,21 @@ def file_tools(live: LiveSession, model: AgentModel) -> tuple[str, ...]:
 
 
 def root_turn(
-    agent: Agent, live: LiveSession, directory: AgentDirectory, *, given: Sequence[str] = (), **fields: object
+    agent: Agent,
+    live: LiveSession,
+    directory: AgentDirectory,
+    *,
+    given: Sequence[str] = (),
+    choice: AnswerChoice | None = None,
+    **fields: object,
 ) -> "AgentTurn":
-    """Return a turn of an assistant in a chat, with no other turn above it: with the chat's effort and its long files."""
+    """Return a turn of an assistant in a chat, with no other turn above it: with the chat's effort and its long files, or
+    with what the user chose for this turn alone.
+    """
     chat = live.chat_session.chat
-    agent = replace(agent, effort=chat.effort) if chat.effort else agent
+    if choice is not None and choice.provider:
+        agent = replace(agent, provider=choice.provider, model=choice.model)
+    agent = replace(agent, effort=(choice and choice.effort) or chat.effort or agent.effort)
     model = directory.model_of(agent)
     turn = AgentTurn(
         turn_id=new_id(),

@@ -9,7 +9,7 @@ from app.core.events import Notice, utc_now
 from app.core.ids import new_id
 from app.core.message import Attachment, Author, Failure, Message, MessageState, Role
 from app.core.reasons import Reason
-from app.core.session import Chat, Status
+from app.core.session import AnswerChoice, Chat, Status
 from app.engine.availability.slots import NotFree, SentTo
 from app.engine.chat.branches import back_from, last_answer, unanswered
 from app.engine.chat.director import decide
@@ -98,8 +98,10 @@ class ChatRun(Run):
         """Take an assistant's root turn, to its end or until the user must act."""
         directory = self._services.directory
         await directory.attach(agent)
-        fields = {"turn_id": spoken.turn_id or new_id(), "follows": spoken.follows, **fields}
-        turn = root_turn(agent, self._live, directory, given=given, **fields)
+        choice = _choice_for(self._live.chat_session.chat, spoken)
+        turn_id = choice.turn_id if choice else spoken.turn_id or new_id()
+        fields = {"turn_id": turn_id, "follows": spoken.follows, **fields}
+        turn = root_turn(agent, self._live, directory, given=given, choice=choice, **fields)
         self._tree = TurnTree(self._tree_context(members))
         # Another assistant may answer while nothing has been said, unless a group chose this one.
         may_move = not spoken.turn_id and self._live.session.group is None
@@ -171,6 +173,13 @@ class ChatRun(Run):
             close_turns(self._live, self._live.chat_session.chat.head)
 
 
+def _choice_for(chat: Chat, spoken: Speak) -> AnswerChoice | None:
+    """Return what the user chose for a turn alone, None for nothing."""
+    choice = chat.choice
+    chosen = choice and choice.follows == spoken.follows and spoken.turn_id in ("", choice.turn_id)
+    return choice if chosen else None
+
+
 def user_message(text: str, attachments: tuple[Attachment, ...], follows: str, **fields: object) -> Message:
     """Return a message of the user's as a turn of its own."""
     message = Message(
@@ -208,6 +217,7 @@ def close_turns(live: LiveSession, top: str, only_call: str | None = None) -> No
                         state=MessageState.FAILED,
                         usage=None,
                         thinking="",
+                        effort="",
                         thinking_seconds=None,
                         first_word_seconds=None,
                         provider_state=None,

@@ -151,6 +151,10 @@ class AgentDirectory:
             return self._model(EMBEDDED, "")
         return self._model(ready[0].config.id, ready[0].default_model)
 
+    def has_provider(self, provider_id: str) -> bool:
+        """Say whether there is a provider of an id."""
+        return any(one.config.id == provider_id for one in self._providers())
+
     def about_user(self, agent: Agent) -> str:
         """Return what an agent is told about the user, "" for nothing."""
         return self._documents.settings().about_user.strip() if agent.knows_user else ""

@@ -9,6 +9,7 @@ from app.core.errors import FailureKind, ProviderError
 from app.core.events import UsageReported, utc_now
 from app.core.ids import new_id
 from app.core.message import Attachment, Failure, Message, MessageState, ToolCall, Usage
+from app.core.model_facts import Effort
 from app.core.provider import CallPiece, Finished, FinishReason, ModelRequest, PicturePiece, Text
 from app.core.text import clean_text
 from app.engine.debate.director import PASSED
@@ -269,8 +270,10 @@ class Answer:
         self._live.note_unsaid(*(entry for entry in noted if entry is not None))
 
     def _new_message(self) -> Message:
-        model = f"{self._request.provider}/{self._request.model}" if self._request else ""
-        return replace(self._plan.message, created_at=utc_now(), model=model)
+        asked = self._request
+        model = f"{asked.provider}/{asked.model}" if asked else ""
+        effort = asked.effort if asked and asked.effort != Effort.AUTO else ""
+        return replace(self._plan.message, created_at=utc_now(), model=model, effort=effort)
 
     def _ended(self, state: str) -> Message:
         self._time_thought(spoken=True)
