@@ -68,6 +68,11 @@ class Draft:
     queued: dict[str, str] = field(default_factory=dict)
     setup: SetupDraft | None = None
 
+    def with_file(self, attachment: Attachment, place: int) -> "Draft":
+        """Return it with an attachment put back where it was."""
+        before, behind = self.attachments[:place], self.attachments[place:]
+        return replace(self, attachments=(*before, attachment, *behind))
+
     def led_by(self, text: str, attachments: tuple[Attachment, ...] = ()) -> "Draft":
         """Return it with what could not be sent before what has been written since."""
         text = "\n\n".join(part for part in (text, self.text) if part)

@@ -1,11 +1,11 @@
 """Files that are read: documents as text, pictures small and without notes; and the plug that reads them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
-from app.core.message import Attachment
+from app.core.message import Attachment, Message
 from app.core.session import ContextFile
 
 NEW_PAGE: Final = "\f"
@@ -111,6 +111,15 @@ def is_image_file(path: Path) -> bool:
 def is_document(path: Path) -> bool:
     """Say whether a file's name is that of a document, which is more than plain text."""
     return path.suffix.casefold() in DOCUMENT_TYPES
+
+
+def with_files(message: Message, words: Mapping[str, str]) -> str:
+    """Return what a message says and, behind it, the texts of its files; `words` are a prompt's lines."""
+    parts = [message.content.strip()] if message.content.strip() else []
+    for one in message.attachments:
+        text = with_page_numbers(one.text.strip(), words["page"]) or one.media_type
+        parts.append(f"{words['attachment'].format(name=' '.join(one.name.split()))}\n{text}")
+    return "\n\n".join(parts)
 
 
 def with_page_numbers(text: str, label: str) -> str:

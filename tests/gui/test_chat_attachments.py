@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QMimeData, Qt, QUrl
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QFileDialog, QLabel
+from PySide6.QtWidgets import QAbstractButton, QFileDialog, QLabel
 
-from app.core.draft import NEW, SETUP
+from app.core.draft import COMMAND, NEW, SETUP
 from app.gui.widgets.label import ElidedLabel
 from tests import app_driver
 from tests.app_driver import Person, at_window
@@ -153,27 +153,33 @@ async def test_what_cannot_be_sent_comes_back_where_it_was_written(person):
     assert page.composer.box.toPlainText() == "again" and person.sees("edit_cancel")
 
 
-async def test_a_paste_that_is_too_long_is_refused_in_words(person):
-    person.window.controller.debates.show_setup()
+async def test_a_paste_too_long_for_a_request_becomes_its_attachment(person, wire_servers):  # noqa: F811
     setup, long = person.window.controller.panel.setup, QMimeData()
-    long.setText("x" * 8_001)
+    long.setText("x" * 8_000)
     setup.topic.setPlainText("Tabs?")
     setup.topic.selectAll()
-    long.setText("x" * 8_000)
     setup.topic.insertFromMimeData(long)
     assert len(setup.topic.toPlainText()) == 8_000 and setup.pasted.attachments() == ()
+    await person.click("workflow_button")
     box = person.window.controller.workflows.panel.work.start_box
-    long.setText("x" * 400_001)
     box.box.insertFromMimeData(long)
-    assert box.box.toPlainText() == "" and not box._refused.isHidden()
-    box.box.setPlainText("Fix it")
-    assert box._refused.isHidden()
-    view = person.window.controller.panel.discussion
-    long.setText("x" * 100_001)
-    view.composer.box.insertFromMimeData(long)
-    assert view.composer.box.toPlainText() == "" and "100000" in view.composer._warning.text()
-    view.composer.box.setPlainText("Short.")
-    assert view.composer._warning.isHidden()
+    assert box.box.toPlainText() == "" and [one.text for one in box.strip.attachments()] == [long.text()]
+    drafts = person.window.controller.engine.drafts
+    assert drafts.of(COMMAND).attachments == box.strip.attachments()
+    box.strip.findChild(QAbstractButton, "attachment_remove_1").click()
+    assert not drafts.of(COMMAND).attachments
+    await person.click("toast_action")
+    assert [one.text for one in drafts.of(COMMAND).attachments] == [long.text()]
+    await person.choose("workflow_choice", "Bug fix")
+    await person.click("workflow_start")
+
+    def asked() -> bool:
+        return any(
+            long.text() in str(one.body) for server in wire_servers.values() for one in server.requests
+        )
+
+    await until(asked)
+    assert not drafts.of(COMMAND).attachments and not box.strip.attachments()
 
 
 async def test_a_paste_too_long_for_the_topic_becomes_context_of_the_debate(person, wire_servers):  # noqa: F811

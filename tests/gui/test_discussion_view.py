@@ -4,10 +4,11 @@ import asyncio
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QMimeData, QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMenu
 
+from app.core.draft import Draft
 from app.core.events import RetryScheduled
 from app.core.message import Author, Failure, Message
 from app.core.session import Debate, DebateMode, DebateSession, Participant
@@ -94,6 +95,25 @@ async def test_stepping_in_pausing_and_going_on(person, wire_servers):  # noqa: 
     await until(lambda: view.session.status == "completed", PATIENCE_S)
     asked = wire_servers["anthropic"].requests[0].body
     assert "Two weeks at most." in str(asked)
+
+
+@pytest.mark.timeout(180)
+async def test_a_long_paste_is_attached_to_what_the_user_says_in_a_debate(person, wire_servers):  # noqa: F811
+    wire_servers["openai"].script("openai-wire", [Answer("One two three four five six seven", pace=0.15)])
+    await start(person, "openai", "anthropic")
+    await until(person.transcript, PATIENCE_S)
+    view, long = person.window.controller.panel.discussion, QMimeData()
+    long.setText("The parser has 4,000 lines. " * 200)
+    view.composer.box.insertFromMimeData(long)
+    assert view.composer.box.toPlainText() == "" and person.find("debate_send").isEnabled()
+    await person.click("attachment_remove_1")
+    assert not person.find("debate_send").isEnabled()
+    await person.click("toast_action")
+    await person.press("debate_interject", Qt.Key.Key_Return)
+    assert view.draft == Draft()
+    await until(lambda: view.session.status == "completed", PATIENCE_S)
+    assert long.text().strip() in str(wire_servers["anthropic"].requests[0].body)
+    assert any("Pasted text.txt" in line for line in person.transcript())
 
 
 @pytest.mark.timeout(180)

@@ -180,7 +180,9 @@ def _choice_for(chat: Chat, spoken: Speak) -> AnswerChoice | None:
     return choice if chosen else None
 
 
-def user_message(text: str, attachments: tuple[Attachment, ...], follows: str, **fields: object) -> Message:
+def user_message(
+    text: str, attachments: tuple[Attachment, ...], follows: str | None, **fields: object
+) -> Message:
     """Return a message of the user's as a turn of its own."""
     message = Message(
         id=new_id(),

@@ -3,13 +3,12 @@
 from dataclasses import replace
 
 from app.core.errors import BadInput, NotFound
-from app.core.events import utc_now
 from app.core.ids import new_id
-from app.core.message import Message, MessageState, Role
+from app.core.message import Attachment, Message, MessageState
 from app.core.session import Participant, Status, Verdict
 from app.core.store import SessionStore
-from app.core.text import clean_text
-from app.engine.chat.run import USER_AUTHOR
+from app.engine.chat.input import checked_text
+from app.engine.chat.run import user_message
 from app.engine.debate.director import PARTICIPANT
 from app.engine.debate.held_turns import HeldTurns
 from app.engine.debate.modes import system_prompt
@@ -20,8 +19,6 @@ from app.engine.library.agents import AgentDirectory
 from app.engine.prompts import Prompts
 from app.engine.sessions import Sessions, check_open
 from app.engine.turns.metered_models import MeteredModels
-
-MAX_SAY = 100_000
 
 
 class Debates:
@@ -68,27 +65,13 @@ class Debates:
         self._sessions.run(live)
         return live.id
 
-    async def say(self, session_id: str, text: str) -> None:
+    async def say(self, session_id: str, text: str, attachments: tuple[Attachment, ...] = ()) -> None:
         """Step into a debate; the next speaker sees it. Raises BadInput where it has ended or is empty."""
         live = await self._sessions.open(session_id)
         check_open(live)
         debate = live.debate_session.debate
-        text = clean_text(text).strip()
-        if not text:
-            raise BadInput("text_empty")
-        if len(text) > MAX_SAY:
-            raise BadInput("text_too_long", characters=len(text), most=MAX_SAY)
-        live.finish_message(
-            Message(
-                id=new_id(),
-                turn_id=new_id(),
-                role=Role.USER,
-                author=USER_AUTHOR,
-                content=text,
-                round=min(debate.round, debate.rounds),
-                created_at=utc_now(),
-            )
-        )
+        text = checked_text(text, attachments)
+        live.finish_message(user_message(text, attachments, None, round=min(debate.round, debate.rounds)))
         await self._store.flush(session_id)
 
     # Results

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from app.core.files import with_page_numbers
+from app.core.files import with_files, with_page_numbers
 from app.core.message import Message, MessageState, Role
 from app.core.provider import ModelRequest
 from app.core.session import Debate, Participant
@@ -45,10 +45,10 @@ def chat_request(
     cue: str = "",
 ) -> ModelRequest:
     """Return the request of a turn for a model that takes chat messages; `cue` asks for something else."""
-    names = known_names(debate)
+    names, words = known_names(debate), prompts.lines(debate.language, "assistant")
     items: list[tuple[str, str]] = []
     for message in visible(debate, messages, speaker, round_number, window=window):
-        text = defuse(message.content.strip(), names)
+        text = defuse(with_files(message, words), names)
         if message.author.id == speaker.id:
             items.append((Role.ASSISTANT, text))
         else:
@@ -97,7 +97,11 @@ def transcript_request(
         parts.append(lines["context"].format(text=_cut(context, TRANSCRIPT_CONTEXT)))
     parts.append("")
     for message in visible(debate, messages, speaker, round_number, window=window):
-        parts.append(f"{_label(message)}: {_one_line(message.content)}")
+        said = [
+            message.content,
+            *(f"{one.name}: {_cut(one.text, TRANSCRIPT_CONTEXT)}" for one in message.attachments),
+        ]
+        parts.append(f"{_label(message)}: {_one_line(' '.join(said))}")
     who = f", who {_stance(speaker, lines, prompts)}" if speaker.role else ""
     parts += ["", lines["instruction"].format(name=speaker.name, who=who)]
     return ModelRequest(
@@ -142,7 +146,7 @@ def visible(
     statement before having made their own. Always kept, however old: the participant's own last message, the user's
     latest, and the latest that addressed the participant.
     """
-    seen = [message for message in messages if message.state == MessageState.DONE and message.content.strip()]
+    seen = [message for message in messages if is_said(message)]
     if debate.independent_opening and round_number == 1:
         seen = [one for one in seen if one.author.kind == "user" or one.author.id == speaker.id]
     if len(seen) <= window:
@@ -153,6 +157,11 @@ def visible(
         shown.discard(min(shown - keep))
         shown.add(place)
     return [seen[place] for place in sorted(shown)]
+
+
+def is_said(message: Message) -> bool:
+    """Whether a message is whole and says something."""
+    return message.state == MessageState.DONE and bool(message.content.strip() or message.attachments)
 
 
 def _protected(debate: Debate, seen: list[Message], speaker: Participant) -> set[int]:

@@ -107,7 +107,8 @@ class DebateProviders:
         room = fits(self._facts(speaker.provider, speaker.model)) // 2
         count = 0
         for message in reversed(live.messages):
-            room -= tokens_of(message.content, speaker.model)
+            texts = (message.content, *(one.text for one in message.attachments))
+            room -= sum(tokens_of(text, speaker.model) for text in texts)
             if room < 0:
                 break
             count += 1

@@ -11,12 +11,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from app.core.errors import FailureKind, ProviderError
-from app.core.message import Message, MessageState
+from app.core.files import with_files
+from app.core.message import Message
 from app.core.provider import ModelRequest
 from app.core.session import AGAINST, FOR, Ballot, Debate, DebateSession, Participant, Point, Verdict
 from app.core.text import clean_text
 from app.core.usage import UsageEntry
-from app.engine.debate.perspective import chat_request, defuse, known_names
+from app.engine.debate.perspective import chat_request, defuse, is_said, known_names
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.turns.metered_models import MeteredModels
@@ -24,6 +25,7 @@ from app.engine.turns.metered_models import MeteredModels
 MOST_POINTS = 8
 MOST_POINT = 600
 MOST_STATEMENT = 6_000
+MOST_WITH_FILES = 50_000
 MOST_STATEMENTS = 200_000
 FIRST_WORDS = 300
 BALLOT_TOKENS = 400
@@ -98,11 +100,12 @@ def verdict_request(
     debate: Debate, messages: Sequence[Message], judge: Judge, prompts: Prompts
 ) -> ModelRequest:
     """Return the request for a verdict; the statements are numbered from 1, as `statements` lists them."""
-    names = known_names(debate)
+    names, words = known_names(debate), prompts.lines(debate.language, "assistant")
     lines: list[str] = []
     for number, message in enumerate(statements(messages), 1):
         who = "User" if message.author.kind == "user" else message.author.name
-        text = defuse(message.content.strip(), names)[:MOST_STATEMENT]
+        most = MOST_WITH_FILES if message.attachments else MOST_STATEMENT
+        text = defuse(with_files(message, words), names)[:most]
         lines.append(f"({number}) {who}, {message.round}: {text}")
     while len(lines) > 1 and sum(map(len, lines)) > MOST_STATEMENTS:
         # The middle is left out first: openings and last statements matter most.
@@ -120,7 +123,7 @@ def verdict_request(
 
 def statements(messages: Sequence[Message]) -> list[Message]:
     """Return what a verdict can cite: every statement that was finished."""
-    return [one for one in messages if one.state == MessageState.DONE and one.content.strip()]
+    return [one for one in messages if is_said(one)]
 
 
 def read_verdict(answer: str, messages: Sequence[Message], judge: Judge) -> Verdict | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from app.core.errors import BadInput, NotFound, ProviderError
 from app.core.events import EventBus, StepChanged, WorkflowsChanged, utc_now
-from app.core.message import Role
+from app.core.message import Attachment, Role
 from app.core.provider import ModelRequest
 from app.core.reasons import Reason
 from app.core.session import Chat, Status, WorkflowSession, WorkflowState
@@ -135,11 +135,11 @@ class Workflows(Definitions[WorkflowDefinition]):
             return None
         return choice_of(answer, self.all())
 
-    async def start(self, command: str, definition_id: str) -> str:
+    async def start(self, command: str, definition_id: str, attachments: tuple[Attachment, ...] = ()) -> str:
         """Start a workflow and return its session's id. Raises BadInput for one that cannot run."""
         definition = self.find(definition_id)
         self._check_runs(definition)
-        message = user_message(checked_text(command, ()), (), "")
+        message = user_message(checked_text(command, attachments), attachments, "")
         chat = Chat(
             assistant_id=WORKFLOW,
             assistant_name=definition.name,

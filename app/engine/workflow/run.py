@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from app.core.agent import Agent
 from app.core.events import StepChanged, utc_now
+from app.core.files import with_files
 from app.core.ids import new_id
 from app.core.message import Author, Message, MessageState, Role, ToolCall
 from app.core.reasons import Reason
@@ -391,11 +392,15 @@ class WorkflowRun(ChatRun):
             for one in step.depends_on
             if self._state(one).result
         )
-        added = "\n".join(one.content for one in self._live.turn(self._root()) if one.role == Role.USER)
+        words = prompts.lines(language, "assistant")
+        added = "\n".join(
+            with_files(one, words) for one in self._live.turn(self._root()) if one.role == Role.USER
+        )
+        command = with_files(self._command(), words)
         if added:
             results = f"{prompts.line(language, 'assistant', 'step_added')}\n{added}\n\n{results}"
         return prompts.text(
-            language, "step", step=step.name, command=self._work.command, prompt=step.prompt, results=results
+            language, "step", step=step.name, command=command, prompt=step.prompt, results=results
         )
 
     def _agent_for(self, step: WorkflowStep) -> Agent:

@@ -21,7 +21,7 @@ from app.core.message import Attachment
 from app.engine.engine import Engine
 from app.gui.bridge import Bridge
 from app.gui.controllers.controller import Controller
-from app.gui.files.attachments import picture_attachment, text_attachment
+from app.gui.files.attachments import pasted_text, picture_attachment
 from app.gui.pages.chat.attachment_strip import Reading
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.tasks import Tasks
@@ -120,7 +120,7 @@ class AttachmentController(Controller):
 
     def attach_text(self, text: str) -> None:
         """Attach a long text as a file."""
-        self._put(self._page.session_id, (text_attachment(text, f"{self._language('chat.paste')}.txt"),))
+        self._put(self._page.session_id, (pasted_text(text, self._language),))
 
     def offer_back(self, session_id: str, attachment: Attachment, place: int) -> None:
         """Say that an attachment was removed in a session, "" for a new chat, and offer to undo that."""

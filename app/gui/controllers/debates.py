@@ -10,6 +10,7 @@ from PySide6.QtCore import Signal
 
 from app.core.draft import SETUP, Draft
 from app.core.errors import MootError
+from app.core.message import Attachment
 from app.core.session import ENDED
 from app.engine.debate.setup import set_up_again
 from app.engine.debate.verdict import Judge
@@ -148,8 +149,9 @@ class DebateController(Controller):
             view.stop_requested.connect(sessions.stop)
             self._wire_held_turn(view)
             view.say_requested.connect(
-                lambda session_id, text: self._tasks.add("say", self._say(session_id, text))
+                lambda session_id, text, files: self._tasks.add("say", self._say(session_id, text, files))
             )
+            view.attachment_removed.connect(self._on_attachment_removed)
             view.setup_requested.connect(self.show_setup)
             view.provider_requested.connect(show_provider)
             view.draft_changed.connect(self._on_draft_changed)
@@ -281,16 +283,24 @@ class DebateController(Controller):
         self._on_history_open(session_id)
         self._sessions.resume(session_id)
 
-    async def _say(self, session_id: str, text: str) -> None:
+    async def _say(self, session_id: str, text: str, attachments: tuple[Attachment, ...]) -> None:
         """Send the user's words to a debate; if that fails, put them back before what was written since."""
         try:
-            await self._engine.debates.say(session_id, text)
+            await self._engine.debates.say(session_id, text, attachments)
         except MootError:
-            draft = self._engine.drafts.of(session_id).led_by(text)
+            draft = self._engine.drafts.of(session_id).led_by(text, attachments)
             self._engine.drafts.keep(session_id, draft)
             for view in self._showing(session_id):
                 view.set_draft(draft)
             raise
+
+    def _on_attachment_removed(self, session_id: str, gone: Attachment, place: int) -> None:
+        self._offer_undo(
+            self._language("chat.attachment.removed", name=gone.name),
+            lambda: self._on_draft_changed(
+                session_id, self._engine.drafts.of(session_id).with_file(gone, place)
+            ),
+        )
 
     def _on_draft_changed(self, session_id: str, draft: Draft) -> None:
         if not session_id:

@@ -7,10 +7,11 @@ from PySide6.QtGui import QGuiApplication
 
 from app.core.agent import Agent
 from app.core.catalog import EMBEDDED
-from app.core.draft import COMMAND, Draft
+from app.core.draft import COMMAND
 from app.core.errors import MootError
 from app.core.events import Event
 from app.core.ids import new_id
+from app.core.message import Attachment
 from app.core.session import WorkflowSession
 from app.core.workflow import StepState, WorkflowDefinition, WorkflowStep
 from app.engine.availability.policies import MADE_FOR, policy_of, role_of
@@ -162,11 +163,17 @@ class WorkflowController(Controller):
         self._window.main_area.currentChanged.connect(lambda _place: self._show_work())
         self._language.changed.connect(self.refresh)
         self._window.top_bar.workflow_button.toggled.connect(self._on_toggled)
-        box = work.start_box.box
-        box.setPlainText(self._engine.drafts.of(COMMAND).text)
-        box.textChanged.connect(lambda: self._engine.drafts.keep(COMMAND, Draft(text=box.toPlainText())))
+        start_box = work.start_box
+        start_box.show_draft(self._engine.drafts.of(COMMAND))
+        start_box.draft_changed.connect(lambda draft: self._engine.drafts.keep(COMMAND, draft))
+        start_box.strip.removed.connect(
+            lambda gone, place: self._offer_undo(
+                self._language("chat.attachment.removed", name=gone.name),
+                lambda: start_box.show_draft(start_box.draft.with_file(gone, place)),
+            )
+        )
         work.start_box.start_requested.connect(
-            lambda command, definition_id: self._tasks.start("workflow", self._begin(command, definition_id))
+            lambda *given: self._tasks.start("workflow", self._begin(*given))
         )
         work.start_box.estimate_wanted.connect(lambda: self._show_estimate(ask=True))
         work.start_box.classify_requested.connect(
@@ -186,11 +193,11 @@ class WorkflowController(Controller):
 
     # Starting
 
-    async def _begin(self, command: str, definition_id: str) -> None:
+    async def _begin(self, command: str, definition_id: str, attachments: tuple[Attachment, ...]) -> None:
         box = self.panel.work.start_box
         box.set_waiting(True)
         try:
-            session_id = await self._engine.workflows.start(command, definition_id)
+            session_id = await self._engine.workflows.start(command, definition_id, attachments)
         except MootError:
             box.set_waiting(False)
             raise
@@ -200,11 +207,12 @@ class WorkflowController(Controller):
     def _show_estimate(self, *, ask: bool) -> None:
         """Show what the workflow would cost; `ask` fetches prices, which the start of the program must not wait for."""
         box = self.panel.work.start_box
-        command, chosen = box.box.text(), box.chosen()
-        if not command or not chosen:
+        sent = "\n".join((box.box.text(), *(one.text for one in box.strip.attachments())))
+        chosen = box.chosen()
+        if not sent.strip() or not chosen:
             box.show_estimate("")
             return
-        estimate = self._engine.estimates.workflow(self._engine.workflows.find(chosen), command)
+        estimate = self._engine.estimates.workflow(self._engine.workflows.find(chosen), sent)
         box.show_estimate(estimate_text(self._language, estimate, "steps"))
         if ask and estimate.unasked:
             self._tasks.replace("workflow prices", self._ask_prices(estimate.unasked))

@@ -11,6 +11,7 @@ from app.core.errors import BadInput
 from app.core.files import FileReader, is_document
 from app.core.message import Attachment
 from app.core.text import clean_text
+from app.gui.display.i18n import Language
 
 LONG_PASTE = 4_000
 CHARACTERS_PER_TOKEN = 4
@@ -30,9 +31,9 @@ async def picture_attachment(files: FileReader, image: QImage, name: str) -> Att
         return await files.picture(path)
 
 
-def text_attachment(text: str, name: str) -> Attachment:
+def pasted_text(text: str, language: Language) -> Attachment:
     """Return a long pasted text as an attachment."""
-    return Attachment(name=name, text=clean_text(text))
+    return Attachment(name=f"{language('chat.paste')}.txt", text=clean_text(text))
 
 
 class FileSizes:

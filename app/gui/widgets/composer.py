@@ -26,7 +26,7 @@ from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 from app.gui.display.style import Look, sized, tall
 from app.gui.widgets.boxes import hbox, vbox
 from app.gui.widgets.controls import button, name_button
-from app.gui.widgets.label import ElidedLabel, Paragraph
+from app.gui.widgets.label import ElidedLabel
 
 ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
@@ -34,13 +34,14 @@ ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 class TextBox(QPlainTextEdit):
     """A box of plain text as tall as its text, from `lines` to `most` lines; emits `submitted` on Enter.
 
-    A paste that would exceed `longest` characters is refused; emits paste_refused(it). Shift+Enter breaks the
-    line; while an input method composes, Enter only commits. Without `submits`, Enter breaks the line and Tab moves on.
+    A paste of more than `longest_paste` characters, or that would make the text longer than `longest`, is not inserted
+    but passed on: long_text_given(it). Shift+Enter breaks the line; while an input method composes, Enter only commits.
+    Without `submits`, Enter breaks the line and Tab moves on.
     """
 
     submitted = Signal()
     focus_changed = Signal(bool)
-    paste_refused = Signal(str)
+    long_text_given = Signal(str)
 
     def __init__(
         self,
@@ -50,12 +51,13 @@ class TextBox(QPlainTextEdit):
         most: int = 8,
         submits: bool = True,
         longest: int | None = None,
+        longest_paste: int | None = None,
     ) -> None:
         super().__init__(parent)
         self._lines = lines
         self._most = most
         self._submits = submits
-        self._longest = longest
+        self._longest, self._longest_paste = longest, longest_paste
         self._composing = False
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setTabChangesFocus(True)
@@ -77,8 +79,10 @@ class TextBox(QPlainTextEdit):
     def insertFromMimeData(self, source: QMimeData) -> None:
         length = len(source.text())
         stays = len(self.toPlainText()) - len(self.textCursor().selectedText())
-        if self._longest is not None and stays + length > self._longest:
-            self.paste_refused.emit(source.text())
+        if (self._longest_paste is not None and length > self._longest_paste) or (
+            self._longest is not None and stays + length > self._longest
+        ):
+            self.long_text_given.emit(source.text())
         else:
             super().insertFromMimeData(source)
 
@@ -174,19 +178,14 @@ class Composer(QFrame):
         self.box = box or TextBox()
         self.box.setObjectName(box_name)
         self._hint = ElidedLabel("hint")
-        self._warning = Paragraph("warn")
-        self._warning.hide()
         self.send = button("send", button_name)
         self.send.dress(look, "arrow-up", "on_accent", side=17, room=0)
         self.send.setFixedSize(34, 27)
         self.foot = hbox((self._hint, 1), self.send, margins=(2, 0, 0, 0))
-        self.column = vbox(
-            self.box, self._warning, self.foot, inside=self, margins=(12, 9, 10, 10), spacing=8
-        )
+        self.column = vbox(self.box, self.foot, inside=self, margins=(12, 9, 10, 10), spacing=8)
         self.setFocusProxy(self.box)
         self.box.submitted.connect(self._on_submitted)
         self.box.textChanged.connect(self._on_text_changed)
-        self.box.textChanged.connect(self._warning.hide)
         self.box.focus_changed.connect(self._on_focus_changed)
         self.send.clicked.connect(self._on_submitted)
         self._on_text_changed()
@@ -203,11 +202,6 @@ class Composer(QFrame):
         self.box.setAccessibleName(placeholder)
         self._hint.setText(hint)
         name_button(self.send, send)
-
-    def warn(self, text: str) -> None:
-        """Show a warning until the text changes."""
-        self._warning.setText(text)
-        self._warning.show()
 
     def _on_submitted(self) -> None:
         text = self.box.text()

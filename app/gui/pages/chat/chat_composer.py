@@ -7,16 +7,15 @@ from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
 from app.core.agent import Agent
-from app.core.message import Attachment
 from app.core.text import exact
 from app.core.texts import has_hangul
 from app.core.tool import ServerState, ServerStatus
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
-from app.gui.pages.chat.attachment_strip import AttachmentStrip, Reading, ReadingStrip
+from app.gui.pages.chat.attaching_composer import AttachingComposer
+from app.gui.pages.chat.attachment_strip import Reading, ReadingStrip
 from app.gui.pages.chat.message_box import MessageBox
 from app.gui.widgets.boxes import hbox
-from app.gui.widgets.composer import Composer
 from app.gui.widgets.controls import MenuButton, button, icon_button, name_button
 from app.gui.widgets.label import ElidedLabel, Paragraph, plain_tip
 
@@ -24,7 +23,7 @@ MARGINS = 40
 LONGEST_NAME = 24
 
 
-class ChatComposer(Composer):
+class ChatComposer(AttachingComposer):
     """The composer for an assistant or a group; it keeps no state of a session.
 
     Signals: message_submitted(text, attachments), attach_requested(), files_given(paths),
@@ -33,7 +32,6 @@ class ChatComposer(Composer):
     sending has to wait for a file, settings_mode_chosen(on).
     """
 
-    message_submitted = Signal(str, object)
     attach_requested = Signal()
     files_given = Signal(object)
     image_given = Signal(object)
@@ -49,12 +47,11 @@ class ChatComposer(Composer):
     def __init__(self, language: Language, look: Look) -> None:
         self._language = language
         self._busy = self._held = self._english_only = False
-        self.strip = AttachmentStrip(language, look)
         self.readings = ReadingStrip(language, look)
         self.message_box = MessageBox()
         self._limit = Paragraph("warn")
         self._waits = Paragraph("hint")
-        super().__init__(look, box_name="composer", button_name="send_button", box=self.message_box)
+        super().__init__(language, look, box_name="composer", button_name="send_button", box=self.message_box)
         self.setAcceptDrops(True)
         self._editing = QFrame()
         self._editing_text = ElidedLabel("meta")
@@ -75,10 +72,6 @@ class ChatComposer(Composer):
         self._lay_out()
         self._connect()
         self.set_busy(False)
-
-    def attachments(self) -> tuple[Attachment, ...]:
-        """Return the attachments."""
-        return self.strip.attachments()
 
     def show_readings(self, files: Mapping[int, Reading], *, sends: bool) -> None:
         """Show the files being read; with `sends`, also that the message is sent when they are ready."""
@@ -222,8 +215,7 @@ class ChatComposer(Composer):
     def _lay_out(self) -> None:
         hbox((self._editing_text, 1), self._editing_cancel, inside=self._editing, margins=(2, 0, 0, 0))
         self._editing.hide()
-        files = hbox((self.strip, 1), (self.readings, 1), spacing=6)
-        self.column.insertLayout(0, files)
+        self.files.addWidget(self.readings, 1)
         self.column.insertWidget(0, self._editing)
         self.column.insertWidget(self.column.count() - 1, self._limit)
         self.column.insertWidget(self.column.count() - 1, self._waits)
@@ -250,7 +242,6 @@ class ChatComposer(Composer):
 
     def _connect(self) -> None:
         self.settings_mode.triggered.connect(self.settings_mode_chosen)
-        self.strip.changed.connect(self._on_text_changed)
         self.readings.cancelled.connect(self.reading_cancelled)
         for given, emitted in (
             (self.message_box.files_given, self.files_given),
@@ -267,13 +258,10 @@ class ChatComposer(Composer):
             self.stop_requested.emit()
 
     def _on_submitted(self) -> None:
-        text, attachments = self.box.text(), self.attachments()
         if self.readings and self.send.isEnabled():
             self.send_waited.emit()
-        elif (text or attachments) and self.send.isEnabled():
-            self.box.clear()
-            self.strip.show_attachments(())
-            self.message_submitted.emit(text, attachments)
+        else:
+            super()._on_submitted()
 
     def _on_text_changed(self) -> None:
         self._show_send()

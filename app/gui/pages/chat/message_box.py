@@ -66,19 +66,17 @@ class NameList(QListWidget):
 
 
 class MessageBox(TextBox):
-    """A text box that passes on pasted files, pictures and long texts, and recalls earlier messages with Up.
+    """A text box that passes on pasted files and pictures as well, and recalls earlier messages with Up.
 
-    Signals: files_given(paths), image_given(picture), long_text_given(text), escaped() if Escape
-    has no other use.
+    Signals: files_given(paths), image_given(picture), escaped() if Escape has no other use.
     """
 
     files_given = Signal(object)
     image_given = Signal(object)
-    long_text_given = Signal(str)
     escaped = Signal()
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(longest_paste=LONG_PASTE)
         self._said: list[str] = []
         self._back = 0
         self._names: tuple[str, ...] = ()
@@ -113,8 +111,6 @@ class MessageBox(TextBox):
             self.files_given.emit(paths)
         elif source.hasImage() and isinstance(image := source.imageData(), QImage):
             self.image_given.emit(image)
-        elif len(source.text()) > LONG_PASTE:
-            self.long_text_given.emit(source.text())
         else:
             super().insertFromMimeData(source)
 

@@ -4,19 +4,22 @@ The right panel shows it narrow, the main area wide.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QStackedLayout, QStackedWidget, QWidget
 
 from app.core.catalog import EMBEDDED
+from app.core.draft import Draft
 from app.core.events import MessageFinished, RetryScheduled, TurnStarted
 from app.core.message import Message
 from app.core.reasons import Reason
 from app.core.session import ENDED, DebateSession, Status
-from app.engine.debate.commands import MAX_SAY
 from app.engine.debate.director import PARTICIPANT
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
+from app.gui.files.attachments import LONG_PASTE, pasted_text
+from app.gui.pages.chat.attaching_composer import AttachingComposer
 from app.gui.panels.conversation_view import ConversationView, empty_state
 from app.gui.panels.debate.debate_bars import AfterBar
 from app.gui.panels.debate.debate_controls import DISCUSSION, VERDICT, DebateControls
@@ -24,7 +27,7 @@ from app.gui.panels.debate.verdict_view import VerdictView
 from app.gui.transcript.message_row import RETRY, SETTINGS
 from app.gui.transcript.row_style import COMPACT, MAX_COLUMN, WIDE
 from app.gui.widgets.boxes import centred, vbox
-from app.gui.widgets.composer import Composer, TextBox
+from app.gui.widgets.composer import TextBox
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import Paragraph
 from app.gui.widgets.wording import say
@@ -42,7 +45,8 @@ class DiscussionView(ConversationView):
     turn_skip_requested = Signal(str)
     without_requested = Signal(str, str)
     retake_requested = Signal(str, str)
-    say_requested = Signal(str, str)
+    say_requested = Signal(str, str, object)
+    attachment_removed = Signal(str, object, int)
     setup_requested = Signal(str)
     verdict_requested = Signal(str, object)
     verdict_stop_requested = Signal(str)
@@ -55,9 +59,11 @@ class DiscussionView(ConversationView):
         self, language: Language, look: Look, *, compact: bool, names: tuple[str, str, str], prefix: str
     ) -> None:
         """`names` are the object names of transcript, box and send button; `prefix` begins those of the controls."""
-        box = TextBox(longest=MAX_SAY)
-        composer = Composer(look, box_name=names[1], button_name=names[2], box=box)
+        box = TextBox(longest_paste=LONG_PASTE)
+        composer = AttachingComposer(language, look, box_name=names[1], button_name=names[2], box=box)
         super().__init__(language, look, composer, layout=COMPACT if compact else WIDE, names=names)
+        composer.strip.setObjectName(f"{prefix}attachments")
+        self._composer = composer
         self._session: DebateSession | None = None
         self.controls = DebateControls(language, look, prefix=prefix, headed=compact)
         self._empty_text = say(Paragraph("card_text", centred=True), language, "discussion.empty")
@@ -155,6 +161,14 @@ class DiscussionView(ConversationView):
         else:
             super().take_focus()
 
+    @property
+    def draft(self) -> Draft:
+        return replace(super().draft, attachments=self._composer.attachments())
+
+    def _show_draft(self, draft: Draft) -> None:
+        self._composer.strip.show_attachments(draft.attachments)
+        super()._show_draft(draft)
+
     def _show_speaking(self, event: TurnStarted) -> None:
         """Show who speaks next, and whether the turn waits for a busy assistant."""
         busy = self._session is not None and self._session.reason == Reason.BUSY
@@ -248,12 +262,16 @@ class DiscussionView(ConversationView):
         self.controls.without_requested.connect(
             lambda participant: self.without_requested.emit(self.session_id, participant)
         )
-        self.composer.box.paste_refused.connect(
-            lambda text: self.composer.warn(
-                self._language("paste.refused", characters=len(text), most=MAX_SAY)
-            )
+        composer = self._composer
+        composer.box.long_text_given.connect(
+            lambda text: composer.strip.add((pasted_text(text, self._language),))
         )
-        self.composer.submitted.connect(lambda text: self.say_requested.emit(self.session_id, text))
+        composer.strip.removed.connect(
+            lambda gone, place: self.attachment_removed.emit(self.session_id, gone, place)
+        )
+        composer.message_submitted.connect(
+            lambda text, attachments: self.say_requested.emit(self.session_id, text, attachments)
+        )
         self.transcript.action_requested.connect(self._on_action)
         self.controls.side_chosen.connect(self._show_side)
         self.verdict.cite_requested.connect(self._on_cite)

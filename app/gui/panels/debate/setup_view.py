@@ -27,7 +27,7 @@ from app.gui.dialogs.ask_dialogs import PromptDialog
 from app.gui.display.amounts import estimate_text
 from app.gui.display.i18n import BUILT_IN_ROLES, Language
 from app.gui.display.style import Look
-from app.gui.files.attachments import CHARACTERS_PER_TOKEN, text_attachment
+from app.gui.files.attachments import CHARACTERS_PER_TOKEN, pasted_text
 from app.gui.pages.chat.attachment_strip import AttachmentStrip
 from app.gui.panels.debate.context_list import ContextList
 from app.gui.panels.debate.participant_card import ParticipantCard
@@ -261,7 +261,7 @@ class SetupView(QWidget):
 
     def _connect(self) -> None:
         self.topic.textChanged.connect(self._refresh)
-        self.topic.paste_refused.connect(self._on_paste_refused)
+        self.topic.long_text_given.connect(self._on_paste_refused)
         ticks = (self.context.toggled, self.opening.toggled, self.polls.toggled)
         for changed in (self.mode.chosen, self.rounds.valueChanged, *ticks):
             changed.connect(lambda _value: self._refresh())
@@ -353,7 +353,7 @@ class SetupView(QWidget):
         return ""
 
     def _on_paste_refused(self, text: str) -> None:
-        self.pasted.add((text_attachment(text, f"{self._language('chat.paste')}.txt"),))
+        self.pasted.add((pasted_text(text, self._language),))
 
     def put_back_pasted(self, attachment: Attachment, place: int) -> None:
         """Put back a pasted text that was removed."""

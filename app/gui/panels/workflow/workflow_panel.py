@@ -6,15 +6,17 @@ from dataclasses import dataclass, replace
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QLabel, QWidget
 
+from app.core.draft import Draft
 from app.core.session import Status, WorkflowSession
 from app.core.text import visible
 from app.core.texts import has_hangul
 from app.core.workflow import STEP_ENDED, Fault, WorkflowDefinition
-from app.engine.chat.input import MAX_TEXT
 from app.engine.workflow.commands import by_keyword
 from app.gui.display.i18n import Language
 from app.gui.display.session_kinds import state_of
 from app.gui.display.style import Look
+from app.gui.files.attachments import LONG_PASTE, pasted_text
+from app.gui.pages.chat.attachment_strip import AttachmentStrip
 from app.gui.panels.right_panel import RightPanel
 from app.gui.panels.workflow.definitions_view import DefinitionsView
 from app.gui.panels.workflow.step_display import StepLook, done_count
@@ -104,12 +106,14 @@ class BusyList(QFrame):
 class StartBox(QFrame):
     """Takes a command and shows the workflow recognised in it, which the user can change.
 
-    Signals: start_requested(command, definition id), classify_requested(command) if no keyword matches,
-    estimate_wanted() when another workflow would start, or the box gets the focus.
+    A long text that is pasted becomes an attachment. Signals: start_requested(command, definition id, attachments),
+    classify_requested(command) if no keyword matches, draft_changed(draft), estimate_wanted() when another workflow would
+    start, or the box gets the focus.
     """
 
-    start_requested = Signal(str, str)
+    start_requested = Signal(str, str, object)
     classify_requested = Signal(str)
+    draft_changed = Signal(object)
     estimate_wanted = Signal()
 
     def __init__(self, language: Language, look: Look) -> None:
@@ -121,7 +125,7 @@ class StartBox(QFrame):
         self._hint_key = ""
         self._title = say(plain_label("field"), language, "workflow.command")
         self.box = say(
-            named("workflow_command", TextBox(lines=2, most=6, longest=MAX_TEXT)),
+            named("workflow_command", TextBox(lines=2, most=6, longest_paste=LONG_PASTE)),
             language,
             name="workflow.command",
             hint="workflow.command.hint",
@@ -131,16 +135,21 @@ class StartBox(QFrame):
         self._hint = Paragraph("hint")
         self._estimate = Paragraph("hint")
         self._limit = say(Paragraph("warn"), language, "chat.not_english")
-        self._refused = Paragraph("warn")
+        self.strip = named("workflow_attachments", AttachmentStrip(language, look))
         self._english_only = False
         self._lay_out()
-        self.box.textChanged.connect(self._on_text)
-        self.box.textChanged.connect(self._refused.hide)
-        self.box.paste_refused.connect(self._on_paste_refused)
+        for changed in (self.box.textChanged, self.strip.changed):
+            changed.connect(self._on_text)
+        self.box.long_text_given.connect(lambda text: self.strip.add((pasted_text(text, language),)))
         self.box.submitted.connect(self._on_start)
         self.box.focus_changed.connect(self._on_focus)
         self.choice.activated.connect(self._on_picked)
-        for changed in (self.box.textChanged, self.choice.currentIndexChanged, self.box.focus_changed):
+        for changed in (
+            self.box.textChanged,
+            self.strip.changed,
+            self.choice.currentIndexChanged,
+            self.box.focus_changed,
+        ):
             changed.connect(lambda *_: self.estimate_wanted.emit())
         language.changed.connect(self._retranslate)
         self._retranslate()
@@ -162,9 +171,23 @@ class StartBox(QFrame):
         """Return the id of the workflow that would start, "" for none."""
         return str(self.choice.currentData() or "")
 
+    @property
+    def draft(self) -> Draft:
+        """The unsent request."""
+        return Draft(text=self.box.toPlainText(), attachments=self.strip.attachments())
+
+    def show_draft(self, draft: Draft) -> None:
+        """Show an unsent request."""
+        self.box.setPlainText(draft.text)
+        self.strip.show_attachments(draft.attachments)
+
+    def words(self) -> str:
+        """Return what says which workflow is wanted: the text, or the beginning of the first attachment."""
+        return self.box.text() or next((one.text[:LONG_PASTE] for one in self.strip.attachments()), "")
+
     def show_recognised(self, command: str, definition: WorkflowDefinition | None) -> None:
         """Show the workflow a model recognised in a command; None lets the user choose."""
-        if command != self.box.text() or self._picked:
+        if command != self.words() or self._picked:
             return
         self.set_waiting(False)
         if definition is not None:
@@ -185,20 +208,20 @@ class StartBox(QFrame):
         """Clear the box for the next command."""
         self._picked = False
         self.box.clear()
+        self.strip.show_attachments(())
         self.set_waiting(False)
         self._choose("")
         self._say("")
 
     def _lay_out(self) -> None:
-        self._refused.hide()
         self._limit.hide()
         self._estimate.hide()
         vbox(
             self._title,
+            self.strip,
             self.box,
             self._hint,
             self._limit,
-            self._refused,
             self._estimate,
             hbox(self.choice, STRETCH, self.start, spacing=8),
             inside=self,
@@ -211,11 +234,8 @@ class StartBox(QFrame):
         self.setProperty("focused", focused)
         self.style().polish(self)
 
-    def _on_paste_refused(self, text: str) -> None:
-        self._refused.setText(self._language("paste.refused", characters=len(text), most=MAX_TEXT))
-        self._refused.show()
-
     def _on_text(self) -> None:
+        self.draft_changed.emit(self.draft)
         self._show_limit()
         if self._picked:
             return
@@ -232,15 +252,15 @@ class StartBox(QFrame):
         self._say("")
 
     def _on_start(self) -> None:
-        text, chosen = self.box.text(), self.chosen()
-        if not text:
+        words, chosen = self.words(), self.chosen()
+        if not words:
             self.box.setFocus()
         elif chosen:
-            self.start_requested.emit(text, chosen)
+            self.start_requested.emit(self.box.text(), chosen, self.strip.attachments())
         elif self.start.isEnabled():
             self.set_waiting(True)
             self._say("workflow.looking")
-            self.classify_requested.emit(text)
+            self.classify_requested.emit(words)
 
     def _choose(self, definition_id: str) -> None:
         self.choice.setCurrentIndex(max(0, self.choice.findData(definition_id)))
