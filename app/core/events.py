@@ -206,6 +206,7 @@ class RetryScheduled(Event):
     author: Author
     seconds: float
     reason: str
+    provider: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

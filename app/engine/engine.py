@@ -387,6 +387,10 @@ class Engine:
 
         return bring_back
 
+    def ask_again(self, provider_id: str) -> None:
+        """Ask a provider again at once, however long it asked to wait."""
+        self._calls.end_pause(provider_id)
+
     async def test_provider(self, provider_id: str) -> TestResult:
         """Try a provider with its key."""
         if provider_of(self._documents, provider_id) is None:

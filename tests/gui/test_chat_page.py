@@ -13,7 +13,7 @@ from app.core.session import Chat, ChatSession, QueuedMessage
 from tests import app_driver
 from tests.app_driver import Person, at_window
 from tests.chat_scenes import TREE, architect, replies, said_last
-from tests.wire import Answer, WireServer
+from tests.wire import Answer, Fault, WireServer
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
 
 # The first answer waits for the child process that asks models; on a busy machine that takes long.
@@ -53,6 +53,37 @@ async def test_the_model_titles_the_chat_after_its_first_answer(person, wire_ser
     session = person.window.controller.chat_page.session
     assert session.title == "Indentation styles"
     assert [entry.session_id for entry in session.unsaid] == [session.id]
+
+
+async def test_a_provider_that_asks_to_wait_is_asked_again_at_once(person, wire_servers):  # noqa: F811
+    wire_servers["openai"].script("openai-wire", [Fault("rate429", retry_after=100.0)])
+    await person.click("new_button")
+    await say(person, "Tabs or spaces?")
+    await until(lambda: person.sees("chat_resume"), what="the offer")
+    assert person.find("chat_resume", QPushButton).text() == "Retry now"
+    await person.click("chat_resume")
+    page = person.window.controller.chat_page
+    await until(lambda: page.session.status == "idle")
+    assert len(person.transcript("transcript")) == 2 and not person.sees("chat_resume")
+
+
+async def test_what_one_says_is_scrolled_to_unless_it_is_queued(person, wire_servers):  # noqa: F811
+    server = wire_servers["openai"]
+    server.script("openai-wire", lambda request: Answer("A line.\n\n" * 60))
+    await person.click("new_button")
+    await say(person, "Tabs or spaces?")
+    page = person.window.controller.chat_page
+    await until(lambda: page.session and page.session.status == "idle")
+    page.transcript.canvas.show(0)
+    server.script("openai-wire", lambda request: Answer("Some words. " * 60, pace=0.5, pieces=60))
+    await say(person, "Why?")
+    await until(lambda: any(page.transcript.message_rect(one) for one in page.transcript.message_ids[2:]))
+    assert page.transcript.following
+    await until(lambda: page.session.status == "running")
+    page.transcript.canvas.show(0)
+    await say(person, "And?")
+    await until(lambda: page.session.chat.queue)
+    assert not page.transcript.following
 
 
 async def running(

@@ -4,7 +4,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 
 from app.core.session import Participant
 from app.engine.engine import DebateSetup
@@ -143,3 +144,24 @@ async def test_a_single_failed_turn_is_taken_again_from_its_row(
     view.transcript.action_requested.emit(failed.id, "retry")
     await until(lambda: ("openai", "done") in states(view), PATIENCE_S)
     await person.window.controller.engine.stop(view.session_id)
+
+
+@pytest.mark.timeout(180)
+async def test_a_turn_is_copied_and_forked_by_the_buttons_over_it(person: Person) -> None:
+    view = await start(person, *KINDS)
+    await until(lambda: view.session.status == "completed", PATIENCE_S)
+    view._show_side("discussion")
+    first = view.transcript.message_ids[0]
+    rect = view.transcript.message_rect(first)
+    QTest.mouseMove(view.transcript.viewport(), rect.center())
+    bar = view.transcript.action_bar
+    await until(lambda: bar.message_id == first)
+    assert [one.objectName() for one in bar.findChildren(QWidget) if one.isVisible()] == [
+        "message_copy", "message_fork",
+    ]  # fmt: skip
+    await person.click("message_copy")
+    assert QApplication.clipboard().text() == view._said[first].content
+    before = view.session_id
+    await person.click("message_fork")
+    await until(lambda: view.session_id != before and view.session.status == "paused")
+    assert [one.content for one in view._said.values()] == [QApplication.clipboard().text()]

@@ -423,3 +423,15 @@ def test_the_caret_of_a_table_stands_behind_its_last_word(view: TranscriptView) 
     table = row(view, "m1").text.segments[-1]
     caret = table.position_rect(table.start + table.length)
     assert caret.left() > table.rect.center().x() and caret.top() > table.rect.center().y()
+
+
+def test_the_buttons_over_a_message_go_with_it(view: TranscriptView, qtbot: QtBot) -> None:
+    view.feed.show_session(SESSION, [asked(1), spoke("m1", "t1", "One.")])
+    rect = view.message_rect("m1")
+    assert rect is not None
+    QTest.mouseMove(view.viewport(), rect.center())
+    assert view.action_bar.message_id == "m1"
+    view.feed.reload([asked(1)])
+    assert view.action_bar.message_id == ""
+    QTest.mouseMove(view.viewport(), QPoint(200, view.message_rect("u1").center().y()))
+    assert view.action_bar.message_id == "u1"

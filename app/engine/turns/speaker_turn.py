@@ -138,6 +138,7 @@ class SpeakerTurn:
                         author=plan.message.author,
                         seconds=seconds,
                         reason=FailureKind.RATE_LIMIT,
+                        provider=plan.provider,
                     )
                 )
             with self._waits():

@@ -208,6 +208,7 @@ class ChatController(Controller):
         self._run(page.stop_requested, self._engine.stop)
         page.box.pause_requested.connect(lambda: self._start(self._engine.pause(page.session_id)))
         self._run(page.resume_requested, self._engine.resume)
+        page.state_line.retry_requested.connect(self._engine.ask_again)
         page.message_action_requested.connect(self._on_action)
         page.version_requested.connect(self._on_version)
         page.provider_requested.connect(lambda provider: self.settings_requested.emit("providers", provider))

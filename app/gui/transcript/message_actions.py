@@ -9,7 +9,8 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
 
 from app.core.message import Message, MessageState, Role, SummaryNote
 from app.core.texts import Texts
-from app.gui.transcript.message_row import CONTINUE, RETRY
+from app.gui.transcript.canvas import Canvas
+from app.gui.transcript.message_row import CONTINUE, RETRY, MessageRow
 from app.gui.transcript.pictures import COPY_PICTURE, SAVE_PICTURE, shown_pictures
 from app.gui.transcript.row_style import RowStyle
 from app.gui.transcript.row_words import is_cut
@@ -17,6 +18,7 @@ from app.gui.transcript.row_words import is_cut
 COPY = "copy"
 EDIT = "edit"
 CONTINUE_FROM = "continue_from"
+FORK = "fork"
 REDO_SUMMARY = "redo_summary"
 USE_SUMMARY = "use_summary"
 LEAVE_SUMMARY = "leave_summary"
@@ -27,6 +29,7 @@ WORDS = {
     EDIT: "transcript.edit",
     CONTINUE: "transcript.continue",
     CONTINUE_FROM: "transcript.continue_from",
+    FORK: "transcript.fork",
     SAVE_PICTURE: "transcript.save_picture",
     COPY_PICTURE: "transcript.copy_picture",
     REDO_SUMMARY: "summary.redo",
@@ -39,6 +42,7 @@ ICONS = {
     EDIT: "pencil",
     CONTINUE: "play",
     CONTINUE_FROM: "workflow",
+    FORK: "git-branch",
     SAVE_PICTURE: "download",
     COPY_PICTURE: "image",
 }
@@ -46,21 +50,27 @@ SIDE = 26
 
 
 def offered(message: Message, *, chat: bool, writable: bool, left: Collection[str] = ()) -> tuple[str, ...]:
-    """Return the actions of a message; a sub-agent's message can only be copied. Summaries in `left` are not used.
+    """Return the actions of a message of a chat or debate; a sub-agent's message can only be copied.
+
+    Summaries in `left` are not used.
 
     Of several pictures each has its own words under it.
     """
     pictures = (SAVE_PICTURE, COPY_PICTURE) if len(shown_pictures(message)) == 1 else ()
-    return *_of_message(message, chat=chat, writable=writable, unused=message.id in left), *pictures
+    if not chat:
+        return *_of_turn(message, writable=writable), *pictures
+    return *_of_message(message, writable=writable, unused=message.id in left), *pictures
 
 
-def _of_message(message: Message, *, chat: bool, writable: bool, unused: bool) -> tuple[str, ...]:
-    if (
-        not chat
-        or not writable
-        or message.parent_turn_id is not None
-        or message.state == MessageState.STREAMING
-    ):
+def _of_turn(message: Message, *, writable: bool) -> tuple[str, ...]:
+    """Return the actions of a debate's turn; one that failed is retried while the debate is open."""
+    if message.role == Role.ASSISTANT and message.state == MessageState.DONE:
+        return (COPY, FORK)
+    return (COPY, RETRY) if message.state == MessageState.FAILED and writable else (COPY,)
+
+
+def _of_message(message: Message, *, writable: bool, unused: bool) -> tuple[str, ...]:
+    if not writable or message.parent_turn_id is not None or message.state == MessageState.STREAMING:
         return (COPY,)
     if message.role == Role.SUMMARY:
         if message.note == SummaryNote.PRUNED:
@@ -79,14 +89,21 @@ class ActionBar(QWidget):
 
     chosen = Signal(str, str)
 
-    def __init__(self, parent: QWidget) -> None:
+    def __init__(
+        self, parent: QWidget, canvas: Canvas, offered_of: Callable[[Message], Sequence[str]]
+    ) -> None:
+        """`offered_of` returns the actions of a message."""
         super().__init__(parent)
+        self._canvas, self._offered_of = canvas, offered_of
+        self._mouse = QPoint()
         self._message_id = ""
         self._colours = ("", "")
         self._buttons: dict[str, QToolButton] = {}
         self._line = QHBoxLayout(self)
         self._line.setContentsMargins(2, 2, 2, 2)
         self._line.setSpacing(0)
+        canvas.scrolled.connect(self.hide)
+        canvas.refreshed.connect(self._on_refreshed)
         self.hide()
 
     @property
@@ -94,10 +111,24 @@ class ActionBar(QWidget):
         """The message of the bar, "" while it is hidden."""
         return "" if self.isHidden() else self._message_id
 
-    def offer(self, message_id: str, actions: Sequence[str], style: RowStyle, top_right: QPoint) -> None:
-        """Show the buttons of a message at a place of the parent."""
-        if message_id == self.message_id:
+    def come_to(self, point: QPoint) -> None:
+        """Show the buttons of the message at a point of the parent; none where there is none."""
+        self._mouse = point
+        placed = self._canvas.placed_at(point.y())
+        row = self._canvas.row(placed.row) if placed else None
+        if placed is None or not isinstance(row, MessageRow) or row.message.state == MessageState.STREAMING:
+            self.hide()
             return
+        room = 80 if row.context.versions[1] > 1 else 0
+        corner = QPoint(row.right - room, placed.top + row.top - 14)
+        self._offer(row.message.id, self._offered_of(row.message), self._canvas.style, corner)
+
+    def _on_refreshed(self) -> None:
+        # What moved or went without the mouse takes its buttons along.
+        if not self.isHidden():
+            self.come_to(self._mouse)
+
+    def _offer(self, message_id: str, actions: Sequence[str], style: RowStyle, top_right: QPoint) -> None:
         self._message_id = message_id
         self._colours = (style.tokens.surface, style.tokens.line_strong)
         for action in actions:

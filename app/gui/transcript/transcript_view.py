@@ -25,7 +25,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QMenu, QToolTip, QWidget
 
-from app.core.message import Message, MessageState
+from app.core.message import Message
 from app.core.texts import Texts
 from app.gui.display.theme import Tokens
 from app.gui.transcript import accessible
@@ -34,7 +34,7 @@ from app.gui.transcript.canvas import Canvas
 from app.gui.transcript.feed import Feed
 from app.gui.transcript.keyboard import Keyboard
 from app.gui.transcript.message_actions import COPY, WORDS, ActionBar, MenuItem, build_menu, offered
-from app.gui.transcript.message_row import EARLIER, LATER, RETRY, SETTINGS, UNFOLD, MessageRow
+from app.gui.transcript.message_row import EARLIER, LATER, RETRY, SETTINGS, UNFOLD
 from app.gui.transcript.painted_row import COPY_CODE, THOUGHT, PaintedRow
 from app.gui.transcript.pictures import Pictures
 from app.gui.transcript.pointer import Pointer
@@ -105,7 +105,7 @@ class TranscriptView(QAbstractScrollArea):
         self.keyboard = Keyboard(self.model, self.canvas, self.selection)
         self._pointer = Pointer(self, self.canvas, self.selection, self._act, self.link_requested.emit)
         self.pill = JumpPill(self.viewport(), tokens)
-        self.action_bar = ActionBar(self.viewport())
+        self.action_bar = ActionBar(self.viewport(), self.canvas, self._offered)
         overlays += [self.pill, self.action_bar]
         self._way_to_end = WayToEnd(self.pill, self.canvas, self.feed)
         self.pill.clicked.connect(self.jump_to_latest)
@@ -114,7 +114,6 @@ class TranscriptView(QAbstractScrollArea):
         self._pictures.ready.connect(lambda row_id: self.canvas.renew((row_id,)))
         self._pictures.copied.connect(self.copy_done)
         self._pictures.save_requested.connect(self.save_requested)
-        self.canvas.scrolled.connect(self.action_bar.hide)
         self.typing.ticked.connect(lambda: self.viewport().update(self.feed.typing_rect()))
         self.feed.session_shown.connect(self._on_session_shown)
         self.feed.finished.connect(lambda row_id: accessible.announce(self, lambda: self.describe(row_id)))
@@ -277,17 +276,6 @@ class TranscriptView(QAbstractScrollArea):
     def _offered(self, message: Message) -> tuple[str, ...]:
         return offered(message, chat=self.model.chat, writable=self.model.can_retry, left=self.model.unused)
 
-    def _show_actions(self, point: QPoint) -> None:
-        """Show the action bar on the message under the mouse, in a chat."""
-        placed = self.canvas.placed_at(point.y())
-        row = self.canvas.row(placed.row) if placed and self.model.chat else None
-        if placed is None or not isinstance(row, MessageRow) or row.message.state == MessageState.STREAMING:
-            self.action_bar.hide()
-            return
-        room = 80 if row.context.versions[1] > 1 else 0
-        corner = QPoint(row.right - room, placed.top + row.top - 14)
-        self.action_bar.offer(row.message.id, self._offered(row.message), self.canvas.style, corner)
-
     def context_menu(self, point: QPoint) -> QMenu:
         """Return the menu for a point of the viewport; it deletes itself when closed."""
         selected = self.selection.bounds() is not None
@@ -318,7 +306,7 @@ class TranscriptView(QAbstractScrollArea):
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         self._pointer.move(event)
         if not event.buttons() & Qt.MouseButton.LeftButton:
-            self._show_actions(event.position().toPoint())
+            self.action_bar.come_to(event.position().toPoint())
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         if self.typing.stops_at(event.position().toPoint()):
@@ -437,6 +425,7 @@ class TranscriptView(QAbstractScrollArea):
     def hideEvent(self, event: QHideEvent) -> None:
         self.feed.stop()
         self.canvas.stop()
+        self.action_bar.hide()
         super().hideEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:

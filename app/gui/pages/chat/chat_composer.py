@@ -102,6 +102,11 @@ class ChatComposer(AttachingComposer):
         self.stop.setVisible(busy and self._stops)
         self._fit_hint()
 
+    @property
+    def busy(self) -> bool:
+        """Whether the assistant works, so that a message goes to the queue."""
+        return self._busy
+
     def show_editing(self, editing: bool) -> None:
         """Show that an earlier message is being edited, with a button to cancel."""
         self._editing.setVisible(editing)

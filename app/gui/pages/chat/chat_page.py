@@ -391,17 +391,15 @@ class ChatPage(ConversationView):
         composer, transcript = self.chat_composer, self.transcript
         composer.message_submitted.connect(self._on_submitted)
         composer.stop_requested.connect(lambda: self.stop_requested.emit(self.session_id))
-        self.transcript.typing.can_stop = True
-        self.transcript.stop_requested.connect(lambda: self.stop_requested.emit(self.session_id))
+        transcript.typing.can_stop = True
+        transcript.stop_requested.connect(lambda: self.stop_requested.emit(self.session_id))
         composer.edit_cancelled.connect(self._leave_editing)
         self.box.stop_requested.connect(lambda: self.stop_requested.emit(self.session_id))
         self.box.member_called.connect(composer.message_box.begin_with)
         self.queue.written.connect(lambda *said: self._on_written(self._queued, *said))
         self.state_line.resume_requested.connect(lambda: self.resume_requested.emit(self.session_id))
         transcript.action_requested.connect(self._on_action)
-        transcript.version_requested.connect(
-            lambda turn_id, step: self.version_requested.emit(self.session_id, turn_id, step)
-        )
+        transcript.version_requested.connect(lambda *one: self.version_requested.emit(self.session_id, *one))
         transcript.stop_turn_requested.connect(
             lambda turn_id: self.stop_turn_requested.emit(self.session_id, turn_id)
         )
@@ -409,11 +407,13 @@ class ChatPage(ConversationView):
 
     def _on_submitted(self, text: str, attachments: tuple[Attachment, ...]) -> None:
         message_id = self._editing
-        if not message_id:
+        if message_id or not self.chat_composer.busy:
+            self.transcript.jump_to_latest()
+        if message_id:
+            self._leave_editing()
+            self.edit_requested.emit(self.session_id, message_id, text, attachments)
+        else:
             self.send_requested.emit(self.session_id, text, attachments)
-            return
-        self._leave_editing()
-        self.edit_requested.emit(self.session_id, message_id, text, attachments)
 
     def _on_action(self, message_id: str, action: str) -> None:
         message = self.transcript.model.book.messages.get(message_id)

@@ -19,10 +19,11 @@ from app.gui.widgets.label import plain_label
 class StateLine(QFrame):
     """Says why a chat does not continue; hidden otherwise.
 
-    Signals: resume_requested(), let_go_requested() for a held assistant.
+    Signals: resume_requested(), retry_requested(provider id), let_go_requested() for a held assistant.
     """
 
     resume_requested = Signal()
+    retry_requested = Signal(str)
     let_go_requested = Signal()
 
     def __init__(self, language: Language) -> None:
@@ -34,7 +35,8 @@ class StateLine(QFrame):
         self._read_only = False
         self._damaged = 0
         self._held = False
-        self._retry: tuple[str, str, float] | None = None
+        self._retry: RetryScheduled | None = None
+        self._retry_at = 0.0
         self._text = plain_label(wrap=True)
         self.resume = button("", "chat_resume", self._on_clicked)
         hbox((self._text, 1), self.resume, inside=self, margins=(12, 7, 8, 7))
@@ -65,7 +67,7 @@ class StateLine(QFrame):
 
     def show_retry(self, event: RetryScheduled) -> None:
         """Count down to the next try."""
-        self._retry = (event.author.name, event.reason, time.monotonic() + event.seconds)
+        self._retry, self._retry_at = event, time.monotonic() + event.seconds
         self._refresh()
 
     def end_retry(self) -> None:
@@ -77,8 +79,10 @@ class StateLine(QFrame):
     def _refresh(self) -> None:
         tone, text = self._words()
         paused = self._session is not None and self._session.status == Status.PAUSED
-        self.resume.setText(self._language("queue.go_on" if self._is_held_up else "chat.resume"))
-        self.resume.setVisible((paused or self._is_held_up) and not self._read_only)
+        retries = self._retry is not None
+        key = "queue.go_on" if self._is_held_up else "chat.resume"
+        self.resume.setText(self._language("discussion.retry_now" if retries else key))
+        self.resume.setVisible((paused or retries or self._is_held_up) and not self._read_only)
         self._text.setText(text)
         self.setVisible(bool(text))
         if self.property("tone") != tone:
@@ -96,7 +100,10 @@ class StateLine(QFrame):
         return self._held and self._session is not None and waits_its_turn(self._session)
 
     def _on_clicked(self) -> None:
-        (self.let_go_requested if self._is_held_up else self.resume_requested).emit()
+        if self._retry is not None:
+            self.retry_requested.emit(self._retry.provider)
+        else:
+            (self.let_go_requested if self._is_held_up else self.resume_requested).emit()
 
     def _words(self) -> tuple[str, str]:
         words, session = self._language, self._session
@@ -105,9 +112,9 @@ class StateLine(QFrame):
         if self._read_only:
             return "warn", words("chat.read_only")
         if self._retry is not None:
-            name, reason, at = self._retry
-            left = max(0, math.ceil(at - time.monotonic()))
-            return "warn", words("discussion.retry", count=left, name=name, reason=words(f"failure.{reason}"))
+            left = max(0, math.ceil(self._retry_at - time.monotonic()))
+            name, reason = self._retry.author.name, words(f"failure.{self._retry.reason}")
+            return "warn", words("discussion.retry", count=left, name=name, reason=reason)
         if self._is_held_up:
             return "warn", words("notice.held_back", name=session.chat.assistant_name)
         reason = words.reason(session.reason)

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QStackedLayout, QStackedWidget, QWidget
 from app.core.catalog import EMBEDDED
 from app.core.draft import Draft
 from app.core.events import MessageFinished, RetryScheduled, TurnStarted
-from app.core.message import Message
+from app.core.message import Attachment, Message
 from app.core.reasons import Reason
 from app.core.session import ENDED, DebateSession, Status
 from app.engine.debate.director import PARTICIPANT
@@ -24,6 +24,7 @@ from app.gui.panels.conversation_view import ConversationView, empty_state
 from app.gui.panels.debate.debate_bars import AfterBar
 from app.gui.panels.debate.debate_controls import DISCUSSION, VERDICT, DebateControls
 from app.gui.panels.debate.verdict_view import VerdictView
+from app.gui.transcript.message_actions import FORK
 from app.gui.transcript.message_row import RETRY, SETTINGS
 from app.gui.transcript.row_style import COMPACT, MAX_COLUMN, WIDE
 from app.gui.widgets.boxes import centred, vbox
@@ -269,9 +270,7 @@ class DiscussionView(ConversationView):
         composer.strip.removed.connect(
             lambda gone, place: self.attachment_removed.emit(self.session_id, gone, place)
         )
-        composer.message_submitted.connect(
-            lambda text, attachments: self.say_requested.emit(self.session_id, text, attachments)
-        )
+        composer.message_submitted.connect(self._on_submitted)
         self.transcript.action_requested.connect(self._on_action)
         self.controls.side_chosen.connect(self._show_side)
         self.verdict.cite_requested.connect(self._on_cite)
@@ -288,6 +287,10 @@ class DiscussionView(ConversationView):
         after.new_requested.connect(self._on_new)
         self._language.changed.connect(self._retranslate)
 
+    def _on_submitted(self, text: str, attachments: tuple[Attachment, ...]) -> None:
+        self.transcript.jump_to_latest()
+        self.say_requested.emit(self.session_id, text, attachments)
+
     def _on_cite(self, message_id: str) -> None:
         """Show the message that a sentence of the verdict cites."""
         self._show_side(DISCUSSION)
@@ -301,6 +304,8 @@ class DiscussionView(ConversationView):
     def _on_action(self, message_id: str, action: str) -> None:
         if action == RETRY:
             self.retake_requested.emit(self.session_id, message_id)
+        elif action == FORK:
+            self.fork_requested.emit(self.session_id, message_id)
         elif action == SETTINGS:
             self.provider_requested.emit(self._provider_of(self.transcript.author_of(message_id)))
 
