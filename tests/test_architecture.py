@@ -8,6 +8,7 @@ import subprocess
 import sys
 import sysconfig
 import tomllib
+from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -88,6 +89,15 @@ def test_every_file_opens_with_a_short_docstring_and_stays_small() -> None:
         if (lines := len(text.splitlines())) > MOST_LINES:
             found.append(f"{path.relative_to(ROOT)} has {lines} lines")
     assert found == []
+
+
+def test_a_class_has_a_name_of_its_own() -> None:
+    places = defaultdict(list)
+    for path in python_files("app"):
+        for node in ast.walk(tree(path)):
+            if isinstance(node, ast.ClassDef):
+                places[node.name].append(place(path, node))
+    assert [found for found in places.values() if len(found) > 1] == []
 
 
 def test_the_languages_have_the_same_keys_and_blanks() -> None:

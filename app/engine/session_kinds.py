@@ -26,7 +26,7 @@ from app.engine.turns.context import Services
 from app.engine.workflow.run import WorkflowRun
 
 
-class Document(Protocol):
+class SessionDocument(Protocol):
     """A session as a document, piece by piece."""
 
     def markdown(self) -> Iterator[str]:
@@ -49,7 +49,7 @@ class SessionKind:
         """Return the ids of the providers that a session asks if it runs now."""
         return {one.provider for one in session.debate.participants} if session.debate else set()
 
-    def document(self, live: LiveSession, prompts: Prompts) -> Document:
+    def document(self, live: LiveSession, prompts: Prompts) -> SessionDocument:
         """Return a session as a document for people. Raises BadInput for an unknown kind."""
         return DebateDocument(live, prompts)
 
@@ -89,7 +89,7 @@ class ChatKind(SessionKind):
         agent = directory.agent(session.chat.assistant_id) if session.chat else None
         return {directory.model_of(agent).provider} if agent else set()
 
-    def document(self, live: LiveSession, prompts: Prompts) -> Document:
+    def document(self, live: LiveSession, prompts: Prompts) -> SessionDocument:
         """Return the chosen version of the chat as a document."""
         return ChatDocument(live, prompts)
 

@@ -47,7 +47,7 @@ _SAME_FOR_THE_CALL = (
 
 
 @dataclass(frozen=True, slots=True)
-class _Text:
+class _Summary:
     """The text of a summary, how it came about, and what it cost."""
 
     content: str
@@ -144,7 +144,7 @@ class Summarizing:
         note: str,
         *,
         alone: bool,
-    ) -> _Text | None:
+    ) -> _Summary | None:
         """Return a summary by the turn's own model, else an extract; None where nothing may change."""
         words = self._services.prompts.lines(self._context.language, "assistant")
         messages = [message for one in covered for message in one.messages]
@@ -162,10 +162,10 @@ class Summarizing:
             if content and said:
                 content = "\n".join((f"{content}\n\n{words['quoted']}", *(f"> {text}" for text in said)))
             if self._is_worth(turn, content, replaces):
-                return _Text(content, note, turn.agent_model.name, call.usage)
+                return _Summary(content, note, turn.agent_model.name, call.usage)
             self._note_in_vain(turn, call)
         content = extract(messages, before, words["quoted"])
-        return _Text(content, SummaryNote.EXTRACT) if self._is_worth(turn, content, replaces) else None
+        return _Summary(content, SummaryNote.EXTRACT) if self._is_worth(turn, content, replaces) else None
 
     def _is_worth(self, turn: AgentTurn, content: str, replaces: int) -> bool:
         return bool(content) and tokens_of(content, turn.agent_model.model) <= MOST_LEFT * replaces
@@ -209,12 +209,12 @@ class Summarizing:
         results, replaces = results_to_prune(messages, done, limit, turn.agent_model.model)
         if not results:
             return False
-        text = _Text(pruned_text(messages, results), SummaryNote.PRUNED)
+        text = _Summary(pruned_text(messages, results), SummaryNote.PRUNED)
         self._write(turn, text, through=turn.turn_id, through_message=results[-1].id, replaces=replaces)
         return True
 
     def _write(
-        self, turn: AgentTurn, text: _Text, *, through: str, replaces: int, through_message: str = ""
+        self, turn: AgentTurn, text: _Summary, *, through: str, replaces: int, through_message: str = ""
     ) -> None:
         message = Message(
             id=new_id(),

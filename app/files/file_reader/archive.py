@@ -19,8 +19,8 @@ End = Callable[[str], None]
 Text = Callable[[str], None]
 
 
-class Archive:
-    """A checked archive; the names of its entries are only keys and never become paths."""
+class ZipDocument:
+    """A document that is a ZIP file, checked; the names of its entries are only keys and never become paths."""
 
     def __init__(self, path: Path) -> None:
         """Open it. Raises Unreadable."""

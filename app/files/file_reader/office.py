@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from app.files.file_reader.archive import Archive
+from app.files.file_reader.archive import ZipDocument
 from app.files.file_reader.document import Document, Unreadable
 
 _OLD = (".doc", ".ppt", ".xls")
@@ -25,7 +25,7 @@ def read(path: Path) -> Document:
     if old != (name in _OLD):
         raise Unreadable("file_damaged")
     if not old:
-        Archive(path)
+        ZipDocument(path)
     try:
         made: Callable[[], str] = OfficeFile.from_bytes(data, name[1:]).to_markdown
         return Document((made(),))

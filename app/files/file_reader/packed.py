@@ -6,7 +6,7 @@ import urllib.parse
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from app.files.file_reader.archive import Archive, parse
+from app.files.file_reader.archive import ZipDocument, parse
 from app.files.file_reader.document import Document, Unreadable
 from app.files.file_reader.web_page import plain_text
 
@@ -66,7 +66,7 @@ def _xml_text(data: bytes, within: str = "") -> str:
 
 def read_odt(path: Path) -> Document:
     """Return the text of an OpenDocument text. Raises Unreadable."""
-    archive = Archive(path)
+    archive = ZipDocument(path)
     if b"encryption-data" in archive.read("META-INF/manifest.xml"):
         raise Unreadable("file_encrypted")
     data = archive.read("content.xml")
@@ -77,7 +77,7 @@ def read_odt(path: Path) -> Document:
 
 def read_hwpx(path: Path) -> Document:
     """Return the text of an HWPX document. Raises Unreadable."""
-    archive = Archive(path)
+    archive = ZipDocument(path)
     if b"encryption-data" in archive.read("META-INF/manifest.xml"):
         raise Unreadable("file_encrypted")
     found = [(int(match[1]), match[0]) for name in archive.names if (match := _SECTION.fullmatch(name))]
@@ -88,7 +88,7 @@ def read_hwpx(path: Path) -> Document:
 
 def read_epub(path: Path) -> Document:
     """Return the text of an e-book, chapter by chapter. Raises Unreadable."""
-    archive = Archive(path)
+    archive = ZipDocument(path)
     rootfiles: list[str] = []
 
     def root(name: str, values: Mapping[str, str]) -> None:
@@ -123,7 +123,7 @@ def read_epub(path: Path) -> Document:
     return Document(_chapters(archive, names))
 
 
-def _chapters(archive: Archive, names: list[str]) -> Iterator[str]:
+def _chapters(archive: ZipDocument, names: list[str]) -> Iterator[str]:
     for name in names:
         yield plain_text(archive.read(name).decode("utf-8", "replace"))
 

@@ -14,7 +14,7 @@ from app.core.model_facts import ModelFacts
 from app.core.provider import FinishReason
 from app.providers.errors import Classified, chain, classify
 from app.providers.model_host.cache_marks import with_marks
-from app.providers.model_host.deltas import Calls, DeltaBuffer, Pictures, SignedThinking
+from app.providers.model_host.deltas import AnswerPictures, Calls, DeltaBuffer, SignedThinking
 from app.providers.model_host.http_limits import OpenBodies, limit_bodies, refuse_other_origins
 from app.providers.model_host.litellm_fixes import (
     apply_fixes,
@@ -102,7 +102,7 @@ class _Stream:
         self._usage: Any = None
         self._calls = Calls()
         self._signed = SignedThinking()
-        self._pictures = Pictures()
+        self._pictures = AnswerPictures()
         self._sent_pictures = 0
         self._room = {"text": call.limits.answer_bytes, "thinking": call.limits.answer_bytes}
         self._full = False

@@ -143,7 +143,7 @@ class SignedThinking:
         return {"thinking_blocks": self._blocks} if self._blocks else None
 
 
-class Pictures:
+class AnswerPictures:
     """The pictures of one answer, checked and without metadata, and what of each provider must be sent back with them."""
 
     def __init__(self) -> None:
