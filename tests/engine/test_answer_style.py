@@ -1,5 +1,6 @@
 """Effort, creativity and length reach the model's request, from assistants, groups and participants."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -62,3 +63,13 @@ def test_a_participant_speaks_in_its_own_way(wished: bool) -> None:
     )
     assert (request.effort, request.temperature) == (("high", 0.2) if wished else ("auto", None))
     assert (SHORT in str(request.messages[0]["content"])) is wished
+
+
+async def test_a_shared_assistant_keeps_its_own_way(tmp_path: Path) -> None:
+    plain = Agent(id="plain", name="Plain", provider="remote0", model="model-0")
+    made = bench(tmp_path, plain, replace(plain, id="wished", **WISH))
+    assistants = made.engine.assistants
+    assert not set(WISH) & set(json.loads(assistants.share("plain")))
+    shared = assistants.read_shared(assistants.share("wished"))
+    assert {name: getattr(shared.definition, name) for name in WISH} == WISH and not shared.dropped
+    await made.engine.shutdown()

@@ -8,7 +8,7 @@ from app.core.agent import Agent, Group
 from app.core.catalog import EMBEDDED, provider_kind
 from app.core.errors import BadInput
 from app.core.events import AssistantsChanged, EventBus
-from app.core.model_facts import ModelFacts
+from app.core.model_facts import Effort, ModelFacts
 from app.core.provider import ProviderStatus
 from app.core.provider_kind import ProviderKind
 from app.core.session import (
@@ -31,6 +31,8 @@ MAX_INSTRUCTIONS = 100_000
 MAX_DEPTH = 10
 MAX_STEPS = 100
 
+# How it answers; what is left to the model is left out of a shared file.
+_STYLE = ("effort", "creativity", "length")
 _KIND = LibraryKind(
     noun=Agent,
     name="assistant",
@@ -40,6 +42,7 @@ _KIND = LibraryKind(
     shared=(
         *("name", "description", "role", "provider", "model", "instructions"),
         *("tools", "sub_agents", "pages", "max_depth", "max_steps"),
+        *_STYLE,
     ),
     silent=("enabled", "busy", "knows_user"),
 )
@@ -78,6 +81,10 @@ class Assistants(Definitions[Agent]):
         if not 0 <= agent.max_depth <= MAX_DEPTH or not 1 <= agent.max_steps <= MAX_STEPS:
             raise BadInput("assistant_limits", depth=MAX_DEPTH, steps=MAX_STEPS)
         return agent
+
+    def _to_share(self, definition: Agent) -> dict[str, Any]:
+        document = super()._to_share(definition)
+        return {name: one for name, one in document.items() if name not in _STYLE or one != Effort.AUTO}
 
     def _from_shared(self, document: Mapping[str, Any]) -> Shared[Agent]:
         """Return a shared assistant without the tools that are not on the allow-list."""
