@@ -51,14 +51,14 @@ def _setting(default: Any, page: str = "", **rule: Any) -> Any:
 class Settings:
     """What the user chose, in the order of the dialog's rows. `language` and `theme` are `system` or a name.
 
-    `text_size` is in percent. `motion` is whether things may move. `tray` keeps an icon beside the clock,
-    `about_user` is what assistants are told about the user. `titles` lets the model that answered a chat write its title,
-    `history` is a HistoryLength, `debate_history` a DebateHistory. `notifications` says what needs the user while another window is in front. `shortcuts` are
-    `command=keys`, those that differ from the program's. `assistant_order` and `group_order` are ids as the
-    side bar lists them, `held_back` those of assistants that begin nothing more. `search_engine` is where `web_search` asks: a name of the catalogue, or the address
-    of a SearXNG server. `proxy` is the address of a proxy, `certificates` the path of a PEM file with certificates to
-    trust. The other `max_…` are the budget of one user message, for the whole tree it sets
-    off; `max_month_usd` is that of a calendar month, all sessions together; 0 means no limit.
+    `text_size` is in percent, `motion` says whether things may move. Assistants are told `about_user`; `titles` lets the
+    model that answered a chat write its title. `history` is a HistoryLength, `debate_history` a DebateHistory.
+    `notifications` say what needs the user while another window is in front, `tray` keeps an icon beside the clock.
+    `shortcuts` are `command=keys`, those that differ from the program's. `assistant_order` and `group_order` are ids as
+    the side bar lists them, `held_back` those of assistants that begin nothing more. `search_engine` is a name of the
+    catalogue, or the address of a SearXNG server. `proxy` is an address, `certificates` the path of a PEM file with
+    certificates to trust. `max_month_usd` is the limit of a calendar month, all sessions together; the other `max_…` are
+    that of one user message, for the whole tree it sets off; 0 means no limit.
     """
 
     language: str = _setting(SYSTEM, "appearance", choices=(SYSTEM, *LANGUAGES))
