@@ -62,6 +62,13 @@ class Sessions:
         _ = live.chat_session
         return live
 
+    async def open_conversation(self, session_id: str) -> LiveSession:
+        """Open a chat in which the user may speak at any time. Raises BadInput for a workflow."""
+        live = await self.open_chat(session_id)
+        if live.session.workflow is not None:
+            raise BadInput("workflow_asks_nothing", title=live.session.title, session_id=live.id)
+        return live
+
     async def begin(self, session: Session, *messages: Message) -> LiveSession:
         """Start a session with its first messages. Raises BadInput, StorageError; then nothing started."""
         self.check(session)

@@ -69,7 +69,7 @@ async def _attachments(run: CommandRun, who: Agent | Group) -> tuple[Attachment,
             attachments.append((await run.read_file(path)).attachment())
             continue
         await engine.look_for_servers()
-        if isinstance(who, Agent) and not engine.chats.takes_images(who.id):
+        if isinstance(who, Agent) and not engine.takes_images(who):
             raise BadInput("attachment_no_images", name=path)
         with named(path):
             attachments.append(await engine.files.picture(Path(path)))

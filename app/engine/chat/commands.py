@@ -90,10 +90,6 @@ class Chats:
         else:
             await self._say(live, text, attachments)
 
-    def takes_images(self, assistant_id: str) -> bool:
-        """Say whether the model of an assistant takes pictures."""
-        return self._directory.model_of(self._agent(assistant_id)).images
-
     # The queue
 
     async def edit_queued(self, session_id: str, queued_id: str, text: str) -> None:
@@ -127,7 +123,7 @@ class Chats:
 
     async def send_now(self, session_id: str, queued_id: str) -> None:
         """Stop the running turn, keep its text, and send a queued message at once."""
-        live = await self._conversation(session_id)
+        live = await self._sessions.open_conversation(session_id)
         _queued(live, queued_id)
         await self._sessions.stop(live)
         queued = _queued(live, queued_id)
@@ -179,8 +175,8 @@ class Chats:
             raise BadInput("assistant_model")
         if provider and not self._directory.has_provider(provider):
             raise BadInput("provider_not_found", provider=provider)
-        live = await self._conversation(session_id)
-        first = live.turn(root_of(live, _message(live, message_id).turn_id))[0]
+        live = await self._sessions.open_conversation(session_id)
+        first = live.turn(root_of(live, found_message(live, message_id).turn_id))[0]
         await self._sessions.stop(live)
         head = first.turn_id if first.role == Role.USER else first.follows or ""
         if not head:
@@ -194,8 +190,8 @@ class Chats:
         self, session_id: str, message_id: str, text: str, attachments: tuple[Attachment, ...] | None = None
     ) -> None:
         """Send another text in place of a message, as a new version, and have it answered."""
-        live = await self._conversation(session_id)
-        message = _message(live, message_id)
+        live = await self._sessions.open_conversation(session_id)
+        message = found_message(live, message_id)
         if message.role != Role.USER or message.follows is None:
             raise BadInput("not_your_message")
         kept = message.attachments if attachments is None else attachments
@@ -205,8 +201,8 @@ class Chats:
 
     async def continue_from(self, session_id: str, message_id: str) -> None:
         """Continue an answer that was cut; from any other message, continue without what came after it."""
-        live = await self._conversation(session_id)
-        message = _message(live, message_id)
+        live = await self._sessions.open_conversation(session_id)
+        message = found_message(live, message_id)
         turn_id = root_of(live, message.turn_id)
         await self._sessions.stop(live)
         self._change(live, head=turn_id)
@@ -217,7 +213,7 @@ class Chats:
 
     async def choose_version(self, session_id: str, turn_id: str) -> None:
         """Show another version of a turn, with what last followed it."""
-        live = await self._conversation(session_id)
+        live = await self._sessions.open_conversation(session_id)
         if not live.turn(turn_id):
             raise NotFound("message_not_found", message=turn_id)
         await self._sessions.stop(live)
@@ -242,7 +238,7 @@ class Chats:
 
     async def choose_assistant(self, session_id: str, assistant_id: str) -> None:
         """Let another assistant answer from now on."""
-        live = await self._conversation(session_id)
+        live = await self._sessions.open_conversation(session_id)
         if live.session.group is not None:
             raise BadInput("group_leads")
         agent = self._agent(assistant_id)
@@ -279,13 +275,6 @@ class Chats:
         queue = live.chat_session.chat.queue
         idle = live.session.status == Status.IDLE and not live.session.reason
         return idle and bool(queue) and self._drafts.holds(live.id, queue[0].id)
-
-    async def _conversation(self, session_id: str) -> LiveSession:
-        """Open a chat in which the user may speak at any time. Raises BadInput for a workflow."""
-        live = await self._sessions.open_chat(session_id)
-        if live.session.workflow is not None:
-            raise BadInput("workflow_asks_nothing", title=live.session.title, session_id=live.id)
-        return live
 
     def _add_to_work(self, live: LiveSession, text: str, attachments: tuple[Attachment, ...]) -> None:
         """Add a message to a running workflow: the steps that begin from now on are told."""
@@ -384,7 +373,8 @@ def _queued(live: LiveSession, queued_id: str) -> QueuedMessage:
     return found
 
 
-def _message(live: LiveSession, message_id: str) -> Message:
+def found_message(live: LiveSession, message_id: str) -> Message:
+    """Return a message as last written. Raises NotFound."""
     try:
         return live.message(message_id)
     except KeyError:
@@ -392,7 +382,7 @@ def _message(live: LiveSession, message_id: str) -> Message:
 
 
 def _question(live: LiveSession, message_id: str) -> Message:
-    message = _message(live, message_id)
+    message = found_message(live, message_id)
     if message.prompt is None:
         raise BadInput("not_a_question")
     if not message.asks:

@@ -10,13 +10,14 @@ from app.core.message import Message, Role, SummaryNote
 from app.core.session import Status
 from app.core.settings import HistoryLength
 from app.core.text import clean_text
+from app.engine.chat.commands import found_message
 from app.engine.chat.request import AgentTurn, build_request, history_of, root_turn
 from app.engine.history.summaries import extract, limit_for, turns_to_replace
 from app.engine.live_session import LiveSession
 from app.engine.sessions import Sessions
 from app.engine.turns.answer import Attempt
 from app.engine.turns.context import Services
-from app.engine.turns.summarizing import measured
+from app.engine.turns.summarizing import measured, summary_message
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,7 @@ class Summaries:
 
     async def choose(self, session_id: str, choice: str) -> None:
         """Choose what of a long imported chat is sent from now on: a ChatStart."""
-        live = await self._open(session_id)
+        live = await self._sessions.open_conversation(session_id)
         length = self._services.directory.settings().history
         if choice == ChatStart.LAST_PART:
             self._extract(live)
@@ -99,20 +100,10 @@ class Summaries:
         covered = turns[:place]
         text = extract([message for one in covered for message in one.messages], "", words["quoted"])
         if text:
-            through = covered[-1].turn_id
             replaces = sum(one.tokens for one in covered)
-            live.finish_message(
-                turn.message(
-                    Role.SUMMARY,
-                    turn_id=through,
-                    through=through,
-                    content=text,
-                    note=SummaryNote.EXTRACT,
-                    replaces=replaces,
-                    follows=None,
-                    created_at=utc_now(),
-                )
-            )
+            through = covered[-1].turn_id
+            note = SummaryNote.EXTRACT
+            live.finish_message(summary_message(turn, text, through=through, note=note, replaces=replaces))
 
     def _next_turn(self, live: LiveSession) -> AgentTurn | None:
         """Return the turn that would be next in a chat; None in groups, workflows, and where nobody can answer."""
@@ -126,7 +117,7 @@ class Summaries:
 
     async def make(self, session_id: str) -> None:
         """Summarise a chat now, whatever its length."""
-        live = await self._open(session_id)
+        live = await self._sessions.open_conversation(session_id)
         if live.session.status != Status.IDLE or live.session.group is not None:
             raise BadInput("summary_not_now", title=live.session.title)
         self._sessions.check(live.session)
@@ -140,7 +131,7 @@ class Summaries:
 
     async def edit(self, session_id: str, message_id: str, text: str) -> None:
         """Use another text in place of a summary, which stays as an earlier version."""
-        live = await self._open(session_id)
+        live = await self._sessions.open_conversation(session_id)
         before = self._summary(live, message_id)
         text = clean_text(text).strip()
         if not text:
@@ -154,7 +145,7 @@ class Summaries:
 
     async def use(self, session_id: str, message_id: str, *, used: bool) -> None:
         """Use a summary in place of the other ones of the same turns, or do not use it."""
-        live = await self._open(session_id)
+        live = await self._sessions.open_conversation(session_id)
         summary = self._summary(live, message_id)
         unused = {*live.chat_session.chat.unused_summaries, summary.id}
         if used:
@@ -162,17 +153,8 @@ class Summaries:
             unused.discard(summary.id)
         live.change(chat=replace(live.chat_session.chat, unused_summaries=tuple(sorted(unused))))
 
-    async def _open(self, session_id: str) -> LiveSession:
-        live = await self._sessions.open_chat(session_id)
-        if live.session.workflow is not None:
-            raise BadInput("workflow_asks_nothing", title=live.session.title, session_id=live.id)
-        return live
-
     def _summary(self, live: LiveSession, message_id: str) -> Message:
-        try:
-            message = live.message(message_id)
-        except KeyError:
-            raise NotFound("message_not_found", message=message_id) from None
+        message = found_message(live, message_id)
         if message.role != Role.SUMMARY or message.note == SummaryNote.PRUNED:
             raise NotFound("message_not_found", message=message_id)
         return message

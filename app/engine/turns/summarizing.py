@@ -56,6 +56,21 @@ class _Summary:
     usage: Usage | None = None
 
 
+def summary_message(turn: AgentTurn, content: str, *, through: str, **fields: object) -> Message:
+    """Return a summary of all up to the turn `through`, as a message of that turn."""
+    message = Message(
+        id=new_id(),
+        turn_id=through,
+        role=Role.SUMMARY,
+        author=turn.author,
+        content=content,
+        state=MessageState.DONE,
+        through=through,
+        created_at=utc_now(),
+    )
+    return replace(message, **fields)  # type: ignore[arg-type]
+
+
 def measured(turn: AgentTurn, live: LiveSession, history: History, count: TokenCount) -> list[PastTurn]:
     """Return the turns that came before one, with the tokens that each of them takes as it is sent."""
     model = turn.agent_model
@@ -216,21 +231,16 @@ class Summarizing:
     def _write(
         self, turn: AgentTurn, text: _Summary, *, through: str, replaces: int, through_message: str = ""
     ) -> None:
-        message = Message(
-            id=new_id(),
-            turn_id=through,
-            role=Role.SUMMARY,
-            author=turn.author,
-            content=text.content,
+        message = summary_message(
+            turn,
+            text.content,
             model=text.model,
             usage=text.usage,
             note=text.note,
-            state=MessageState.DONE,
             through=through,
             through_message=through_message,
             agent_id=turn.agent.id if through_message else "",
             replaces=replaces,
-            created_at=utc_now(),
         )
         self._context.budget.note_answer(message)
         used = text.usage
