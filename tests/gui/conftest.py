@@ -1,5 +1,15 @@
-"""The tests of this folder have model hosts that need not load LiteLLM each time."""
+"""The tests of this folder have model hosts that need not load LiteLLM each time, and a view of a chat."""
 
+import pytest
+from pytestqt.qtbot import QtBot
+
+from tests.gui.shown_view import shown_view
 from tests.split_hosts import loaded_host, own_host, split_hosts
 
 __all__ = ["loaded_host", "own_host", "split_hosts"]
+
+
+@pytest.fixture
+def view(qtbot: QtBot):
+    """Return a shown, empty view of a chat."""
+    return shown_view(qtbot, 700, 500)

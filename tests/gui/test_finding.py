@@ -1,6 +1,5 @@
 """Finding in a session: all it holds is found, unfolded and marked; what comes in meanwhile is counted."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -15,27 +14,14 @@ from app.gui.display.theme import LIGHT
 from app.gui.transcript.message_parts import THOUGHT_KEPT
 from app.gui.transcript.message_row import FOLD_ABOVE
 from app.gui.transcript.painted_row import ARGUMENTS, REST, RESULT, TEXT, THOUGHT
-from app.gui.transcript.row_style import WIDE
 from app.gui.transcript.row_tree import group_id, tree_rows, whole_rows
 from app.gui.transcript.row_words import SHOWN
 from app.gui.transcript.search import MAX_HITS, SEARCH_S
 from app.gui.transcript.transcript_view import TranscriptView
 from tests.app_driver import at_window, until
 from tests.gui.chats import SESSION, a_tree, asked, call, gave, question, spoke, stored
-from tests.gui.test_transcript_view import texts
 from tests.wire import Answer
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
-
-
-@pytest.fixture
-def view(qtbot: QtBot) -> Iterator[TranscriptView]:
-    """Return a shown, empty view of a chat."""
-    result = TranscriptView(LIGHT, texts(), layout=WIDE)
-    qtbot.addWidget(result)
-    result.resize(700, 500)
-    result.show()
-    qtbot.waitExposed(result)
-    return result
 
 
 def looked(view: TranscriptView, qtbot: QtBot) -> list[tuple[str, str]]:

@@ -1,7 +1,7 @@
 """Formulas in the transcript: painted, found, selected, copied and read out; what cannot be drawn is its source."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from time import thread_time
 
@@ -10,7 +10,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PySide6.QtCore import QPoint, QRect
 from PySide6.QtGui import QColor, QImage, QPainter
-from pytestqt.qtbot import QtBot
 
 from app import formulas
 from app.core.message import MessageState
@@ -22,26 +21,15 @@ from app.gui.markdown.message_blocks import StreamingBlocks, literal_blocks
 from app.gui.markdown.parser import parse
 from app.gui.markdown.utf16 import Utf16Places
 from app.gui.transcript.painted_row import PaintedRow
-from app.gui.transcript.row_style import WIDE
 from app.gui.transcript.segments import Range
 from app.gui.transcript.selection import TextPlace
 from app.gui.transcript.transcript_view import TranscriptView
-from tests.gui.test_transcript_view import SESSION, said, texts
+from tests.gui.shown_view import texts
+from tests.gui.test_transcript_view import SESSION, said
 from tests.repeats import repeats
 
 I18N = Path("resources/i18n")
 TEXT = "값은 😀 $x^2$이고\n\n$$\\frac{a}{b}$$\n\n끝 \\(y\\)"
-
-
-@pytest.fixture
-def view(qtbot: QtBot) -> Iterator[TranscriptView]:
-    """Return a shown, empty view of a chat."""
-    result = TranscriptView(LIGHT, texts(), layout=WIDE)
-    qtbot.addWidget(result)
-    result.resize(700, 500)
-    with qtbot.waitExposed(result):
-        result.show()
-    return result
 
 
 def shown(view: TranscriptView, text: str) -> PaintedRow:

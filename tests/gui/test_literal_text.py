@@ -1,24 +1,19 @@
 """What a person writes stands letter by letter: in the window, as it is found and copied, and in exports."""
 
 import re
-from collections.abc import Iterator
 from html import unescape
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pytestqt.qtbot import QtBot
 
 from app.core.message import Author, Message, Role
 from app.engine.export.parts import as_markdown, literal_markdown
-from app.gui.display.theme import LIGHT
 from app.gui.markdown.message_blocks import CHARACTERS, literal_blocks
 from app.gui.markdown.parser import parse
-from app.gui.transcript.row_style import WIDE
 from app.gui.transcript.selection import TextPlace
 from app.gui.transcript.transcript_view import TranscriptView
 from app.markdown_page import as_html
-from tests.gui.test_transcript_view import SESSION, said, texts
+from tests.gui.test_transcript_view import SESSION, said
 from tests.repeats import repeats
 
 TYPED = (
@@ -26,17 +21,6 @@ TYPED = (
     "- a\n1. b\n> c\n| d | e |\n```\n&amp; <b> ~~no~~ `x` [t](https://x.example/a_b?c=1&d=2) $1\n---"
 )
 ME = Author(id="user", name="User", kind="user")
-
-
-@pytest.fixture
-def view(qtbot: QtBot) -> Iterator[TranscriptView]:
-    """Return a shown, empty view of a chat."""
-    result = TranscriptView(LIGHT, texts(), layout=WIDE)
-    qtbot.addWidget(result)
-    result.resize(700, 500)
-    with qtbot.waitExposed(result):
-        result.show()
-    return result
 
 
 def of_user(text: str) -> Message:

@@ -10,7 +10,8 @@ from app.gui.display.theme import LIGHT
 from app.gui.transcript.row_style import COMPACT, WIDE
 from app.gui.transcript.row_words import sent_at
 from app.gui.transcript.transcript_view import TranscriptView
-from tests.gui.test_transcript_view import SESSION, said, texts
+from tests.gui.shown_view import texts
+from tests.gui.test_transcript_view import SESSION, said
 
 
 @pytest.fixture

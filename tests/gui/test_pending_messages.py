@@ -17,7 +17,7 @@ from app.gui.transcript.row_style import WIDE
 from app.gui.transcript.row_tree import tree_rows
 from app.gui.transcript.transcript_view import TranscriptView
 from tests.gui.chats import SESSION, agent, asked, call, gave, spoke
-from tests.gui.test_transcript_view import texts
+from tests.gui.shown_view import shown_view, texts
 
 
 @st.composite
@@ -81,12 +81,7 @@ def a_chat(turns: int) -> list[Message]:
 @pytest.fixture
 def view(qtbot: QtBot) -> TranscriptView:
     """Return a shown, wide view."""
-    result = TranscriptView(LIGHT, texts(), layout=WIDE)
-    qtbot.addWidget(result)
-    result.resize(900, 700)
-    with qtbot.waitExposed(result):
-        result.show()
-    return result
+    return shown_view(qtbot, 900, 700)
 
 
 def held(view: TranscriptView) -> int:

@@ -7,7 +7,8 @@ from app.core.message import MessageState
 from app.gui.display.theme import LIGHT
 from app.gui.transcript import accessible
 from app.gui.transcript.transcript_view import TranscriptView
-from tests.gui.test_transcript_view import SESSION, many, said, texts
+from tests.gui.shown_view import texts
+from tests.gui.test_transcript_view import SESSION, many, said
 
 
 def test_messages_are_items_that_say_who_speaks_and_what(qtbot: QtBot) -> None:

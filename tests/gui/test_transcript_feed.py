@@ -18,7 +18,8 @@ from app.gui.transcript.row_style import WIDE
 from app.gui.transcript.row_words import thought_of
 from app.gui.transcript.transcript_view import TranscriptView
 from tests.gui.chats import SESSION, a_tree, agent, asked, call, gave, spoke, stored
-from tests.gui.test_transcript_view import on_screen, read_middle, texts
+from tests.gui.shown_view import shown_view, texts
+from tests.gui.test_transcript_view import on_screen, read_middle
 
 UNDER = ("tm", "c1")
 BROWSER = agent("browser", "master")
@@ -28,11 +29,7 @@ OPEN = Prompt(question="Which file types?", type="options", options=("CSV", "JSO
 @pytest.fixture
 def view(qtbot: QtBot) -> TranscriptView:
     """Return a shown, wide view."""
-    result = TranscriptView(LIGHT, texts(), layout=WIDE)
-    qtbot.addWidget(result)
-    result.resize(900, 700)
-    with qtbot.waitExposed(result):
-        result.show()
+    result = shown_view(qtbot, 900, 700)
     result.feed.set_retry_allowed(True)
     return result
 

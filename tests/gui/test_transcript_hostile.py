@@ -11,11 +11,12 @@ from PySide6.QtGui import QTextCursor
 from pytestqt.qtbot import QtBot
 
 from app.core.message import MessageState
-from app.gui.display.theme import LIGHT
 from app.gui.markdown.blocks import Block
 from app.gui.markdown.document import BlockDocument
+from app.gui.transcript.row_style import COMPACT
 from app.gui.transcript.transcript_view import TranscriptView
-from tests.gui.test_transcript_view import SESSION, said, texts
+from tests.gui.shown_view import shown_view
+from tests.gui.test_transcript_view import SESSION, said
 
 _listening: list[list[str]] = []
 
@@ -32,11 +33,7 @@ sys.addaudithook(_on_audit)
 @pytest.fixture
 def view(qtbot: QtBot) -> TranscriptView:
     """Return a shown view that has painted once, so that all it imports is imported."""
-    result = TranscriptView(LIGHT, texts())
-    qtbot.addWidget(result)
-    result.resize(460, 500)
-    with qtbot.waitExposed(result):
-        result.show()
+    result = shown_view(qtbot, 460, 500, COMPACT)
     result.feed.show_session(SESSION, [said(0, "# a\n\n*b* `c`\n\n```python\nd\n```")])
     result.grab()
     return result

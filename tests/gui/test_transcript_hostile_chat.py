@@ -7,16 +7,14 @@ from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from app.core.message import Attachment, Message, MessageState, Prompt
-from app.gui.display.theme import LIGHT
 from app.gui.transcript.message_row import MessageRow
-from app.gui.transcript.row_style import WIDE
 from app.gui.transcript.row_tree import CARD, GROUP, MESSAGE, QUESTION
 from app.gui.transcript.scroll_widgets import JumpPill
 from app.gui.transcript.transcript_view import TranscriptView
 from tests.gui.chats import SESSION, agent, asked, call, gave, question, spoke
 from tests.gui.hostile_documents import DOCUMENTS, LEAST
+from tests.gui.shown_view import shown_view
 from tests.gui.test_transcript_hostile import reached  # noqa: F401
-from tests.gui.test_transcript_view import texts
 
 # They take seconds each; tests/gui/test_transcript_hostile.py shows them too.
 LONG = ("rules and headings", "brackets and stars", "a long table", "many lines of code", "a wide table")
@@ -25,11 +23,7 @@ LONG = ("rules and headings", "brackets and stars", "a long table", "many lines 
 @pytest.fixture
 def view(qtbot: QtBot) -> TranscriptView:
     """Return a shown view that has painted every kind of row once, so that all it imports is imported."""
-    result = TranscriptView(LIGHT, texts(), layout=WIDE)
-    qtbot.addWidget(result)
-    result.resize(900, 700)
-    with qtbot.waitExposed(result):
-        result.show()
+    result = shown_view(qtbot, 900, 700)
     fill(result, "```python\nx\n```\n\n|a|\n|-|\n|b|\n\n- c")
     return result
 

@@ -9,14 +9,12 @@ from PySide6.QtWidgets import QLineEdit, QPushButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.core.message import Consent, Message, Prompt, PromptType
-from app.gui.display.theme import LIGHT
 from app.gui.transcript.message_row import MessageRow
 from app.gui.transcript.question_row import QuestionRow
-from app.gui.transcript.row_style import WIDE
 from app.gui.transcript.transcript_view import TranscriptView
 from tests.gui.chats import SESSION, call, question, spoke
+from tests.gui.shown_view import shown_view
 from tests.gui.test_transcript_feed import row, state
-from tests.gui.test_transcript_view import texts
 
 OPEN = Prompt(question="Which file types?", type="options", options=("CSV", "JSON"))
 
@@ -24,12 +22,7 @@ OPEN = Prompt(question="Which file types?", type="options", options=("CSV", "JSO
 @pytest.fixture
 def view(qtbot: QtBot) -> TranscriptView:
     """Return a shown, wide view."""
-    result = TranscriptView(LIGHT, texts(), layout=WIDE)
-    qtbot.addWidget(result)
-    result.resize(900, 700)
-    with qtbot.waitExposed(result):
-        result.show()
-    return result
+    return shown_view(qtbot, 900, 700)
 
 
 class Card(QWidget):

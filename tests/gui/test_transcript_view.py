@@ -1,8 +1,6 @@
 """The transcript as a reader meets it: following, holding the place, selecting, links, finding."""
 
 import gc
-import json
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,9 +13,10 @@ from pytestqt.qtbot import QtBot
 
 from app.core.message import Author, Failure, Message, MessageState, Role
 from app.core.session import Debate, DebateSession, Participant
-from app.core.texts import Texts
 from app.gui.display.theme import DARK, LIGHT
+from app.gui.transcript.row_style import COMPACT
 from app.gui.transcript.transcript_view import TranscriptView
+from tests.gui.shown_view import shown_view, texts
 
 I18N = Path(__file__).resolve().parents[2] / "resources" / "i18n"
 PEOPLE = (
@@ -26,14 +25,6 @@ PEOPLE = (
     Participant(id="k", name="세종", provider="a", model="m", role="공정한 심판"),
 )
 SESSION = DebateSession(id="s", title="Parser", debate=Debate(topic="Parser", participants=PEOPLE))
-
-
-def texts(language: str = "en") -> Texts:
-    """Return the texts of the transcript, wherever they are kept."""
-    part = I18N / "parts" / f"transcript.{language}.json"
-    if part.exists():
-        return Texts(language, json.loads(part.read_text(encoding="utf-8")))
-    return Texts.load(I18N, language)
 
 
 def said(number: int, content: str = "", speaker: int = 0, **values: object) -> Message:
@@ -55,14 +46,9 @@ def many(count: int) -> list[Message]:
 
 
 @pytest.fixture
-def view(qtbot: QtBot) -> Iterator[TranscriptView]:
+def view(qtbot: QtBot) -> TranscriptView:
     """Return a shown, empty view."""
-    result = TranscriptView(LIGHT, texts())
-    qtbot.addWidget(result)
-    result.resize(460, 500)
-    result.show()
-    qtbot.waitExposed(result)
-    return result
+    return shown_view(qtbot, 460, 500, COMPACT)
 
 
 def on_screen(view: TranscriptView) -> dict[str, int]:

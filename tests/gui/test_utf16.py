@@ -2,9 +2,7 @@
 
 import itertools
 import re
-from collections.abc import Iterator
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PySide6.QtCore import QPoint, Qt
@@ -12,19 +10,17 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from app.core.message import MessageState
-from app.gui.display.theme import LIGHT
 from app.gui.markdown.blocks import TABLE
 from app.gui.markdown.parser import parse
 from app.gui.markdown.utf16 import Utf16Places, units
 from app.gui.pages.chat.message_box import MessageBox
 from app.gui.transcript.message_parts import thought_blocks
 from app.gui.transcript.painted_row import PaintedRow
-from app.gui.transcript.row_style import WIDE
 from app.gui.transcript.segments import Range
 from app.gui.transcript.selection import TextPlace
 from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.widgets.label import Paragraph
-from tests.gui.test_transcript_view import SESSION, said, texts
+from tests.gui.test_transcript_view import SESSION, said
 from tests.repeats import repeats
 
 PIECES = (
@@ -50,17 +46,6 @@ cuts = st.lists(st.integers(0, 10_000), max_size=12)
 once = settings(
     max_examples=repeats(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-
-
-@pytest.fixture
-def view(qtbot: QtBot) -> Iterator[TranscriptView]:
-    """Return a shown, empty view of a chat."""
-    result = TranscriptView(LIGHT, texts(), layout=WIDE)
-    qtbot.addWidget(result)
-    result.resize(700, 500)
-    with qtbot.waitExposed(result):
-        result.show()
-    return result
 
 
 def shown(row: PaintedRow) -> list[str]:
