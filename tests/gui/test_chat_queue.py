@@ -4,6 +4,7 @@ from functools import partial
 
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QWidget
 
 from app.core.session import QueuedMessage, Status
 from tests import app_driver
@@ -18,6 +19,17 @@ until = partial(app_driver.until, seconds=60.0)
 
 def queued(page: object) -> list[str]:
     return [one.text for one in page.session.chat.queue]  # type: ignore[attr-defined]
+
+
+def drag(row: QWidget, *, to: QWidget) -> None:
+    """Drag a row with the mouse past another one."""
+    start, left = QPoint(60, row.height() // 2), Qt.MouseButton.LeftButton
+    past = 4 if to.y() > row.y() else -4
+    QTest.mousePress(row, left, pos=start)
+    for top in (row.y() + to.y()) // 2, to.y() + past:
+        # The row goes along, so each place is told from where it is now.
+        QTest.mouseMove(row, row.mapFromParent(QPoint(row.x(), top) + start))
+    QTest.mouseRelease(row, left, pos=start)
 
 
 async def test_what_is_said_meanwhile_queues_and_is_changed_moved_removed_and_sent(
@@ -42,8 +54,14 @@ async def test_what_is_said_meanwhile_queues_and_is_changed_moved_removed_and_se
     assert person.window.focusWidget() is rows[1]
     QTest.mouseClick(rows[1].down, Qt.MouseButton.LeftButton)
     await until(lambda: queued(page) == ["uno", "two", "three"])
-    QTest.mouseClick(rows[0].remove, Qt.MouseButton.LeftButton)
+    drag(rows[2], to=rows[0])
+    await until(lambda: queued(page) == ["three", "uno", "two"])
+    drag(rows[2], to=rows[1])
+    await until(lambda: queued(page) == ["uno", "two", "three"])
+    rows[0].remove.setFocus()
+    QTest.keyClick(rows[0].remove, Qt.Key.Key_Space)
     await until(lambda: queued(page) == ["two", "three"])
+    assert person.window.focusWidget() is page.composer.box
     await person.click("toast_action")
     await until(lambda: queued(page) == ["uno", "two", "three"], what="the message to be back")
     wire_servers["openai"].script("openai-wire", lambda request: Answer("Yes."))

@@ -1,13 +1,13 @@
-"""A row of a list whose text can be edited in place, moved up and down, and removed."""
+"""A row of a list whose text can be edited in place, dragged or moved up and down, and removed."""
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QFrame
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent
+from PySide6.QtWidgets import QApplication, QFrame
 
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.widgets.composer import ENTER, TextBox
-from app.gui.widgets.controls import icon_button, name_button
+from app.gui.widgets.controls import bring_into_sight, icon_button, name_button
 
 STEPS = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
 
@@ -40,6 +40,8 @@ class EditableRow(QFrame):
         """`side` is that of a button in pixels, `most` the largest number of lines of the box."""
         super().__init__()
         self._language = language
+        self._pressed: QPoint | None = None
+        self._from: int | None = None
         self._box = EditBox(lines=1, most=most)
         self._box.setObjectName(f"{name}_edit_box")
         self._box.hide()
@@ -73,6 +75,41 @@ class EditableRow(QFrame):
             self._begin()
         else:
             super().keyPressEvent(event)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        drags = event.button() == Qt.MouseButton.LeftButton and self._box.isHidden()
+        self._pressed = event.position().toPoint() if drags else None
+        super().mousePressEvent(event)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        if self._pressed is None:
+            return
+        point = event.position().toPoint()
+        if self._from is None:
+            if abs(point.y() - self._pressed.y()) < QApplication.startDragDistance():
+                return
+            self._from = self._place()
+            self.raise_()
+        self.move(self.x(), self.mapToParent(point).y() - self._pressed.y())
+        bring_into_sight(self)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        before, self._pressed, self._from = self._from, None, None
+        if before is not None:
+            step = self._place() - before
+            self.parentWidget().layout().invalidate()
+            self.parentWidget().layout().activate()
+            if step:
+                self.moved.emit(step)
+        super().mouseReleaseEvent(event)
+
+    def _place(self) -> int:
+        """Return how many rows of the list are above this one."""
+        rows = [
+            one for one in self.parentWidget().findChildren(EditableRow) if one.isVisibleTo(self.window())
+        ]
+        middle = self.geometry().center().y()
+        return sum(one is not self and one.geometry().center().y() < middle for one in rows)
 
     def _begin(self) -> None:
         """Begin to edit."""

@@ -35,6 +35,7 @@ class QueuedMessageRow(EditableRow):
         self._queued: QueuedMessage | None = None
         self._text = ElidedLabel("name")
         self._files = plain_label("hint")
+        self._text.setCursor(Qt.CursorShape.OpenHandCursor)
         self.send = button("link", "queue_send")
         hbox(
             (self._text, 1),
@@ -147,8 +148,11 @@ class QueueStrip(QScrollArea):
         """Show the queued messages in order; rows keep their focus and unfinished edits."""
         self._queue = tuple(queue)
         gone = set(self._rows) - {one.id for one in queue}
+        focus = self.window().focusWidget()
         for queued_id in gone:
             row = self._rows.pop(queued_id)
+            if focus in (row, *row.stops, row._box):
+                self.setFocus()
             row.hide()
             row.deleteLater()
         for place, queued in enumerate(queue):

@@ -83,6 +83,9 @@ class ChatPage(ConversationView):
         self.queue = QueueStrip(language, look)
         self.state_line = StateLine(language)
         self.queue.after = self.state_line.resume
+        for part in (self.queue, self.state_line):
+            # What goes there gives its focus to the composer, not to the button that Qt finds next.
+            part.setFocusProxy(self.composer.box)
         self.box = OrchestratorBox(language, look)
         self._foot = QWidget()
         self._lay_out()
@@ -374,15 +377,8 @@ class ChatPage(ConversationView):
     # Wiring
 
     def _lay_out(self) -> None:
-        vbox(
-            self.state_line,
-            self.box,
-            self.queue,
-            self.composer,
-            inside=self._foot,
-            margins=(28, 10, 28, 20),
-            spacing=8,
-        )
+        parts = (self.state_line, self.box, self.queue, self.composer)
+        vbox(*parts, inside=self._foot, margins=(28, 10, 28, 20), spacing=8)
         foot = centred(self._foot, MAX_COLUMN + 56)
         vbox(self.find_bar, (self.transcript, 1), foot, inside=self, spacing=0)
         self._empty.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)

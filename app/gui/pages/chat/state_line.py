@@ -82,7 +82,10 @@ class StateLine(QFrame):
         retries = self._retry is not None
         key = "queue.go_on" if self._is_held_up else "chat.resume"
         self.resume.setText(self._language("discussion.retry_now" if retries else key))
-        self.resume.setVisible((paused or retries or self._is_held_up) and not self._read_only)
+        offered = (paused or retries or self._is_held_up) and not self._read_only
+        if self.resume.hasFocus() and not offered:
+            self.setFocus()
+        self.resume.setVisible(offered)
         self._text.setText(text)
         self.setVisible(bool(text))
         if self.property("tone") != tone:
