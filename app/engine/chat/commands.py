@@ -20,6 +20,7 @@ from app.core.text import clean_text
 from app.core.tool import is_object
 from app.engine.chat.branches import latest_leaf, root_of
 from app.engine.chat.input import MAX_TITLE, begun_with, checked_mode, checked_text, fitting_answer
+from app.engine.chat.request import AgentTurn, root_turn
 from app.engine.chat.run import ChatRun, close_turns, open_questions, user_message
 from app.engine.drafts import Drafts
 from app.engine.library.agents import AgentDirectory
@@ -185,6 +186,16 @@ class Chats:
         choice = chosen if provider or effort else None
         self._change(live, head=head, budget_from=new_id(), choice=choice)
         self._sessions.run(live)
+
+    def usual_turn(self, live: LiveSession, message_id: str) -> AgentTurn:
+        """Return the turn that a plain retry would begin: who answers, with which model and effort."""
+        message = found_message(live, message_id)
+        said_by_user = message.role == Role.USER
+        agent_id = live.chat_session.chat.assistant_id if said_by_user else message.author.id
+        provider, _, model = message.model.partition("/")
+        # An orchestrator is nobody's assistant: it answers with its group's model again.
+        leader = Agent(id=agent_id, name=message.author.name, provider=provider, model=model)
+        return root_turn(self._directory.agent(agent_id) or leader, live, self._directory)
 
     async def edit(
         self, session_id: str, message_id: str, text: str, attachments: tuple[Attachment, ...] | None = None

@@ -13,7 +13,6 @@ from app.core.events import SessionChanged
 from app.core.message import Attachment, Consent, PromptType
 from app.core.provider_kind import ProviderKind
 from app.core.session import AgentMode
-from app.engine.chat.branches import versions
 from app.engine.engine import Engine
 from app.gui.bridge import Bridge
 from app.gui.controllers.attachments import AttachmentController
@@ -25,7 +24,8 @@ from app.gui.display.assistant_display import colours_of
 from app.gui.pages.chat.chat_composer import ChatComposer
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.tasks import Tasks
-from app.gui.transcript.message_row import SETTINGS
+from app.gui.transcript.message_actions import CONTINUE_FROM, EDIT
+from app.gui.transcript.message_row import CONTINUE, SETTINGS
 from app.gui.transcript.transcript_model import shown_name
 from app.gui.window_frame import WindowFrame
 
@@ -210,7 +210,6 @@ class ChatController(Controller):
         self._run(page.resume_requested, self._engine.resume)
         page.state_line.retry_requested.connect(self._engine.ask_again)
         page.message_action_requested.connect(self._on_action)
-        page.version_requested.connect(self._on_version)
         page.provider_requested.connect(lambda provider: self.settings_requested.emit("providers", provider))
         page.draft_changed.connect(self._on_draft_changed)
         composer.assistant_chosen.connect(self._on_assistant_chosen)
@@ -361,21 +360,12 @@ class ChatController(Controller):
         if live is None:
             return
         message = live.message(message_id)
-        if action == "edit":
+        if action == EDIT:
             self._page.begin_editing(message)
-        elif action == "retry":
-            self._start(self._engine.chats.retry(session_id, message_id))
         elif action == SETTINGS:
             self.settings_requested.emit("providers", message.model.partition("/")[0])
-        else:
+        elif action in (CONTINUE, CONTINUE_FROM):
             self._start(self._engine.chats.continue_from(session_id, message_id))
-
-    def _on_version(self, session_id: str, turn_id: str, step: int) -> None:
-        live = self._engine.live(session_id)
-        ids = versions(live, turn_id) if live else ()
-        place = ids.index(turn_id) + step if turn_id in ids else -1
-        if 0 <= place < len(ids):
-            self._start(self._engine.chats.choose_version(session_id, ids[place]))
 
     # The model that answers
 

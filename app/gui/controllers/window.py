@@ -26,6 +26,7 @@ from app.gui.controllers.session_views import MainPages, SessionViews
 from app.gui.controllers.sessions import SessionController
 from app.gui.controllers.settings import SettingsController
 from app.gui.controllers.summaries import SummaryController
+from app.gui.controllers.versions import VersionController
 from app.gui.controllers.welcome import WelcomeController
 from app.gui.controllers.workflows import WorkflowController
 from app.gui.desktop.notifications import Notifications
@@ -80,6 +81,7 @@ class WindowController(QObject):
         self.sessions = SessionController(*parts)
         self.debates = DebateController(*parts, self.panel, self.session_page, self.views, self.sessions)
         self.chats = ChatController(*parts, self.chat_page)
+        self.versions = VersionController(*parts, self.chat_page)
         self.summaries = SummaryController(*parts, self.chat_page, self.views, self.chats)
         self.groups = GroupController(*parts, self.chat_page, self.pages)
         shared = SharedKinds()

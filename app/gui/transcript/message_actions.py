@@ -19,6 +19,7 @@ COPY = "copy"
 EDIT = "edit"
 CONTINUE_FROM = "continue_from"
 FORK = "fork"
+RETRY_WITH = "retry_with"
 REDO_SUMMARY = "redo_summary"
 USE_SUMMARY = "use_summary"
 LEAVE_SUMMARY = "leave_summary"
@@ -26,6 +27,7 @@ LEAVE_SUMMARY = "leave_summary"
 WORDS = {
     COPY: "transcript.copy_message",
     RETRY: "transcript.retry",
+    RETRY_WITH: "transcript.retry_with",
     EDIT: "transcript.edit",
     CONTINUE: "transcript.continue",
     CONTINUE_FROM: "transcript.continue_from",
@@ -39,6 +41,7 @@ WORDS = {
 ICONS = {
     COPY: "copy",
     RETRY: "refresh-cw",
+    RETRY_WITH: "chevron-down",
     EDIT: "pencil",
     CONTINUE: "play",
     CONTINUE_FROM: "workflow",
@@ -77,11 +80,11 @@ def _of_message(message: Message, *, writable: bool, unused: bool) -> tuple[str,
             return (COPY,)
         return (COPY, EDIT, REDO_SUMMARY, USE_SUMMARY if unused else LEAVE_SUMMARY)
     if message.role == Role.USER:
-        return (COPY, EDIT, RETRY, CONTINUE_FROM)
+        return (COPY, EDIT, RETRY, RETRY_WITH, CONTINUE_FROM)
     cut = message.state == MessageState.STOPPED or is_cut(message)
     if message.state == MessageState.FAILED:
-        return (COPY, RETRY)
-    return (COPY, RETRY, CONTINUE if cut else CONTINUE_FROM)
+        return (COPY, RETRY, RETRY_WITH)
+    return (COPY, RETRY, RETRY_WITH, CONTINUE if cut else CONTINUE_FROM)
 
 
 class ActionBar(QWidget):

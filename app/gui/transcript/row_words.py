@@ -37,6 +37,8 @@ def chips_of(
     name = model_of(message)
     if model and name and not leads:
         chips.append(HeaderChip(name))
+    if message.effort:
+        chips.append(HeaderChip(texts.named("transcript.effort", message.effort)))
     if message.why == GUIDED:
         chips.append(HeaderChip(texts("why.guided")))
     if message.state == MessageState.STREAMING and chat:

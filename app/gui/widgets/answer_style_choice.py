@@ -17,6 +17,11 @@ from app.gui.widgets.label import plain_label
 USUAL_EFFORTS = (Effort.LOW, Effort.MEDIUM, Effort.HIGH)
 
 
+def efforts_of(facts: ModelFacts) -> tuple[str, ...]:
+    """Return the efforts to offer for a model, besides the automatic one."""
+    return USUAL_EFFORTS if facts.efforts is None else facts.efforts
+
+
 class AnswerStyleChoice(QWidget):
     """Three drop-down lists; those that the model does not take are hidden, and a hint says why. Emits `changed`.
 
@@ -74,7 +79,7 @@ class AnswerStyleChoice(QWidget):
 
     def _retranslate(self) -> None:
         words, facts = self._language, self._facts
-        efforts = USUAL_EFFORTS if facts.efforts is None else facts.efforts
+        efforts = efforts_of(facts)
         takes_no_temperature = facts.temperature == TakesTemperature.NO
         thinks = facts.temperature == TakesTemperature.WITHOUT_EFFORT and facts.thinks_at(
             self._values["effort"]
