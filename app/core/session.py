@@ -206,7 +206,8 @@ class Chat:
     `head` is the id of the last turn of the version that is shown, "" before the first. `mode` is default or settings.
     `always` are the consent keys of tools that need not ask again in this session. `budget_from` is the message from
     which the budget of a user message is counted. `unused_summaries` are the ids of those that the user does not
-    want used; `summarise` says that the user has asked for one. `history` is the HistoryLength chosen for this chat, ""
+    want used, `pinned` those of messages that are sent word for word also where a summary stands for them, in the order
+    in which they were pinned; `summarise` says that the user has asked for one. `history` is the HistoryLength chosen for this chat, ""
     for that of the settings. `effort` is that of all who speak, "" for their own. `choice` is for the answer that was asked
     for again with it.
     """
@@ -220,6 +221,7 @@ class Chat:
     budget_from: str = ""
     language: str = "en"
     unused_summaries: tuple[str, ...] = ()
+    pinned: tuple[str, ...] = ()
     summarise: bool = False
     history: str = ""
     effort: str = ""

@@ -50,6 +50,7 @@ COMMANDS = (
     Command("pause", "pause", "Ctrl+."),
     Command("settings_mode", "lock", ""),
     Command("summarise", "gauge", ""),
+    Command("next_pin", "pin", ""),
     Command("queue", "users", "Ctrl+Shift+E"),
     Command("side", "panel-left", "Ctrl+B"),
     Command("settings", "settings", "Ctrl+,"),

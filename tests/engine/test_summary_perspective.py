@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.core.events import EventBus
-from app.core.message import Author, Message, MessageState, Role, SummaryNote, ToolCall
+from app.core.message import Attachment, Author, Message, MessageState, Role, SummaryNote, ToolCall
 from app.core.model_facts import ModelFacts, ModelPrices
 from app.core.provider import ModelRequest
 from app.core.session import Chat, ChatSession
@@ -53,8 +53,10 @@ def _user(turn_id: str, follows: str) -> Message:
     return replace(user_said(f"Question of {turn_id}"), turn_id=turn_id, follows=follows)
 
 
-def _live(messages: list[Message], head: str, unused: tuple[str, ...] = ()) -> LiveSession:
-    chat = Chat(assistant_id="main", head=head, unused_summaries=unused)
+def _live(
+    messages: list[Message], head: str, unused: tuple[str, ...] = (), pinned: tuple[str, ...] = ()
+) -> LiveSession:
+    chat = Chat(assistant_id="main", head=head, unused_summaries=unused, pinned=pinned)
     session = ChatSession(id="0" * 26, title="", chat=chat)
     return LiveSession(StoredSession(session=session, messages=messages), EventBus())
 
@@ -134,6 +136,30 @@ def test_the_deepest_summary_counts_then_ones_own_then_the_newest() -> None:
     assert summary_for(live, path, "main") == early
 
 
+def test_what_is_pinned_is_sent_word_for_word_behind_the_summary_in_the_order_of_pinning() -> None:
+    file = Attachment(name="terms.txt", text="Net 30 days.")
+    asked = replace(_user("c", "b"), attachments=(file,))
+    said = [_user("a", ""), *_answer_of("b", "a", calls=1), asked, *_answer_of("d", "c"), _user("e", "d")]
+    pins = ("md", asked.id, "nb")
+
+    def sent(*pinned: str, notes: bool = True, head: str = "e") -> str:
+        summaries = [_summary("d", "NOTES")] if notes else []
+        request = _sent(_live([*said, *summaries, _user("z", "")], head, pinned=pinned), head)
+        check_legal(request)
+        return as_sent(request)
+
+    text = sent(*pins)
+    places = [
+        text.index(one)
+        for one in ("NOTES", "Answer of d", "Question of c", "Net 30", "Answer of b", "Question of e")
+    ]
+    assert places == sorted(places) and "found" not in text and "Question of a" not in text
+    # One more changes nothing of what is sent before it.
+    assert sent(*pins[:2])[: places[3]] == text[: places[3]]
+    assert sent("md", notes=False) == sent(notes=False), "what is sent anyway is not sent twice"
+    assert "Answer of d" not in sent(*pins, head="z"), "another version holds none of them"
+
+
 @settings(max_examples=300, deadline=None, database=None)
 @given(
     turns=st.lists(st.sampled_from(["user", "answer", "calls", "failed", "cut"]), min_size=1, max_size=12),
@@ -160,7 +186,7 @@ def test_any_cut_of_any_log_gives_a_legal_request_with_the_users_newest_message(
     notes = _summary(f"t{min(through, len(turns) - 1)}", "NOTES")
     at = kept[min(pruned, len(kept) - 1)]
     short = _summary(at.turn_id, "- find", 9, through_message=at.id)
-    live = _live([*kept, notes, short], head)
+    live = _live([*kept, notes, short], head, pinned=tuple(one.id for one in reversed(said[::2])))
     request = _sent(live, head)
     check_legal(request)
     text = as_sent(request)

@@ -6,7 +6,8 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QDialog, QPushButton
 
 from app.core.ids import new_id
@@ -66,6 +67,17 @@ def _read(person: Person) -> list[str]:
     return person.transcript("transcript")
 
 
+def _hover(person: Person, message_id: str) -> None:
+    """Put the mouse over a message, so that its actions show."""
+    view = person.window.controller.chat_page.transcript
+    view.point_out(message_id)
+    rect = view.message_rect(message_id)
+    assert rect is not None
+    view.action_bar.hide()
+    for right in (200, 210):
+        QTest.mouseMove(view.viewport(), rect.topLeft() + QPoint(right, 40))
+
+
 def _line(person: Person) -> str:
     [line] = [one for one in _read(person) if "ummarised here" in one]
     return line
@@ -100,10 +112,24 @@ async def test_a_summary_is_asked_for_read_put_aside_and_edited(person, wire_ser
     await person.click("summary_save")
     await until(lambda: sum("ummarised here" in one for one in _read(person)) == 2, what="the edited one")
     assert sum("Not used" in one for one in _read(person)) == 1
-    await say(person, "What is my boat called?")
+    first = page.transcript.message_ids[0]
     asked = wire_servers["openai"].requests
+    _hover(person, first)
+    await person.click("message_pin")
+    await until(lambda: "(pinned)" in _read(person)[0], what="the mark")
+    await person.click("toast_action")
+    await until(lambda: "(pinned)" not in _read(person)[0], what="the pin to be taken back")
+    _hover(person, first)
+    await person.click("message_pin")
+    await until(lambda: page.session.chat.pinned == (first,))
+    page.transcript.point_out(page.transcript.message_ids[-1])
+    person.window.controller.summaries.next_pin()
+    assert page.transcript.message_rect(first).top() >= 0 and not page.transcript.following
+    await say(person, "What is my boat called?")
     await until(lambda: "What is my boat called?" in asked[-1].messages[-1].text)
-    assert "Daisy" in asked[-1].messages[0].text and "Marigold" not in asked[-1].messages[0].text
+    sent = asked[-1].messages[0].text
+    assert "Daisy" in sent and "Marigold" not in sent and "Question 1" not in sent
+    assert sent.index("Daisy") < sent.index("Question 0")
     await until(lambda: page.session.status == "idle")
     session_id = page.session.id
     await person.click("new_button")

@@ -330,8 +330,8 @@ def test_actions_are_offered_where_they_make_sense(view: TranscriptView, qtbot: 
         menu.close()
         return found
 
-    assert names("u1") == ["Copy message", "Edit", "Retry", "Continue from here"]
-    assert names("m1") == ["Copy message", "Retry", "Continue from here"]
+    assert names("u1") == ["Copy message", "Edit", "Retry", "Continue from here", "Pin"]
+    assert names("m1") == ["Copy message", "Retry", "Continue from here", "Pin"]
     assert names("b1") == ["Copy message"]
     assert names("m2") == ["Copy message", "Retry", "Continue"]
     rect = view.message_rect("u1")

@@ -17,6 +17,7 @@ from app.core.provider import ModelRequest
 from app.core.session import AgentMode, AnswerChoice
 from app.core.tool import FILES, READ_FILE_PART, is_object
 from app.engine.chat.branches import back_from
+from app.engine.chat.merging import Item, merged, parts_of
 from app.engine.group.director import ORCHESTRATOR, SWITCH_ASSISTANT, instruction_of
 from app.engine.history.pruning import pruned_calls, short_result
 from app.engine.history.summaries import is_usable, summary_for
@@ -29,8 +30,6 @@ from app.engine.turns.answer_style import length_words, temperature_of
 MAX_SENT_RESULT = 20_000
 # How much of a message says where a summary has to stop.
 MOST_BEGINNING = 120
-
-Item = dict[str, object]
 
 
 def in_mode(turn: "AgentTurn", mode: str) -> "AgentTurn":
@@ -179,7 +178,7 @@ def summary_request(
     else:
         said = next((one.content for one in live.turn(ids[place]) if one.content.strip()), "")
         until = "\n\n" + words["until"].format(text=" ".join(said.split())[:MOST_BEGINNING])
-    items = History(history.summary, turns).items(words)
+    items = replace(history, turns=turns).items(words)
     items.append({"role": Role.USER, "content": prompts.text(language, "summary", until=until)})
     return _request(turn, items, functions, words, about_user)
 
@@ -200,7 +199,7 @@ def _request(
     return ModelRequest(
         provider=turn.agent_model.provider,
         model=turn.agent_model.model,
-        messages=(system, *_merged(_with_last_pictures(items))),
+        messages=(system, *merged(_with_last_pictures(items))),
         tools=tuple(sorted(functions, key=_name_of)),
         effort=turn.agent.effort,
         temperature=temperature_of(turn.agent.creativity),
@@ -243,17 +242,23 @@ class History:
     """What came before a turn, as its assistant is sent it: a summary, and every turn behind it, the oldest first.
 
     The user's newest message is there as it was said, even where the summary stands for it: then it comes first.
+    `pinned` are the messages that the user wants sent word for word although the summary stands for them, as parts of
+    an item in the order in which they were pinned: another one changes nothing that is sent before it.
     """
 
     summary: Message | None
     turns: Sequence[tuple[str, list[Item]]]
+    pinned: Sequence[object] = ()
 
     def items(self, words: Mapping[str, str]) -> list[Item]:
         """Return it as the items of a request."""
         items = [item for _, turn in self.turns for item in turn]
         if self.summary is None:
             return items
-        return [{"role": Role.USER, "content": f"{words['notes']}\n\n{self.summary.content}"}, *items]
+        notes: object = f"{words['notes']}\n\n{self.summary.content}"
+        if self.pinned:
+            notes = [*parts_of(notes), *self.pinned]
+        return [{"role": Role.USER, "content": notes}, *items]
 
 
 def history_of(turn: AgentTurn, live: LiveSession, words: Mapping[str, str]) -> History:
@@ -264,9 +269,23 @@ def history_of(turn: AgentTurn, live: LiveSession, words: Mapping[str, str]) -> 
     asked = next((turn_id for turn_id in path if live.turn(turn_id)[0].role == Role.USER), None)
     if asked and asked not in kept:
         kept = [*kept, asked]
+    order = live.chat_session.chat.pinned
+    covered = set(path).difference(kept) if order else ()
+    pinned = [one for turn_id in covered for one in live.turn(turn_id) if one.id in order]
     return History(
-        summary, [(turn_id, _past_items(turn_id, turn, live, words)) for turn_id in reversed(kept)]
+        summary,
+        [(turn_id, _past_items(turn_id, turn, live, words)) for turn_id in reversed(kept)],
+        [
+            part
+            for one in sorted(pinned, key=lambda one: order.index(one.id))
+            for part in _pinned_parts(one, words, turn)
+        ],
     )
+
+
+def _pinned_parts(message: Message, words: Mapping[str, str], turn: AgentTurn) -> list[object]:
+    said = f"{words['pinned'].format(name=message.author.name)}\n{message.content}"
+    return parts_of(_user_item(replace(message, content=said), words, turn)["content"])
 
 
 def _past_items(turn_id: str, turn: AgentTurn, live: LiveSession, words: Mapping[str, str]) -> list[Item]:
@@ -423,26 +442,3 @@ def _file_text(attachment: Attachment, words: Mapping[str, str], *, partly: bool
 def _sound(arguments: str) -> str:
     """Return arguments that every provider accepts: an object. The call's result tells the model what was wrong with others."""
     return arguments if is_object(arguments) else "{}"
-
-
-def _merged(items: Sequence[Item]) -> list[Item]:
-    merged: list[Item] = []
-    for item in items:
-        last = merged[-1] if merged else None
-        plain = item["role"] != Role.TOOL and "tool_calls" not in item
-        if last is None or last["role"] != item["role"] or not plain or "tool_calls" in last:
-            merged.append(item)
-        else:
-            # Of two answers the first keeps its provider's state, which belongs in front.
-            merged[-1] = {**last, "content": _joined(last["content"], item["content"])}
-    return merged
-
-
-def _joined(first: object, second: object) -> object:
-    if isinstance(first, str) and isinstance(second, str):
-        return f"{first}\n\n{second}"
-    return [*_parts(first), *_parts(second)]
-
-
-def _parts(content: object) -> list[object]:
-    return list(content) if isinstance(content, list) else [{"type": "text", "text": content}]

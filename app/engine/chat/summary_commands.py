@@ -1,4 +1,6 @@
-"""What the user can do with the summaries of a chat: ask for one, edit it, use it or not; `engine.summaries` for the faces."""
+"""What the user can do with the summaries of a chat: ask for one, edit it, use it or not, and pin what is to be sent as it
+is; `engine.summaries` for the faces.
+"""
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -152,6 +154,16 @@ class Summaries:
             unused |= {one.id for one in live.summaries(summary.through)}
             unused.discard(summary.id)
         live.change(chat=replace(live.chat_session.chat, unused_summaries=tuple(sorted(unused))))
+
+    async def pin(self, session_id: str, message_id: str, *, pinned: bool) -> None:
+        """Send a message word for word from now on, also once a summary stands for it; or no longer."""
+        live = await self._sessions.open_conversation(session_id)
+        message = found_message(live, message_id)
+        if message.role not in (Role.USER, Role.ASSISTANT) or message.parent_turn_id or not message.ended:
+            raise NotFound("message_not_found", message=message_id)
+        chat = live.chat_session.chat
+        others = tuple(one for one in chat.pinned if one != message_id)
+        live.change(chat=replace(chat, pinned=(*others, message_id) if pinned else others))
 
     def _summary(self, live: LiveSession, message_id: str) -> Message:
         message = found_message(live, message_id)

@@ -1,4 +1,4 @@
-"""Summaries in the window: what can be done with one, the command "Summarise now", and the gauge by the composer."""
+"""What is sent, in the window: summaries and pinned messages, the command "Summarise now", and the gauge by the composer."""
 
 from PySide6.QtCore import QTimer
 
@@ -13,7 +13,7 @@ from app.gui.controllers.session_views import SessionViews
 from app.gui.dialogs.ask_dialogs import SummaryDialog
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.tasks import Tasks
-from app.gui.transcript.message_actions import EDIT, LEAVE_SUMMARY, REDO_SUMMARY, USE_SUMMARY
+from app.gui.transcript.message_actions import EDIT, LEAVE_SUMMARY, PIN, REDO_SUMMARY, UNPIN, USE_SUMMARY
 from app.gui.window_frame import WindowFrame
 
 SETTLED_MS = 150
@@ -34,6 +34,7 @@ class SummaryController(Controller):
     ) -> None:
         super().__init__(window, engine, bridge, tasks)
         self._page = page
+        self._pin_shown = ""
         # The request is counted once what happened has been painted.
         self._timer = QTimer(self, singleShot=True, interval=SETTLED_MS)
         self._timer.timeout.connect(self.show_use)
@@ -48,6 +49,25 @@ class SummaryController(Controller):
         session = self._page.session
         if session is not None and self._page.isVisible():
             self._start(self._engine.summaries.make(session.id))
+
+    def next_pin(self) -> None:
+        """Show the next pinned message of the chat in front, after the last one the first."""
+        session, page = self._page.session, self._page
+        pinned = sorted(session.chat.pinned) if session is not None and page.isVisible() else []
+        if not pinned:
+            self._toasts.show_toast(self._language("toast.no_pins"))
+            return
+        self._pin_shown = next((one for one in pinned if one > self._pin_shown), pinned[0])
+        page.transcript.point_out(self._pin_shown)
+        page.transcript.setFocus()
+
+    async def _pin(self, session_id: str, message_id: str, *, pinned: bool) -> None:
+        """Pin a message or no longer, and offer to take that back."""
+        await self._engine.summaries.pin(session_id, message_id, pinned=pinned)
+        self._offer_undo(
+            self._language("toast.pinned" if pinned else "toast.unpinned"),
+            lambda: self._start(self._engine.summaries.pin(session_id, message_id, pinned=not pinned)),
+        )
 
     def show_use(self) -> None:
         """Show how much of its model's window the chat in front uses."""
@@ -77,9 +97,11 @@ class SummaryController(Controller):
 
     def _on_action(self, session_id: str, message: Message, action: str) -> None:
         summaries = self._engine.summaries
-        if message.role != Role.SUMMARY:
+        if action in (PIN, UNPIN):
+            self._start(self._pin(session_id, message.id, pinned=action == PIN))
+        elif message.role != Role.SUMMARY:
             return
-        if action == EDIT:
+        elif action == EDIT:
             dialog = SummaryDialog(self._language, message.content, self._window)
             dialog.changed.connect(lambda text: self._start(summaries.edit(session_id, message.id, text)))
             dialog.open()

@@ -210,6 +210,7 @@ class WindowController(QObject):
             "pause": self.pause_or_resume,
             "settings_mode": self.chats.switch_settings_mode,
             "summarise": self.summaries.summarise,
+            "next_pin": self.summaries.next_pin,
             "queue": self.workflows.queues.show,
             "side": self.toggle_side,
             "settings": lambda: self.settings.open("appearance"),

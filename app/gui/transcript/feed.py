@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QAbstractScrollArea
 
 from app.core.events import CallsStreamed, ToolFinished, ToolStarted, TurnFinished
 from app.core.message import Author, Message, MessageState, Role
-from app.core.session import Session, Status
+from app.core.session import Session
 from app.gui.transcript.call_rows import CardRow, GroupRow
 from app.gui.transcript.canvas import Canvas, single_shot
 from app.gui.transcript.message_row import MessageRow
@@ -18,7 +18,7 @@ from app.gui.transcript.question_row import QuestionRow, QuestionWidgets
 from app.gui.transcript.row_tree import CARD, QUESTION
 from app.gui.transcript.speaker_line import TypingIndicator
 from app.gui.transcript.summary_row import SummaryRow
-from app.gui.transcript.transcript_model import Splice, TranscriptModel, unused_in
+from app.gui.transcript.transcript_model import Splice, TranscriptModel
 
 FRAME_MS = 33
 SINGLE_FRAME_MS = 16
@@ -83,11 +83,8 @@ class Feed(QObject):
         self._begin(messages)
 
     def session_changed(self, session: Session) -> None:
-        """Show whether the session runs, which decides what ticks, and which summaries are used."""
-        before = self._model.runs, self._model.unused
-        self._model.runs = session.status == Status.RUNNING
-        self._model.unused = unused_in(session)
-        if before != (self._model.runs, self._model.unused):
+        """Show whether the session runs, which decides what ticks, which summaries are used and what is pinned."""
+        if self._model.mark(session):
             self._canvas.renew_all()
 
     def reload(self, messages: Sequence[Message], versions: Versions | None = None) -> None:

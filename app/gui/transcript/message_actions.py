@@ -23,6 +23,8 @@ RETRY_WITH = "retry_with"
 REDO_SUMMARY = "redo_summary"
 USE_SUMMARY = "use_summary"
 LEAVE_SUMMARY = "leave_summary"
+PIN = "pin"
+UNPIN = "unpin"
 
 WORDS = {
     COPY: "transcript.copy_message",
@@ -37,6 +39,8 @@ WORDS = {
     REDO_SUMMARY: "summary.redo",
     USE_SUMMARY: "summary.use",
     LEAVE_SUMMARY: "summary.leave",
+    PIN: "transcript.pin",
+    UNPIN: "transcript.unpin",
 }
 ICONS = {
     COPY: "copy",
@@ -48,11 +52,15 @@ ICONS = {
     FORK: "git-branch",
     SAVE_PICTURE: "download",
     COPY_PICTURE: "image",
+    PIN: "pin",
+    UNPIN: "pin-off",
 }
 SIDE = 26
 
 
-def offered(message: Message, *, chat: bool, writable: bool, left: Collection[str] = ()) -> tuple[str, ...]:
+def offered(
+    message: Message, *, chat: bool, writable: bool, left: Collection[str] = (), pinned: Collection[str] = ()
+) -> tuple[str, ...]:
     """Return the actions of a message of a chat or debate; a sub-agent's message can only be copied.
 
     Summaries in `left` are not used.
@@ -62,7 +70,10 @@ def offered(message: Message, *, chat: bool, writable: bool, left: Collection[st
     pictures = (SAVE_PICTURE, COPY_PICTURE) if len(shown_pictures(message)) == 1 else ()
     if not chat:
         return *_of_turn(message, writable=writable), *pictures
-    return *_of_message(message, writable=writable, unused=message.id in left), *pictures
+    actions = _of_message(message, writable=writable, unused=message.id in left)
+    if len(actions) > 1 and message.ended and message.role in (Role.USER, Role.ASSISTANT):
+        actions += (UNPIN if message.id in pinned else PIN,)
+    return *actions, *pictures
 
 
 def _of_turn(message: Message, *, writable: bool) -> tuple[str, ...]:

@@ -71,6 +71,7 @@ class MessageContext(RowContext):
     can_continue: bool = False
     unfolded: bool = False
     chat: bool = False
+    pinned: bool = False
     headed: bool = True
     waiting: bool = False
     versions: tuple[int, int] = (1, 1)
@@ -192,6 +193,7 @@ class MessageRow(ContextRow[MessageContext]):
             model=style.wide,
             begun=bool(self.text.blocks),
             chat=context.chat,
+            pinned=context.pinned,
         )
         if context.waiting:
             chips.append(HeaderChip(style.texts("transcript.waiting_for_you"), "warn"))
@@ -253,6 +255,8 @@ class MessageRow(ContextRow[MessageContext]):
                 else f"transcript.note.{message.note}"
             )
             wanted.append(("", style.texts(key)))
+        if not self.context.headed and self.context.pinned:
+            wanted.append(("", style.texts("transcript.pinned")))
         if self.context.can_continue and cut and message.role != Role.USER:
             wanted.append((CONTINUE, style.texts("transcript.continue")))
         if message.state == MessageState.FAILED:

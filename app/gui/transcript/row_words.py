@@ -26,7 +26,14 @@ COUNTS_THOUGHT_AFTER_S = 10
 
 
 def chips_of(
-    message: Message, role: str, texts: Texts, *, model: bool, begun: bool, chat: bool = False
+    message: Message,
+    role: str,
+    texts: Texts,
+    *,
+    model: bool,
+    begun: bool,
+    chat: bool = False,
+    pinned: bool = False,
 ) -> list[HeaderChip]:
     """Return the chips of a message; `model` adds its model, `begun` means that it has text.
 
@@ -39,6 +46,8 @@ def chips_of(
         chips.append(HeaderChip(name))
     if message.effort:
         chips.append(HeaderChip(texts.named("transcript.effort", message.effort)))
+    if pinned:
+        chips.append(HeaderChip(texts("transcript.pinned"), "accent"))
     if message.why == GUIDED:
         chips.append(HeaderChip(texts("why.guided")))
     if message.state == MessageState.STREAMING and chat:

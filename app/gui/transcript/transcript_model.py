@@ -63,11 +63,6 @@ class Splice(NamedTuple):
     added: tuple[RowEntry, ...]
 
 
-def unused_in(session: Session) -> frozenset[str]:
-    """Return the ids of the summaries that the user does not want used."""
-    return frozenset(session.chat.unused_summaries if session.chat else ())
-
-
 class TranscriptModel:
     """The messages of one session as rows, by index and by id; prepending changes no stored number."""
 
@@ -78,6 +73,7 @@ class TranscriptModel:
         self.chat = False
         self.runs = False
         self.unused: frozenset[str] = frozenset()
+        self.pinned: frozenset[str] = frozenset()
         self.colours: Mapping[str, int] = {}
         self._numbers: dict[str, int] = {}
         self._first = 0
@@ -102,13 +98,20 @@ class TranscriptModel:
         self._forget()
         self._debate = session.debate is not None
         self.chat = session.chat is not None
-        self.runs = session.status == Status.RUNNING
-        self.unused = unused_in(session)
+        self.mark(session)
         self._group = session.group.name if session.group is not None else ""
         participants = session.debate.participants if session.debate is not None else ()
         self._speakers = {each.id: index for index, each in enumerate(participants)}
         self._roles = {each.id: each.role for each in participants if each.role}
         self.load(())
+
+    def mark(self, session: Session) -> bool:
+        """Note what the session says of its rows: whether it runs, unused summaries, pinned messages; return if that changed."""
+        before = self.runs, self.unused, self.pinned
+        self.runs = session.status == Status.RUNNING
+        self.unused = frozenset(session.chat.unused_summaries if session.chat else ())
+        self.pinned = frozenset(session.chat.pinned if session.chat else ())
+        return before != (self.runs, self.unused, self.pinned)
 
     def load(self, messages: Sequence[Message]) -> None:
         """Hold these messages; what the reader unfolded and folded stays so."""
@@ -300,6 +303,7 @@ class TranscriptModel:
             unfolded=message.id in self.unfolded,
             frame=self.frame(index, tokens),
             chat=self.chat,
+            pinned=message.id in self.pinned,
             headed=entry.headed,
             waiting=self.chat and entry.headed and self.book.asks_in(message),
             versions=self._versions_of(message),

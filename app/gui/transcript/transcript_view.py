@@ -274,7 +274,8 @@ class TranscriptView(QAbstractScrollArea):
             self.action_requested.emit(message_id, action)
 
     def _offered(self, message: Message) -> tuple[str, ...]:
-        return offered(message, chat=self.model.chat, writable=self.model.can_retry, left=self.model.unused)
+        one = self.model
+        return offered(message, chat=one.chat, writable=one.can_retry, left=one.unused, pinned=one.pinned)
 
     def context_menu(self, point: QPoint) -> QMenu:
         """Return the menu for a point of the viewport; it deletes itself when closed."""

@@ -25,6 +25,7 @@ from app.gui.pages.chat.chat_composer import ChatComposer
 from app.gui.pages.chat.orchestrator_box import OrchestratorBox
 from app.gui.pages.chat.state_line import StateLine
 from app.gui.panels.conversation_view import ConversationView
+from app.gui.transcript.message_actions import PIN, UNPIN
 from app.gui.transcript.row_style import MAX_COLUMN, WIDE
 from app.gui.widgets.approval_card import ApprovalCard, HandOverCard, is_hand_over
 from app.gui.widgets.boxes import centred, vbox
@@ -45,7 +46,7 @@ class ChatPage(ConversationView):
     message_action_requested(session, message, action), version_requested(session, turn, step),
     stop_turn_requested(session, turn), stop_requested(session), resume_requested(session),
     hand_over_requested(session, message, arguments) if the user changed the hand-over,
-    summary_action_requested(session, summary, action).
+    summary_action_requested(session, summary or message to pin, action).
     """
 
     KIND = ChatSession
@@ -413,7 +414,7 @@ class ChatPage(ConversationView):
 
     def _on_action(self, message_id: str, action: str) -> None:
         message = self.transcript.model.book.messages.get(message_id)
-        if message is not None and message.role == Role.SUMMARY:
+        if message is not None and (message.role == Role.SUMMARY or action in (PIN, UNPIN)):
             self.summary_action_requested.emit(self.session_id, message, action)
         else:
             self.message_action_requested.emit(self.session_id, message_id, action)
