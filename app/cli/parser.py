@@ -117,6 +117,7 @@ class Arguments:
     format: str = ""
     output: str = ""
     files: tuple[str, ...] = ()
+    as_it_looks: bool = False
     effort: str = ""
     model: str = ""
     yes: bool = False
@@ -296,6 +297,7 @@ def _parser(texts: Texts) -> _Parser:
     add(ask, "assistant", text="who", metavar="WHO")
     add(ask, "text", text="text", metavar="TEXT")
     add(ask, "--file", text="file", action="append", metavar="PATH", dest="files")
+    add(ask, "--as-it-looks", text="as_it_looks", action="store_true", dest="as_it_looks")
     add(ask, "--session", text="session", metavar="ID")
     efforts = [one.value for one in Effort if one != Effort.AUTO]
     add(ask, "--effort", text="effort", choices=efforts)

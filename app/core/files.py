@@ -24,11 +24,16 @@ LONGEST_SIDE: Final = 1568
 MOST_PICTURES: Final = 20
 """The most pages of a document that are sent as pictures."""
 
+PDF: Final = "application/pdf"
+MOST_PDF_BYTES: Final = 5_000_000
+MOST_PDF_PAGES: Final = 100
+"""A PDF file with more bytes or pages is never sent as it is: providers take no more of a request, or charge for it dearly."""
+
 IMAGE_SUFFIXES: Final = (".png", ".jpg", ".jpeg", ".webp", ".gif")
 
 _OFFICE: Final = "application/vnd.openxmlformats-officedocument."
 DOCUMENT_TYPES: Final = {
-    ".pdf": "application/pdf",
+    ".pdf": PDF,
     ".docx": _OFFICE + "wordprocessingml.document",
     ".pptx": _OFFICE + "presentationml.presentation",
     ".xlsx": _OFFICE + "spreadsheetml.sheet",
@@ -61,10 +66,11 @@ class FileText:
     pages: int = 0
     pages_read: int = 0
     cut: bool = False
+    encoding: str = ""
 
     def attachment(self) -> Attachment:
         """Return it as the attachment of a message."""
-        return Attachment(name=self.name, media_type=self.media_type, text=self.text)
+        return Attachment(name=self.name, media_type=self.media_type, text=self.text, encoding=self.encoding)
 
     def context_file(self) -> ContextFile:
         """Return it as a context file of a debate."""
@@ -72,27 +78,46 @@ class FileText:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PagePictures:
-    """Pictures of the first pages of a document that has `pages`."""
+class SeenAs:
+    """As what a PDF file is sent that is to be seen as it looks: itself, for models that take it, or pictures of its pages."""
 
-    attachments: tuple[Attachment, ...]
+    pdf: bool = False
+    pictures: bool = False
+
+    def __bool__(self) -> bool:
+        return self.pdf or self.pictures
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeenFile:
+    """A PDF file as it looks; of its `pages` the first `shown` were made pictures."""
+
+    attachment: Attachment
     pages: int
+    shown: int
 
 
 class FileReader(Protocol):
     """The plug that reads files."""
 
-    async def read(self, path: Path, on_progress: Progress = lambda _read, _all: None) -> FileText:
+    async def read(
+        self, path: Path, on_progress: Progress = lambda _read, _all: None, *, password: str = ""
+    ) -> FileText:
         """Read a text or a document; cancelling ends that at once.
 
         Raises BadInput with the file's name and why it cannot be read.
         """
         ...
 
-    async def page_pictures(
-        self, path: Path, on_progress: Progress = lambda _read, _all: None
-    ) -> PagePictures:
-        """Make pictures of the first pages of a PDF file; cancelling ends that at once.
+    async def as_it_looks(
+        self,
+        path: Path,
+        look: SeenAs,
+        on_progress: Progress = lambda _read, _all: None,
+        *,
+        password: str = "",
+    ) -> SeenFile:
+        """Read a PDF file to be sent as it looks, with its text for models that cannot see it; cancelling ends that at once.
 
         Raises BadInput with the file's name and why it cannot be read.
         """
@@ -106,6 +131,11 @@ class FileReader(Protocol):
 def is_image_file(path: Path) -> bool:
     """Say whether a file's name is that of a picture."""
     return path.suffix.casefold() in IMAGE_SUFFIXES
+
+
+def is_pdf(path: Path) -> bool:
+    """Say whether a file's name is that of a PDF file."""
+    return path.suffix.casefold() == ".pdf"
 
 
 def is_document(path: Path) -> bool:
@@ -130,6 +160,11 @@ def with_page_numbers(text: str, label: str) -> str:
 def numbered(pages: Sequence[str], label: str) -> str:
     """Return pages as one text with a line before each; `label` has a blank for its number."""
     return "\n\n".join(f"{label.format(page=number)}\n{page}" for number, page in enumerate(pages, 1))
+
+
+def page_count(attachment: Attachment) -> int:
+    """Return how many pages a document has whose text keeps them."""
+    return attachment.text.count(NEW_PAGE) + 1
 
 
 def is_long(text: str) -> bool:

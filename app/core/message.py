@@ -113,12 +113,18 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attachment:
-    """An attached text or image: `text` of a text, `data` in base 64 of an image."""
+    """An attached file: `text` of a text or a document, `data` in base 64 of an image.
+
+    A PDF file that is sent as it looks has both, or in `pages` JPEG pictures of its pages in base 64, for models that
+    take no PDF files. `encoding` is that of a text that was not UTF-8.
+    """
 
     name: str
     media_type: str = "text/plain"
     text: str = ""
     data: str = ""
+    pages: tuple[str, ...] = ()
+    encoding: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from urllib.parse import urlsplit
 
@@ -20,6 +20,7 @@ from app.core.provider import (
     TestResult,
 )
 from app.core.store import Documents
+from app.engine.library.agents import AgentModel
 from app.engine.providers import check_base_url, check_key, check_provider, configured, provider_of
 
 # Of a longer list only the model that was tried is offered; the user can add others in the settings.
@@ -138,6 +139,11 @@ class Connections:
         for status in self._providers():
             for model in status.models if status.ready and not status.local else ():
                 await self._models.facts(status.config.id, model)
+
+    async def learn_about(self, models: Sequence[AgentModel]) -> None:
+        """Look up what is known about these models, so that `known_facts` says it."""
+        for one in models:
+            await self._models.facts(one.provider, one.model)
 
     async def fetch(self, provider_id: str) -> TestResult:
         """Fetch a provider's list of models and save it. Raises NotFound, StorageError."""

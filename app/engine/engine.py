@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from app.core.agent import Agent, Busy
+from app.core.agent import Agent, Busy, Group
 from app.core.catalog import provider_kind
 from app.core.errors import MootError, NotFound
 from app.core.events import (
@@ -53,7 +53,7 @@ from app.engine.drafts import Drafts
 from app.engine.export.documents import export_in_turns, session_document
 from app.engine.group.commands import Groups
 from app.engine.history.token_count import TokenCount
-from app.engine.library.agents import AgentDirectory, Assistants
+from app.engine.library.agents import AgentDirectory, AgentModel, Assistants
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.providers import (
@@ -339,9 +339,9 @@ class Engine:
             for config in configured(self._documents)
         ]
 
-    def takes_images(self, agent: Agent | None) -> bool:
-        """Return whether the model that an assistant speaks with takes pictures; None: any assistant."""
-        return self._directory.model_of(agent or Agent(id="", name="")).images
+    def models_for(self, who: Agent | Group | None) -> tuple[AgentModel, ...]:
+        """Return the models that read what is said to an assistant, to any (None), or to a group."""
+        return self._directory.models_for(who)
 
     async def look_for_servers(self) -> bool:
         """Find out which local servers answer, for `providers`. Return whether that has changed."""

@@ -5,6 +5,8 @@ import base64
 import contextlib
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +16,11 @@ from app.core.files import (
     DOCUMENT_TYPES,
     MOST_BYTES,
     MOST_CHARACTERS,
+    PDF,
     FileText,
-    PagePictures,
     Progress,
+    SeenAs,
+    SeenFile,
     is_document,
 )
 from app.core.message import Attachment
@@ -33,11 +37,12 @@ def _nothing(_read: int, _all: int) -> None:
 class FileReaders:
     """Reads files; starts a process for each document and ends it afterwards, also when it is cancelled."""
 
-    async def read(self, path: Path, on_progress: Progress = _nothing) -> FileText:
+    async def read(self, path: Path, on_progress: Progress = _nothing, *, password: str = "") -> FileText:
         """Read a text or a document. Raises BadInput with the file's name and why it cannot be read."""
         if not is_document(path):
             return await asyncio.to_thread(_read_text, path)
-        header, text = await _read_in_child({"path": str(path)}, path, on_progress)
+        request = {"path": str(path), "password": password}
+        header, text = await _read_in_child(request, path, on_progress)
         return FileText(
             name=clean_text(path.name),
             text=await asyncio.to_thread(text.decode),
@@ -53,26 +58,31 @@ class FileReaders:
         text = await asyncio.to_thread(lambda: base64.b64encode(data).decode())
         return Attachment(name=clean_text(path.name), media_type=header["media_type"], data=text)
 
-    async def page_pictures(self, path: Path, on_progress: Progress = _nothing) -> PagePictures:
-        """Make pictures of the first pages of a PDF file. Raises BadInput with its name and why that cannot be done."""
-        request = {"path": str(path), "pictures": True}
+    async def as_it_looks(
+        self, path: Path, look: SeenAs, on_progress: Progress = _nothing, *, password: str = ""
+    ) -> SeenFile:
+        """Read a PDF file to be sent as it looks. Raises BadInput with its name and why it cannot be read."""
+        request = {"path": str(path), "password": password, "look": asdict(look)}
         header, data = await _read_in_child(request, path, on_progress)
-        texts = await asyncio.to_thread(_divided, data, header["sizes"])
-        name = clean_text(path.stem)
-        attachments = tuple(
-            Attachment(name=f"{name}-{number}.jpg", media_type="image/jpeg", data=text)
-            for number, text in enumerate(texts, 1)
+        text, itself, *pages = await asyncio.to_thread(_divided, data, header["sizes"])
+        attachment = Attachment(
+            name=clean_text(path.name),
+            media_type=PDF,
+            text=text.decode(),
+            data=_in_base_64(itself),
+            pages=tuple(map(_in_base_64, pages)),
         )
-        return PagePictures(attachments=attachments, pages=header["pages"])
+        return SeenFile(attachment=attachment, pages=header["pages"], shown=len(pages))
 
 
-def _divided(data: bytes, sizes: Sequence[int]) -> list[str]:
-    """Return the parts of these sizes in base 64."""
-    parts, start = [], 0
-    for size in sizes:
-        parts.append(base64.b64encode(data[start : start + size]).decode())
-        start += size
-    return parts
+def _divided(data: bytes, sizes: Sequence[int]) -> list[bytes]:
+    """Return the parts of these sizes."""
+    ends = accumulate(sizes)
+    return [data[end - size : end] for end, size in zip(ends, sizes, strict=True)]
+
+
+def _in_base_64(data: bytes) -> str:
+    return base64.b64encode(data).decode()
 
 
 async def _read_in_child(

@@ -2,7 +2,8 @@
 
 import io
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from hashlib import md5
 from pathlib import Path
 
 import office_oxide
@@ -12,7 +13,13 @@ SAYS = ("분기 보고", "Sales rose by 12 percent.", "서울")
 LATIN = ("Quarterly report", "Sales rose by 12 percent.", "Seoul")
 
 
-def a_pdf(pages: Sequence[str], *, trailer: str = "", objects: Sequence[str] = ()) -> bytes:
+def a_pdf(
+    pages: Sequence[str],
+    *,
+    trailer: str = "",
+    objects: Sequence[str] = (),
+    seal: Callable[[int, bytes], bytes] = lambda _number, data: data,
+) -> bytes:
     """Return a PDF file with a page for each text, of which each line is one on the page."""
     kids = " ".join(f"{4 + 2 * place} 0 R" for place in range(len(pages)))
     made = [
@@ -22,7 +29,8 @@ def a_pdf(pages: Sequence[str], *, trailer: str = "", objects: Sequence[str] = (
     ]
     for place, text in enumerate(pages):
         shown = "".join(f"({line}) Tj T* " for line in text.split("\n") if text)
-        stream = f"BT /F1 10 Tf 12 TL 50 780 Td {shown}ET"
+        plain = f"BT /F1 10 Tf 12 TL 50 780 Td {shown}ET"
+        stream = seal(5 + 2 * place, plain.encode("latin-1")).decode("latin-1")
         made.append(
             f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents {5 + 2 * place} 0 R"
             " /Resources << /Font << /F1 3 0 R >> >> >>"
@@ -47,6 +55,37 @@ def a_locked_pdf() -> bytes:
     """Return a PDF file that no empty password opens."""
     rules = f"<< /Filter /Standard /V 1 /R 2 /P -4 /O <{'41' * 32}> /U <{'42' * 32}> >>"
     return a_pdf(["secret"], objects=[rules], trailer=f"/Encrypt 6 0 R /ID [<{'43' * 16}> <{'43' * 16}>]")
+
+
+def a_sealed_pdf(pages: Sequence[str], password: str) -> bytes:
+    """Return a PDF file that this password opens: RC4 with 40 bits, the oldest way and the shortest to write."""
+    padding = bytes.fromhex("28BF4E5E4E758A4164004E56FFFA01082E2E00B6D0683E802F0CA9FE6453697A")
+    padded = (password.encode() + padding)[:32]
+    owner = _rc4(md5(padded).digest()[:5], padded)
+    key = md5(padded + owner + (-4).to_bytes(4, "little", signed=True) + b"C" * 16).digest()[:5]
+
+    def seal(number: int, data: bytes) -> bytes:
+        return _rc4(md5(key + number.to_bytes(3, "little") + b"\0\0").digest()[:10], data)
+
+    user = _rc4(key, padding)
+    rules = f"<< /Filter /Standard /V 1 /R 2 /P -4 /O <{owner.hex()}> /U <{user.hex()}> >>"
+    place = 4 + 2 * len(pages)
+    ids = f"/Encrypt {place} 0 R /ID [<{'43' * 16}> <{'43' * 16}>]"
+    return a_pdf(pages, objects=[rules], trailer=ids, seal=seal)
+
+
+def _rc4(key: bytes, data: bytes) -> bytes:
+    state, at = list(range(256)), 0
+    for place in range(256):
+        at = (at + state[place] + key[place % len(key)]) % 256
+        state[place], state[at] = state[at], state[place]
+    out, one, two = bytearray(), 0, 0
+    for byte in data:
+        one = (one + 1) % 256
+        two = (two + state[one]) % 256
+        state[one], state[two] = state[two], state[one]
+        out.append(byte ^ state[(state[one] + state[two]) % 256])
+    return bytes(out)
 
 
 def a_zip(entries: Mapping[str, str | bytes]) -> bytes:

@@ -19,13 +19,15 @@ from app.core.files import (
     MOST_PICTURES,
     NEW_PAGE,
     FileText,
+    SeenAs,
+    page_count,
     with_page_numbers,
 )
 from app.core.texts import Texts
 from app.files import reader
 from app.files.reader import FileReaders
 from app.storage.paths import resources_dir
-from tests.files.documents import EPUB, LATIN, ODT, SAYS, a_locked_pdf, a_pdf, a_zip, write_all
+from tests.files.documents import EPUB, LATIN, ODT, SAYS, a_locked_pdf, a_pdf, a_sealed_pdf, a_zip, write_all
 
 FOLDER = resources_dir() / "i18n"
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -96,7 +98,7 @@ async def test_a_long_document_ends_at_a_page_and_says_so(tmp_path):
 @pytest.mark.parametrize(
     ("name", "data", "code"),
     [
-        ("locked.pdf", a_locked_pdf(), "file_encrypted"),
+        ("locked.pdf", a_locked_pdf(), "file_locked"),
         ("locked.docx", OLE + bytes(2_000) + "EncryptedPackage".encode("utf-16-le"), "file_encrypted"),
         (
             "locked.odt",
@@ -167,17 +169,45 @@ async def test_a_folder_a_missing_and_a_large_file_are_refused(tmp_path):
 async def test_pages_become_small_pictures(tmp_path):
     path, told = tmp_path / "scan.pdf", []
     path.write_bytes(a_pdf(["", "A page with words", *[""] * 20]))
-    found = await FileReaders().page_pictures(path, lambda made, pages: told.append((made, pages)))
-    assert found.pages == 22 and len(found.attachments) == MOST_PICTURES == 20
+    look = SeenAs(pictures=True)
+    found = await FileReaders().as_it_looks(path, look, lambda made, pages: told.append((made, pages)))
+    assert (found.pages, found.shown) == (22, MOST_PICTURES) == (22, len(found.attachment.pages))
     assert told == [(number, 20) for number in range(1, 21)]
-    first, second = (QImage.fromData(base64.b64decode(one.data)) for one in found.attachments[:2])
-    assert found.attachments[1].name == "scan-2.jpg" and found.attachments[1].media_type == "image/jpeg"
+    first, second = (QImage.fromData(base64.b64decode(one)) for one in found.attachment.pages[:2])
+    assert not found.attachment.data and "A page with words" in found.attachment.text
+    assert page_count(found.attachment) == 22
     assert max(second.width(), second.height()) == LONGEST_SIDE and second.width() < second.height()
     assert first.pixelColor(0, 0).lightness() > 250 and second != first
-    path.write_bytes(a_locked_pdf())
-    with pytest.raises(BadInput) as caught:
-        await FileReaders().page_pictures(path)
-    assert caught.value.code == "file_encrypted"
+
+
+async def test_a_pdf_is_sent_itself_as_far_as_providers_take_it(tmp_path):
+    path, look = tmp_path / "report.pdf", SeenAs(pdf=True)
+    path.write_bytes(a_pdf(["Sales rose", "and fell"]))
+    found = await FileReaders().as_it_looks(path, look)
+    assert base64.b64decode(found.attachment.data) == path.read_bytes()
+    assert found.attachment.pages == () and found.attachment.text == f"Sales rose{NEW_PAGE}and fell"
+    path.write_bytes(a_pdf(["x"] * 101))
+    found = await FileReaders().as_it_looks(path, look)
+    assert not found.attachment.data and found.shown == len(found.attachment.pages) == MOST_PICTURES
+
+
+async def test_a_password_opens_a_pdf_and_is_not_sent_with_it(tmp_path):
+    path, files = tmp_path / "sealed.pdf", FileReaders()
+    path.write_bytes(a_sealed_pdf(["The secret of the house", "is under the stairs"], "open"))
+    for password, code in (("", "file_locked"), ("wrong", "file_wrong_password")):
+        for reads in (
+            files.read(path, password=password),
+            files.as_it_looks(path, SeenAs(pdf=True), password=password),
+        ):
+            with pytest.raises(BadInput) as caught:
+                await reads
+            assert caught.value.code == code
+    assert "under the stairs" in (await files.read(path, password="open")).text
+    found = await files.as_it_looks(path, SeenAs(pdf=True), password="open")
+    itself = base64.b64decode(found.attachment.data)
+    assert itself.startswith(b"%PDF-") and b"/Encrypt" not in itself
+    path.write_bytes(itself)
+    assert "under the stairs" in (await files.read(path)).text
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a slow file is a pipe here")

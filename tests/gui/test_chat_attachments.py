@@ -9,20 +9,26 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QMimeData, Qt, QUrl
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QFileDialog, QLabel
+from PySide6.QtWidgets import QAbstractButton, QFileDialog, QLabel, QMenu
 
 from app.core.draft import COMMAND, NEW, SETUP
+from app.gui.files.attachments import is_seen
 from app.gui.widgets.label import ElidedLabel
 from tests import app_driver
 from tests.app_driver import Person, at_window
-from tests.files.documents import a_locked_pdf, a_pdf
+from tests.files.documents import ODT, a_pdf, a_sealed_pdf, a_zip
 from tests.gui.test_drafts_kept import ONE, TWO, keep_chat, names, show
 from tests.gui.test_drop_anywhere import drop, enter
+from tests.wire import WireServer
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
+from tests.wire.providers_file import write_providers
 
 until = partial(app_driver.until, seconds=60.0)
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a slow file is a pipe here")
+pytestmark = [
+    pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a slow file is a pipe here"),
+    pytest.mark.qt_log_ignore("This plugin does not support", extend=True),
+]
 
 
 @pytest.fixture
@@ -239,9 +245,9 @@ async def test_a_pdf_is_attached_as_text_and_the_model_reads_it(person, wire_ser
         assert words in asked
 
 
-async def test_a_pdf_that_cannot_be_read_says_why_and_stays_out(person, tmp_path):
-    path = tmp_path / "locked.pdf"
-    path.write_bytes(a_locked_pdf())
+async def test_a_file_that_cannot_be_read_says_why_and_stays_out(person, tmp_path):
+    path = tmp_path / "locked.odt"
+    path.write_bytes(a_zip({**ODT, "META-INF/manifest.xml": "<m><encryption-data/></m>"}))
     page = await show(person, ONE)
     page.chat_composer.files_given.emit([path])
     await until(lambda: person.sees("toast"))
@@ -260,5 +266,73 @@ async def test_a_scanned_pdf_is_offered_as_images(person, wire_servers, tmp_path
     await person.click("toast_action")
     drafts = person.window.controller.engine.drafts
     await until(lambda: drafts.of(ONE).attachments)
-    assert [one.name for one in drafts.of(ONE).attachments] == ["scan-1.jpg", "scan-2.jpg"]
+    (attached,) = drafts.of(ONE).attachments
+    assert (attached.name, len(attached.pages)) == ("scan.pdf", 2)
     assert names(page) == []
+
+
+async def choose_look(person: Person, text: str) -> None:
+    """Choose how the first attached PDF file is sent."""
+    await person.click("attachment_look_1")
+    menu = person.find("attachment_look", QMenu)
+    next(one for one in menu.actions() if one.text() == text).trigger()
+    menu.close()
+    await person.settle()
+
+
+async def test_a_pdf_is_sent_as_it_looks_and_as_text_again(person, wire_servers, tmp_path):  # noqa: F811
+    path = tmp_path / "report.pdf"
+    path.write_bytes(a_pdf(["Sales rose by 12 percent in spring", "and fell by 3 percent in summer"]))
+    await person.click("new_button")
+    page = person.window.controller.chat_page
+    page.chat_composer.files_given.emit([path])
+    await until(lambda: names(page) == ["report.pdf"])
+    strip = page.chat_composer.strip
+    await choose_look(person, "As it looks")
+    await until(lambda: is_seen(strip.attachments()[0]))
+    await choose_look(person, "As text")
+    assert names(page) == ["report.pdf"] and not is_seen(strip.attachments()[0])
+    await choose_look(person, "As it looks")
+    await until(lambda: is_seen(strip.attachments()[0]))
+    await person.write("composer", "When did sales fall?")
+    await person.press("composer", Qt.Key.Key_Return)
+    await until(lambda: any(server.requests for server in wire_servers.values()))
+    (request,) = (server.requests[0] for server in wire_servers.values() if server.requests)
+    assert request.messages[-1].images == ("image/jpeg",) * 2
+    assert "percent" not in request.messages[-1].text and not request.refused
+
+
+async def test_a_model_that_sees_nothing_says_why_a_pdf_is_text(qapp, data_dir, tmp_path, monkeypatch):
+    path = tmp_path / "report.pdf"
+    path.write_bytes(a_pdf(["Sales rose by 12 percent in spring"]))
+    with WireServer("deepseek") as server:
+        for name, value in write_providers(data_dir, [server]).items():
+            monkeypatch.setenv(name, value)
+        async with at_window(data_dir) as person:
+            await person.click("new_button")
+            page = person.window.controller.chat_page
+            page.chat_composer.files_given.emit([path])
+            await until(lambda: names(page) == ["report.pdf"])
+            await person.click("attachment_look_1")
+            shown = [(one.text(), one.isEnabled()) for one in person.find("attachment_look", QMenu).actions()]
+    why = "The model accepts neither PDF files nor images."
+    assert shown == [("As text", True), ("As it looks", False), (why, False)]
+
+
+async def test_a_pdf_with_a_password_asks_for_it(person, tmp_path, data_dir):
+    path = tmp_path / "sealed.pdf"
+    path.write_bytes(a_sealed_pdf(["Sales rose by 12 percent in spring"], "between us"))
+    page = await show(person, ONE)
+    page.chat_composer.files_given.emit([path])
+    await until(lambda: person.sees("password_dialog"))
+    await person.write("password_field", "wrong")
+    await person.click("password_open")
+    await until(lambda: person.sees("password_dialog") and person.find("password_field").text() == "")
+    await person.write("password_field", "between us")
+    await person.click("password_open")
+    await until(lambda: names(page) == ["sealed.pdf"])
+    await choose_look(person, "As it looks")
+    await until(lambda: is_seen(page.chat_composer.strip.attachments()[0]))
+    await person.window.controller.engine.drafts.save()
+    kept = b"".join(one.read_bytes() for one in data_dir.rglob("*") if one.is_file())
+    assert b"Sales rose" in kept and b"between us" not in kept

@@ -1,12 +1,14 @@
 """A chat with calls, images and signed thinking stays legal with every provider."""
 
 import asyncio
+import base64
 import json
 from typing import Any
 
 import pytest
 
 from app.providers.remote import RemoteModels
+from tests.files.documents import a_pdf
 from tests.providers.asking import ask
 from tests.providers.conftest import Book
 from tests.providers.tool_chats import (
@@ -187,6 +189,20 @@ async def test_parts_with_an_image(models: RemoteModels, servers: dict[str, Wire
             Seen(role="user", text="What is this?", images=("image/png",))
         ], kind
     assert_all_legal(servers)
+
+
+async def test_a_pdf_file_before_the_words(models: RemoteModels, servers: dict[str, WireServer]) -> None:
+    url = "data:application/pdf;base64," + base64.b64encode(a_pdf(["Sales rose"])).decode()
+    parts = [
+        {"type": "file", "file": {"filename": "매출.pdf", "file_data": url}, "pages": 1},
+        {"type": "text", "text": "What is in it?"},
+    ]
+    heard = await ask_all(models, servers, messages=(SYSTEM, {"role": "user", "content": parts}), tools=())
+    for kind in ("openai", "anthropic", "gemini"):
+        assert heard[kind].outcome == "stop", (kind, heard[kind].error)
+        seen = Seen(role="user", text="What is in it?", images=("application/pdf",))
+        assert servers[kind].requests[0].messages == [seen], kind
+    assert heard["ollama"].outcome == "bad_request"
 
 
 async def test_an_image_without_a_word(models: RemoteModels, servers: dict[str, WireServer]) -> None:

@@ -3,12 +3,14 @@
 import json
 from pathlib import Path
 
+import pytest
 from PySide6.QtGui import QImage
 
 from tests.files.documents import a_locked_pdf, a_pdf, write_all
 from tests.stories.processes import look, moot
 from tests.stories.test_ask import call, openai, wire_home, wire_servers
 from tests.wire import Answer, WireServer
+from tests.wire.providers_file import write_providers
 
 __all__ = ["openai", "wire_home", "wire_servers"]
 
@@ -34,6 +36,34 @@ def test_files_of_all_kinds_are_sent_along(openai: WireServer, tmp_path: Path) -
     asked = sent(openai)
     for words in ("[page 2]", "Seoul and others", "분기 보고", "data:image/png;base64,"):
         assert words in asked
+
+
+def test_a_pdf_is_sent_as_it_looks_to_models_that_see(
+    data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "report.pdf"
+    path.write_bytes(a_pdf(["Sales rose", "and fell"]))
+    kinds = {"anthropic": "claude-opus-4-5", "openai": "gpt-nobody-knows", "deepseek": "deepseek-chat"}
+    servers = {kind: WireServer(kind, models=(model,)).start() for kind, model in kinds.items()}
+    for name, value in write_providers(data_dir, servers.values()).items():
+        monkeypatch.setenv(name, value)
+    (data_dir / "assistants").mkdir()
+    for kind, model in kinds.items():
+        one = {"version": 1, "id": kind, "name": kind, "provider": kind, "model": model}
+        (data_dir / "assistants" / f"{kind}.json").write_text(json.dumps(one), encoding="utf-8")
+    given = ("What is in it?", "--file", str(path), "--as-it-looks", "--lang", "en")
+    try:
+        assert (moot("ask", "anthropic", *given).status, moot("ask", "openai", *given).status) == (0, 0)
+        (native,), (pictured,) = servers["anthropic"].requests, servers["openai"].requests
+        assert native.messages[0].images == ("application/pdf",) and "Sales" not in sent(servers["anthropic"])
+        assert pictured.messages[0].images == ("image/jpeg",) * 2
+        assert "report.pdf" in pictured.messages[0].text and "Sales" not in pictured.messages[0].text
+        refused = moot("ask", "deepseek", *given)
+        assert (refused.status, servers["deepseek"].requests) == (2, [])
+        assert "neither PDF files nor images" in refused.err
+    finally:
+        for server in servers.values():
+            server.close()
 
 
 def test_a_debate_reads_a_pdf(openai: WireServer, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from uuid import uuid4
 from tests.wire.prompt_caches import marks_problem
 from tests.wire.protocols import Asked, Body, Protocol, Refused, pieces_of, sse, texts_of
 from tests.wire.replies import Answer, WireCall
-from tests.wire.views import Seen, check_calls, check_ids, check_image, check_tools
+from tests.wire.views import PDF, TEXT_ONLY, Seen, check_calls, check_ids, check_image, check_pdf, check_tools
 
 _FIELDS = {
     "model", "messages", "max_tokens", "system", "stream", "temperature", "top_p", "top_k", "stop_sequences",
@@ -22,7 +22,7 @@ _IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 _ID = re.compile(r"^[a-zA-Z0-9_-]+$")
 _THINKING = ("thinking", "redacted_thinking")
 _BLOCKS = {
-    "user": ("text", "image", "tool_result"),
+    "user": ("text", "image", "document", "tool_result"),
     "assistant": ("text", "tool_use", *_THINKING),
 }
 _REASONS = {
@@ -96,7 +96,7 @@ class Anthropic(Protocol):
         check_tools(self.tools(body), schemas, self.invalid)
         if "tool_choice" in body and not body.get("tools"):
             raise self.error(400, "tool_choice may only be specified while providing tools")
-        self._check_messages(body.get("messages"))
+        self._check_messages(body.get("messages"), asked.model)
         self._check_calls(body)
         if problem := marks_problem(body):
             raise self.error(400, problem)
@@ -112,7 +112,7 @@ class Anthropic(Protocol):
                 },
             }
 
-    def _check_messages(self, messages: Any) -> None:
+    def _check_messages(self, messages: Any, model: str) -> None:
         if not isinstance(messages, list) or not messages:
             raise self.error(400, "messages: at least one message is required")
         roles = [message.get("role") for message in messages]
@@ -129,6 +129,14 @@ class Anthropic(Protocol):
                 if block["type"] == "image":
                     source = block["source"]
                     check_image(source.get("media_type", ""), source.get("data", ""), _IMAGES, self.invalid)
+                if block["type"] == "document":
+                    if TEXT_ONLY.search(model):
+                        raise self.error(400, f"'{model}' does not support PDF input.")
+                    if block["source"].get("media_type") != PDF:
+                        raise self.error(
+                            400, f"messages.{at}.document.source.media_type: Input should be '{PDF}'"
+                        )
+                    check_pdf(block["source"].get("data", ""), self.invalid)
         if roles[0] != "user":
             raise self.error(400, 'messages: first message must use the "user" role')
         if any(one == other for one, other in itertools.pairwise(roles)):
@@ -212,7 +220,9 @@ class Anthropic(Protocol):
                         for block in said
                         if block["type"] == "tool_use"
                     ),
-                    images=tuple(b["source"]["media_type"] for b in said if b["type"] == "image"),
+                    images=tuple(
+                        b["source"]["media_type"] for b in said if b["type"] in ("image", "document")
+                    ),
                 )
             )
         return seen

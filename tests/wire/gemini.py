@@ -9,7 +9,7 @@ from typing import Any
 
 from tests.wire.protocols import Asked, Body, Protocol, Refused, sse
 from tests.wire.replies import Answer, WireCall
-from tests.wire.views import Seen, check_calls, check_image, check_tools
+from tests.wire.views import PDF, Seen, check_calls, check_image, check_pdf, check_tools
 
 _PATH = re.compile(r"^/v1beta/models/([^/:]+):(streamGenerateContent|generateContent)$")
 _FIELDS = {
@@ -98,7 +98,10 @@ class Gemini(Protocol):
             for part in parts:
                 if image := _image(part):
                     media_type = image.get("mimeType") or image.get("mime_type") or ""
-                    check_image(media_type, image["data"], _IMAGES, self.invalid)
+                    if media_type == PDF:
+                        check_pdf(image["data"], self.invalid)
+                    else:
+                        check_image(media_type, image["data"], _IMAGES, self.invalid)
             self._check_results(parts)
         if any(one == other for one, other in itertools.pairwise(roles)):
             raise self.invalid("Please ensure that multiturn requests alternate between user and model.")

@@ -6,7 +6,17 @@ from uuid import uuid4
 
 from tests.wire.protocols import Asked, Body, Protocol, Refused, pieces_of, sse, texts_of
 from tests.wire.replies import Answer, WireCall
-from tests.wire.views import Seen, check_calls, check_ids, check_image, check_tools, media_of
+from tests.wire.views import (
+    PDF,
+    TEXT_ONLY,
+    Seen,
+    check_calls,
+    check_ids,
+    check_image,
+    check_pdf,
+    check_tools,
+    media_of,
+)
 
 _FIELDS = {
     "model", "messages", "stream", "stream_options", "max_tokens", "max_completion_tokens", "temperature",
@@ -31,6 +41,7 @@ class OpenAI(Protocol):
     base_path = "/v1"
     fields = _FIELDS | {"prompt_cache_key"}
     message_fields = _MESSAGE_FIELDS
+    takes_pdf = True
 
     def error(
         self,
@@ -96,7 +107,7 @@ class OpenAI(Protocol):
                     f"Invalid schema for function '{tool['name']}': object schema missing properties."
                 )
         check_tools(self.tools(body), [tool.get("parameters", {}) for tool in tools], self.invalid)
-        self.check_messages(body.get("messages"))
+        self.check_messages(body.get("messages"), asked.model)
         check_ids(self.seen(body), self.invalid)
         check_calls(self.seen(body), self.invalid)
         if len(str(body.get("prompt_cache_key", ""))) > _LONGEST_KEY:
@@ -104,7 +115,17 @@ class OpenAI(Protocol):
         if self.cache is not None:
             asked.answer["counted"] = self.cache.count_beginning(asked.model, body)
 
-    def check_messages(self, messages: Any) -> None:
+    def _check_file(self, part: Body, model: str) -> None:
+        if TEXT_ONLY.search(model):
+            raise self.invalid("Invalid content type. file is not supported by this model.")
+        if part.keys() != {"type", "file"} or not part["file"].get("filename"):
+            raise self.invalid("Missing required parameter: 'file.filename'.")
+        media_type, data = media_of(part["file"].get("file_data", ""))
+        if media_type != PDF:
+            raise self.invalid(f"Invalid file data: unsupported MIME type '{media_type}'.")
+        check_pdf(data, self.invalid)
+
+    def check_messages(self, messages: Any, model: str) -> None:
         """Raise Refused unless the messages are legal."""
         if not isinstance(messages, list) or not messages:
             raise self.invalid("Invalid 'messages': empty array. Expected an array with minimum length 1.")
@@ -121,6 +142,8 @@ class OpenAI(Protocol):
             for part in message.get("content") if isinstance(message.get("content"), list) else []:
                 if part.get("type") == "image_url":
                     check_image(*media_of(part["image_url"]["url"]), _IMAGES, self.invalid)
+                elif part.get("type") == "file" and self.takes_pdf:
+                    self._check_file(part, model)
                 elif part.get("type") != "text":
                     raise self.invalid(
                         f"Invalid value: '{part.get('type')}'.", None, f"messages[{at}].content"
@@ -269,6 +292,7 @@ class Ollama(OpenAI):
 
     kind = "ollama"
     fields = _FIELDS
+    takes_pdf = False
 
     def check_key(self, asked: Asked) -> None:
         return
@@ -284,6 +308,7 @@ class Gemma(OpenAI):
 
     kind = "openai-compatible"
     fields = _FIELDS | _LOCAL_FIELDS
+    takes_pdf = False
 
     def check(self, asked: Asked) -> None:
         if "tools" in asked.body:
@@ -294,8 +319,8 @@ class Gemma(OpenAI):
         if self.key:
             super().check_key(asked)
 
-    def check_messages(self, messages: Any) -> None:
-        super().check_messages(messages)
+    def check_messages(self, messages: Any, model: str) -> None:
+        super().check_messages(messages, model)
         if any(message["role"] == "tool" or message.get("tool_calls") for message in messages):
             raise self.invalid("Only user and assistant roles are supported!")
         roles = [message["role"] for message in messages]
@@ -316,5 +341,9 @@ def _seen(message: Body) -> Seen:
             for call in message.get("tool_calls") or []
         ),
         result_of=message.get("tool_call_id", ""),
-        images=tuple(media_of(part["image_url"]["url"])[0] for part in parts if part["type"] == "image_url"),
+        images=tuple(
+            PDF if part["type"] == "file" else media_of(part["image_url"]["url"])[0]
+            for part in parts
+            if part["type"] in ("image_url", "file")
+        ),
     )

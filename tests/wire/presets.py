@@ -14,6 +14,7 @@ class Preset(OpenAI):
     """A provider that refuses the arguments in `refused`."""
 
     refused: tuple[str, ...] = ()
+    takes_pdf = False
 
     def check(self, asked: Asked) -> None:
         for name in self.refused:
@@ -30,6 +31,7 @@ class OpenRouter(Preset):
     """openrouter.ai, which passes on what the model takes; its models are named with their makers."""
 
     kind = "openrouter"
+    takes_pdf = True
 
     def check(self, asked: Asked) -> None:
         if "/" not in asked.model:
@@ -45,8 +47,8 @@ class WantsThought(Preset):
 
     message_fields = OpenAI.message_fields | {"reasoning_content"}
 
-    def check_messages(self, messages: Any) -> None:
-        super().check_messages(messages)
+    def check_messages(self, messages: Any, model: str) -> None:
+        super().check_messages(messages, model)
         for message in messages:
             thought = message.get("reasoning_content")
             if "reasoning_content" in message and not (isinstance(thought, str) and thought):
@@ -104,7 +106,7 @@ class Mistral(Preset):
             raise self._forbidden("body", name)
         super().check(asked)
 
-    def check_messages(self, messages: Any) -> None:
+    def check_messages(self, messages: Any, model: str) -> None:
         for at, message in enumerate(messages):
             for name in message.keys() - {"role", "content", "tool_calls", "tool_call_id"}:
                 raise self._forbidden("body", "messages", at, message["role"], name)
@@ -116,7 +118,7 @@ class Mistral(Preset):
                     )
             if at and message["role"] == "user" and messages[at - 1]["role"] == "tool":
                 raise self._order("Unexpected role 'user' after role 'tool'")
-        super().check_messages(messages)
+        super().check_messages(messages, model)
 
     def _forbidden(self, *place: object) -> Refused:
         detail = [{"type": "extra_forbidden", "loc": place, "msg": "Extra inputs are not permitted"}]
@@ -190,6 +192,7 @@ class Azure(Preset):
     """NAME.openai.azure.com: lists what could be deployed, and is asked for what was."""
 
     kind = "azure"
+    takes_pdf = True
     base_path = "/openai/v1"
     refused = ("max_tokens",)
 

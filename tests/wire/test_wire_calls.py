@@ -1,10 +1,12 @@
 """The wire servers refuse calls, results, thinking and images that the real ones refuse."""
 
+import base64
 import json
 from typing import Any
 
 import pytest
 
+from tests.files.documents import a_locked_pdf, a_pdf
 from tests.wire import Answer, Fault, Seen, WireCall, WireServer
 from tests.wire.test_wire import anthropic, gemini, openai, post
 
@@ -335,6 +337,36 @@ def test_images(media_type: str, data: str, kinds: tuple[str, ...]) -> None:
         image = {"inlineData": {"mimeType": media_type, "data": data}}
         status = gemini(server, [], **contents(("user", [SAY, image])))[0]
         assert (status == 200) == ("gemini" in kinds)
+
+
+@pytest.mark.parametrize(
+    ("data", "model", "status"),
+    [
+        (a_pdf(["Hi"]), "", 200),
+        (a_pdf(["Hi"]), "-text", 400),
+        (a_locked_pdf(), "", 400),
+        (b"no PDF file", "", 400),
+    ],
+)
+def test_pdf_files(data: bytes, model: str, status: int) -> None:
+    text, media_type = {"type": "text", "text": "Hi"}, "application/pdf"
+    encoded = base64.b64encode(data).decode()
+    file = {"filename": "a.pdf", "file_data": f"data:{media_type};base64,{encoded}"}
+    said = [{"type": "file", "file": file}, text]
+    with WireServer("openai", models=(f"openai-wire{model}",)) as server:
+        assert openai(server, model=server.model, messages=[{"role": "user", "content": said}])[0] == status
+    with WireServer("ollama") as server:
+        assert openai(server, model=server.model, messages=[{"role": "user", "content": said}])[0] == 400
+    source = {"type": "base64", "media_type": media_type, "data": encoded}
+    said = [{"type": "document", "source": source}, text]
+    with WireServer("anthropic", models=(f"anthropic-wire{model}",)) as server:
+        assert (
+            anthropic(server, model=server.model, messages=[{"role": "user", "content": said}])[0] == status
+        )
+    if not model:
+        with WireServer("gemini") as server:
+            part = {"inlineData": {"mimeType": media_type, "data": encoded}}
+            assert gemini(server, [], **contents(("user", [SAY, part])))[0] == status
 
 
 def test_a_script_may_look_at_what_was_asked() -> None:

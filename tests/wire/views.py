@@ -18,6 +18,9 @@ _BEGINS = {
     "image/gif": b"GIF8",
     "image/webp": b"RIFF",
 }
+PDF = "application/pdf"
+# Of the models of a provider that takes PDF files, those that take none.
+TEXT_ONLY = re.compile(r"gpt-3\.5|o1-mini|o3-mini|claude-(2|instant|3-(opus|haiku|sonnet))|-text$")
 
 Refuse = Callable[[str], Exception]
 
@@ -26,7 +29,7 @@ Refuse = Callable[[str], Exception]
 class Seen:
     """One message of a request: `role` is user, assistant or tool; `result_of` the call a tool answers.
 
-    Gemini's calls have no ids: theirs is the name of the function. `images` are media types.
+    Gemini's calls have no ids: theirs is the name of the function. `images` are media types, also of PDF files.
     """
 
     role: str
@@ -90,6 +93,18 @@ def check_image(media_type: str, data: str, known: tuple[str, ...], refuse: Refu
     begins = _BEGINS.get(media_type, b"")
     if not whole.startswith(begins):
         raise refuse(f"the image does not appear to be {media_type}")
+
+
+def check_pdf(data: str, refuse: Refuse) -> None:
+    """Raise unless it is a PDF file, really base 64, that opens without a password."""
+    try:
+        whole = base64.b64decode(data, validate=True)
+    except (binascii.Error, ValueError):
+        whole = b""
+    if not whole.startswith(b"%PDF-"):
+        raise refuse("The PDF specified was not valid.")
+    if b"/Encrypt" in whole:
+        raise refuse("The PDF specified is password protected.")
 
 
 def media_of(url: str) -> tuple[str, str]:

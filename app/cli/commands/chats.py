@@ -11,7 +11,7 @@ from app.cli.printing.chats import ChatPrinter, step_lines, workflow_end
 from app.cli.printing.lines import cost_line, last_line, marks, one_line
 from app.core.agent import Agent, Group
 from app.core.errors import BadInput, NotFound
-from app.core.files import is_image_file
+from app.core.files import is_image_file, is_pdf
 from app.core.message import Attachment, Consent, Message, MessageState, PromptType
 from app.core.reasons import LIMITS, reason_code
 from app.core.session import AgentMode, Session, Status
@@ -19,6 +19,7 @@ from app.core.tool import ServerState
 from app.core.workflow import WorkflowDefinition
 from app.engine.chat.branches import last_answer, shown_with_summaries
 from app.engine.chat.input import checked_text
+from app.engine.library.agents import look_of
 from app.engine.live_session import LiveSession
 
 _SAID = {
@@ -65,15 +66,34 @@ async def _attachments(run: CommandRun, who: Agent | Group) -> tuple[Attachment,
     """Read the files that were given. Raises BadInput for one that cannot be read, or that the model does not take."""
     engine, attachments = run.moot.engine, []
     for path in run.arguments.files:
-        if not is_image_file(Path(path)):
+        picture, looks = is_image_file(Path(path)), run.arguments.as_it_looks and is_pdf(Path(path))
+        if not (picture or looks):
             attachments.append((await run.read_file(path)).attachment())
             continue
         await engine.look_for_servers()
-        if isinstance(who, Agent) and not engine.takes_images(who):
+        if looks:
+            attachments.append(await _as_it_looks(run, path, who))
+            continue
+        if not any(one.images for one in engine.models_for(who)):
             raise BadInput("attachment_no_images", name=path)
         with named(path):
             attachments.append(await engine.files.picture(Path(path)))
     return tuple(attachments)
+
+
+async def _as_it_looks(run: CommandRun, path: str, who: Agent | Group) -> Attachment:
+    """Read a PDF file to be sent as it looks; say so if only its first pages are seen. Raises BadInput."""
+    engine = run.moot.engine
+    await engine.connections.learn_about(engine.models_for(who))
+    look = look_of(engine.models_for(who))
+    if not look:
+        raise BadInput("pdf_not_seen", name=path)
+    with named(path):
+        file = await engine.files.as_it_looks(Path(path), look)
+    if 0 < file.shown < file.pages:
+        words = run.texts("chat.file.images.cut", name=path, shown=file.shown, pages=file.pages)
+        await run.out.complain(words)
+    return file.attachment
 
 
 async def _who(run: CommandRun) -> Agent | Group:

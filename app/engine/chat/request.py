@@ -10,12 +10,13 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from app.core.agent import Agent
-from app.core.files import first_pages, is_long, numbered, pages_of, with_page_numbers
+from app.core.files import is_long
 from app.core.ids import new_id
-from app.core.message import Attachment, Author, Message, MessageState, PromptReason, PromptType, Role
+from app.core.message import Author, Message, MessageState, PromptReason, PromptType, Role
 from app.core.provider import ModelRequest
 from app.core.session import AgentMode, AnswerChoice
-from app.core.tool import FILES, READ_FILE_PART, is_object
+from app.core.tool import FILES, is_object
+from app.engine.chat.attached_files import Item, user_content
 from app.engine.chat.branches import back_from
 from app.engine.chat.merging import Item, merged, parts_of
 from app.engine.group.director import ORCHESTRATOR, SWITCH_ASSISTANT, instruction_of
@@ -409,32 +410,8 @@ def _foreign(messages: Sequence[Message], turn: AgentTurn, words: Mapping[str, s
 
 
 def _user_item(message: Message, words: Mapping[str, str], turn: AgentTurn) -> Item:
-    images = turn.agent_model.images
-    texts = [message.content] if message.content.strip() else []
-    pictures: list[Item] = []
-    for attachment in message.attachments:
-        if attachment.data and images:
-            url = f"data:{attachment.media_type};base64,{attachment.data}"
-            pictures.append({"type": "image_url", "image_url": {"url": url}})
-        else:
-            title = words["attachment"].format(name=" ".join(attachment.name.split()))
-            text = _file_text(attachment, words, partly=FILES in turn.given)
-            texts.append(f"{title}\n{text or attachment.media_type}")
-    text = "\n\n".join(texts) or "…"
-    if not pictures:
-        return {"role": Role.USER, "content": text}
-    return {"role": Role.USER, "content": [{"type": "text", "text": text}, *pictures]}
-
-
-def _file_text(attachment: Attachment, words: Mapping[str, str], *, partly: bool) -> str:
-    """Return the text of a file; with `partly`, of a long one only the beginning and how to read on."""
-    if not partly or not is_long(attachment.text):
-        return with_page_numbers(attachment.text, words["page"])
-    shown = first_pages(attachment.text)
-    more = words["file_long"].format(
-        shown=len(shown), pages=len(pages_of(attachment.text)), tool=READ_FILE_PART
-    )
-    return f"{numbered(shown, words['page'])}\n\n{more}"
+    content = user_content(message, words, turn.agent_model, partly=FILES in turn.given)
+    return {"role": Role.USER, "content": content}
 
 
 # Each request holds the calls of the one before it.

@@ -14,9 +14,10 @@ _LETTER, _DIGIT, _SIGN, _SPACE, _OTHER = 0.27, 1.1, 0.5, 0.1, 1.0
 _CLAUDE_HANGUL = 1.5
 _NEW_CLAUDE = 1.3
 
-# What a message has beside its words, and what a picture takes.
+# What a message has beside its words, and what a picture takes, and a page of a PDF file with its text.
 _FRAME = 4
 _PICTURE = 1_000
+_PAGE = 2_000
 
 # A report outside of these has another meaning, such as the tokens without those that were cached.
 _BELIEVED = (0.6, 1.7)
@@ -80,12 +81,15 @@ def request_tokens(request: ModelRequest) -> int:
 
 
 def content_tokens(content: object, model: str) -> int:
-    """Return the tokens of a message's content: a text, or a list of texts and pictures."""
+    """Return the tokens of a message's content: a text, or a list of texts, pictures and PDF files."""
     if isinstance(content, list | tuple):
         return sum(content_tokens(part, model) for part in content)
     if isinstance(content, Mapping):
         text = content.get("text")
-        return tokens_of(text, model) if isinstance(text, str) else _PICTURE
+        if isinstance(text, str):
+            return tokens_of(text, model)
+        pages = content.get("pages")
+        return _PAGE * pages if isinstance(pages, int) else _PICTURE
     return tokens_of(content, model) if isinstance(content, str) else 0
 
 

@@ -8,6 +8,7 @@ from app.core.agent import Agent, Group
 from app.core.catalog import EMBEDDED, provider_kind
 from app.core.errors import BadInput
 from app.core.events import AssistantsChanged, EventBus
+from app.core.files import SeenAs
 from app.core.model_facts import Effort, ModelFacts
 from app.core.provider import ProviderStatus
 from app.core.provider_kind import ProviderKind
@@ -98,12 +99,13 @@ class Assistants(Definitions[Agent]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentModel:
-    """The model an agent speaks with, the catalogue's row of its provider, and whether it takes pictures."""
+    """The model an agent speaks with, the catalogue's row of its provider, and whether it takes pictures and PDF files."""
 
     provider: str
     model: str
     row: ProviderKind | None
     images: bool = False
+    pdf: bool = False
 
     @property
     def name(self) -> str:
@@ -114,6 +116,13 @@ class AgentModel:
     def guided(self) -> bool:
         """Whether Moot must offer the tool that fits, because the model cannot choose one."""
         return self.row is not None and self.row.guided
+
+
+def look_of(models: Sequence[AgentModel]) -> SeenAs:
+    """Return as what these models take a PDF file that is sent as it looks."""
+    return SeenAs(
+        pdf=any(one.pdf for one in models), pictures=any(one.images and not one.pdf for one in models)
+    )
 
 
 class AgentDirectory:
@@ -161,6 +170,14 @@ class AgentDirectory:
     def has_provider(self, provider_id: str) -> bool:
         """Say whether there is a provider of an id."""
         return any(one.config.id == provider_id for one in self._providers())
+
+    def models_for(self, who: Agent | Group | None) -> tuple[AgentModel, ...]:
+        """Return the models that read what is said to an assistant, to any (None), or to a group."""
+        if not isinstance(who, Group):
+            return (self.model_of(who or Agent(id="", name="")),)
+        leader = Agent(id="", name="", provider=who.orchestrator.provider, model=who.orchestrator.model)
+        members = (self.agent(agent_id) for agent_id in who.members)
+        return tuple(self.model_of(one) for one in (leader, *members) if one is not None)
 
     def about_user(self, agent: Agent) -> str:
         """Return what an agent is told about the user, "" for nothing."""
@@ -246,7 +263,8 @@ class AgentDirectory:
         status = next((one for one in self._providers() if one.config.id == provider_id), None)
         row = provider_kind(status.config.kind) if status else None
         model = model or (status.default_model if status else "")
-        images = self._facts(provider_id, model).images
+        facts = self._facts(provider_id, model)
+        images = facts.images
         if images is None:
             images = row is not None and row.images
-        return AgentModel(provider=provider_id, model=model, row=row, images=images)
+        return AgentModel(provider=provider_id, model=model, row=row, images=images, pdf=facts.pdf is True)

@@ -39,14 +39,19 @@ def main() -> int:
 
             data, media_type = read(path)
             answer = {"media_type": media_type}
-        elif request.get("pictures"):
-            from app.files.file_reader.pdf import pictures
+        elif look := request.get("look"):
+            from app.files.file_reader import pdf
 
-            found, pages = pictures(path, show)
-            data = b"".join(found)
-            answer = {"sizes": [len(one) for one in found], "pages": pages}
+            password = request["password"]
+            result = collected(pdf.read(path, password), show, scanned=True)
+            itself = pdf.whole(path, password) if look["pdf"] else b""
+            # A file that is too large to be sent itself is still seen.
+            seen = look["pictures"] or not itself
+            parts = [result.text.encode(), itself, *(pdf.pictures(path, show, password) if seen else ())]
+            data = b"".join(parts)
+            answer = {"sizes": [len(one) for one in parts], "pages": result.pages}
         else:
-            result = collected(_document(path), show)
+            result = collected(_document(path, request["password"]), show)
             data = result.text.encode()
             answer = {"pages": result.pages, "pages_read": result.pages_read, "cut": result.cut}
     except Unreadable as error:
@@ -64,12 +69,14 @@ def main() -> int:
     os._exit(0)
 
 
-def _document(path: Path) -> Document:
+def _document(path: Path, password: str) -> Document:
     """Return a document, read by the reader of its format, which alone is imported."""
     suffix = path.suffix.casefold()
     if suffix == ".pdf":
-        from app.files.file_reader.pdf import read
-    elif suffix in (".html", ".htm"):
+        from app.files.file_reader.pdf import read as read_pdf
+
+        return read_pdf(path, password)
+    if suffix in (".html", ".htm"):
         from app.files.file_reader.web_page import read
     elif suffix == ".odt":
         from app.files.file_reader.packed import read_odt as read

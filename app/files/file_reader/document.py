@@ -40,8 +40,13 @@ class Collected:
     cut: bool
 
 
-def collected(document: Document, on_progress: Callable[[int, int], None]) -> Collected:
-    """Read the pages until the text or the time is used up. Raises Unreadable if there is no text."""
+def collected(
+    document: Document, on_progress: Callable[[int, int], None], *, scanned: bool = False
+) -> Collected:
+    """Read the pages until the text or the time is used up.
+
+    Raises Unreadable if there is no text, unless the pages may be `scanned`.
+    """
     started = told = time.monotonic()
     pages: list[str] = []
     characters, cut = 0, False
@@ -57,9 +62,9 @@ def collected(document: Document, on_progress: Callable[[int, int], None]) -> Co
         if now - told > _PROGRESS_SECONDS and document.count:
             told = now
             on_progress(len(pages), document.count)
-    if not any(pages):
+    if not any(pages) and not scanned:
         raise Unreadable("file_scanned" if document.count else "file_empty", pages=document.count)
-    if document.count > 1 and not cut and characters < _SCANNED * document.count:
+    if document.count > 1 and not cut and not scanned and characters < _SCANNED * document.count:
         raise Unreadable("file_scanned", pages=document.count)
     read = len(pages) if document.count else 0
     whole = (NEW_PAGE if document.count else "\n\n").join(pages)

@@ -16,25 +16,39 @@ from PySide6.QtWidgets import QFileDialog
 
 from app.core.draft import NEW, Draft, Rewriting
 from app.core.errors import BadInput, MootError
-from app.core.files import Progress, is_image_file
+from app.core.files import Progress, SeenAs, is_image_file, is_pdf
 from app.core.message import Attachment
 from app.engine.engine import Engine
+from app.engine.library.agents import AgentModel, look_of
 from app.gui.bridge import Bridge
 from app.gui.controllers.controller import Controller
-from app.gui.files.attachments import pasted_text, picture_attachment
-from app.gui.pages.chat.attachment_strip import Reading
+from app.gui.dialogs.ask_dialogs import PasswordDialog
+from app.gui.files.attachments import is_seen, pasted_text, picture_attachment
+from app.gui.pages.chat.attachment_strip import AttachmentStrip, Reading
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.tasks import Tasks
 from app.gui.widgets.composer import DropHint
 from app.gui.window_frame import WindowFrame
 
+MOST_SOURCES = 32
+LOCKED = ("file_locked", "file_wrong_password")
+
 
 @dataclass(slots=True)
 class FileBeingRead:
-    """A file that is being read for the draft of a session, "" for a new chat."""
+    """A file that is being read for the draft of a session, "" for a new chat; `replaces` is what it takes the place of."""
 
     reading: Reading
     session_id: str
+    replaces: Attachment | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where an attached PDF file is, and the password that opened it; kept in memory only."""
+
+    path: Path
+    password: str = ""
 
 
 class Explained(MootError):
@@ -58,11 +72,13 @@ class AttachmentController(Controller):
         bridge: Bridge,
         tasks: Tasks,
         page: ChatPage,
-        takes_images: Callable[[], bool],
+        models: Callable[[], Sequence[AgentModel]],
     ) -> None:
         super().__init__(window, engine, bridge, tasks)
         self._drafts, self._files = engine.drafts, engine.files
-        self._page, self._takes_images = page, takes_images
+        self._page, self._models = page, models
+        # Where the attached PDF files are, for those who want to send one another way.
+        self._sources: dict[Attachment, Source] = {}
         self._numbers = count(1)
         self._readings: dict[int, FileBeingRead] = {}
         # The text to send, by session, as soon as all its files are read.
@@ -76,12 +92,18 @@ class AttachmentController(Controller):
         composer.reading_cancelled.connect(self._on_cancelled)
         composer.send_waited.connect(self._on_send_waited)
         composer.strip.removed.connect(lambda one, place: self.offer_back(page.session_id, one, place))
+        self.wire_looks(composer.strip)
         self._hint = DropHint(self._look, page, (composer, composer.message_box.viewport()), self._takes)
         self._hint.dropped.connect(composer.message_box.insertFromMimeData)
         self._language.changed.connect(self._retranslate)
         self._retranslate()
         page.draft_shown.connect(self._show)
         page.draft_changed.connect(self._on_draft_changed)
+
+    def wire_looks(self, strip: AttachmentStrip) -> None:
+        """Let the user choose on a strip how PDF files are sent."""
+        strip.why_not_seen = self._why_not_seen
+        strip.look_chosen.connect(self._on_look_chosen)
 
     def _retranslate(self) -> None:
         self._hint.words = self._language("chat.drop")
@@ -169,47 +191,128 @@ class AttachmentController(Controller):
     async def _as_pasted(self, image: QImage, name: str, _number: int) -> tuple[Attachment, ...]:
         return (await picture_attachment(self._files, image, name),)
 
-    async def _as_text(self, path: Path, number: int) -> tuple[Attachment, ...]:
+    def _takes_images(self) -> bool:
+        return any(one.images for one in self._models())
+
+    async def _seen_as(self) -> SeenAs:
+        """Return as what the models that answer take a PDF file that is sent as it looks."""
+        await self._engine.connections.learn_about(self._models())
+        return look_of(self._models())
+
+    async def _as_text(self, path: Path, number: int, password: str = "") -> tuple[Attachment, ...]:
         """Read a text or a document; say so where only its beginning could be read."""
+        reading = self._readings[number]
         try:
-            file = await self._files.read(path, self._progress_of(path, number))
+            file = await self._files.read(path, self._progress_of(path, number), password=password)
         except BadInput as error:
-            if error.code != "file_scanned" or not self._takes_images():
+            if error.code in LOCKED:
+                self._ask_password(path, reading, self._as_text, wrong=bool(password))
+            elif error.code == "file_scanned" and await self._seen_as():
+                words = self._language.problem("file_scanned_images", **error.details)
+                self._offer_look(Source(path, password), reading, words)
+            else:
                 raise
-            self._offer_pictures(path, number, self._language.problem("file_scanned_images", **error.details))
             raise Explained(error.code) from error
         if file.cut:
             self._toasts.show_toast(self._language("chat.file.cut", name=file.name))
-        return (file.attachment(),)
+        attachment = file.attachment()
+        if is_pdf(path):
+            self._remember(attachment, Source(path, password))
+        return (attachment,)
 
-    def _offer_pictures(self, path: Path, number: int, text: str) -> None:
-        """Say that a PDF file has no text, with a button that attaches its pages as pictures."""
-        session_id = self._readings[number].session_id
+    def _ask_password(
+        self,
+        path: Path,
+        reading: FileBeingRead,
+        work: Callable[[Path, int, str], Awaitable[tuple[Attachment, ...]]],
+        *,
+        wrong: bool,
+    ) -> None:
+        """Ask for the password of a file, and read it then."""
+        dialog = PasswordDialog(self._language, path.name, self._window, wrong=wrong)
+        dialog.given.connect(
+            lambda password: self._read(
+                path.name, lambda number: work(path, number, password), reading.session_id, reading.replaces
+            )
+        )
+        dialog.open()
+
+    def _offer_look(self, source: Source, reading: FileBeingRead, text: str) -> None:
+        """Say that a PDF file has no text, with a button that attaches it as it looks."""
 
         def attach() -> None:
-            self._read(path.name, partial(self._as_pictures, path), session_id)
+            self._read(source.path.name, partial(self._as_it_looks, source), reading.session_id)
 
-        self._toasts.show_toast(text, self._language("chat.file.images"), attach, undoes=False)
+        self._toasts.show_toast(text, self._language("chat.look.seen"), attach, undoes=False)
 
-    async def _as_pictures(self, path: Path, number: int) -> tuple[Attachment, ...]:
-        """Make pictures of the pages of a PDF file; say so where only the first are attached."""
-        found = await self._files.page_pictures(path, self._progress_of(path, number))
-        shown = len(found.attachments)
-        if shown < found.pages:
-            words = self._language("chat.file.images.cut", name=path.name, shown=shown, pages=found.pages)
+    async def _as_it_looks(self, source: Source, number: int) -> tuple[Attachment, ...]:
+        """Read a PDF file to be sent as it looks; say so where only its first pages are seen."""
+        path, reading = source.path, self._readings[number]
+        look = await self._seen_as()
+        if not look:
+            raise BadInput("attachment_no_images", name=path.name)
+        try:
+            found = await self._files.as_it_looks(
+                path, look, self._progress_of(path, number), password=source.password
+            )
+        except BadInput as error:
+            if error.code not in LOCKED:
+                raise
+            self._ask_password(
+                path,
+                reading,
+                lambda where, one, password: self._as_it_looks(Source(where, password), one),
+                wrong=bool(source.password),
+            )
+            raise Explained(error.code) from error
+        if 0 < found.shown < found.pages:
+            words = self._language(
+                "chat.file.images.cut", name=path.name, shown=found.shown, pages=found.pages
+            )
             self._toasts.show_toast(words)
-        return found.attachments
+        self._remember(found.attachment, source)
+        return (found.attachment,)
+
+    def _remember(self, attachment: Attachment, source: Source) -> None:
+        self._sources[attachment] = source
+        while len(self._sources) > MOST_SOURCES:
+            del self._sources[next(iter(self._sources))]
+
+    def _why_not_seen(self, attachment: Attachment) -> str:
+        """Return why a PDF file cannot be sent as it looks, "" where it can."""
+        if not look_of(self._models()):
+            return self._language("chat.look.none")
+        return "" if attachment in self._sources else self._language("chat.look.again")
+
+    def _on_look_chosen(self, attachment: Attachment, seen: bool) -> None:
+        if seen == is_seen(attachment):
+            return
+        session_id, source = self._page.session_id, self._sources.get(attachment)
+        if not seen and attachment.text.strip():
+            text = replace(attachment, data="", pages=())
+            if source is not None:
+                self._remember(text, source)
+            self._put(session_id, (text,), attachment)
+        elif source is not None:
+            work = partial(self._as_it_looks, source) if seen else partial(self._as_text, source.path)
+            self._read(attachment.name, work, session_id, attachment)
+        else:
+            self._toasts.show_toast(self._language("chat.look.again"))
 
     def _read(
         self,
         name: str,
         work: Callable[[int], Awaitable[tuple[Attachment, ...]]],
         session_id: str | None = None,
+        replaces: Attachment | None = None,
     ) -> None:
-        """Read in the background what is added to the draft of a session, the one in front where none is named."""
+        """Read in the background what is added to the draft of a session, the one in front where none is named.
+
+        With `replaces` it takes the place of that attachment, if that is still there.
+        """
         number = next(self._numbers)
         self._readings[number] = FileBeingRead(
-            Reading(name), self._page.session_id if session_id is None else session_id
+            Reading(name), self._page.session_id if session_id is None else session_id, replaces
         )
         self._tasks.start(_task(number), self._read_in_turn(number, work))
         self._show()
@@ -221,7 +324,7 @@ class AttachmentController(Controller):
         try:
             async with self._one_at_a_time:
                 attachments = await work(number)
-            self._put(reading.session_id, attachments)
+            self._put(reading.session_id, attachments, reading.replaces)
         except MootError as error:
             # A message is not sent without a file that failed.
             self._to_send.pop(reading.session_id, None)
@@ -243,16 +346,26 @@ class AttachmentController(Controller):
         elif sends and session_id:
             self.ready.emit(session_id)
 
-    def _put(self, session_id: str, attachments: Sequence[Attachment]) -> None:
-        """Add attachments to the draft of a session, in front or not."""
+    def _put(
+        self, session_id: str, attachments: Sequence[Attachment], replaces: Attachment | None = None
+    ) -> None:
+        """Add attachments to the draft of a session, in front or not, or put them in the place of one of it."""
         draft = self._drafts.of(session_id or NEW)
-        written = draft.rewriting
-        if written is not None:
-            written = replace(written, attachments=(*written.attachments, *attachments))
-            draft = replace(draft, rewriting=written)
+        written = draft.rewriting or draft
+        all_of_them = [*written.attachments]
+        if replaces is None:
+            all_of_them += attachments
+        elif replaces in all_of_them:
+            place = all_of_them.index(replaces)
+            all_of_them[place : place + 1] = attachments
+        if draft.rewriting is not None:
+            rewriting = replace(draft.rewriting, attachments=tuple(all_of_them))
+            draft = replace(draft, rewriting=rewriting)
         else:
-            draft = replace(draft, attachments=(*draft.attachments, *attachments))
+            draft = replace(draft, attachments=tuple(all_of_them))
         self._keep(session_id, draft)
+        if replaces is not None:
+            self.brought_back.emit()
 
     def _keep(self, session_id: str, draft: Draft) -> None:
         self._drafts.keep(session_id or NEW, draft)

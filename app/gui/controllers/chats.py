@@ -14,6 +14,7 @@ from app.core.message import Attachment, Consent, PromptType
 from app.core.provider_kind import ProviderKind
 from app.core.session import AgentMode
 from app.engine.engine import Engine
+from app.engine.library.agents import AgentModel
 from app.gui.bridge import Bridge
 from app.gui.controllers.attachments import AttachmentController
 from app.gui.controllers.controller import Controller
@@ -53,7 +54,7 @@ class ChatController(Controller):
         self._beginning = asyncio.Lock()
         self._begun = ""
         self._group_id = ""
-        self.files = AttachmentController(window, engine, bridge, tasks, page, self._takes_images)
+        self.files = AttachmentController(window, engine, bridge, tasks, page, self._models)
         self.queue = QueuedMessages(window, engine, bridge, tasks, page, self._show_draft)
         self._new_mode = AgentMode.DEFAULT
         self._wire()
@@ -369,9 +370,15 @@ class ChatController(Controller):
 
     # The model that answers
 
-    def _takes_images(self) -> bool:
-        """Say whether the model that answers takes pictures."""
-        return self._engine.takes_images(self._assistant())
+    def _models(self) -> tuple[AgentModel, ...]:
+        """Return the models that read the next message."""
+        session = self._page.session
+        state = session.group if session is not None else None
+        wanted = state.id if state is not None else self._group_id if session is None else ""
+        group = next((one for one in self._engine.groups.all() if one.id == wanted), None)
+        if group is not None and state is not None:
+            group = replace(group, members=state.members)
+        return self._engine.models_for(group or self._assistant())
 
     @property
     def _kind(self) -> ProviderKind | None:

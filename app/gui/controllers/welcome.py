@@ -128,6 +128,7 @@ class WelcomeController(Controller):
         composer = self._page.composer
         composer.text_changed.connect(self._on_text_changed)
         composer.strip.removed.connect(lambda one, place: self._chats.files.offer_back("", one, place))
+        self._chats.files.wire_looks(composer.strip)
         self._chats.files.brought_back.connect(self._on_brought_back)
         self._page.came.connect(self._show_draft)
         composer.message_submitted.connect(self._on_submitted)

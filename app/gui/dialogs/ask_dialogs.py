@@ -87,6 +87,29 @@ class RenameDialog(AskDialog):
             self.named.emit(title)
 
 
+class PasswordDialog(AskDialog):
+    """Asks for the password of a file; emits `given` with it. With `wrong` it says that another one did not open it."""
+
+    given = Signal(str)
+
+    def __init__(self, words: Language, name: str, parent: QWidget, *, wrong: bool) -> None:
+        title = words("password.title", name=visible(name))
+        super().__init__(words, parent, "password", title, ("open", words("password.open")))
+        self.field = named("password_field", QLineEdit())
+        self.field.setEchoMode(QLineEdit.EchoMode.Password)
+        self.field.setAccessibleName(title)
+        self.field.textChanged.connect(lambda text: self.go.setEnabled(bool(text)))
+        self.go.setEnabled(False)
+        said = Paragraph("warn" if wrong else "card_text")
+        said.setText(words("password.wrong" if wrong else "password.text"))
+        self.arrange(self.heading, said, self.field, 6)
+        self.resize(440, self.sizeHint().height())
+
+    def _on_go(self) -> None:
+        self.accept()
+        self.given.emit(self.field.text())
+
+
 class SummaryDialog(AskDialog):
     """Shows the text of a summary for editing; emits `changed` if it differs."""
 

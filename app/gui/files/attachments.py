@@ -8,7 +8,7 @@ from pathlib import Path
 from PySide6.QtGui import QImage
 
 from app.core.errors import BadInput
-from app.core.files import FileReader, is_document
+from app.core.files import PDF, FileReader, is_document
 from app.core.message import Attachment
 from app.core.text import clean_text
 from app.gui.display.i18n import Language
@@ -20,6 +20,11 @@ CHARACTERS_PER_TOKEN = 4
 def is_image(attachment: Attachment) -> bool:
     """Say whether an attachment is a picture."""
     return attachment.media_type.startswith("image/")
+
+
+def is_seen(attachment: Attachment) -> bool:
+    """Say whether an attachment is a PDF file that is sent as it looks."""
+    return attachment.media_type == PDF and bool(attachment.data or attachment.pages)
 
 
 async def picture_attachment(files: FileReader, image: QImage, name: str) -> Attachment:

@@ -136,7 +136,9 @@ def _legal_message(kind: str, message: Message) -> Message:
         # Gemini refuses an empty text beside a call, and LiteLLM replaces it for Anthropic.
         legal["content"] = legal.get("content") or None
     elif isinstance(content := legal.get("content"), list):
-        legal["content"] = [part for part in content if not _is_blank(part)] or content
+        parts = [part for part in content if not _is_blank(part)] or content
+        # The number of a file's pages is for the estimate alone.
+        legal["content"] = [{name: part[name] for name in part if name != "pages"} for part in parts]
     if "tool_call_id" in legal:
         legal["tool_call_id"] = _legal_id(kind, legal["tool_call_id"])
         if kind == "gemini":

@@ -4,16 +4,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
+from PySide6.QtCore import QPoint, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QScrollArea, QWidget
 
+from app.core.files import PDF
 from app.core.message import Attachment
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
-from app.gui.files.attachments import is_image
+from app.gui.files.attachments import is_image, is_seen
 from app.gui.widgets.boxes import STRETCH, Part, frame, hbox
 from app.gui.widgets.controls import icon_button, name_button
-from app.gui.widgets.label import ElidedLabel
+from app.gui.widgets.label import ElidedLabel, plain_tip
 
 HEIGHT = 40
 CHIP_WIDTH = 200
@@ -57,15 +58,18 @@ class ChipStrip(QScrollArea):
 class AttachmentStrip(ChipStrip):
     """Shows the attachments; hidden if there are none.
 
-    Signals: changed(), removed(attachment, position) after the user removed one.
+    Signals: changed(), removed(attachment, position) after the user removed one, look_chosen(attachment, seen) when the
+    user chose how a PDF file is sent: as it looks, or as text. `why_not_seen` returns why one cannot be sent as it looks.
     """
 
     changed = Signal()
     removed = Signal(object, int)
+    look_chosen = Signal(object, bool)
 
     def __init__(self, language: Language, look: Look) -> None:
         super().__init__(language, look, "attachments")
         self._attachments: tuple[Attachment, ...] = ()
+        self.why_not_seen: Callable[[Attachment], str] = lambda _attachment: ""
 
     def attachments(self) -> tuple[Attachment, ...]:
         """Return the attachments in order."""
@@ -76,21 +80,59 @@ class AttachmentStrip(ChipStrip):
         if tuple(attachments) == self._attachments:
             return
         self._attachments = tuple(attachments)
-        self._fill(
-            self._chip(
-                one.name,
-                ElidedLabel("meta", text=one.name),
-                (f"attachment_remove_{place + 1}", partial(self._on_remove, place)),
-                "image" if is_image(one) else "file-text",
-            )
-            for place, one in enumerate(self._attachments)
-        )
+        self._fill(self._chip_of(place, one) for place, one in enumerate(self._attachments))
         self.setVisible(bool(self._attachments))
         self.changed.emit()
 
     def add(self, attachments: Sequence[Attachment]) -> None:
         """Add attachments."""
         self.show_attachments((*self._attachments, *attachments))
+
+    def _chip_of(self, place: int, one: Attachment) -> QFrame:
+        label = ElidedLabel("meta", text=one.name)
+        chip = self._chip(
+            one.name,
+            label,
+            (f"attachment_remove_{place + 1}", partial(self._on_remove, place)),
+            "image" if is_image(one) or is_seen(one) else "file-text",
+        )
+        chip.setToolTip(plain_tip(self._tip(one)))
+        if one.media_type == PDF:
+            choosing = icon_button(
+                self._look, "chevron-down", f"attachment_look_{place + 1}", partial(self._choose_look, place)
+            )
+            choosing.setFixedSize(20, 22)
+            name_button(choosing, self._language("chat.attachment.look", name=one.name))
+            row = chip.layout()
+            assert isinstance(row, QHBoxLayout)
+            row.insertWidget(row.count() - 1, choosing)
+        return chip
+
+    def _tip(self, one: Attachment) -> str:
+        if is_seen(one):
+            return self._language("chat.tip.seen", name=one.name)
+        if one.encoding:
+            return self._language("chat.tip.encoding", name=one.name, encoding=one.encoding)
+        return one.name
+
+    def _choose_look(self, place: int, _checked: bool = False) -> None:
+        """Open the menu with the two ways to send a PDF file."""
+        one, words = self._attachments[place], self._language
+        menu = QMenu(self)
+        menu.setObjectName("attachment_look")
+        menu.setToolTipsVisible(True)
+        menu.aboutToHide.connect(menu.deleteLater)
+        why_not = self.why_not_seen(one) if not is_seen(one) else ""
+        for seen, text in ((False, words("chat.look.text")), (True, words("chat.look.seen"))):
+            action = menu.addAction(text, partial(self.look_chosen.emit, one, seen))
+            action.setCheckable(True)
+            action.setChecked(is_seen(one) == seen)
+            if seen and why_not:
+                action.setEnabled(False)
+                menu.addAction(why_not).setEnabled(False)
+        chip = self.sender()
+        at = chip if isinstance(chip, QWidget) else self
+        menu.popup(at.mapToGlobal(QPoint(0, -menu.sizeHint().height() - 4)))
 
     def _on_remove(self, place: int, _checked: bool = False) -> None:
         gone = self._attachments[place]

@@ -1,0 +1,64 @@
+"""The files of a message as a model is sent them: as text, as pictures, or a PDF file itself; pure."""
+
+from collections.abc import Mapping
+
+from app.core.files import PDF, first_pages, is_long, numbered, page_count, pages_of, with_page_numbers
+from app.core.message import Attachment, Message
+from app.core.tool import READ_FILE_PART
+from app.engine.library.agents import AgentModel
+
+Item = dict[str, object]
+
+
+def user_content(
+    message: Message, words: Mapping[str, str], model: AgentModel, *, partly: bool
+) -> str | list[Item]:
+    """Return what the user said with its files as a model takes them: itself, as pictures, or as text.
+
+    With `partly` the model can read on where it is given only the beginning of a long text.
+    """
+    texts = [message.content] if message.content.strip() else []
+    files: list[Item] = []
+    pictures: list[Item] = []
+    for attachment in message.attachments:
+        name = " ".join(attachment.name.split())
+        title = words["attachment"].format(name=name)
+        if attachment.media_type == PDF and attachment.data and model.pdf:
+            files.append(_pdf_part(attachment, name))
+        elif attachment.pages and model.images:
+            texts.append(title)
+            pictures += [_picture_part("image/jpeg", page) for page in attachment.pages]
+        elif attachment.data and attachment.media_type != PDF and model.images:
+            pictures.append(_picture_part(attachment.media_type, attachment.data))
+        else:
+            text = _file_text(attachment, words, partly=partly)
+            texts.append(f"{title}\n{(text.strip() and text) or attachment.media_type}")
+    text = "\n\n".join(texts) or "…"
+    if not (files or pictures):
+        return text
+    return [*files, {"type": "text", "text": text}, *pictures]
+
+
+def _picture_part(media_type: str, data: str) -> Item:
+    return {"type": "image_url", "image_url": {"url": f"data:{media_type};base64,{data}"}}
+
+
+def _pdf_part(attachment: Attachment, name: str) -> Item:
+    """Return a PDF file as providers take it; the number of its pages is for the estimate of its tokens."""
+    url = f"data:{PDF};base64,{attachment.data}"
+    return {
+        "type": "file",
+        "file": {"filename": name, "file_data": url},
+        "pages": page_count(attachment),
+    }
+
+
+def _file_text(attachment: Attachment, words: Mapping[str, str], *, partly: bool) -> str:
+    """Return the text of a file; with `partly`, of a long one only the beginning and how to read on."""
+    if not partly or not is_long(attachment.text):
+        return with_page_numbers(attachment.text, words["page"])
+    shown = first_pages(attachment.text)
+    more = words["file_long"].format(
+        shown=len(shown), pages=len(pages_of(attachment.text)), tool=READ_FILE_PART
+    )
+    return f"{numbered(shown, words['page'])}\n\n{more}"
