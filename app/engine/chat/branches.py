@@ -5,6 +5,7 @@ with the same role are versions of each other. Used by the request, the chat's c
 """
 
 from collections.abc import Iterable, Iterator
+from itertools import takewhile
 
 from app.core.message import Message, MessageState, Role, ToolCall
 from app.core.tool import Control
@@ -35,7 +36,19 @@ def root_of(live: LiveSession, turn_id: str) -> str:
 
 def shown(live: LiveSession) -> list[Message]:
     """Return the messages of the chosen version with their text so far, sub-agents' included, in order."""
-    taken = set(back_from(live, live.chat_session.chat.head))
+    return _said_in(live, set(back_from(live, live.chat_session.chat.head)))
+
+
+def said_from(live: LiveSession, turn_id: str) -> list[Message]:
+    """Return the messages of a turn and of those that last followed it up to the user's next one, sub-agents' included."""
+    path = list(back_from(live, latest_leaf(live, turn_id)))
+    after = reversed(path[: path.index(turn_id)])
+    answers = takewhile(lambda one: live.turn(one)[0].role != Role.USER, after)
+    return _said_in(live, {turn_id, *answers})
+
+
+def _said_in(live: LiveSession, taken: set[str]) -> list[Message]:
+    """Return the messages of turns with their text so far, sub-agents' included, in order."""
     taken |= {turn_id for turn_id, parent in live.called.items() if root_of(live, parent) in taken}
     return [
         message

@@ -5,15 +5,16 @@ from functools import partial
 from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QMenu
 
-from app.engine.chat.branches import versions
+from app.engine.chat.branches import back_from, root_of, said_from, versions
 from app.engine.engine import Engine
 from app.gui.bridge import Bridge
 from app.gui.controllers.controller import Controller
 from app.gui.dialogs.other_answer import OtherAnswerDialog
+from app.gui.dialogs.versions_dialog import Version, VersionsDialog
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.tasks import Tasks
 from app.gui.transcript.message_actions import RETRY_WITH, WORDS, MenuItem, build_menu
-from app.gui.transcript.message_row import RETRY
+from app.gui.transcript.message_row import COMPARE, RETRY
 from app.gui.widgets.answer_style_choice import efforts_of
 from app.gui.window_frame import WindowFrame
 
@@ -36,6 +37,8 @@ class VersionController(Controller):
             self._retry(session_id, message_id)
         elif action == RETRY_WITH:
             self._menu(session_id, message_id).popup(self._place_of(message_id))
+        elif action == COMPARE:
+            self._compare(session_id, message_id)
 
     def _retry(self, session_id: str, message_id: str, **choice: str) -> None:
         self._start(self._engine.chats.retry(session_id, message_id, **choice))
@@ -88,6 +91,28 @@ class VersionController(Controller):
                 session_id, message_id, provider=provider, model=model, effort=effort
             )
         )
+        dialog.open()
+
+    def _compare(self, session_id: str, message_id: str) -> None:
+        """Show the versions of a message's turn side by side."""
+        live, page = self._engine.live(session_id), self._page
+        if live is None:
+            return
+        chosen = set(back_from(live, live.chat_session.chat.head))
+        dialog = VersionsDialog(
+            self._language,
+            self._look,
+            live.session,
+            [
+                Version(one, said_from(live, one), one in chosen)
+                for one in versions(live, root_of(live, live.message(message_id).turn_id))
+            ],
+            page.transcript.model.colours,
+            self._window,
+        )
+        dialog.chosen.connect(lambda one: self._start(self._engine.chats.choose_version(session_id, one)))
+        dialog.link_requested.connect(page.link_requested)
+        dialog.save_requested.connect(page.picture_requested)
         dialog.open()
 
     def _on_version(self, session_id: str, turn_id: str, step: int) -> None:

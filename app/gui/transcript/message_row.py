@@ -44,6 +44,7 @@ UNFOLD = "unfold"
 
 EARLIER = "earlier_version"
 LATER = "later_version"
+COMPARE = "compare_versions"
 _SETTINGS_HELP = (
     FailureKind.AUTHENTICATION,
     FailureKind.PERMISSION,
@@ -213,7 +214,7 @@ class MessageRow(ContextRow[MessageContext]):
         before = QRect(middle.left() - 20, top, 20, style.header)
         if number > 1:
             self._links.append(Link(EARLIER, "‹", before))
-        self._links.append(Link("", words, middle))
+        self._links.append(Link(COMPARE, words, middle))
         if number < count:
             self._links.append(Link(LATER, "›", after))
         return before.left()
@@ -286,7 +287,7 @@ class MessageRow(ContextRow[MessageContext]):
     def tip_at(self, point: QPoint) -> str:
         """Return the tool tip at a point of the row: what is elided, or what a mark does."""
         step = self.action_at(point)
-        if step in (EARLIER, LATER):
+        if step in (EARLIER, LATER, COMPARE):
             return self.style.texts(f"transcript.{step}")
         if self.text.is_source_at(point):
             return self.style.texts("transcript.formula_not_drawn")

@@ -34,7 +34,7 @@ from app.gui.transcript.canvas import Canvas
 from app.gui.transcript.feed import Feed
 from app.gui.transcript.keyboard import Keyboard
 from app.gui.transcript.message_actions import COPY, WORDS, ActionBar, MenuItem, build_menu, offered
-from app.gui.transcript.message_row import EARLIER, LATER, RETRY, SETTINGS, UNFOLD
+from app.gui.transcript.message_row import COMPARE, EARLIER, LATER, RETRY, SETTINGS, UNFOLD
 from app.gui.transcript.painted_row import COPY_CODE, THOUGHT, PaintedRow
 from app.gui.transcript.pictures import Pictures
 from app.gui.transcript.pointer import Pointer
@@ -48,6 +48,13 @@ from app.gui.transcript.selection import Selection
 from app.gui.transcript.speaker_line import TypingIndicator
 from app.gui.transcript.transcript_model import TranscriptModel
 from app.gui.widgets.label import plain_tip
+
+MORE_WORDS = {
+    RETRY: WORDS[RETRY],
+    SETTINGS: "transcript.open_settings",
+    COMPARE: "transcript.compare_versions",
+}
+"""What is offered in the menu where the row itself offers it."""
 
 BY_KEYBOARD = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
 
@@ -291,7 +298,7 @@ class TranscriptView(QAbstractScrollArea):
             items += [MenuItem(WORDS[each], partial(self._do, message_id, each)) for each in actions]
             if url:
                 items.append(MenuItem("transcript.copy_link", lambda: self._copy_text(url)))
-            for action, key in ((RETRY, WORDS[RETRY]), (SETTINGS, "transcript.open_settings")):
+            for action, key in MORE_WORDS.items():
                 if action not in actions and action in [name for name, _ in row.actions]:
                     items.append(MenuItem(key, partial(self._do, message_id, action)))
         texts = self.canvas.style.texts

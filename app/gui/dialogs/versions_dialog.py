@@ -1,0 +1,160 @@
+"""The dialog that shows the versions of an answer side by side."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtWidgets import QDialog, QFrame, QScrollArea, QWidget
+
+from app.core.message import Message, Role
+from app.core.session import Session, Status
+from app.core.texts import Texts
+from app.core.usage import Total, money_text, used_text
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look
+from app.gui.transcript.row_words import model_of
+from app.gui.transcript.transcript_view import TranscriptView
+from app.gui.widgets.boxes import STRETCH, hbox, vbox
+from app.gui.widgets.controls import button
+from app.gui.widgets.label import Paragraph, plain_label
+from app.gui.widgets.wording import named
+
+LEAST, USUAL, EDGE = 300, 420, 40
+
+
+class Version(NamedTuple):
+    """A version of an answer: the turn it begins with, its messages, and whether the chat shows it."""
+
+    turn_id: str
+    messages: Sequence[Message]
+    shown: bool
+
+
+class VersionsDialog(QDialog):
+    """Shows each version in a column; emits `chosen(turn id)` of the one to be used, and what its transcripts ask for."""
+
+    chosen = Signal(str)
+    link_requested = Signal(str, str)
+    save_requested = Signal(object)
+
+    def __init__(
+        self,
+        words: Language,
+        look: Look,
+        session: Session,
+        versions: Sequence[Version],
+        colours: Mapping[str, int],
+        parent: QWidget,
+    ) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setObjectName("versions_dialog")
+        title = words("transcript.compare_versions")
+        self.setWindowTitle(title)
+        self._words, self._look, self._versions, self._colours = words, look, versions, colours
+        # Nothing ticks in what is only compared.
+        self._session = replace(session, status=Status.IDLE)
+        self._row = hbox(spacing=12)
+        body = QWidget()
+        vbox(self._row, inside=body)
+        self._area = QScrollArea()
+        self._area.setFrameShape(QFrame.Shape.NoFrame)
+        self._area.setWidgetResizable(True)
+        self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._area.setWidget(body)
+        close = button("", "versions_close", self.reject, text=words("dialog.close"))
+        close.setAutoDefault(False)
+        vbox(
+            plain_label("page_title", text=title),
+            (self._area, 1),
+            hbox(STRETCH, close),
+            inside=self,
+            margins=(22, 20, 22, 18),
+            spacing=12,
+        )
+        room = parent.size()
+        wide = len(versions) * (USUAL + 12) + EDGE
+        self.resize(min(room.width() - EDGE, wide), room.height() - EDGE)
+        self._add(0)
+
+    def _add(self, place: int) -> None:
+        """Add the column of a version; the next one follows between frames."""
+        version = self._versions[place]
+        column = VersionColumn(self._words, self._look, version, place + 1, len(self._versions))
+        view = column.transcript
+        view.feed.set_colours(self._colours)
+        view.feed.show_session(self._session, version.messages)
+        # Read from the beginning, not from the end as a chat is.
+        view.go_to(version.messages[0].id, 0)
+        view.link_requested.connect(self.link_requested)
+        view.save_requested.connect(self.save_requested)
+        column.use.clicked.connect(lambda: self._use(version.turn_id))
+        self._row.addWidget(column, 1)
+        if version.shown:
+            view.setFocus()
+            # Known only once the columns have their widths.
+            self._area.horizontalScrollBar().rangeChanged.connect(
+                lambda *_: self._area.ensureWidgetVisible(column)
+            )
+        if place + 1 < len(self._versions):
+            QTimer.singleShot(0, self, lambda: self._add(place + 1))
+
+    def _use(self, turn_id: str) -> None:
+        self.accept()
+        self.chosen.emit(turn_id)
+
+
+class VersionColumn(QFrame):
+    """A version: which it is, what it was made with, took and cost, its transcript, and the button to use it."""
+
+    def __init__(self, words: Language, look: Look, version: Version, number: int, count: int) -> None:
+        super().__init__()
+        self.setProperty("kind", "column")
+        self.setObjectName(f"version_column_{number}")
+        self.setMinimumWidth(LEAST)
+        self._look = look
+        title, facts = words("versions.number", number=number, count=count), facts_of(version, words.texts)
+        self.setAccessibleName(f"{title}: {facts}")
+        self.transcript = TranscriptView(look.tokens, words.texts, picture=look.picture)
+        self.transcript.setAccessibleName(f"{title}: {facts}")
+        key = "versions.used" if version.shown else "versions.use"
+        self.use = named(f"version_use_{number}", button("", text=words(key)))
+        self.use.setAutoDefault(False)
+        self.use.setEnabled(not version.shown)
+        self.use.setAccessibleName(f"{title}: {words(key)}")
+        vbox(
+            vbox(
+                plain_label("field", text=title),
+                Paragraph("hint", text=facts),
+                margins=(14, 12, 14, 0),
+                spacing=3,
+            ),
+            (self.transcript, 1),
+            hbox(self.use, STRETCH, margins=(14, 0, 14, 12)),
+            inside=self,
+            spacing=8,
+        )
+        look.changed.connect(self._on_theme_changed)
+
+    def _on_theme_changed(self) -> None:
+        self.transcript.set_theme(self._look.tokens)
+
+
+def facts_of(version: Version, texts: Texts) -> str:
+    """Return what a version was made with, how long it took and what it cost, in words."""
+    answers = [one for one in version.messages if one.role == Role.ASSISTANT]
+    parts = [model for model in dict.fromkeys(map(model_of, answers)) if model]
+    parts += [
+        texts.named("transcript.effort", one) for one in dict.fromkeys(one.effort for one in answers) if one
+    ]
+    if seconds := sum(one.seconds or 0 for one in answers if one.parent_turn_id is None):
+        parts.append(texts("transcript.seconds", seconds=f"{seconds:.1f}"))
+    total = Total()
+    for one in answers:
+        if one.usage is not None:
+            total.add(one.usage)
+    if total.tokens:
+        parts += [texts("transcript.group.tokens", tokens=used_text(total)), money_text(texts, total)]
+    return " · ".join(parts)
