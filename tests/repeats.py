@@ -21,8 +21,8 @@ def repeats(short: int) -> int:
 
 def slow_after(quick: int, cases: Iterable[Any]) -> list[Any]:
     """Return cases for `parametrize` of which the first few run in the short form, the others are slow."""
-    found = list(cases)
-    for place, case in enumerate(found[quick:], quick):
-        one = case if isinstance(case, ParameterSet) else pytest.param(*case)
-        found[place] = pytest.param(*one.values, marks=[*one.marks, pytest.mark.slow], id=one.id)
-    return found
+    found = [case if isinstance(case, ParameterSet) else pytest.param(*case) for case in cases]
+    slow = [
+        pytest.param(*one.values, marks=[*one.marks, pytest.mark.slow], id=one.id) for one in found[quick:]
+    ]
+    return [*found[:quick], *slow]

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QSpinBox, QWidget
 from tests.app_driver import Person, at_window, until
 from tests.gui.test_keyboard import walk
 from tests.gui.test_main_window import cut_off
+from tests.repeats import slow_after
 
 
 @pytest.fixture(params=["ko", pytest.param("en", marks=pytest.mark.slow)])
@@ -65,7 +66,7 @@ async def test_tab_goes_from_top_to_bottom_and_every_stop_is_named(person):
         assert stop.accessibleName() or getattr(stop, "text", str)(), stop.objectName()
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", slow_after(1, [("dark",), ("light",)]))
 async def test_the_focus_can_be_seen(person, theme):
     person.window.look.choose(theme)
     stops = [stop for stop in await walk(person, form(person).name) if form(person).isAncestorOf(stop)]

@@ -131,13 +131,14 @@ async def test_no_page_cuts_a_text_off(qapp, data_dir, language, percent):
     assert found == {}
 
 
-async def test_the_cards_of_the_welcome_page_hold_their_words_at_any_width(qapp, data_dir):
+@pytest.mark.parametrize(("percents", "step"), slow_after(1, [((100, 150), 210), ((100, 115, 150), 70)]))
+async def test_the_cards_of_the_welcome_page_hold_their_words_at_any_width(qapp, data_dir, percents, step):
     found: dict[tuple[int, int], list[str]] = {}
     async with at_window(data_dir, size=(900, 600)) as person:
         page = person.window.welcome
-        for percent in (100, 115, 150):
+        for percent in percents:
             person.window.look.choose_size(percent)
-            for width in range(900, 1400, 70):
+            for width in range(900, 1400, step):
                 person.window.resize(width, 600)
                 await person.settle(0.1)
                 if wrong := faults(page):

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QScrollArea
 from tests.app_driver import Person, at_window, until
 from tests.gui.test_keyboard import walk
 from tests.gui.test_main_window import cut_off
+from tests.repeats import slow_after
 
 
 @pytest.fixture(params=["ko", pytest.param("en", marks=pytest.mark.slow)])
@@ -83,7 +84,7 @@ async def test_tab_goes_from_top_to_bottom_and_every_stop_is_named(person):
     assert {"group_share", "group_chat", "group_list"} <= set(names)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", slow_after(1, [("dark",), ("light",)]))
 async def test_the_focus_can_be_seen(person, theme):
     person.window.look.choose(theme)
     form = page(person).form

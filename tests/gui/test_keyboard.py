@@ -9,9 +9,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
 from tests.app_driver import Person, at_window, until
+from tests.repeats import slow_after
 
 
-@pytest.fixture(params=["en", "ko"])
+@pytest.fixture(params=["en", pytest.param("ko", marks=pytest.mark.slow)])
 async def person(qapp, data_dir, request):
     async with at_window(data_dir, language=request.param) as person:
         person.window.activateWindow()
@@ -83,7 +84,7 @@ async def test_every_button_of_the_welcome_page_is_reached(person):
         assert name in names
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", slow_after(1, [("dark",), ("light",)]))
 async def test_the_focus_can_be_seen(person, theme):
     person.window.look.choose(theme)
     person.window.controller.debates.show_setup("Tabs or spaces?")

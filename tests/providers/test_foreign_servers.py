@@ -1,5 +1,6 @@
 """Answers as servers of other makers send them, beside what the protocols say."""
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -278,10 +279,7 @@ async def test_a_server_on_this_computer_is_free_whatever_its_model_is_called(
     assert heard.finished is not None and heard.finished.cost_usd == 0.0
 
 
-@pytest.mark.parametrize("model", ["gpt-5-pro", "o1-pro"])
-async def test_the_calls_of_a_model_that_does_not_stream_are_whole(
-    model: str, book: Book, models: RemoteModels
-) -> None:
+async def test_the_calls_of_a_model_that_does_not_stream_are_whole(book: Book, models: RemoteModels) -> None:
     output = [
         {
             "type": "function_call",
@@ -298,18 +296,23 @@ async def test_the_calls_of_a_model_that_does_not_stream_are_whole(
         "content": [{"type": "output_text", "text": "Let me see.", "annotations": []}],
     }  # fmt: skip
     body = {
-        "id": "resp_1", "object": "response", "created_at": 1, "model": model, "status": "completed",
+        "id": "resp_1", "object": "response", "created_at": 1, "status": "completed",
         "output": [said_first, *output], "tools": [], "tool_choice": "auto", "parallel_tool_calls": True,
         "usage": {"input_tokens": 11, "output_tokens": 7, "total_tokens": 18},
     }  # fmt: skip
-    with WireServer("responses", provider_id=f"whole-{model}", models=(model,)) as server:
-        book.add(server.provider_id, "openai", server.address, server.key)
-        # Longer than the limit for the first word: the whole answer comes at once.
-        late = Raw(json.dumps(body).encode(), "application/json", delay=LIMITS.first_token + 0.5)
-        server.script(model, [late])
-        heard = await ask(models, request(server, temperature=None))
-    assert (heard.text, heard.outcome) == ("Let me see.", "tool_calls"), (heard.error, server.requests)
-    assert bare(heard.calls) == wanted(SEARCH, READ)
+
+    async def listen(model: str) -> None:
+        with WireServer("responses", provider_id=f"whole-{model}", models=(model,)) as server:
+            book.add(server.provider_id, "openai", server.address, server.key)
+            # Longer than the limit for the first word: the whole answer comes at once.
+            whole = json.dumps({**body, "model": model}).encode()
+            server.script(model, [Raw(whole, "application/json", delay=LIMITS.first_token + 0.5)])
+            heard = await ask(models, request(server, temperature=None))
+        assert (heard.text, heard.outcome) == ("Let me see.", "tool_calls"), (heard.error, server.requests)
+        assert bare(heard.calls) == wanted(SEARCH, READ)
+
+    # At once: this waits in real time.
+    await asyncio.gather(listen("gpt-5-pro"), listen("o1-pro"))
 
 
 @pytest.mark.parametrize("model", ["gpt-5-codex", "openai/gpt-5-codex", "responses/foo", "o1-pro"])

@@ -1,5 +1,6 @@
 """How long a model may think without a word, how long its answer may be, and why it ended."""
 
+import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
@@ -47,16 +48,18 @@ async def test_a_model_that_thinks_has_more_time() -> None:
     assert usual_limits(THINKS, Effort.MAX, local=True) == LOCAL
 
 
-@pytest.mark.parametrize("kind", FOUR)
 async def test_pings_do_not_end_a_silent_thought(
-    kind: str, models: RemoteModels, patient: RemoteModels, servers: dict[str, WireServer]
+    patient: RemoteModels, servers: dict[str, WireServer]
 ) -> None:
-    server = servers[kind]
-    server.script(server.model, [Answer("At last.", pings=THIRD / 2), Fault("pingsonly")])
-    heard = await ask(patient, request_to(server))
-    assert (heard.outcome, heard.text) == ("stop", "At last.")
-    heard = await ask(patient, request_to(server))
-    assert heard.outcome == "no_answer", "pings alone keep nothing alive for ever"
+    async def listen(server: WireServer) -> None:
+        server.script(server.model, [Answer("At last.", pings=THIRD / 2), Fault("pingsonly")])
+        heard = await ask(patient, request_to(server))
+        assert (heard.outcome, heard.text) == ("stop", "At last."), server.kind
+        heard = await ask(patient, request_to(server))
+        assert heard.outcome == "no_answer", f"{server.kind}: pings alone keep nothing alive for ever"
+
+    # At once: this waits in real time.
+    await asyncio.gather(*(listen(servers[kind]) for kind in FOUR))
 
 
 @pytest.mark.slow

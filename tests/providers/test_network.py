@@ -1,4 +1,4 @@
-"""A proxy and certificates of the user's own: real ones, and hosts that are started as users start them."""
+"""A proxy and certificates of the user's own: real ones, once in a host that is started as users start it."""
 
 import asyncio
 import os
@@ -21,7 +21,7 @@ from tests.wire.certificates import OwnCertificates, own_certificates
 from tests.wire.fixtures import FOUR
 from tests.wire.proxy import LocalProxy
 
-pytestmark = [pytest.mark.own_host, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.timeout(180)
 
 
 @pytest.fixture
@@ -45,6 +45,7 @@ def port_of(server: WireServer) -> int:
     return port
 
 
+@pytest.mark.own_host
 async def test_a_companys_proxy_and_certificate_are_used_by_every_route(
     own: OwnCertificates, asker: tuple[Book, RemoteModels, HostNetwork]
 ) -> None:
