@@ -22,7 +22,7 @@ class Rewriting:
 class ParticipantDraft:
     """The changes to one participant of a debate's set-up; `chosen` is None where it was not changed.
 
-    `added` says that the user added the participant. `effort`, `creativity` and `length` are "" where they are those of
+    `added` says that the user added the participant, `own_model` that the user chose the model. `effort`, `creativity` and `length` are "" where they are those of
     its assistant.
     """
 
@@ -34,6 +34,7 @@ class ParticipantDraft:
     system_prompt: str = ""
     chosen: bool | None = None
     added: bool = False
+    own_model: bool = False
     effort: str = ""
     creativity: str = ""
     length: str = ""
@@ -47,6 +48,7 @@ class SetupDraft:
     rounds: int = DEFAULT_ROUNDS
     independent_opening: bool = False
     polls: bool = False
+    judge: str = ""
     context: bool = False
     seats: tuple[ParticipantDraft, ...] = ()
     seed: int | None = None

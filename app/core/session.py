@@ -33,6 +33,7 @@ class Plan:
 
 
 AGAINST, FOR = -2, 2
+ANY_JUDGE, NO_JUDGE = "any", "none"
 BEFORE = 0
 
 
@@ -148,7 +149,8 @@ class Debate:
     The cursor is `(round, turn)`: `round` counts from 1, `turn` from 0 within the round, and both name the next turn.
     `failures` counts failed turns in a row; `due` are the ids of failed messages whose turns are taken again before the
     cursor's, in order; `left` are the ids of participants whom the user left out. With `polls` all participants vote in
-    secret before the first round and after each, and a verdict is made at the end.
+    secret before the first round and after each. `judge` is "provider/model" of who gives the verdict at the end, ANY_JUDGE,
+    NO_JUDGE, or "" for a verdict where there are votes.
     """
 
     topic: str
@@ -165,8 +167,14 @@ class Debate:
     context: tuple[ContextFile, ...] = ()
     language: str = "en"
     polls: bool = False
+    judge: str = ""
     ballots: tuple[Ballot, ...] = ()
     verdict: Verdict | None = None
+
+    @property
+    def concludes(self) -> bool:
+        """Whether a verdict is made at the end."""
+        return self.judge != NO_JUDGE and bool(self.judge or self.polls)
 
 
 class AgentMode(StrEnum):

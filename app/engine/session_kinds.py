@@ -71,6 +71,7 @@ class SessionKind:
             "participants": [asdict(participant) for participant in debate.participants],
             "left": list(debate.left),
             "polls": debate.polls,
+            "judge": debate.judge,
             "ballots": [asdict(ballot) for ballot in debate.ballots],
             "verdict": asdict(debate.verdict) if debate.verdict else None,
         }

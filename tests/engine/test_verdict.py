@@ -12,7 +12,7 @@ from app.cli.printing.debates import verdict_text
 from app.core.errors import BadInput, FailureKind, NotFound, ProviderError
 from app.core.message import MessageState
 from app.core.provider import ModelRequest
-from app.core.session import Ballot, Debate, DebateMode, Point, Status, Verdict
+from app.core.session import ANY_JUDGE, NO_JUDGE, Ballot, Debate, DebateMode, Point, Status, Verdict
 from app.core.texts import Texts
 from app.engine.debate.verdict import Judge, read_verdict, round_to_poll, stance_of, verdict_request
 from tests.builders import (
@@ -66,7 +66,7 @@ def bench(tmp_path: Path, answer: Callable[[ModelRequest], Script] | None = None
 
 
 async def held(made: Bench, **fields: object) -> str:
-    session_id = await made.engine.debates.start(replace(a_setup(2), rounds=2, polls=True, **fields))  # type: ignore[arg-type]
+    session_id = await made.engine.debates.start(replace(a_setup(2), **{"rounds": 2, "polls": True} | fields))  # type: ignore[arg-type]
     await made.engine.wait(session_id)
     return session_id
 
@@ -97,6 +97,18 @@ async def test_nobody_reads_a_ballot_and_without_them_nothing_more_is_asked(tmp_
     await made.engine.wait(plain)
     assert len(made.models.requests) - before == 4
     assert debate_of(made, plain).ballots == () and debate_of(made, plain).verdict is None
+
+
+async def test_the_judge_of_the_set_up_gives_the_verdict_also_without_votes(tmp_path: Path) -> None:
+    made = bench(tmp_path)
+    second = a_setup(2).participants[1]
+    judge = f"{second.provider}/{second.model}"
+    debate = debate_of(made, await held(made, polls=False, judge=judge))
+    assert debate.ballots == () and debate.verdict is not None
+    assert (debate.verdict.judge, debate.verdict.model) == (second.name, judge)
+    assert debate_of(made, await held(made, polls=False, judge=ANY_JUDGE)).verdict is not None
+    voted = debate_of(made, await held(made, judge=NO_JUDGE))
+    assert voted.ballots and voted.verdict is None
 
 
 async def test_a_vote_that_cannot_be_had_is_an_empty_one(tmp_path: Path) -> None:

@@ -3,6 +3,8 @@
 import json
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMenu, QPlainTextEdit
 
 from app.core.agent import Agent
@@ -55,7 +57,7 @@ async def test_an_assistant_knows_its_role_the_mode_and_its_own_instructions(
         await person.click("segment_roles")
         await person.choose("role_openai", "For")
         await person.choose("role_auditor", "Devil’s advocate")
-        assert card_of(person, "auditor")._prompt.text() == "Edit prompt", "nobody has edited it"
+        assert not card_of(person, "auditor")._prompt.isChecked(), "nobody has edited it"
         await person.click("prompt_auditor")
         await until(lambda: person.sees("prompt_dialog"))
         shown = person.find("prompt_text", QPlainTextEdit).toPlainText()
@@ -84,21 +86,64 @@ async def test_the_programs_own_and_those_on_the_default_model_are_offered(perso
     desk._refresh_providers()
     assert card_of(person, "checker") is card
     assert card.participant().provider == "gemini"
-    assert card._model.text() == card.participant().model != ""
+    assert card._model._shown == ("gemini", card.participant().model) != ("gemini", "")
     saved = await desk.engine.assistants.save(Agent(id="", name="Ada", instructions=TOLD))
     assert saved.id == "ada"
     assert card_of(person, "ada").participant().persona == TOLD
     assert card_of(person, "seat-ada").candidate.plain
 
 
-async def test_a_model_is_added_as_itself_and_not_as_an_assistant_that_has_it(person):
-    setup = person.window.controller.panel.setup
+async def test_every_model_and_assistant_is_found_and_ticked_in_the_list(person):
+    setup, desk = person.window.controller.panel.setup, person.window.controller
+    await desk.engine.keys.set("openai", "sk-canary-typed-by-hand")
+    desk._refresh_providers()
+    await person.write("debate_topic", "Tabs or spaces?")
+    assert setup.start.text() == "Start with 2 participants"
     await person.click("add_voice")
-    menu = setup.findChild(QMenu)
-    menu.actions()[0].trigger()
+    picker = setup.seats.picker
+    assert picker.isVisible() and picker.parent() is setup.seats
+    QTest.keyClicks(picker.search, "checker")
+    assert [row.tick.text() for row in picker._rows if row.isVisible()] == ["Checker"]
+    QTest.keyClick(picker.search, Qt.Key.Key_Return)
+    picker.search.setText("claude")
+    assert person.sees("set_up_anthropic"), "what has no key leads to the settings"
+    status = next(one for one in desk.engine.providers() if one.config.id == "openai")
+    taken = {one.model for one in setup.setup().participants if one.provider == "openai"}
+    other = next((one for one in status.models if one not in taken), "")
+    if other:
+        picker.search.setText(other)
+        await person.click(f"seat_openai/{other}")
+    names = ["GPT", "GPT 2", "Checker", *([other] if other else [])]
+    assert [one.name for one in setup.setup().participants] == names
+    assert setup.start.text() == f"Start with {len(names)} participants"
+    shown = [card for card in setup._cards if card.isVisibleTo(setup)]
+    assert [card.participant().name for card in shown] == names, "nobody takes part out of sight"
+
+
+async def test_a_participant_speaks_with_the_model_and_effort_of_its_row(person):
+    setup, desk = person.window.controller.panel.setup, person.window.controller
+    for provider in ("openai", "anthropic"):
+        await desk.engine.keys.set(provider, "sk-canary-typed-by-hand")
+    desk._refresh_providers()
+    gpt = card_of(person, "openai")
+    QTest.mouseClick(gpt._model, Qt.MouseButton.LeftButton)
+    menu = gpt._model.findChild(QMenu, "model_menu")
+    claude = next(one for one in menu.actions() if one.text() == "Anthropic").menu().actions()[0]
+    claude.trigger()
     menu.close()
-    assert setup._cards[-1].participant().name == "Ada 2"
-    assert setup._cards[-1].participant().persona == ""
+    assert (gpt.participant().provider, gpt.participant().model) == ("anthropic", claude.text())
+    assert gpt._model.text().startswith("Anthropic ›")
+    efforts = desk.engine.connections.known_facts("anthropic", claude.text()).efforts
+    assert gpt._effort.isVisible() == bool(efforts)
+    if efforts:
+        await person.choose("effort_openai", f"Effort: {efforts[-1]}")
+        assert gpt.participant().effort == efforts[-1]
+    setup.seats.refresh()
+    assert gpt.participant().provider == "anthropic"
+    kept = setup.draft
+    gpt._on_model_chosen("openai", "gpt-5.2")
+    setup.show_draft(kept)
+    assert gpt.participant().model == claude.text()
 
 
 async def test_a_new_an_edited_and_a_deleted_assistant_reach_setup_at_once(person):
@@ -106,8 +151,8 @@ async def test_a_new_an_edited_and_a_deleted_assistant_reach_setup_at_once(perso
     saved = await assistants.save(Agent(id="", name="Auditor", instructions=TOLD))
     card = card_of(person, "auditor")
     assert card.participant().name == "Auditor"
-    await until(lambda: person.sees("seat_auditor"))
     card.tick.setChecked(True)
+    await until(lambda: person.sees("remove_auditor"))
     await assistants.save(
         Agent(id="auditor", name="Examiner", instructions="Be kind.", version=saved.version)
     )
@@ -118,7 +163,7 @@ async def test_a_new_an_edited_and_a_deleted_assistant_reach_setup_at_once(perso
     await assistants.delete("auditor")
     assert card_of(person, "auditor") is None
     await person.settle()
-    assert not person.sees("seat_auditor")
+    assert not person.sees("remove_auditor")
 
 
 async def test_what_was_set_up_at_a_seat_outlives_every_change(person):
@@ -152,7 +197,7 @@ async def test_what_was_set_up_at_a_seat_outlives_every_change(person):
     assert "gemini" in after, "whoever has a key now is ticked as before"
     assert [after[one.id] for one in before.participants] == list(before.participants)
     assert person.window.focusWidget() is claude._name
-    assert claude._prompt.text() == "Prompt (edited)"
+    assert claude._prompt.isChecked()
 
 
 async def test_a_tick_comes_back_with_the_provider(person):
@@ -166,7 +211,6 @@ async def test_a_tick_comes_back_with_the_provider(person):
     await desk.engine.keys.remove("openai")
     desk._refresh_providers()
     assert not gpt.tick.isEnabled()
-    assert person.sees("set_up_openai")
     assert card.chosen, "it speaks with the model on this computer now"
     await desk.engine.keys.set("openai", "sk-canary-typed-by-hand")
     desk._refresh_providers()
@@ -182,7 +226,7 @@ async def test_the_generated_prompt_can_be_had_back(person):
     card = card_of(person, "auditor")
     card.tick.setChecked(True)
     card.set_system_prompt("You are terse.")
-    next(one for one in (card._prompt, card._prompt_icon) if one.isVisible()).click()
+    await person.click("prompt_auditor")
     await until(lambda: person.sees("prompt_dialog"))
     box = person.find("prompt_text", QPlainTextEdit)
     assert box.toPlainText() == "You are terse."
@@ -191,7 +235,7 @@ async def test_the_generated_prompt_can_be_had_back(person):
     await person.click("prompt_save")
     await person.settle()
     assert card.participant().system_prompt == ""
-    assert card._prompt.text() == "Edit prompt"
+    assert not card._prompt.isChecked()
 
 
 async def test_the_order_of_the_users_assistants_is_that_of_the_side_bar(person, data_dir):

@@ -42,20 +42,27 @@ class DebateProviders:
         return [one for one in session.debate.participants if self._can_think(one.provider)]
 
     def judges(self, session: DebateSession) -> list[Judge]:
-        """Return the participants' models, then the other ones that are ready, each once."""
+        """Return the judge chosen in the set-up, the participants' models, then the other ones that are ready, each once."""
         ready = [one for one in self.statuses() if one.ready and self._can_think(one.config.id)]
         usable = {one.config.id for one in ready}
+        provider, slash, model = session.debate.judge.partition("/")
         found = [
             Judge(name=one.name, provider=one.provider, model=one.model)
             for one in self.voters(session)
             if one.provider in usable
         ]
+        if slash and provider in usable:
+            own = [one for one in found if (one.provider, one.model) == (provider, model)]
+            found[:0] = own[:1] or [Judge(name=model, provider=provider, model=model)]
         found += [
             Judge(name=one.label, provider=one.config.id, model=one.default_model)
             for one in ready
             if one.default_model
         ]
-        return list({(one.provider, one.model): one for one in reversed(found)}.values())[::-1]
+        unique: dict[tuple[str, str], Judge] = {}
+        for one in found:
+            unique.setdefault((one.provider, one.model), one)
+        return list(unique.values())
 
     def _can_think(self, provider_id: str) -> bool:
         config = provider_of(self._documents, provider_id)

@@ -87,7 +87,7 @@ class DebateRun(Run):
         if failed and not answered(messages):
             self._live.change(status=Status.ERROR, reason=Reason.NOBODY_ANSWERED)
             return
-        if session.debate.polls and session.debate.verdict is None:
+        if session.debate.concludes and session.debate.verdict is None:
             session = replace(session, debate=await self._judged(session))
         if failed:
             reason = joined(reason, counted(Reason.FAILED_TURNS, failed))

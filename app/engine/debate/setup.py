@@ -52,6 +52,7 @@ class DebateSetup:
     independent_opening: bool = False
     language: str = "en"
     polls: bool = False
+    judge: str = ""
 
 
 @dataclass(slots=True)
@@ -95,6 +96,7 @@ def session_of(setup: DebateSetup, statuses: Sequence[ProviderStatus]) -> Debate
         ),
         language=setup.language,
         polls=setup.polls,
+        judge=setup.judge,
     )
     return DebateSession(
         id=session_id,
@@ -169,6 +171,7 @@ def set_up_again(debate: Debate, offered: Sequence[Participant]) -> Draft:
         rounds=debate.rounds,
         independent_opening=debate.independent_opening,
         polls=debate.polls,
+        judge=debate.judge,
         context=bool(debate.context),
         seats=tuple(candidates.values()),
         seed=debate.seed,
@@ -186,6 +189,8 @@ def draft_of(setup: DebateSetup, statuses: Sequence[ProviderStatus]) -> Debate:
         rounds=setup.rounds,
         participants=participants,
         language=setup.language,
+        polls=setup.polls,
+        judge=setup.judge,
     )
 
 

@@ -70,10 +70,11 @@ def estimate(
     turns: int,
     prices: Mapping[Pair, Price | None],
     voters: Sequence[Speaker] = (),
+    judge: Pair | None = None,
 ) -> Estimate:
     """Return what turns will use that speakers take one after the other, the last messages before them.
 
-    The `voters` vote before the first round and after each; the first of them judges at the end.
+    The `voters` vote before the first round and after each; the `judge` gives a verdict at the end.
     """
 
     def calls_of(length: int) -> list[Call]:
@@ -86,8 +87,8 @@ def estimate(
         for after in range(0, turns + 1, len(speakers)) if voters else ():
             heard = sum(said[:after][-WINDOW:])
             calls += [(voter.pair, voter.sent + heard, BALLOT[length]) for voter in voters]
-        if voters:
-            calls.append((voters[0].pair, _JUDGE + sum(said), VERDICT[length]))
+        if judge is not None:
+            calls.append((judge, _JUDGE + sum(said), VERDICT[length]))
         return calls
 
     return _summed(turns, calls_of, prices, [speaker.pair for speaker in speakers[:turns]])
@@ -193,8 +194,16 @@ class Estimates:
             return Speaker(pair=pair, sent=system + topic + context_tokens + _CUE)
 
         speakers = [speaker(one) for one in debate.participants]
-        voters = [one for one in speakers if one.said != _TRANSCRIPT_SAID] if setup.polls else []
-        return estimate(speakers, len(speakers) * setup.rounds, self._prices, voters)
+        thinking = [one for one in speakers if one.said != _TRANSCRIPT_SAID]
+        provider, slash, model = setup.judge.partition("/")
+        judge = (provider, model) if slash else next((one.pair for one in thinking), None)
+        return estimate(
+            speakers,
+            len(speakers) * setup.rounds,
+            self._prices,
+            thinking if setup.polls else [],
+            judge if debate.concludes else None,
+        )
 
     def group(self, group: Group) -> Estimate:
         """Return what one message to a group will use at most: each turn of the orchestrator's hands over."""

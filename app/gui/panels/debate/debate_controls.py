@@ -222,12 +222,13 @@ class DebateControls(QFrame):
                 widget.setFocus()
 
     def _doing_of(self, session: DebateSession) -> str:
-        """Return the text for a debate in which ballots are directory or the verdict is made, else ""."""
-        if session.status != Status.RUNNING or not session.debate.polls:
+        """Return the text for a debate in which ballots are cast or the verdict is made, else ""."""
+        debate = session.debate
+        if session.status != Status.RUNNING:
             return ""
-        if round_to_poll(session.debate) is not None:
+        if round_to_poll(debate) is not None:
             return self._language("verdict.voting")
-        return self._language("verdict.judging") if session.debate.round > session.debate.rounds else ""
+        return self._language("verdict.judging") if debate.concludes and debate.round > debate.rounds else ""
 
     def _banner_of(self, session: DebateSession) -> tuple[str, str]:
         words = self._language

@@ -1,33 +1,36 @@
-"""The card of a participant in Setup: whether it takes part, its name, model, role and system prompt."""
+"""A participant in Setup: its tick in the list of those on offer, and its row with name, model, role, effort and prompt."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
-from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import QFrame, QLineEdit, QWidget
 
 from app.core.catalog import EMBEDDED
 from app.core.draft import ParticipantDraft
+from app.core.model_facts import Effort, ModelFacts
+from app.core.provider import ProviderStatus
 from app.core.session import Participant
 from app.engine.engine import Candidate
 from app.gui.display.i18n import BUILT_IN_ROLES, Language
 from app.gui.display.style import Look
+from app.gui.panels.debate.model_button import ModelButton
 from app.gui.widgets.badge import Avatar
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
-from app.gui.widgets.controls import Choice, TickBox, button, icon_button, name_button
-from app.gui.widgets.label import ElidedLabel
+from app.gui.widgets.controls import Choice, TickBox, icon_button, name_button, put_in_tab_order
 
 OWN = "own"
-EDGE, SPACE, INDENT = 9, 8, 6
-LEAST, LONGEST, LONGEST_MODEL = 46, 150, 180
+EDGE, SPACE = 9, 6
+LEAST, LONGEST = 46, 150
 LEAST_CARD = 240
+UNDER_NAME = EDGE + 30
 
 
 class ParticipantCard(QFrame):
-    """A card with tick box, name, model, role and prompt; the user's changes survive a change of what is offered."""
+    """The row of a participant, shown while it takes part; the user's changes survive a change of what is offered."""
 
     changed = Signal()
     prompt_requested = Signal()
-    set_up_requested = Signal(str)
     remove_requested = Signal()
 
     def __init__(
@@ -35,67 +38,67 @@ class ParticipantCard(QFrame):
         language: Language,
         look: Look,
         candidate: Candidate,
+        statuses: Callable[[], Mapping[str, ProviderStatus]],
+        facts: Callable[[str, str], ModelFacts],
         *,
-        removable: bool,
+        added: bool,
         parent: QWidget | None = None,
     ) -> None:
+        """`statuses` returns the providers by their ids, `facts` what is known about a model."""
         super().__init__(parent)
         self.setProperty("kind", "card")
-        self._language = language
+        self._language, self._statuses, self._facts = language, statuses, facts
         self.candidate = candidate
         self._participant = candidate.participant
+        # The provider and model that the user chose in place of those on offer.
+        self._model_chosen: tuple[str, str] | None = None
         # Effort, creativity and length where they are not those of its assistant, by these names.
         self._style: dict[str, str] = {}
         self._roles_shown = False
-        self._one_line = True
-        self._role_below = False
         # Whether the user wants it to take part; None if they did not choose.
         self._wanted: bool | None = None
         self._role_default = BUILT_IN_ROLES[0]
         self._role_chosen = False
-        self.tick = TickBox(look)
-        self.tick.setObjectName(f"seat_{candidate.participant.id}")
+        self.added = added
+        person = candidate.participant.id
+        # The list of those on offer takes it; one that was added goes with its row.
+        self.tick = TickBox(look, self)
+        self.tick.setHidden(added)
+        self.tick.setObjectName(f"seat_{person}")
         self._avatar = Avatar(look)
         self._name = QLineEdit()
         self._name.setProperty("kind", "name")
         self._name.setMaxLength(60)
         self._name.setText(candidate.participant.name)
         self._offered_name = self._name.text()
-        self._model = ElidedLabel("meta")
+        self._model = ModelButton(language, look, f"model_{person}", lambda: tuple(statuses().values()))
         self._role = Choice(look)
-        self._role.setObjectName(f"role_{candidate.participant.id}")
-        self._prompt = button("link", f"prompt_{candidate.participant.id}", self.prompt_requested)
-        self._prompt_icon = icon_button(look, "pencil", "", self.prompt_requested)
-        self._prompt_icon.setFixedSize(26, 26)
-        self._set_up = button("link", "", lambda: self.set_up_requested.emit(self.candidate.status.config.id))
-        self._remove = icon_button(look, "x", "", self.remove_requested)
+        self._role.setObjectName(f"role_{person}")
+        self._effort = Choice(look)
+        self._effort.setObjectName(f"effort_{person}")
+        self._prompt = icon_button(look, "pencil", f"prompt_{person}", self._on_prompt, checkable=True)
+        self._prompt.setFixedSize(26, 26)
+        self._remove = icon_button(look, "x", f"remove_{person}", self._on_remove)
         self._remove.setFixedSize(24, 24)
         self._own = QLineEdit()
         self._own.setMaxLength(400)
         self._own.setVisible(False)
-        self._row = row = QHBoxLayout()
-        row.setContentsMargins(EDGE, 8, EDGE, 8)
-        row.setSpacing(SPACE)
-        for widget in (self.tick, self._avatar):
-            row.addWidget(widget)
-        self._who = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._who.setSpacing(SPACE)
-        self._who.addWidget(self._name)
-        self._who.addWidget(self._model, 1)
-        row.addLayout(self._who, 1)
-        for control in (self._prompt, self._prompt_icon, self._role, self._set_up, self._remove):
-            row.addWidget(control)
+        self._choices = QWidget()
+        hbox(self._role, self._effort, inside=self._choices, spacing=SPACE)
+        self._row = hbox(self._avatar, self._name, self._model, STRETCH, self._choices, spacing=SPACE)
+        self._row.setContentsMargins(EDGE, 5, EDGE, 5)
+        for control in (self._prompt, self._remove):
+            self._row.addWidget(control)
         self._below = hbox(STRETCH)
-        own_row = hbox(self._own)
-        vbox(row, self._below, own_row, inside=self, spacing=0)
-        self._own_row = own_row
-        self._remove.setVisible(removable)
-        self._removable = removable
+        self._own_row = hbox(self._own)
+        vbox(self._row, self._below, self._own_row, inside=self, spacing=0)
         self._fit_name()
         look.changed.connect(self._fit_name)
         self.tick.toggled.connect(self._on_toggled)
         self._name.textChanged.connect(self._on_name_changed)
+        self._model.chosen.connect(self._on_model_chosen)
         self._role.activated.connect(self._on_role_activated)
+        self._effort.activated.connect(self._on_effort_chosen)
         self._own.textChanged.connect(lambda _text: self._on_role_chosen())
         self._show_state()
         self.retranslate()
@@ -103,50 +106,51 @@ class ParticipantCard(QFrame):
     @property
     def stops(self) -> tuple[QWidget, ...]:
         """The widgets Tab stops at, in order."""
-        return (
-            self.tick,
-            self._name,
-            self._prompt,
-            self._prompt_icon,
-            self._role,
-            self._set_up,
-            self._remove,
-            self._own,
-        )
+        choices, buttons = (self._role, self._effort), (self._prompt, self._remove)
+        below = self._below.indexOf(self._choices) >= 0
+        menus = (*buttons, *choices) if below else (*choices, *buttons)
+        return (self._name, self._model, *menus, self._own)
 
     @property
     def chosen(self) -> bool:
         """Whether the participant takes part."""
         return self.tick.isChecked()
 
+    @property
+    def is_embedded(self) -> bool:
+        """Whether it speaks with the built-in model."""
+        status = self._statuses().get(self._participant.provider)
+        return status is not None and status.config.kind == EMBEDDED
+
     def show_candidate(self, candidate: Candidate) -> None:
         """Show what is offered now, and keep the user's changes."""
         self.candidate = candidate
         self._participant = replace(candidate.participant, system_prompt=self._participant.system_prompt)
+        self._use_model()
         if self._name.text() == self._offered_name != candidate.participant.name:
             self._name.setText(candidate.participant.name)
             self._offered_name = self._name.text()
         self._show_state()
         self.retranslate()
-        self._show_parts()
 
     def participant(self) -> Participant:
-        """Return the participant as set up on the card."""
+        """Return the participant as set up in the row."""
         role = self._chosen_role() if self._roles_shown else ""
         return replace(self._participant, name=self._name.text().strip(), role=role, **self._style)
 
     @property
     def draft(self) -> ParticipantDraft | None:
         """The user's changes, None if there are none."""
-        candidate, name = self.candidate.participant, self._name.text().strip()
-        offered = ParticipantDraft(id=candidate.id, provider=candidate.provider, model=candidate.model)
+        one, name = self._participant, self._name.text().strip()
+        offered = ParticipantDraft(id=one.id, provider=one.provider, model=one.model)
         draft = replace(
             offered,
-            name=name if self._removable or name != self._offered_name else "",
+            name=name if self.added or name != self._offered_name else "",
             role=self._chosen_role() if self._role_chosen else "",
-            system_prompt=self._participant.system_prompt,
+            system_prompt=one.system_prompt,
             chosen=self._wanted,
-            added=self._removable,
+            added=self.added,
+            own_model=self._model_chosen is not None,
             **self._style,
         )
         return draft if draft != offered else None
@@ -160,13 +164,14 @@ class ParticipantCard(QFrame):
             place = self._role.findData(draft.role)
             self._role.setCurrentIndex(place if place >= 0 else self._role.findData(OWN))
             self._own.setText("" if place >= 0 else draft.role)
+        self._model_chosen = (draft.provider, draft.model) if draft.own_model else None
         self._participant = replace(self._participant, system_prompt=draft.system_prompt)
+        self._use_model()
         style = {"effort": draft.effort, "creativity": draft.creativity, "length": draft.length}
         self._style = {name: value for name, value in style.items() if value}
         self._wanted = draft.chosen
         self._show_state()
         self.retranslate()
-        self._show_parts()
 
     def set_system_prompt(self, text: str) -> None:
         """Replace the generated prompt by `text`; "" restores the generated one."""
@@ -184,22 +189,24 @@ class ParticipantCard(QFrame):
 
     def set_speaker_index(self, index: int) -> None:
         """Set the colour by the position among the participants that take part."""
-        self._avatar.set_speaker(self._name.text(), index, faint=not self.chosen)
+        self._avatar.set_speaker(self._name.text(), index)
 
     def retranslate(self) -> None:
         """Show every text in the language in use."""
         words, name = self._language, self._name.text()
-        note = words.problem(self.candidate.note) if self.candidate.note else self._participant.model
-        self._model.setText(note)
+        self._model.show_model(self._participant.provider, self._participant.model)
         self.tick.setAccessibleName(words("setup.takes_part", name=name))
         self._name.setAccessibleName(words("setup.name", name=name))
+        self._model.setAccessibleName(words("setup.model", name=name, model=self._participant.model))
         edited = bool(self._participant.system_prompt)
-        self._prompt.setText(words("setup.prompt.changed" if edited else "setup.prompt"))
-        name_button(self._prompt, words("setup.prompt.of", name=name))
-        name_button(self._prompt_icon, words("setup.prompt.of", name=name))
-        self._set_up.setText(words("setup.set_up"))
+        self._prompt.setChecked(edited)
+        name_button(
+            self._prompt, words("setup.prompt.of_changed" if edited else "setup.prompt.of", name=name)
+        )
         name_button(self._remove, words("setup.remove_voice", name=name))
         self._role.setAccessibleName(words("setup.role", name=name))
+        self._effort.setAccessibleName(words("setup.effort", name=name))
+        self._effort.setToolTip(words("answers.effort"))
         self._own.setPlaceholderText(words("role.own.placeholder"))
         self._own.setAccessibleName(words("role.own.placeholder"))
         index = max(0, self._role.currentIndex())
@@ -208,59 +215,57 @@ class ParticipantCard(QFrame):
             self._role.addItem(words(f"role.{role}"), role)
         self._role.addItem(words("role.own"), OWN)
         self._role.setCurrentIndex(index)
+        self._fill_effort()
+        self._show_parts()
 
     def minimumSizeHint(self) -> QSize:
         return QSize(LEAST_CARD, super().minimumSizeHint().height())
 
     def line_width(self) -> int:
-        """Return the width in pixels at which the card fits into one line."""
-        model = self._model.sizeHint().width()
-        prompt = _width_of(self._prompt) if self._has_prompt else 0
-        return self._edges() + self._name_width() + SPACE + model + prompt + self._role_width()
+        """Return the width in pixels at which the row fits into one line."""
+        menus = [one for one in (self._role, self._effort) if not one.isHidden()]
+        parts = (self._avatar, self._model, self._prompt, self._remove, *menus)
+        return 2 * EDGE + self._name_width() + sum(_width_of(one) for one in parts if not one.isHidden())
 
-    def arrange(self, width: int, *, one_line: bool) -> None:
-        """Lay out in one line, or with the model under the name, and with the role under both if needed."""
-        self._one_line = one_line
-        room = width - self._edges() - (_width_of(self._prompt_icon) if self._has_prompt else 0)
-        name, model = self._name_width(), INDENT + self._model.sizeHint().width()
-        role = self._role_width()
-        below = not one_line and role > 0 and max(name, min(model, LONGEST_MODEL)) + role > room
-        self._stack_up(role_below=below)
-        self._name.setFixedWidth(name if one_line else max(LEAST, min(name, room)))
-        self._show_parts()
-
-    def _edges(self) -> int:
-        """Return the width in pixels of the margins and the parts that are always shown."""
-        shown = [one for one in (self.tick, self._avatar, self._set_up, self._remove) if not one.isHidden()]
-        return 2 * EDGE + sum(_width_of(one) for one in shown)
-
-    def _role_width(self) -> int:
-        return _width_of(self._role) if self._has_role else 0
-
-    def _stack_up(self, *, role_below: bool) -> None:
-        down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
-        direction = across if self._one_line else down
-        if direction != self._who.direction():
-            self._who.setDirection(direction)
-            self._who.setSpacing(SPACE if self._one_line else 0)
-        self._model.setContentsMargins(0 if self._one_line else INDENT, 0, 0, 0)
-        air = 8 if self._one_line else 5
-        self._row.setContentsMargins(EDGE, air, EDGE, air)
-        self._below.setContentsMargins(0, 0, EDGE, 8 if role_below else 0)
-        if role_below != self._role_below:
-            self._role_below = role_below
-            before, after = (self._row, self._below) if role_below else (self._below, self._row)
-            before.removeWidget(self._role)
-            after.insertWidget(1 if role_below else self._row.indexOf(self._set_up), self._role)
+    def arrange(self, *, one_line: bool) -> None:
+        """Lay out in one line, or with role and effort under the name."""
+        before, after = (self._below, self._row) if one_line else (self._row, self._below)
+        if before.indexOf(self._choices) >= 0:
+            before.removeWidget(self._choices)
+            after.insertWidget(self._row.indexOf(self._prompt) if one_line else 0, self._choices)
+            put_in_tab_order(self.stops)
+        below = not one_line and (self._has_role or self._has_effort)
+        self._below.setContentsMargins(UNDER_NAME, 0, EDGE, 7 if below else 0)
 
     @property
     def _has_role(self) -> bool:
-        return self.candidate.status.ready and self._roles_shown
+        return self._roles_shown
+
+    @property
+    def _has_effort(self) -> bool:
+        return self._effort.count() > 1
 
     @property
     def _has_prompt(self) -> bool:
         # The built-in model is too small for a system prompt: it gets a transcript and an opening sentence.
-        return self.candidate.status.ready and self.chosen and self.candidate.status.config.kind != EMBEDDED
+        return not self.is_embedded
+
+    def _use_model(self) -> None:
+        """Use the model that the user chose, while its provider is there."""
+        if self._model_chosen is None:
+            return
+        provider, model = self._model_chosen
+        if provider in self._statuses():
+            self._participant = replace(self._participant, provider=provider, model=model)
+
+    def _fill_effort(self) -> None:
+        """Offer the efforts that the model takes; none where that is not known."""
+        efforts = self._facts(self._participant.provider, self._participant.model).efforts
+        self._effort.clear()
+        for value in (Effort.AUTO, *(efforts or ())):
+            self._effort.addItem(self._language(f"setup.effort.{value}"), str(value))
+        effort = self._style.get("effort", self._participant.effort)
+        self._effort.setCurrentIndex(max(0, self._effort.findData(effort)))
 
     def _name_width(self) -> int:
         words = self._name.fontMetrics().horizontalAdvance(self._name.text())
@@ -272,20 +277,18 @@ class ParticipantCard(QFrame):
 
     def _show_state(self) -> None:
         """Show whether the participant can take part, and does."""
-        ready = self.candidate.status.ready
+        status = self._statuses().get(self._participant.provider)
+        ready = status is not None and status.ready
         with QSignalBlocker(self.tick):
             self.tick.setChecked(ready and (self.candidate.chosen if self._wanted is None else self._wanted))
-        for part in (self.tick, self._avatar, self._name, self._model):
-            part.setEnabled(ready)
-        self._set_up.setObjectName(f"set_up_{self.candidate.status.config.id}")
-        self._set_up.setVisible(not ready)
+        self.tick.setEnabled(ready)
+        self.setVisible(self.chosen)
 
     def _show_parts(self) -> None:
         self._role.setVisible(self._has_role)
-        self._role.setEnabled(self.chosen)
-        self._prompt.setVisible(self._has_prompt and self._one_line)
-        self._prompt_icon.setVisible(self._has_prompt and not self._one_line)
-        own = self._roles_shown and self.chosen and self._role.currentData() == OWN
+        self._effort.setVisible(self._has_effort)
+        self._prompt.setVisible(self._has_prompt)
+        own = self._roles_shown and self._role.currentData() == OWN
         self._own.setVisible(own)
         self._own_row.setContentsMargins(10, 0, 10, 10 if own else 0)
 
@@ -297,11 +300,31 @@ class ParticipantCard(QFrame):
 
     def _on_toggled(self, on: bool) -> None:
         self._wanted = on
-        self._show_parts()
+        self.setVisible(on)
         self.changed.emit()
+
+    def _on_remove(self) -> None:
+        if self.added:
+            self.remove_requested.emit()
+        else:
+            self.tick.setChecked(False)
 
     def _on_name_changed(self) -> None:
         self._fit_name()
+        self.changed.emit()
+
+    def _on_model_chosen(self, provider: str, model: str) -> None:
+        self._model_chosen = (provider, model)
+        self._use_model()
+        self.retranslate()
+        self.changed.emit()
+
+    def _on_prompt(self) -> None:
+        self._prompt.setChecked(bool(self._participant.system_prompt))
+        self.prompt_requested.emit()
+
+    def _on_effort_chosen(self) -> None:
+        self._style["effort"] = str(self._effort.currentData())
         self.changed.emit()
 
     def _on_role_activated(self) -> None:

@@ -1,22 +1,26 @@
-"""The participants of a debate that is being set up: their cards in order, and the menu of models to add."""
+"""The participants of a debate that is being set up: their rows in order, and the list in which they are chosen."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import QEvent, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QMenu, QWidget
+from PySide6.QtWidgets import QWidget
 
+from app.core.catalog import EMBEDDED
 from app.core.draft import ParticipantDraft
+from app.core.provider import ProviderStatus
+from app.core.session import Participant
 from app.engine.engine import Candidate, Engine
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.panels.debate.participant_card import ParticipantCard
+from app.gui.panels.debate.participant_picker import ModelOffer, ParticipantPicker, PickRow
 from app.gui.widgets.boxes import vbox
 
 
 class ParticipantList(QWidget):
-    """The cards of all participants on offer.
+    """The cards of all participants on offer; those that take part are shown, all can be ticked in `picker`.
 
     Signals: changed() after a change in a card, rearranged() after cards were added or removed,
     prompt_requested(card), set_up_requested(provider id), participant_removed(draft, position).
@@ -34,8 +38,19 @@ class ParticipantList(QWidget):
         self._look = look
         self._engine = engine
         self._added = 0
+        self._statuses: dict[str, ProviderStatus] = {}
         self.cards: list[ParticipantCard] = []
+        self._rows: dict[ParticipantCard, PickRow] = {}
+        self.picker = ParticipantPicker(language, look, self)
+        self.picker.opened.connect(self._offer)
+        self.picker.model_chosen.connect(self._on_model_chosen)
+        language.changed.connect(self._offer)
         self._column = vbox(inside=self, spacing=7)
+
+    @property
+    def can_judge(self) -> bool:
+        """Whether a model is ready that is large enough to judge."""
+        return any(one.ready and one.config.kind != EMBEDDED for one in self._statuses.values())
 
     @property
     def drafts(self) -> tuple[ParticipantDraft, ...]:
@@ -55,7 +70,7 @@ class ParticipantList(QWidget):
         """Offer the participants the engine has now; keep the cards, and their changes, of those that stay."""
         before = tuple(self.cards)
         known = {card.candidate.participant.id: card for card in before}
-        statuses = {status.config.id: status for status in self._engine.providers()}
+        self._statuses = {status.config.id: status for status in self._engine.providers()}
         # First those that take part by default, last those that have to be set up.
         candidates = sorted(
             self._engine.debates.candidates(), key=lambda one: (not one.status.ready, not one.chosen)
@@ -64,18 +79,19 @@ class ParticipantList(QWidget):
         for candidate in candidates:
             card = known.pop(candidate.participant.id, None)
             if card is None:
-                self._new_card(candidate, removable=False)
+                self._new_card(candidate, added=False)
             else:
                 card.show_candidate(candidate)
                 self._put(card)
         for card in before:
-            status = statuses.get(card.candidate.status.config.id)
-            if card.candidate.participant.id.startswith("added-"):
+            if card.added:
+                status = self._statuses.get(card.candidate.status.config.id)
                 if status is not None:
                     card.show_candidate(replace(card.candidate, status=status, note=status.problem))
                 self._put(card)
             elif card not in self.cards:
                 self._drop(card)
+        self._offer()
         self.rearranged.emit()
 
     def add_participant(self, candidate: Candidate) -> None:
@@ -108,30 +124,94 @@ class ParticipantList(QWidget):
     def _arrange(self) -> None:
         """Lay out all cards in one line each, or none of them."""
         width = self.width()
-        one_line = all(card.line_width() <= width for card in self.cards)
-        for card in self.cards:
-            card.arrange(width, one_line=one_line)
+        shown = [card for card in self.cards if card.chosen]
+        one_line = all(card.line_width() <= width for card in shown)
+        for card in shown:
+            card.arrange(one_line=one_line)
 
     def _add_from_draft(self, draft: ParticipantDraft) -> ParticipantCard | None:
         """Add a participant from its draft; return None if its model is no longer offered."""
         model = (draft.provider, draft.model)
         candidates = sorted((card.candidate for card in self.cards), key=lambda one: not one.plain)
         offered = [one for one in candidates if (one.participant.provider, one.participant.model) == model]
+        status = self._statuses.get(draft.provider)
+        if not offered and status is not None and draft.model in status.models:
+            own = Participant(id="", name=draft.name, provider=draft.provider, model=draft.model)
+            offered = [Candidate(own, status)]
         return self._add_copy(offered[0], draft.name) if offered else None
 
     def _add_copy(self, candidate: Candidate, name: str) -> ParticipantCard:
         self._added += 1
         participant = replace(candidate.participant, id=f"added-{self._added}", name=name, system_prompt="")
-        return self._new_card(replace(candidate, participant=participant, chosen=True), removable=True)
+        return self._new_card(replace(candidate, participant=participant, chosen=True), added=True)
 
-    def _new_card(self, candidate: Candidate, *, removable: bool) -> ParticipantCard:
-        card = ParticipantCard(self._language, self._look, candidate, removable=removable)
+    def _new_card(self, candidate: Candidate, *, added: bool) -> ParticipantCard:
+        card = ParticipantCard(
+            self._language,
+            self._look,
+            candidate,
+            lambda: self._statuses,
+            self._engine.connections.known_facts,
+            added=added,
+        )
         card.changed.connect(self.changed)
         card.prompt_requested.connect(lambda: self.prompt_requested.emit(card))
-        card.set_up_requested.connect(self.set_up_requested)
         card.remove_requested.connect(lambda: self._on_remove(card))
         self._put(card)
+        if not added:
+            row = PickRow(self._look, card.tick, candidate.status, self._group_of(candidate))
+            row.set_up_requested.connect(self._on_set_up)
+            row.again_requested.connect(lambda: self.add_participant(card.candidate))
+            self._rows[card] = row
         return card
+
+    def _group_of(self, candidate: Candidate) -> str:
+        plain = candidate.plain
+        return self._language.provider(candidate.status) if plain else self._language("setup.assistants")
+
+    def _offer(self) -> None:
+        """Offer in the list who is there now, and the models that are not among them."""
+        words, rows = self._language, []
+        for card in self.cards:
+            if card.added:
+                continue
+            candidate, row = card.candidate, self._rows[card]
+            problem = candidate.note if not candidate.status.ready else ""
+            note = words.problem(problem) if problem else candidate.participant.model
+            row.group = self._group_of(candidate)
+            row.show_offer(words, candidate.participant.name, note, candidate.status)
+            rows.append(row)
+        self.picker.show_rows(rows)
+        offered = {_model_of(card) for card in self.cards if card.candidate.plain and not card.added}
+        added = {_model_of(card) for card in self.cards if card.added}
+        self.picker.show_models(
+            [
+                ModelOffer(status, model, (status.config.id, model) in added)
+                for status in self._statuses.values()
+                for model in (status.models if status.ready else ())
+                if (status.config.id, model) not in offered
+            ]
+        )
+
+    def _on_model_chosen(self, status: ProviderStatus, model: str, on: bool) -> None:
+        """Add a participant with a model, or remove those with it."""
+        if on:
+            names = {card.participant().name for card in self.cards if card.chosen}
+            base = name = model.rpartition("/")[2]
+            number = 1
+            while name in names:
+                number += 1
+                name = f"{base} {number}"
+            participant = Participant(id="", name=name, provider=status.config.id, model=model)
+            self._add_copy(Candidate(participant, status), name)
+            self.rearranged.emit()
+            return
+        for card in [one for one in self.cards if one.added and _model_of(one) == (status.config.id, model)]:
+            self._on_remove(card)
+
+    def _on_set_up(self, provider_id: str) -> None:
+        self.picker.close()
+        self.set_up_requested.emit(provider_id)
 
     def _put(self, card: ParticipantCard, place: int | None = None) -> None:
         at = len(self.cards) if place is None else min(place, len(self.cards))
@@ -140,8 +220,10 @@ class ParticipantList(QWidget):
 
     def _drop(self, card: ParticipantCard) -> None:
         self._column.removeWidget(card)
-        card.hide()
-        card.deleteLater()
+        for gone in (card, self._rows.pop(card, None)):
+            if gone is not None:
+                gone.hide()
+                gone.deleteLater()
 
     def _on_remove(self, card: ParticipantCard) -> None:
         place, draft = self.cards.index(card), card.draft
@@ -151,22 +233,6 @@ class ParticipantList(QWidget):
         self.participant_removed.emit(draft, place)
 
 
-class ParticipantMenu(QMenu):
-    """A menu of models to add as participants; emits `chosen` with the offer."""
-
-    chosen = Signal(object)
-
-    def __init__(self, language: Language, candidates: Sequence[Candidate], parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        models: dict[tuple[str, str], Candidate] = {}
-        # Offer a model itself rather than an assistant that uses it.
-        for candidate in sorted(candidates, key=lambda one: not one.plain):
-            models.setdefault((candidate.participant.provider, candidate.participant.model), candidate)
-        for candidate in models.values():
-            text = f"{language.provider(candidate.status)} · {candidate.participant.model}"
-            self.addAction(text).triggered.connect(
-                lambda _checked=False, chosen=candidate: self.chosen.emit(chosen)
-            )
-        if self.isEmpty():
-            self.addAction(language("setup.add_voice.none")).setEnabled(False)
+def _model_of(card: ParticipantCard) -> tuple[str, str]:
+    """Return the provider and the model with which a card is offered."""
+    return card.candidate.participant.provider, card.candidate.participant.model

@@ -7,16 +7,17 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
 
-from app.core.catalog import EMBEDDED
 from app.core.draft import Draft, SetupDraft
 from app.core.errors import BadInput
 from app.core.message import Attachment
 from app.core.session import (
+    ANY_JUDGE,
     DEFAULT_ROUNDS,
     MAX_ROUNDS,
     MAX_TOPIC_CHARACTERS,
     MIN_PARTICIPANTS,
     MIN_ROUNDS,
+    NO_JUDGE,
     ContextFile,
     DebateMode,
 )
@@ -30,8 +31,9 @@ from app.gui.display.style import Look
 from app.gui.files.attachments import CHARACTERS_PER_TOKEN, pasted_text
 from app.gui.pages.chat.attachment_strip import AttachmentStrip
 from app.gui.panels.debate.context_list import ContextList
+from app.gui.panels.debate.model_button import ModelButton
 from app.gui.panels.debate.participant_card import ParticipantCard
-from app.gui.panels.debate.participant_list import ParticipantList, ParticipantMenu
+from app.gui.panels.debate.participant_list import ParticipantList
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.composer import TextBox
 from app.gui.widgets.controls import (
@@ -91,13 +93,18 @@ class SetupView(QWidget):
         self.context = say(named("debate_context", WrappedTick(look)), language, "setup.context")
         self.opening = say(named("debate_opening", WrappedTick(look)), language, "setup.opening")
         self.polls = say(named("debate_polls", WrappedTick(look)), language, "setup.polls")
+        self.verdict = say(named("debate_verdict", WrappedTick(look)), language, "setup.verdict")
+        self.judge = ModelButton(
+            language, look, "debate_judge", engine.providers, automatic="setup.judge.automatic"
+        )
+        # Two empty texts leave it to the models that take part.
+        self._judge = ("", "")
         self.start = button("primary", "debate_start", self._on_start)
         self.start.dress(look, "play", "on_accent")
         self._files = ContextList(language, look)
         self.pasted = named("setup_pasted", AttachmentStrip(language, look))
         self._labels = {key: plain_label("field") for key in ("topic", "mode", "participants", "rounds")}
         self._rounds_value = plain_label("value")
-        self._ends = (plain_label("hint"), plain_label("hint"))
         self._add = say(button("link", "add_voice", self._on_add), language, "setup.add_voice")
         self._add.dress(look, "plus", "accent")
         self._context_size = plain_label("hint")
@@ -120,6 +127,7 @@ class SetupView(QWidget):
             name="setup.participants",
         )
         self._cards = self.seats.cards
+        self._choose_judge("", "")
         self._lay_out()
         self._connect()
         self.refresh_seats()
@@ -140,6 +148,7 @@ class SetupView(QWidget):
             rounds=self.rounds.value(),
             independent_opening=self.opening.isChecked(),
             polls=self.polls.isChecked(),
+            judge=self._judge_text(),
             context=self.context.isChecked(),
             seats=self.seats.drafts,
             seed=self._seed,
@@ -161,6 +170,10 @@ class SetupView(QWidget):
         self.rounds.setValue(setup.rounds)
         self.opening.setChecked(setup.independent_opening)
         self.polls.setChecked(setup.polls)
+        # Older drafts have no judge: a verdict came with the votes.
+        self.verdict.setChecked(setup.judge != NO_JUDGE and bool(setup.judge or setup.polls))
+        provider, _slash, model = setup.judge.partition("/")
+        self._choose_judge(provider if model else "", model)
         self.context.setChecked(setup.context)
         self.seats.show_drafts(setup.seats)
         self._filling = False
@@ -190,6 +203,7 @@ class SetupView(QWidget):
             rounds=self.rounds.value(),
             independent_opening=self.opening.isChecked(),
             polls=self.polls.isChecked() and self.polls.isEnabled(),
+            judge=self._judge_text(),
             language=self._language.name,
             seed=self._seed,
         )
@@ -200,7 +214,9 @@ class SetupView(QWidget):
         return replace(self.setup(), context=context)
 
     def refresh_estimate(self) -> None:
-        """Show the estimate again, after prices have arrived."""
+        """Show the estimate and the efforts again, after prices and facts have arrived."""
+        for card in self._cards:
+            card.retranslate()
         self._refresh()
 
     def set_starting(self, starting: bool) -> None:
@@ -237,16 +253,15 @@ class SetupView(QWidget):
             hbox(self._labels["participants"], STRETCH, self._add),
             self.seats,
             self._honesty,
-            9,
-            _row(self._labels["rounds"], self._rounds_value),
-            self.rounds,
-            _row(*self._ends),
+            5,
+            hbox(self._labels["rounds"], (self.rounds, 1), self._rounds_value, spacing=10),
             5,
             _row(self.context, self._choose),
             self._context_size,
             self._files,
             _row(self.opening),
             _row(self.polls),
+            hbox(self.verdict, self.judge, STRETCH, spacing=4),
             STRETCH,
             inside=body,
             margins=(18, 16, 18, 8),
@@ -262,9 +277,10 @@ class SetupView(QWidget):
     def _connect(self) -> None:
         self.topic.textChanged.connect(self._refresh)
         self.topic.long_text_given.connect(self._on_paste_refused)
-        ticks = (self.context.toggled, self.opening.toggled, self.polls.toggled)
+        ticks = [one.toggled for one in (self.context, self.opening, self.polls, self.verdict)]
         for changed in (self.mode.chosen, self.rounds.valueChanged, *ticks):
             changed.connect(lambda _value: self._refresh())
+        self.judge.chosen.connect(self._on_judge_chosen)
         self.seats.changed.connect(self._refresh)
         self.seats.rearranged.connect(self._on_rearranged)
         self.seats.prompt_requested.connect(self._on_prompt)
@@ -289,7 +305,7 @@ class SetupView(QWidget):
         for card in self._cards:
             stops += card.stops
         stops += [self.rounds, self.context, self._choose, *self._files.findChildren(IconButton)]
-        stops += [self.opening, self.polls, self.start]
+        stops += [self.opening, self.polls, self.verdict, self.judge, self.start]
         for before, after in itertools.pairwise(stops):
             QWidget.setTabOrder(before, after)
 
@@ -298,18 +314,20 @@ class SetupView(QWidget):
             return
         words = self._language
         roles = self.mode.value() == DebateMode.ROLES
-        place = 0
-        for card in self._cards:
+        chosen = [card for card in self._cards if card.chosen]
+        for place, card in enumerate(chosen):
             card.show_roles(roles, BUILT_IN_ROLES[place % 3])
             card.set_speaker_index(place)
-            place += card.chosen
         self.draft_changed.emit(self.draft)
-        chosen = [card for card in self._cards if card.chosen]
-        embedded = [card for card in chosen if card.candidate.status.config.kind == EMBEDDED]
+        embedded = [card for card in chosen if card.is_embedded]
         self._honesty.setVisible(bool(embedded))
         votes = len(embedded) < len(chosen) or not chosen
         self.polls.setEnabled(votes)
         self.polls.setToolTip(words("setup.polls.hint" if votes else "setup.polls.too_small"))
+        judges = self.seats.can_judge
+        self.verdict.setEnabled(judges)
+        self.judge.setEnabled(judges)
+        self.verdict.setToolTip(words("setup.verdict.hint" if judges else "setup.polls.too_small"))
         self._warning.setVisible(bool(embedded) and has_hangul(self.topic.text()))
         self._rounds_value.setText(str(self.rounds.value()))
         paths = self._files.paths
@@ -324,7 +342,9 @@ class SetupView(QWidget):
             self.sizes_wanted.emit(unread)
         problem = self.problem()
         self.start.setEnabled(not problem and not self._starting)
-        self.start.setText(words("setup.starting" if self._starting else "setup.start"))
+        count = len(chosen)
+        start = words("setup.start.count", count=count) if count >= MIN_PARTICIPANTS else words("setup.start")
+        self.start.setText(words("setup.starting") if self._starting else start)
         if problem:
             show_as(self._estimate, "hint", problem)
             return
@@ -382,14 +402,26 @@ class SetupView(QWidget):
         dialog.open()
 
     def _on_add(self) -> None:
-        ready = [card.candidate for card in self._cards if card.candidate.status.ready]
-        menu = ParticipantMenu(self._language, ready, self)
-        menu.chosen.connect(self.add_participant)
-        menu.popup(self._add.mapToGlobal(self._add.rect().bottomLeft()))
+        self.seats.picker.open(self._add)
 
     def add_participant(self, candidate: Candidate) -> None:
         """Add another participant with the same model, under a name nobody has."""
         self.seats.add_participant(candidate)
+
+    def _judge_text(self) -> str:
+        """Return the judge as a debate keeps it."""
+        if not self.verdict.isChecked():
+            return NO_JUDGE if self.polls.isChecked() else ""
+        return "/".join(self._judge) if all(self._judge) else ANY_JUDGE
+
+    def _choose_judge(self, provider: str, model: str) -> None:
+        self._judge = (provider, model)
+        self.judge.show_model(provider, model)
+
+    def _on_judge_chosen(self, provider: str, model: str) -> None:
+        self._choose_judge(provider, model)
+        self.verdict.setChecked(True)
+        self._refresh()
 
     def _on_rearranged(self) -> None:
         self._order_stops()
@@ -405,8 +437,6 @@ class SetupView(QWidget):
             label.setText(words(f"setup.{key}"))
         names = tuple(words.mode(mode) for mode in MODES)
         self.mode.set_texts(names, tuple(words(f"mode.{mode}.hint") for mode in MODES))
-        for label, value in zip(self._ends, (MIN_ROUNDS, MAX_ROUNDS), strict=True):
-            label.setText(str(value))
         for card in self._cards:
             card.retranslate()
         self._refresh()

@@ -1,0 +1,197 @@
+"""The list in which participants are chosen: every assistant and every provider's models, with tick boxes and a search."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QApplication, QFrame, QWidget
+
+from app.core.provider import ProviderStatus
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look
+from app.gui.widgets.boxes import hbox, vbox
+from app.gui.widgets.controls import TickBox, button, icon_button, name_button, scrolling
+from app.gui.widgets.label import ElidedLabel, plain_label
+from app.gui.widgets.search import SearchBox
+from app.gui.widgets.wording import say
+
+WIDTH, HEIGHT = 420, 400
+# A server may list hundreds of models: the others are found by the search.
+MOST_SHOWN = 60
+
+
+class PickRow(QWidget):
+    """One line of the list: a tick box with a name, a note, and a button to add it again or to set its provider up."""
+
+    again_requested = Signal()
+    set_up_requested = Signal(str)
+
+    def __init__(self, look: Look, tick: TickBox, status: ProviderStatus, group: str) -> None:
+        super().__init__()
+        self.tick, self.group, self.words = tick, group, ""
+        self._status = status
+        self._note = ElidedLabel("hint")
+        self._again = icon_button(look, "plus", "", self.again_requested)
+        self._again.setFixedSize(24, 24)
+        self._set_up = button("link", "", lambda: self.set_up_requested.emit(self._status.config.id))
+        hbox(tick, (self._note, 1), self._again, self._set_up, inside=self, spacing=8)
+        self.setFixedHeight(30)
+        tick.toggled.connect(lambda _on: self._show_parts())
+
+    def show_offer(self, language: Language, name: str, note: str, status: ProviderStatus) -> None:
+        """Show who is offered, with what, and whether it can take part."""
+        self._status = status
+        self.tick.setText(name)
+        self._note.setText(note)
+        self.words = f"{name} {note} {self.group}".casefold()
+        self._set_up.setObjectName(f"set_up_{status.config.id}")
+        self._set_up.setText(language("setup.set_up"))
+        name_button(self._again, language("setup.add_again", name=name))
+        self._show_parts()
+
+    def _show_parts(self) -> None:
+        self._again.setVisible(self.tick.isChecked() and self._status.ready)
+        self._set_up.setVisible(not self._status.ready)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelOffer:
+    """A model that can be added as a participant, and whether it was."""
+
+    status: ProviderStatus
+    model: str
+    added: bool
+
+
+class ParticipantPicker(QFrame):
+    """A pop-up with the rows on offer in groups; `model_chosen` carries the provider's status, a model and its tick."""
+
+    opened = Signal()
+    model_chosen = Signal(object, str, bool)
+
+    def __init__(self, language: Language, look: Look, parent: QWidget) -> None:
+        super().__init__(parent, Qt.WindowType.Popup | Qt.WindowType.FramelessWindowHint)
+        self.setAttribute(Qt.WidgetAttribute.WA_TranslucentBackground)
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setProperty("kind", "list_popup")
+        self.setObjectName("participant_picker")
+        self._language, self._look = language, look
+        self._rows: list[PickRow] = []
+        self._model_rows: list[PickRow] = []
+        self._offers: Sequence[ModelOffer] = ()
+        self._headings: list[QWidget] = []
+        self.search = say(
+            SearchBox(look, "participant_search"), language, hint="setup.search", name="setup.search"
+        )
+        self._more = plain_label("hint", wrap=True)
+        body = QWidget()
+        self._column = vbox(self._more, inside=body, margins=(2, 0, 6, 0), spacing=1)
+        vbox(self.search, (scrolling(body), 1), inside=self, margins=(10, 10, 6, 10), spacing=6)
+        self.search.textChanged.connect(lambda _text: self._fill())
+
+    def open(self, under: QWidget) -> None:
+        """Open below a button, or above it where there is no room."""
+        self.search.clear()
+        self.opened.emit()
+        self._fill()
+        self.setFixedSize(WIDTH, HEIGHT)
+        screen = under.screen().availableGeometry()
+        corner = under.mapToGlobal(QPoint(under.width() - WIDTH, under.height() + 4))
+        y = min(corner.y(), screen.bottom() - HEIGHT)
+        self.move(max(screen.left() + 4, corner.x()), max(screen.top(), y))
+        self.show()
+        self.search.setFocus(Qt.FocusReason.PopupFocusReason)
+
+    def show_rows(self, rows: Sequence[PickRow]) -> None:
+        """Offer the assistants and participants of these rows, in this order."""
+        for row in self._rows:
+            if row not in rows:
+                row.hide()
+        self._rows = list(rows)
+        for row in self._rows:
+            # Without a parent they would be windows of their own.
+            row.setParent(self._column.parentWidget())
+        if self.isVisible():
+            self._fill()
+
+    def show_models(self, offers: Sequence[ModelOffer]) -> None:
+        """Offer further models of the providers when the list is filled next."""
+        self._offers = offers
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        key = Qt.Key(event.key())
+        if key in (Qt.Key.Key_Down, Qt.Key.Key_Up):
+            self.focusNextPrevChild(key == Qt.Key.Key_Down)
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self._toggle()
+        elif key == Qt.Key.Key_Escape:
+            self.close()
+        else:
+            super().keyPressEvent(event)
+
+    def _toggle(self) -> None:
+        """Tick what has the focus; from the search, what was found first."""
+        focused = QApplication.focusWidget()
+        shown = [one for one in (*self._rows, *self._model_rows) if one.isVisible() and one.tick.isEnabled()]
+        first = min(shown, key=lambda one: one.y(), default=None)
+        tick = (
+            focused if isinstance(focused, TickBox) else first.tick if first and self.search.text() else None
+        )
+        if tick is not None:
+            tick.click()
+
+    def _fill(self) -> None:
+        """Show what the search finds, each group under its heading."""
+        wanted = self.search.text().casefold().split()
+        for row in self._model_rows:
+            row.hide()
+            row.deleteLater()
+        for heading in self._headings:
+            heading.hide()
+            heading.deleteLater()
+        while self._column.takeAt(0) is not None:
+            pass
+        found = [row for row in self._rows if all(word in row.words for word in wanted)]
+        models = [one for one in self._offers if all(word in self._words_of(one) for word in wanted)]
+        self._model_rows = [self._model_row(one) for one in models[:MOST_SHOWN]]
+        for row in self._rows:
+            row.setVisible(row in found)
+        groups: dict[str, list[PickRow]] = {}
+        for row in (*found, *self._model_rows):
+            groups.setdefault(row.group, []).append(row)
+        self._headings = []
+        for group, rows in groups.items():
+            heading = plain_label("section", text=group)
+            self._headings.append(heading)
+            self._column.addWidget(heading)
+            for row in rows:
+                self._column.addWidget(row)
+                row.show()
+        rest = len(models) - MOST_SHOWN
+        words = self._language
+        text = (
+            words("setup.search.more", count=rest)
+            if rest > 0
+            else ""
+            if groups
+            else words("setup.search.none")
+        )
+        self._more.setText(text)
+        self._more.setVisible(bool(text))
+        self._column.addWidget(self._more)
+        self._column.addStretch(1)
+
+    def _words_of(self, offer: ModelOffer) -> str:
+        return f"{offer.model} {self._language.provider(offer.status)}".casefold()
+
+    def _model_row(self, offer: ModelOffer) -> PickRow:
+        tick = TickBox(self._look)
+        tick.setObjectName(f"seat_{offer.status.config.id}/{offer.model}")
+        tick.setChecked(offer.added)
+        tick.setAccessibleName(offer.model)
+        row = PickRow(self._look, tick, offer.status, self._language.provider(offer.status))
+        row.show_offer(self._language, offer.model, "", offer.status)
+        tick.toggled.connect(lambda on: self.model_chosen.emit(offer.status, offer.model, on))
+        row.again_requested.connect(lambda: self.model_chosen.emit(offer.status, offer.model, True))
+        return row
