@@ -65,13 +65,20 @@ class Pipes:
         return cls(read_fd, write_fd)
 
     def read_into(self, queue: "asyncio.Queue[dict[str, Any] | None]") -> None:
-        """Start a thread that puts every line into the queue, and None at the end."""
+        """Start a thread that puts every line into the queue, and None at the end.
+
+        A line that is no request is the end as well: whoever waits for its answer must not wait for ever.
+        """
         loop = asyncio.get_running_loop()
 
         def read() -> None:
             with os.fdopen(self._read_fd, "rb") as lines:
                 for line in lines:
-                    loop.call_soon_threadsafe(queue.put_nowait, json.loads(line))
+                    request = _request_in(line)
+                    if request is None:
+                        sys.stderr.write("this process ends: it was sent a line that is no request\n")
+                        break
+                    loop.call_soon_threadsafe(queue.put_nowait, request)
             loop.call_soon_threadsafe(queue.put_nowait, None)
 
         threading.Thread(target=read, name="requests", daemon=True).start()
@@ -89,6 +96,15 @@ class Pipes:
         except BrokenPipeError:
             # The parent is gone; the end of standard input is about to say so.
             pass
+
+
+def _request_in(line: bytes) -> dict[str, Any] | None:
+    try:
+        request = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    sound = isinstance(request, dict) and all(isinstance(request.get(name), str) for name in ("id", "op"))
+    return request if sound else None
 
 
 class HostServer:

@@ -14,7 +14,7 @@ NEW_PAGE: Final = "\f"
 MOST_CHARACTERS: Final = 1_000_000
 MOST_BYTES: Final = 50_000_000
 LONG_TEXT: Final = 60_000
-"""Of a longer text, a model that can call tools gets the beginning, and reads on with a tool."""
+"""Of a longer text, a model that can call tools and whose window is unknown gets the beginning; it reads on with a tool."""
 
 _BEGINNING: Final = 8_000
 _PAGE_CHARACTERS: Final = 3_000
@@ -165,11 +165,6 @@ def numbered(pages: Sequence[str], label: str) -> str:
 def page_count(attachment: Attachment) -> int:
     """Return how many pages a document has whose text keeps them."""
     return attachment.text.count(NEW_PAGE) + 1
-
-
-def is_long(text: str) -> bool:
-    """Say whether a model that can read parts of a file gets only the beginning of this one."""
-    return len(text) > LONG_TEXT
 
 
 def pages_of(text: str) -> list[str]:

@@ -2,8 +2,10 @@
 
 import asyncio
 import base64
+import codecs
 import contextlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from itertools import accumulate
@@ -28,6 +30,7 @@ from app.core.text import clean_text
 
 SECONDS = 30.0
 _MOST_TEXT_BYTES = 4 * MOST_CHARACTERS
+_CONTROLS = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 
 
 def _nothing(_read: int, _all: int) -> None:
@@ -162,15 +165,30 @@ def _check_size(path: Path, most: int) -> None:
 def _read_text(path: Path) -> FileText:
     _check_size(path, _MOST_TEXT_BYTES)
     try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise BadInput("attachment_not_text", name=path.name) from error
+        data = path.read_bytes()
     except OSError as error:
         raise BadInput("attachment_unreadable", name=path.name, detail=error.strerror or "") from error
-    if "\0" in text:
+    text, encoding = _decoded(data)
+    if (not text and data) or "\0" in text:
         raise BadInput("attachment_not_text", name=path.name)
     cut = len(text) > MOST_CHARACTERS
     if cut:
         text = text[: text.rfind("\n", 0, MOST_CHARACTERS) + 1] or text[:MOST_CHARACTERS]
         text += f"\n[The file is longer: only the first {len(text):,} characters are given here.]"
-    return FileText(name=clean_text(path.name), text=clean_text(text), cut=cut)
+    return FileText(name=clean_text(path.name), text=clean_text(text), cut=cut, encoding=encoding)
+
+
+def _decoded(data: bytes) -> tuple[str, str]:
+    """Return the text of a file and its encoding where that is not UTF-8; "" for the text of a file that is none."""
+    utf_16 = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    for encoding in ("utf-16",) if utf_16 else ("utf-8-sig", "cp949"):
+        with contextlib.suppress(UnicodeDecodeError):
+            text = data.decode(encoding)
+            if encoding != "cp949":
+                return text, "UTF-16" if utf_16 else ""
+            # Other files can be decoded so too, but not to Korean.
+            foreign = [letter for letter in text if not letter.isascii()]
+            korean = sum("가" <= letter <= "힣" for letter in foreign)
+            if 2 * korean >= len(foreign) and not _CONTROLS.search(text):
+                return text, "CP949"
+    return "", ""

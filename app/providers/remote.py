@@ -267,7 +267,7 @@ class RemoteModels(HostClient):
             return Price() if self.is_free(provider) else None
         if (row.kind, model) not in self._prices:
             answer = await self._ask_once({"op": "price", "kind": row.kind, "model": model})
-            if answer is None:
+            if answer is None or "error" in answer:
                 return None
             price = answer["price"]
             self._prices[row.kind, model] = Price(**price) if price else None
@@ -293,7 +293,7 @@ class RemoteModels(HostClient):
         if row is None or row.local or (provider, model) in self._looked_up:
             return
         answer = await self._ask_once({"op": "facts", "kind": row.kind, "model": model})
-        if answer is None:
+        if answer is None or "error" in answer:
             return
         self._looked_up.add((provider, model))
         if answer["facts"] is not None:

@@ -13,6 +13,7 @@ import pytest
 
 from app.children import host_client, private_files
 from app.children.host_client import HostClient
+from app.children.pipes import HostServer, Pipes
 from app.core.errors import ProviderError
 from app.core.provider import ModelRequest, ProviderConfig
 from app.core.tool import ToolError
@@ -142,6 +143,25 @@ async def test_a_host_that_sends_anything_but_answers_is_ended(
             async with asyncio.timeout(SECONDS):
                 await anext(models.stream(ModelRequest(provider="openai", model="m", messages=())))
         assert raised.value.kind == "host"
+
+
+@pytest.mark.parametrize(
+    "line", [b"no JSON", b"[1]", b'{"id": "a"}', b'{"id": 1, "op": "x"}', b"\xff", b"[" * 9_999]
+)
+async def test_a_host_that_is_sent_anything_but_requests_ends(line, capsys):
+    served = []
+
+    class Host(HostServer):
+        async def _serve(self, line):
+            served.append(line["id"])
+
+    (read, write), (answers, out) = os.pipe(), os.pipe()
+    os.write(write, b'{"id": "a", "op": "x"}\n' + line + b'\n{"id": "b", "op": "x"}\n')
+    async with asyncio.timeout(SECONDS):
+        await Host(Pipes(read, out)).run()
+    assert served in (["a"], []) and "no request" in capsys.readouterr().err
+    for number in (write, answers, out):
+        os.close(number)
 
 
 async def test_keys_are_taken_out_of_a_long_error_off_the_loop_s_thread(stub: Callable[..., None]) -> None:

@@ -60,6 +60,23 @@ async def test_a_small_picture_keeps_its_size_and_a_pasted_one_is_the_same(qapp,
     assert attachment.media_type == "image/png"
 
 
+@pytest.mark.parametrize(
+    ("encoding", "named"), [("cp949", "CP949"), ("euc-kr", "CP949"), ("utf-16", "UTF-16")]
+)
+async def test_a_text_in_an_older_encoding_is_read_and_says_which(qapp, tmp_path, encoding, named):
+    path = tmp_path / "메모.txt"
+    path.write_bytes("회의록: 다음 주 금요일까지\r\nver 2.0 §3".encode(encoding))
+    attachment = (await FileReaders().read(path)).attachment()
+    assert (attachment.text, attachment.encoding) == ("회의록: 다음 주 금요일까지\r\nver 2.0 §3", named)
+    for other in (
+        "caf\u00e9 cr\u00e8me br\u00fbl\u00e9e".encode("latin-1"),
+        "日本語の文章です".encode("shift-jis"),
+        bytes(range(1, 256)),
+    ):
+        path.write_bytes(other)
+        assert await refused(path) == "attachment_not_text"
+
+
 async def test_what_is_not_taken_is_named_with_its_reason(qapp, tmp_path):
     binary, large, false = (tmp_path / name for name in ("b.bin", "c.txt", "d.png"))
     binary.write_bytes(b"\x00\x01\xff")

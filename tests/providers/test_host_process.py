@@ -97,10 +97,12 @@ def test_a_host_by_hand() -> None:
             "limits": limits,
         }
         second = request | {"id": "b", "key": KEY}
-        host.stdin.write(b"".join(json.dumps(line).encode() + b"\n" for line in (request, second)))
+        incomplete = {"id": "c", "op": "stream", "key": KEY}
+        asked = (request, second, incomplete)
+        host.stdin.write(b"".join(json.dumps(line).encode() + b"\n" for line in asked))
         host.stdin.flush()
-        lines = []
-        while not {"finished", "error"} <= {name for line in lines for name in line}:
+        lines: list[dict[str, object]] = []
+        while {line.get("id") for line in lines if {"finished", "error"} & line.keys()} < {"a", "b", "c"}:
             lines.append(json.loads(host.stdout.readline()))
         assert server.requests[0].headers["authorization"] == "Bearer no-key"
         host.stdin.close()

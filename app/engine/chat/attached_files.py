@@ -2,12 +2,15 @@
 
 from collections.abc import Mapping
 
-from app.core.files import PDF, first_pages, is_long, numbered, page_count, pages_of, with_page_numbers
+from app.core.files import LONG_TEXT, PDF, first_pages, numbered, page_count, pages_of, with_page_numbers
 from app.core.message import Attachment, Message
 from app.core.tool import READ_FILE_PART
+from app.engine.chat.merging import Item
+from app.engine.history.token_count import tokens_of
 from app.engine.library.agents import AgentModel
 
-Item = dict[str, object]
+# How much of a model's window a file may take.
+_SHARE = 0.25
 
 
 def user_content(
@@ -31,12 +34,21 @@ def user_content(
         elif attachment.data and attachment.media_type != PDF and model.images:
             pictures.append(_picture_part(attachment.media_type, attachment.data))
         else:
-            text = _file_text(attachment, words, partly=partly)
+            text = _file_text(attachment, words, model, partly=partly)
             texts.append(f"{title}\n{(text.strip() and text) or attachment.media_type}")
     text = "\n\n".join(texts) or "…"
     if not (files or pictures):
         return text
     return [*files, {"type": "text", "text": text}, *pictures]
+
+
+def is_long(text: str, model: AgentModel) -> bool:
+    """Say whether a model that can read parts of a file gets only the beginning of this one."""
+    if not model.window:
+        return len(text) > LONG_TEXT
+    room = model.window * _SHARE
+    # No character has more than two tokens: most texts need not be counted.
+    return len(text) * 2 > room and tokens_of(text, model.model) > room
 
 
 def _picture_part(media_type: str, data: str) -> Item:
@@ -53,9 +65,9 @@ def _pdf_part(attachment: Attachment, name: str) -> Item:
     }
 
 
-def _file_text(attachment: Attachment, words: Mapping[str, str], *, partly: bool) -> str:
+def _file_text(attachment: Attachment, words: Mapping[str, str], model: AgentModel, *, partly: bool) -> str:
     """Return the text of a file; with `partly`, of a long one only the beginning and how to read on."""
-    if not partly or not is_long(attachment.text):
+    if not partly or not is_long(attachment.text, model):
         return with_page_numbers(attachment.text, words["page"])
     shown = first_pages(attachment.text)
     more = words["file_long"].format(

@@ -10,13 +10,12 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from app.core.agent import Agent
-from app.core.files import is_long
 from app.core.ids import new_id
 from app.core.message import Author, Message, MessageState, PromptReason, PromptType, Role
 from app.core.provider import ModelRequest
 from app.core.session import AgentMode, AnswerChoice
 from app.core.tool import FILES, is_object
-from app.engine.chat.attached_files import Item, user_content
+from app.engine.chat.attached_files import is_long, user_content
 from app.engine.chat.branches import back_from
 from app.engine.chat.merging import Item, merged, parts_of
 from app.engine.group.director import ORCHESTRATOR, SWITCH_ASSISTANT, instruction_of
@@ -40,7 +39,7 @@ def in_mode(turn: "AgentTurn", mode: str) -> "AgentTurn":
 
 def file_tools(live: LiveSession, model: AgentModel) -> tuple[str, ...]:
     """Return the set with the tool for parts of files, if the session has a long file and the model chooses tools."""
-    long = any(is_long(one.text) for message in live.messages for one in message.attachments)
+    long = any(is_long(one.text, model) for message in live.messages for one in message.attachments)
     return (FILES,) if long and not model.guided else ()
 
 

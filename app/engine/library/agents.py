@@ -9,7 +9,7 @@ from app.core.catalog import EMBEDDED, provider_kind
 from app.core.errors import BadInput
 from app.core.events import AssistantsChanged, EventBus
 from app.core.files import SeenAs
-from app.core.model_facts import Effort, ModelFacts
+from app.core.model_facts import Effort, FactSource, ModelFacts
 from app.core.provider import ProviderStatus
 from app.core.provider_kind import ProviderKind
 from app.core.session import (
@@ -99,13 +99,17 @@ class Assistants(Definitions[Agent]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentModel:
-    """The model an agent speaks with, the catalogue's row of its provider, and whether it takes pictures and PDF files."""
+    """The model an agent speaks with, the catalogue's row of its provider, and whether it takes pictures and PDF files.
+
+    `window` is how many tokens a request may have, 0 where nobody knows.
+    """
 
     provider: str
     model: str
     row: ProviderKind | None
     images: bool = False
     pdf: bool = False
+    window: int = 0
 
     @property
     def name(self) -> str:
@@ -267,4 +271,11 @@ class AgentDirectory:
         images = facts.images
         if images is None:
             images = row is not None and row.images
-        return AgentModel(provider=provider_id, model=model, row=row, images=images, pdf=facts.pdf is True)
+        return AgentModel(
+            provider=provider_id,
+            model=model,
+            row=row,
+            images=images,
+            pdf=facts.pdf is True,
+            window=0 if facts.source == FactSource.DEFAULT else facts.window,
+        )

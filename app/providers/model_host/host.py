@@ -47,6 +47,15 @@ class ModelHost(HostServer):
         await super().run()
 
     async def _serve(self, line: dict[str, Any]) -> None:
+        try:
+            await self._serve_line(line)
+        except Exception as error:
+            _LOG.exception("a request could not be read")
+            # Only the kind of the error: its text may hold the request's key.
+            failure = {"kind": errors.FailureKind.HOST, "detail": type(error).__name__, "retry_after": None}
+            self._pipes.write({"id": line["id"], "error": failure})
+
+    async def _serve_line(self, line: dict[str, Any]) -> None:
         if line["op"] == "price":
             self._pipes.write({"id": line["id"], "price": listed_price(line["kind"], line["model"])})
         elif line["op"] == "facts":
