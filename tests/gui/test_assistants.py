@@ -291,3 +291,13 @@ def test_a_new_assistant_takes_no_others_colour():
     after = colours_of([Agent(id="01m80gq86qfnaheharercj1y5r", name="y"), *reversed(agents)])
     assert {one: after[one] for one in before} == before
     assert len(set(after.values())) == 3
+
+
+async def test_a_sub_agent_comes_with_the_tool_that_calls_it(person, data_dir):
+    await make(person, "Boss")
+    form = editor(person).form
+    form.sub_agents.choose("browser")
+    assert form.tools.chosen() == ("subAgent",)
+    form.tools.remove("subAgent")
+    form.sub_agents.remove("browser")
+    assert form.tools.chosen() == ()

@@ -10,6 +10,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QPlainTextEdit
 
+from app.core.agent import Agent
 from app.core.errors import BadInput
 from app.core.tool import McpServer, ServerState
 from app.gui.dialogs.server_dialogs import edited, form_of, server_of, servers_of
@@ -50,6 +51,26 @@ async def add(person: Person, name: str, line: str) -> None:
     await person.write("server_line", line)
     await person.click("server_add")
     await until(lambda: name in states(person))
+
+
+@pytest.mark.timeout(120)
+async def test_the_composer_says_that_the_assistants_server_is_not_allowed(qapp, data_dir):
+    data_dir.mkdir(parents=True, exist_ok=True)
+    entry = {"command": sys.executable, "args": [PROPER], "disabled": True}
+    (data_dir / "mcp.json").write_text(json.dumps({"mcpServers": {"files": entry, "other": entry}}), "utf-8")
+    async with at_window(data_dir) as person:
+        engine = person.window.controller.engine
+        made = await engine.assistants.save(Agent(id="helper", name="Helper", mcp_servers=("files",)))
+        assert not person.sees("composer_allow")
+        person.window.controller.show_new()
+        person.window.controller.chats.choose_for_new(made.id)
+        await until(lambda: person.sees("composer_allow"))
+        await person.click("composer_allow")
+        await until(lambda: person.sees("consent_allow"))
+        assert "files" in person.find("consent_dialog").heading.text()
+        await person.click("consent_allow")
+        await until(lambda: not person.sees("composer_allow"))
+        assert states(person) == {"files": ServerState.CONNECTED, "other": ServerState.OFF}
 
 
 @pytest.mark.threat("T11")

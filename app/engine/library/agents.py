@@ -213,9 +213,9 @@ class AgentDirectory:
         return next((tool.consent for tool in known if tool.key == key and tool.consent), key)
 
     def in_role(self, role: str) -> list[Agent]:
-        """Return the assistants that are switched on and have a role, or its name as their id."""
+        """Return the assistants that are switched on and have a role, or are called as it."""
         return [
-            one for one in self.agents() if one.enabled and role in (role_of(one.role), one.id.casefold())
+            one for one in self.agents() if one.enabled and role in map(role_of, (one.role, one.id, one.name))
         ]
 
     def members(self, group: GroupState) -> tuple[Agent, ...]:

@@ -1,5 +1,7 @@
 """Asks the user whether an MCP server may run, and shows in the side bar how many are enabled."""
 
+from functools import partial
+
 from PySide6.QtWidgets import QApplication
 
 from app.core.text import exact
@@ -36,15 +38,22 @@ class ServerConsent(Controller):
         self._asking = asking.keys()
         self._show_count()
 
-    def _tell(self, status: ServerStatus) -> None:
+    def ask(self, name: str) -> None:
+        """Ask whether a server may run, if there still is one of this name."""
+        status = next((one for one in self._engine.servers.all() if one.server.name == name), None)
+        if status is not None:
+            self._ask(status)
+
+    def _ask(self, status: ServerStatus) -> None:
         from app.gui.dialogs.server_dialogs import ConsentDialog
 
-        def ask() -> None:
-            dialog = ConsentDialog(self._language, status, self._window)
-            name = status.server.name
-            allow = self._engine.servers.allow
-            dialog.accepted.connect(lambda: self._tasks.start(f"allow {name}", allow(status)))
-            dialog.open()
+        dialog = ConsentDialog(self._language, status, self._window)
+        name, allow = status.server.name, self._engine.servers.allow
+        dialog.accepted.connect(lambda: self._tasks.start(f"allow {name}", allow(status)))
+        dialog.open()
 
+    def _tell(self, status: ServerStatus) -> None:
         text = self._language("server.asks", name=exact(status.server.name))
-        self._toasts.show_toast(text, self._language("server.review"), ask, undoes=False)
+        self._toasts.show_toast(
+            text, self._language("server.review"), partial(self._ask, status), undoes=False
+        )

@@ -68,6 +68,8 @@ class WelcomeController(Controller):
         chosen = next((group for group in groups if group.id == self._group_id), None)
         composer.assistant.setVisible(not debate)
         composer.tools.setVisible(chosen is None and not debate)
+        if chosen is not None or debate:
+            composer.asking.hide()
         composer.assistant.dress(self._look, "users" if chosen else "message-circle")
         menu = composer.assistant.choices
         if chosen is not None:

@@ -92,6 +92,8 @@ class WindowController(QObject):
         self.assistants = AssistantCommands(window, engine, self._bridge, shared)
         self.group_commands = GroupCommands(window, engine, self._bridge, shared, self.assistants)
         self.server_consent = ServerConsent(*parts)
+        for composer in (self.chat_page.chat_composer, window.welcome.composer):
+            composer.allow_requested.connect(self.server_consent.ask)
         self.settings = SettingsController(*parts, data_dir)
         self.palette = PaletteController(*parts, self.actions())
         self.notifications = Notifications(*parts)

@@ -57,6 +57,11 @@ class EditableRow(QFrame):
         self.down.clicked.connect(lambda: self.moved.emit(1))
         self.remove.clicked.connect(self.removed)
 
+    @property
+    def box(self) -> EditBox:
+        """The box the text is edited in."""
+        return self._box
+
     def _show_tools(self, edit: str, remove: str, *, first: bool, last: bool) -> None:
         """Name the buttons; `edit` and `remove` are keys of texts."""
         self.up.setEnabled(not first)

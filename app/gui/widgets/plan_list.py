@@ -23,7 +23,7 @@ from app.gui.display.style import Look, sized, tall
 from app.gui.widgets.boxes import STRETCH, Stretch, hbox, vbox
 from app.gui.widgets.composer import ENTER
 from app.gui.widgets.controls import bring_into_sight
-from app.gui.widgets.editable_row import STEPS, EditableRow, EditBox
+from app.gui.widgets.editable_row import STEPS, EditableRow
 from app.gui.widgets.label import plain_label, plain_tip
 
 HEIGHT = 27
@@ -65,11 +65,6 @@ class PlanRow(EditableRow):
         self._box.submitted.connect(self._on_submitted)
         self._box.cancelled.connect(self._end)
         look.changed.connect(self.update)
-
-    @property
-    def box(self) -> EditBox:
-        """The box the item is edited in."""
-        return self._box
 
     def show_item(self, item: PlanItem, place: int, count: int, *, current: bool) -> None:
         """Show an item at a place, counted from 0; an unfinished edit stays."""

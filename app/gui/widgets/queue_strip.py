@@ -151,7 +151,7 @@ class QueueStrip(QScrollArea):
         focus = self.window().focusWidget()
         for queued_id in gone:
             row = self._rows.pop(queued_id)
-            if focus in (row, *row.stops, row._box):
+            if focus in (row, *row.stops, row.box):
                 self.setFocus()
             row.hide()
             row.deleteLater()

@@ -12,6 +12,7 @@ from app.core.model_facts import ModelFacts
 from app.core.provider import ProviderStatus
 from app.core.text import exact
 from app.core.tool import ServerStatus, ToolChoice
+from app.engine.turns.sub_agents import SUB_AGENT
 from app.gui.display.i18n import Language
 from app.gui.display.server_display import server_state
 from app.gui.display.style import Look, tall
@@ -54,6 +55,7 @@ class AssistantForm(QWidget):
         self._agent = Agent(id="", name="")
         self._choices = Choices()
         self._fixed = False
+        self._called = 0
         self._labels = {
             name: plain_label("field")
             for name in (*TEXTS, "answers", "tools", "sub_agents", "servers", "busy")
@@ -223,6 +225,7 @@ class AssistantForm(QWidget):
             box.textChanged.connect(self.changed)
         for chips in (self.tools, self.sub_agents, self.servers):
             chips.changed.connect(self.changed)
+            chips.changed.connect(self._grant_calls)
             chips.drawn.connect(self._put_in_order)
         for number in (self.deep, self.steps):
             number.valueChanged.connect(lambda _value: self.changed.emit())
@@ -233,6 +236,14 @@ class AssistantForm(QWidget):
         self.role.textEdited.connect(lambda role: self.busy.show_role(role))
         for tick in (self.knows_user, self.enabled):
             tick.toggled.connect(lambda _on: self.changed.emit())
+
+    def _grant_calls(self) -> None:
+        """Give an assistant the tool that calls sub-agents with each one it gets."""
+        before, self._called = self._called, len(self.sub_agents.chosen())
+        calls = next((one for one in self._choices.tools if one.key == SUB_AGENT), None)
+        has = {calls.key, calls.group} & set(self.tools.chosen()) if calls is not None else True
+        if self._called > before and calls is not None and not has:
+            self.tools.choose(calls.key)
 
     def _put_in_order(self) -> None:
         """Set the Tab order from top to bottom, including chips that were added later."""
@@ -254,6 +265,7 @@ class AssistantForm(QWidget):
 
     def _show_chips(self) -> None:
         agent, fixed = self._agent, self._fixed
+        self._called = len(agent.sub_agents)
         self._offer()
         self.tools.show_chosen(agent.tools, fixed=fixed)
         self.sub_agents.show_chosen(agent.sub_agents, fixed=fixed)

@@ -18,6 +18,7 @@ from app.gui.pages.chat.message_box import MessageBox
 from app.gui.widgets.boxes import hbox
 from app.gui.widgets.controls import MenuButton, button, icon_button, name_button
 from app.gui.widgets.label import ElidedLabel, Paragraph, plain_tip
+from app.gui.widgets.wording import say
 
 MARGINS = 40
 LONGEST_NAME = 24
@@ -29,7 +30,7 @@ class ChatComposer(AttachingComposer):
     Signals: message_submitted(text, attachments), attach_requested(), files_given(paths),
     image_given(picture), long_text_given(text), stop_requested(), edit_cancelled(),
     assistant_chosen(assistant id), servers_requested(), reading_cancelled(number), send_waited() if
-    sending has to wait for a file, settings_mode_chosen(on).
+    sending has to wait for a file, settings_mode_chosen(on), allow_requested(server's name).
     """
 
     attach_requested = Signal()
@@ -43,6 +44,7 @@ class ChatComposer(AttachingComposer):
     reading_cancelled = Signal(int)
     send_waited = Signal()
     settings_mode_chosen = Signal(bool)
+    allow_requested = Signal(str)
 
     def __init__(self, language: Language, look: Look) -> None:
         self._language = language
@@ -53,6 +55,14 @@ class ChatComposer(AttachingComposer):
         self._waits = Paragraph("hint")
         super().__init__(language, look, box_name="composer", button_name="send_button", box=self.message_box)
         self.setAcceptDrops(True)
+        self.asking = QFrame()
+        self._asking_name = ""
+        self._asking_text = ElidedLabel("warn")
+        self._asking_allow = say(
+            button("link", "composer_allow", lambda: self.allow_requested.emit(self._asking_name)),
+            language,
+            "server.allow",
+        )
         self._editing = QFrame()
         self._editing_text = ElidedLabel("meta")
         self._editing_cancel = button("link", "edit_cancel", self.edit_cancelled)
@@ -150,6 +160,7 @@ class ChatComposer(AttachingComposer):
         self.assistant.setVisible(not name)
         self.group.setVisible(bool(name))
         self.tools.setVisible(not name)
+        self.asking.setVisible(bool(self._asking_name) and not name)
         self.set_busy(self._busy)
 
     def show_tools(self, tools: Sequence[str], servers: Sequence[ServerStatus]) -> None:
@@ -157,8 +168,9 @@ class ChatComposer(AttachingComposer):
         words = self._language
         count = len(tools) + sum(len(one.tools) for one in servers)
         self.tools.show_words(words("chat.tools", count=count))
-        asks = any(one.state == ServerState.ASKING for one in servers)
-        self.tools.setProperty("tone", "warn" if asks else "")
+        asking = [one.server.name for one in servers if one.state in (ServerState.ASKING, ServerState.OFF)]
+        self._show_asking(asking[0] if asking else "")
+        self.tools.setProperty("tone", "warn" if asking else "")
         self.tools.style().polish(self.tools)
         menu = self.tools.choices
         menu.clear()
@@ -176,6 +188,14 @@ class ChatComposer(AttachingComposer):
         menu.addSeparator()
         menu.addAction(self.settings_mode)
         self._fit_hint()
+
+    def _show_asking(self, server: str) -> None:
+        """Say that an MCP server of the assistant may not run yet, with a button to allow it; "" for none."""
+        if self._asking_allow.hasFocus() and not server:
+            self.box.setFocus()
+        self._asking_name = server
+        self._asking_text.setText(self._language("chat.server.asks", name=exact(server)))
+        self.asking.setVisible(bool(server) and not self._in_group)
 
     def show_gauge(self, text: str, words: str, *, above: bool) -> None:
         """Say how long the chat is, in short and in `words`; `above` the limit the gauge is coloured."""
@@ -220,8 +240,11 @@ class ChatComposer(AttachingComposer):
     def _lay_out(self) -> None:
         hbox((self._editing_text, 1), self._editing_cancel, inside=self._editing, margins=(2, 0, 0, 0))
         self._editing.hide()
+        hbox((self._asking_text, 1), self._asking_allow, inside=self.asking, margins=(2, 0, 0, 0))
+        self.asking.hide()
         self.files.addWidget(self.readings, 1)
         self.column.insertWidget(0, self._editing)
+        self.column.insertWidget(0, self.asking)
         self.column.insertWidget(self.column.count() - 1, self._limit)
         self.column.insertWidget(self.column.count() - 1, self._waits)
         self._limit.hide()
