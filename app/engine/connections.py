@@ -45,6 +45,8 @@ class Connections:
         self._providers = providers
         self._save = save
         self._set_key = set_key
+        # Whether the last test at a provider's address went well.
+        self._tested: dict[tuple[str, str], bool] = {}
         # Two quick changes of the same list must not overlap.
         self._changing = asyncio.Lock()
 
@@ -121,10 +123,19 @@ class Connections:
         Return False where there is no keyring, so that the key is kept for this run only.
         """
         await self._save(replace(config, models=_offered(config, result), enabled=True))
+        self.note_test(config, result)
         kept = await self._set_key(config.id, key) if key.strip() else True
         if result.models:
             await self._keep_list(config.id, result.models)
         return kept
+
+    def note_test(self, config: ProviderConfig, result: TestResult) -> None:
+        """Keep how the test of a provider went."""
+        self._tested[config.id, config.base_url] = result.ok
+
+    def tested(self, config: ProviderConfig) -> bool | None:
+        """Return how the last test of a provider went, None where there was none at its address."""
+        return self._tested.get((config.id, config.base_url))
 
     def list_of(self, provider_id: str) -> ModelList | None:
         """Return the list that was fetched from a provider last."""

@@ -393,9 +393,12 @@ class Engine:
 
     async def test_provider(self, provider_id: str) -> TestResult:
         """Try a provider with its key."""
-        if provider_of(self._documents, provider_id) is None:
+        config = provider_of(self._documents, provider_id)
+        if config is None:
             raise NotFound("provider_not_found", provider=provider_id)
-        return await self._models.test(provider_id)
+        result = await self._models.test(provider_id)
+        self.connections.note_test(config, result)
+        return result
 
     def settings(self) -> Settings:
         """Return the settings."""

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QPlainTextEdit
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton
 
 from app.core.agent import Agent
 from app.core.errors import BadInput
@@ -61,15 +62,19 @@ async def test_the_composer_says_that_the_assistants_server_is_not_allowed(qapp,
     async with at_window(data_dir) as person:
         engine = person.window.controller.engine
         made = await engine.assistants.save(Agent(id="helper", name="Helper", mcp_servers=("files",)))
-        assert not person.sees("composer_allow")
-        person.window.controller.show_new()
-        person.window.controller.chats.choose_for_new(made.id)
-        await until(lambda: person.sees("composer_allow"))
-        await person.click("composer_allow")
+        desk = person.window.controller
+        desk.chats.show_new()
+        person.window.main_area.setCurrentWidget(desk.chat_page)
+        allow = desk.chat_page.findChild(QPushButton, "composer_allow")
+        assert not allow.isVisible()
+        desk.chats.choose_for_new(made.id)
+        await until(allow.isVisible, 10)
+        QTest.mouseClick(allow, Qt.MouseButton.LeftButton)
         await until(lambda: person.sees("consent_allow"))
         assert "files" in person.find("consent_dialog").heading.text()
         await person.click("consent_allow")
-        await until(lambda: not person.sees("composer_allow"))
+        await until(lambda: not allow.isVisible(), 20)
+        await until(lambda: states(person)["files"] == ServerState.CONNECTED, 20)
         assert states(person) == {"files": ServerState.CONNECTED, "other": ServerState.OFF}
 
 

@@ -3,6 +3,7 @@
 import pytest
 from PySide6.QtWidgets import QLabel, QLineEdit
 
+from app.gui.pages.settings.lists import TONE, TwoLineList
 from tests.app_driver import at_window, until
 from tests.wire import WireServer, write_providers
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
@@ -48,10 +49,15 @@ async def test_the_key_just_typed_is_the_one_that_is_tested(qapp, data_dir, wire
     async with at_window(data_dir) as person:
         person.window.controller.settings.open("providers", "openai")
         await until(lambda: person.sees("settings_dialog"))
+        page(person).enabled.setChecked(False)
         page(person).key.setText(server.key)
         page(person)._test.click()
         await until(lambda: page(person).result.property("kind") in ("ok", "error"), 90)
         await until(lambda: "Connected (" in page(person).result.text(), 90)
+        rows = person.find("settings_providers", TwoLineList)
+        row = next(rows.item(row) for row in range(rows.count()) if rows.id_at(row) == "openai")
+        await until(lambda: row.data(TONE) == "ok")
+        assert page(person).enabled.isChecked() and "test passed" in row.text()
         person.find("settings_dialog").accept()
 
 

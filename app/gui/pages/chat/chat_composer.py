@@ -168,7 +168,9 @@ class ChatComposer(AttachingComposer):
         words = self._language
         count = len(tools) + sum(len(one.tools) for one in servers)
         self.tools.show_words(words("chat.tools", count=count))
-        asking = [one.server.name for one in servers if one.state in (ServerState.ASKING, ServerState.OFF)]
+        asking = [
+            one.server.name for one in servers if one.state == ServerState.ASKING or one.server.disabled
+        ]
         self._show_asking(asking[0] if asking else "")
         self.tools.setProperty("tone", "warn" if asking else "")
         self.tools.style().polish(self.tools)

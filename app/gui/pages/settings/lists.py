@@ -37,6 +37,7 @@ HEADING_HEIGHT = 38
 PROVIDER = Qt.ItemDataRole.UserRole
 MODEL = Qt.ItemDataRole.UserRole + 1
 NOTE = Qt.ItemDataRole.UserRole + 2
+TONE = Qt.ItemDataRole.UserRole + 4
 TICKED = Qt.ItemDataRole.UserRole + 3
 _TICK_ROOM = 36
 MOST_ROWS = 4
@@ -44,7 +45,7 @@ SHOWN = 1_000
 
 
 class TwoLineDelegate(QStyledItemDelegate):
-    """Paints the first line of a row's text, and the second, smaller, under it."""
+    """Paints the first line of a row's text, and the second, smaller, under it, led by a dot if the row has a tone."""
 
     def __init__(self, look: Look, parent: QWidget) -> None:
         super().__init__(parent)
@@ -68,14 +69,22 @@ class TwoLineDelegate(QStyledItemDelegate):
             painter.setBrush(QColor(tokens.accent_bg if selected else tokens.hover))
             painter.drawRoundedRect(QRectF(rect).adjusted(0.5, 0.5, -0.5, -0.5), 7, 7)
         room = rect.adjusted(10, 6, -8, -6)
+        tone = str(index.data(TONE) or "")
+        dot = 12 if tone else 0
+        if tone:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(getattr(tokens, tone)))
+            middle = room.bottom() - painter.fontMetrics().height() // 2
+            painter.drawEllipse(QRectF(room.left(), middle - 2.5, 7, 7))
         for text, pixels, colour, line in (
             (name, 13, tokens.text, Qt.AlignmentFlag.AlignTop),
             (state, 12, tokens.text_2, Qt.AlignmentFlag.AlignBottom),
         ):
             painter.setFont(sized(painter.font(), pixels))
             painter.setPen(QColor(colour))
-            shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, room.width())
-            painter.drawText(room, line, shown)
+            place = room.adjusted(dot if text is state else 0, 0, 0, 0)
+            shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, place.width())
+            painter.drawText(place, line, shown)
         painter.restore()
 
 
@@ -92,21 +101,22 @@ class TwoLineList(QListWidget):
         if width:
             self.setFixedWidth(width)
 
-    def add_row(self, row_id: str, first: str, second: str) -> QListWidgetItem:
-        """Add a row at the end."""
+    def add_row(self, row_id: str, first: str, second: str, tone: str = "") -> QListWidgetItem:
+        """Add a row at the end; `tone` is the theme's colour of its dot, "" for none."""
         item = QListWidgetItem()
         item.setData(Qt.ItemDataRole.UserRole, row_id)
         self.addItem(item)
-        self.set_row(self.count() - 1, first, second)
+        self.set_row(self.count() - 1, first, second, tone)
         return item
 
-    def set_row(self, row: int, first: str, second: str) -> None:
-        """Change the lines of a row."""
+    def set_row(self, row: int, first: str, second: str, tone: str = "") -> None:
+        """Change the lines and the dot of a row."""
+        self.item(row).setData(TONE, tone)
         self.item(row).setText(f"{first}\n{second}")
         self.item(row).setData(Qt.ItemDataRole.AccessibleTextRole, f"{first}, {second}")
 
-    def show_rows(self, rows: Sequence[tuple[str, str, str]]) -> None:
-        """Replace the rows by these, each with id, first and second line; keep the choice if it is among them."""
+    def show_rows(self, rows: Sequence[tuple[str, ...]]) -> None:
+        """Replace the rows by these, each with id, first and second line and perhaps a tone; keep the choice if it is among them."""
         chosen = self.chosen()
         with QSignalBlocker(self):
             self.clear()

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Awaitable, Callable
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from app.core.catalog import EMBEDDED, USUAL, provider_kind
@@ -14,7 +14,7 @@ from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
-from app.gui.widgets.controls import TickBox, button
+from app.gui.widgets.controls import TickBox, button, put_in_tab_order
 from app.gui.widgets.label import Paragraph, plain_label, show_as
 from app.gui.widgets.wording import named, say
 
@@ -111,19 +111,21 @@ class ProviderPage(QWidget):
 
     def _lay_out(self) -> None:
         column = vbox(self._title, self._about, self.enabled, 5, inside=self, spacing=7)
-        for name, field in (("base_url", self.base_url), ("models", self.models)):
-            column.addWidget(self._labels[name])
-            column.addWidget(field)
         column.addWidget(self._labels["key"])
         keys = hbox((self.key, 1), self._save_key)
         column.addLayout(keys)
         source = hbox((self._key_source, 1, Qt.AlignmentFlag.AlignVCenter), self._unlock, self._remove_key)
         column.addLayout(source)
+        for name, field in (("base_url", self.base_url), ("models", self.models)):
+            column.addWidget(self._labels[name])
+            column.addWidget(field)
         column.addSpacing(5)
         column.addWidget(self.result)
         column.addStretch(1)
         foot = hbox(self._remove, STRETCH, self._test, self._save)
         column.addLayout(foot)
+        stops = (self.enabled, self.key, self._save_key, self._unlock, self._remove_key, self.base_url)
+        put_in_tab_order((*stops, self.models, self._remove, self._test, self._save))
 
     def _fill(self) -> None:
         config = self._status.config
@@ -272,6 +274,10 @@ class ProviderPage(QWidget):
             self._clock.stop()
             self._test.setEnabled(True)
         if result.ok:
+            if not self._status.config.enabled:
+                with QSignalBlocker(self.enabled):
+                    self.enabled.setChecked(True)
+                await self._engine.save_provider(self.config())
             models = ", ".join(result.models[:MODELS_SHOWN]) + (
                 ", …" if len(result.models) > MODELS_SHOWN else ""
             )

@@ -17,6 +17,9 @@ from app.gui.widgets.label import Paragraph
 from app.gui.widgets.offers import ServerOffers
 from app.gui.widgets.wording import say
 
+# How the last test of a provider went: its text and the colour of its dot.
+WENT = {None: ("ready", ""), True: ("test.passed", "ok"), False: ("test.not_passed", "error")}
+
 
 class ProvidersPage(QWidget):
     """Lists the providers and shows one of them.
@@ -123,8 +126,10 @@ class ProvidersPage(QWidget):
         """Show the state of each provider."""
         for row, status in enumerate(self._engine.providers()):
             if row < self.list.count():
-                state = self._language(f"provider.{status.problem or 'ready'}")
-                self.list.set_row(row, self._language.provider(status), state)
+                went = self._engine.connections.tested(status.config) if status.ready else None
+                key, tone = WENT[went]
+                state = self._language(f"provider.{status.problem or key}")
+                self.list.set_row(row, self._language.provider(status), state, tone)
 
     async def _find(self) -> None:
         """Offer the servers found on this computer that are no providers yet."""

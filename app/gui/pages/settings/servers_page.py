@@ -80,8 +80,11 @@ class ServersPage(QWidget):
         if self._gone:
             return
         statuses, words = self._engine.servers.all(), self._language
-        names = [(one.server.name, exact(one.server.name), server_state(one, words)[0]) for one in statuses]
-        self.list.show_rows(names)
+        rows = []
+        for one in statuses:
+            text, tone = server_state(one, words)
+            rows.append((one.server.name, exact(one.server.name), text, "" if tone == "neutral" else tone))
+        self.list.show_rows(rows)
         self.list.setVisible(bool(statuses))
         self._show()
 
