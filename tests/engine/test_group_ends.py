@@ -252,3 +252,26 @@ async def test_two_groups_at_once_for_a_hundred_turns_each() -> None:
         assert sum(one.role == Role.TOOL for one in messages) == 100 + 98 + 1
     ids = [{one.id for one in made.messages(session_id)} for session_id in (red, green)]
     assert not ids[0] & ids[1]
+
+
+async def test_the_turns_count_on_after_a_pause(tmp_path: Path) -> None:
+    asked = 0
+
+    def answer(request: ModelRequest) -> Script:
+        nonlocal asked
+        if who(request) != "orchestrator":
+            return ["Done."]
+        asked += 1
+        return calling(hand("ann")) if asked == 1 else ["Thinking", Hang()] if asked == 2 else REPORT
+
+    made = bench(a_log_store(tmp_path), answer)
+    session_id = await made.engine.groups.start("crew", "Ship it.")
+    await until(lambda: made.messages(session_id)[-1].content == "Thinking")
+    assert turns_used(made.engine.live(session_id)) == 2
+    await made.engine.pause(session_id)
+    await made.engine.pause(session_id)
+    assert status(made, session_id) == Status.PAUSED
+    await made.engine.resume(session_id)
+    assert turns_used(made.engine.live(session_id)) == 2
+    await asyncio.wait_for(made.engine.wait(session_id), 30)
+    assert last(made, session_id).content == "That is all."

@@ -7,6 +7,7 @@ from app.core.agent import Agent
 from app.core.errors import BadInput, NotFound
 from app.core.ids import new_id
 from app.core.message import Attachment, Consent, Message, PromptType, Role
+from app.core.reasons import LIMITS, reason_code
 from app.core.session import (
     ENDED,
     AgentMode,
@@ -275,10 +276,11 @@ class Chats:
         live.change(title=title)
 
     def resume(self, live: LiveSession) -> None:
-        """Resume a paused chat, with a new budget."""
+        """Resume a paused chat; after a limit it gets as much again."""
         if live.session.status in (Status.RUNNING, Status.WAITING, Status.IDLE):
             return
-        self._change(live, budget_from=new_id())
+        if reason_code(live.session.reason) in LIMITS:
+            self._change(live, budget_from=new_id())
         self._sessions.run(live)
 
     def _holds_next(self, live: LiveSession) -> bool:

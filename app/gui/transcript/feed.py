@@ -319,6 +319,10 @@ class Feed(QObject):
     def _about(self, message: Message) -> list[str]:
         """Return the rows that say something about a message besides its own."""
         rows = self._model.group_rows(message.turn_id)
+        # Those that were cut or failed before offer nothing any more.
+        book = self._model.book
+        before = [one.id for one in book.said(message.turn_id) if book.is_past(one)]
+        rows += [one for one in (*before, message.retakes) if one in self._model]
         if message.tool_call_id is not None and (message.role == Role.TOOL or message.prompt is not None):
             rows += self._model.caller_rows(message.turn_id, message.tool_call_id)
         if message.parent_turn_id and message.parent_call_id:

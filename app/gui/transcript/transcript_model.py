@@ -290,6 +290,7 @@ class TranscriptModel:
         """Return what a message's row shows besides its message."""
         entry, message = self.entries[index], self.message(index)
         before = self.message(index - 1).round if index else 0
+        may_act = self.can_retry and not self.book.is_past(message)
         separator = ""
         if self._debate and message.round and message.round != before:
             separator = texts("transcript.round", round=message.round)
@@ -298,8 +299,8 @@ class TranscriptModel:
             role=self.role(message, texts),
             separator=separator,
             # A step is retried as a whole in the list of steps.
-            can_retry=self.can_retry and WORKFLOW not in message.author.path,
-            can_continue=self.chat and self.can_retry and message.parent_turn_id is None,
+            can_retry=may_act and WORKFLOW not in message.author.path,
+            can_continue=self.chat and may_act and message.parent_turn_id is None,
             unfolded=message.id in self.unfolded,
             frame=self.frame(index, tokens),
             chat=self.chat,

@@ -282,7 +282,8 @@ class TranscriptView(QAbstractScrollArea):
 
     def _offered(self, message: Message) -> tuple[str, ...]:
         one = self.model
-        return offered(message, chat=one.chat, writable=one.can_retry, left=one.unused, pinned=one.pinned)
+        may_act = one.can_retry and not one.book.is_past(message)
+        return offered(message, chat=one.chat, writable=may_act, left=one.unused, pinned=one.pinned)
 
     def context_menu(self, point: QPoint) -> QMenu:
         """Return the menu for a point of the viewport; it deletes itself when closed."""

@@ -27,6 +27,7 @@ class TurnBook:
         self._started: set[tuple[str, str]] = set()
         self._ended: dict[tuple[str, str], bool] = {}
         self._over: set[str] = set()
+        self._retaken: set[str] = set()
         for message in messages:
             self.put(message)
 
@@ -34,6 +35,8 @@ class TurnBook:
         """Add a message or replace the one with its id."""
         known = message.id in self.messages
         self.messages[message.id] = message
+        if message.retakes:
+            self._retaken.add(message.retakes)
         if known:
             return
         said = self._said.get(message.turn_id)
@@ -59,6 +62,13 @@ class TurnBook:
     def said(self, turn_id: str) -> list[Message]:
         """Return the messages of a turn in the order they came."""
         return [self.messages[each] for each in self._said.get(turn_id, ())]
+
+    def is_past(self, message: Message) -> bool:
+        """Return whether a message that was cut or failed was taken again, or its turn went on after it."""
+        if message.state not in (MessageState.STOPPED, MessageState.FAILED) or message.role != Role.ASSISTANT:
+            return False
+        spoken = [one for one in self.said(message.turn_id) if one.role == Role.ASSISTANT]
+        return message.id in self._retaken or (bool(spoken) and spoken[-1].id != message.id)
 
     def parent(self, turn_id: str) -> str:
         """Return the turn that called a turn, "" for a root."""
