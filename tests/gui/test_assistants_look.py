@@ -66,7 +66,7 @@ async def test_tab_goes_from_top_to_bottom_and_every_stop_is_named(person):
         assert stop.accessibleName() or getattr(stop, "text", str)(), stop.objectName()
 
 
-@pytest.mark.parametrize("theme", slow_after(1, [("dark",), ("light",)]))
+@pytest.mark.parametrize("theme", slow_after(1, [("light",), ("dark",)]))
 async def test_the_focus_can_be_seen(person, theme):
     person.window.look.choose(theme)
     stops = [stop for stop in await walk(person, form(person).name) if form(person).isAncestorOf(stop)]

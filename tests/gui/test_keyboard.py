@@ -84,7 +84,7 @@ async def test_every_button_of_the_welcome_page_is_reached(person):
         assert name in names
 
 
-@pytest.mark.parametrize("theme", slow_after(1, [("dark",), ("light",)]))
+@pytest.mark.parametrize("theme", slow_after(1, [("light",), ("dark",)]))
 async def test_the_focus_can_be_seen(person, theme):
     person.window.look.choose(theme)
     person.window.controller.debates.show_setup("Tabs or spaces?")

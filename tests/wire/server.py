@@ -106,7 +106,6 @@ class WireServer:
         self.listings = 0
         self.redirect: tuple[int, str] | None = None
         self._security = security
-        self._transports: set[asyncio.Transport] = set()
         self.address = ""
         self._protocol = self.PROTOCOLS[kind](self.key, self.models)
         self._protocol.cache = cache
@@ -195,12 +194,19 @@ class WireServer:
         await web.SockSite(runner, listening, ssl_context=self._security).start()
         ready.set()
         await self._stop.wait()
-        # Closing TLS waits for the client to agree.
-        for transport in self._transports:
-            transport.abort()
+        # A connection that is accepted while the server closes would belong to nobody.
+        self._loop.remove_reader(listening)
+        await asyncio.sleep(0.01)
+        self._drop_all()
         await runner.cleanup()
+        self._drop_all()
         # What was dropped is let go of in the loop's next turns.
         await asyncio.sleep(0.01)
+
+    def _drop_all(self) -> None:
+        """Drop every connection at once: closing waits for TLS, and for a client that does not read."""
+        for transport in tuple(getattr(self._loop, "_transports", {}).values()):
+            transport.abort()
 
     def _note(self, request: Recorded, **changes: Any) -> None:
         with self._changed:
@@ -210,8 +216,6 @@ class WireServer:
 
     async def _handle(self, http: web.Request) -> web.StreamResponse:
         protocol = self._protocol
-        if self._security is not None and http.transport is not None:
-            self._transports.add(http.transport)
         if http.path.startswith(_MOVED):
             http = http.clone(rel_url=str(http.rel_url).removeprefix(_MOVED))
         elif self.redirect is not None:

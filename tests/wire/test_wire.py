@@ -1,10 +1,15 @@
 """The wire servers themselves: they refuse what the real ones refuse."""
 
+import contextlib
+import gc
 import json
+import socket
+import threading
 import urllib.error
 import urllib.request
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -110,3 +115,26 @@ def test_the_providers_file(tmp_path: Path) -> None:
     assert variables.keys() == {"OPENAI_API_KEY", "MOOT_KEY_OLLAMA", "MOOT_KEY_MY_LAB"}
     written = json.loads((tmp_path / "providers.json").read_text(encoding="utf-8"))
     assert [row["id"] for row in written["providers"]] == ["openai", "ollama", "my-lab"]
+
+
+def test_closing_while_clients_connect_leaves_no_connection_open() -> None:
+    clients: list[socket.socket] = []
+
+    def connect(port: int, stop: threading.Event) -> None:
+        with contextlib.suppress(OSError):
+            while not stop.is_set():
+                clients.append(socket.create_connection(("127.0.0.1", port)))
+
+    for _ in range(5):
+        stop = threading.Event()
+        with WireServer("openai") as server:
+            port = urlsplit(server.address).port
+            many = threading.Thread(target=connect, args=(port, stop))
+            many.start()
+            stop.wait(0.01)
+        stop.set()
+        many.join()
+    # One that is left says so when it is collected, and that fails a test.
+    gc.collect()
+    for client in clients:
+        client.close()
