@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Final
 
 
 class Role(StrEnum):
@@ -62,6 +63,10 @@ class PromptType(StrEnum):
     APPROVAL = "approval"
 
 
+SWITCH_ASSISTANT: Final = "switchAssistant"
+"""The tool that hands a task over to a member of a group; each hand-over is asked about alone."""
+
+
 class PromptReason(StrEnum):
     """Why Moot asks for an approval, or that a page asks."""
 
@@ -71,11 +76,25 @@ class PromptReason(StrEnum):
 
 
 class Consent(StrEnum):
-    """The answers to an approval."""
+    """The answers to an approval.
+
+    `always` holds in the session and `forever` until it is revoked; both are for the tool, for all tools of its server,
+    or for those of them that only read.
+    """
 
     ALLOW = "allow"
     ALWAYS = "always"
+    ALWAYS_READING = "always-reading"
+    ALWAYS_SERVER = "always-server"
+    FOREVER = "forever"
+    FOREVER_READING = "forever-reading"
+    FOREVER_SERVER = "forever-server"
     DENY = "deny"
+
+    @property
+    def lasts(self) -> bool:
+        """Whether it also allows later calls."""
+        return self not in (Consent.ALLOW, Consent.DENY)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +105,8 @@ class Prompt:
     always, deny) and `answered_by` the message that says so. An approval names the `tool`, its
     whole `arguments` as JSON text, and in `reason` why it asks: `tool` (it may do something that
     cannot be undone) or `may_have_run` (Moot ended while it ran). With the reason `page` it is not Moot
-    that asks: the result of `tool`, called with `arguments`, holds a page of MCP server `server`.
+    that asks: the result of `tool`, called with `arguments`, holds a page of MCP server `server`. For a tool of
+    a server an approval names the `server`, in `consent` the tool as it was when Moot asked, and whether it `reads` only.
     """
 
     question: str
@@ -99,16 +119,24 @@ class Prompt:
     arguments: str = ""
     reason: str = ""
     server: str = ""
+    consent: str = ""
+    reads: bool = False
 
     @property
     def open(self) -> bool:
         """Whether the user has yet to answer."""
         return self.answered_by is None and not self.dismissed
 
-    def is_about(self, call: ToolCall, tool: str) -> bool:
+    @property
+    def joins(self) -> bool:
+        """Whether it is an open approval that may be answered together with others of its turn."""
+        alone = self.tool == SWITCH_ASSISTANT or self.reason not in ("", PromptReason.TOOL)
+        return self.open and self.type == PromptType.APPROVAL and not alone
+
+    def is_about(self, call: ToolCall, tool: str, consent: str) -> bool:
         """Whether it is an approval of exactly this call: what was shown must be what runs."""
-        shown = (self.type, self.tool, self.question, self.arguments)
-        return shown == (PromptType.APPROVAL, tool, call.name, call.arguments)
+        shown = (self.type, self.tool, self.question, self.arguments, self.consent)
+        return shown == (PromptType.APPROVAL, tool, call.name, call.arguments, consent)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

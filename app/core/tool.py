@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from hashlib import sha256
@@ -119,7 +119,8 @@ class Tool:
 
     `key` is its name on the allow-list and to the model, `group` the set it belongs to, `parameters`
     the JSON Schema of its arguments. `repeatable` tools may run again after a crash without asking.
-    `asks` means the user must allow each call; `consent` names what "always" then stands for.
+    `asks` means the user must allow each call; `consent` names what "always" then stands for. A server says of its tool
+    that it only `reads`.
     `modes` are the agent modes it may run in. A tool that `ends` the turn wins over the calls after it,
     which are skipped. `run` raises ToolError for what the model should know.
     """
@@ -133,6 +134,7 @@ class Tool:
     asks: bool = False
     ends: bool = False
     consent: str = ""
+    reads: bool = False
     modes: tuple[str, ...] = (AgentMode.DEFAULT,)
 
 
@@ -183,7 +185,7 @@ class ServerStatus:
     """An MCP server as the faces show it.
 
     `state` is off, connecting, connected, down or asking (for consent: to its command line, or to the
-    `changed` tools). `tools` are the keys it offers. Of one that is down `problem` is a code with a text
+    `changed` tools). `tools` are the keys it offers, `unasked` those that run without a question. Of one that is down `problem` is a code with a text
     in the catalogue (`problem.<code>`), `detail` more of it and its last words, without secrets.
     """
 
@@ -191,6 +193,7 @@ class ServerStatus:
     state: str
     tools: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
+    unasked: tuple[str, ...] = ()
     problem: str = ""
     detail: str = ""
 
@@ -220,6 +223,14 @@ class Tools(Protocol):
 
     async def withdraw(self, server: str) -> None:
         """Withdraw the consent to a server, and close its connection."""
+        ...
+
+    async def permit(self, consents: Collection[str]) -> None:
+        """Store that these tools run without a question for good; one that has changed since asks again."""
+        ...
+
+    async def ask_again(self, server: str) -> None:
+        """Withdraw the lasting permissions of a server's tools."""
         ...
 
     async def restart(self, server: str) -> None:

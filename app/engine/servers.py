@@ -85,6 +85,11 @@ class Servers:
         self._find(name)
         await self._tools.withdraw(name)
 
+    async def ask_again(self, name: str) -> None:
+        """Have the user asked again before each call of a server's tools. Raises NotFound, StorageError."""
+        self._find(name)
+        await self._tools.ask_again(name)
+
     async def replace(self, name: str, server: McpServer) -> bool:
         """Replace the server of this name, also by one with another name; its secrets are kept.
 

@@ -204,6 +204,5 @@ class Declared:
             repeatable=self.repeatable,
             asks=self.asks,
             ends=self.ends,
-            consent=self.key if self.asks else "",
             modes=self.modes,
         )

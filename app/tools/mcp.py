@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import re
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -32,6 +32,7 @@ _LONGEST = 64
 _FOREIGN = re.compile(r"[^a-zA-Z0-9_-]")
 _STARTS = 3
 _WINDOW_SECONDS = 60.0
+_ALWAYS = "/always"
 
 
 def tool_key(server: str, tool: str) -> str:
@@ -78,7 +79,7 @@ class McpServers:
     """Connects the servers that the user allowed, and makes tools of what they offer.
 
     Consents are saved as the server's fingerprint, the fingerprint with a slash once its tools were seen, and the
-    fingerprint with each tool's hash. `on_change` is called whenever a status has changed.
+    fingerprint with each tool's hash; with `/always` behind it that tool runs without a question. `on_change` is called whenever a status has changed.
     """
 
     def __init__(
@@ -153,6 +154,23 @@ class McpServers:
                 self._change(one, ServerState.OFF)
         self.on_change()
 
+    async def permit(self, consents: Collection[str]) -> None:
+        """Save that these tools, as they are named in their consents, run without a question for good."""
+        async with self._saving:
+            known = self._documents.consents()
+            await self._documents.save_consents(known | {one + _ALWAYS for one in consents if one in known})
+        self.on_change()
+
+    async def ask_again(self, server: str) -> None:
+        """Withdraw the lasting permissions of a server's tools."""
+        held = self._refreshed().get(server)
+        if held is None:
+            return
+        async with self._saving:
+            kept = (one for one in self._documents.consents() if not self._is_lasting(held, one))
+            await self._documents.save_consents(frozenset(kept))
+        self.on_change()
+
     async def restart(self, server: str) -> None:
         """Connect again."""
         held = self._refreshed().get(server)
@@ -187,6 +205,9 @@ class McpServers:
         consents = self._documents.consents()
         return [offer for offer in held.offered if _consent(held.server, offer) in consents]
 
+    def _is_lasting(self, held: _Held, consent: str) -> bool:
+        return consent.startswith(f"{held.server.fingerprint}/") and consent.endswith(_ALWAYS)
+
     def _seen(self, held: _Held) -> set[str]:
         return {f"{held.server.fingerprint}/", *(_consent(held.server, offer) for offer in held.offered)}
 
@@ -196,7 +217,13 @@ class McpServers:
         async with self._saving:
             consents = self._documents.consents()
             if tools:
-                consents = frozenset(one for one in consents if not one.startswith(f"{fingerprint}/"))
+                consents = frozenset(
+                    one
+                    for one in consents
+                    if not one.startswith(f"{fingerprint}/")
+                    # A lasting permission is bound to the tool as it was.
+                    or (self._is_lasting(held, one) and one.removesuffix(_ALWAYS) in tools)
+                )
             await self._documents.save_consents(consents | tools | {fingerprint})
 
     def _status(self, held: _Held) -> ServerStatus:
@@ -212,6 +239,9 @@ class McpServers:
             state=ServerState.ASKING if changed and held.state == ServerState.CONNECTED else held.state,
             tools=tuple(tool_key(server.name, offer["name"]) for offer in allowed),
             changed=tuple(tool_key(server.name, offer["name"]) for offer in changed),
+            unasked=tuple(
+                tool_key(server.name, offer["name"]) for offer in allowed if not self._asks(server, offer)
+            ),
             problem=held.problem,
             detail=held.detail,
         )
@@ -296,9 +326,13 @@ class McpServers:
             parameters=offer["schema"],
             run=self._runner(held, offer),
             group=server.name,
-            asks=True,
+            asks=self._asks(server, offer),
             consent=_consent(server, offer),
+            reads=offer["reads"],
         )
+
+    def _asks(self, server: McpServer, offer: Mapping[str, Any]) -> bool:
+        return _consent(server, offer) + _ALWAYS not in self._documents.consents()
 
     def _runner(
         self, held: _Held, offer: Mapping[str, Any]

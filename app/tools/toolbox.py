@@ -1,6 +1,6 @@
 """The list of all tools that an assistant may be given: Moot's own, and those of MCP servers."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
 from app.core.settings import Settings
@@ -63,6 +63,14 @@ class Toolbox:
     async def withdraw(self, server: str) -> None:
         """Withdraw the consent to a server, and disconnect it."""
         await self._servers.withdraw(server)
+
+    async def permit(self, consents: Collection[str]) -> None:
+        """Save that these tools run without a question for good; one that has changed since asks again."""
+        await self._servers.permit(consents)
+
+    async def ask_again(self, server: str) -> None:
+        """Withdraw the lasting permissions of a server's tools."""
+        await self._servers.ask_again(server)
 
     async def restart(self, server: str) -> None:
         """Connect to a server again."""

@@ -209,7 +209,13 @@ async def test_a_session_without_approvals_comes_as_it_was(bench: Touching, tmp_
 @pytest.mark.threat("T14")
 @pytest.mark.parametrize(
     "change",
-    [{"arguments": '{"text": "harmless"}'}, {"tool": "look"}, {"question": "look"}, {"type": "yesno"}],
+    [
+        {"arguments": '{"text": "harmless"}'},
+        {"tool": "look"},
+        {"question": "look"},
+        {"type": "yesno"},
+        {"consent": "of the tool before it changed"},
+    ],
     ids=str,
 )
 @pytest.mark.parametrize("answer", ["", Consent.ALLOW])
@@ -225,7 +231,7 @@ async def test_an_approval_of_something_else_is_asked_again(
     assert not bench.made.exists()
     [(_, asks)] = bench.engine.chats.needs_you()
     assert asks.prompt is not None
-    assert asks.prompt.is_about(CALL, "touch")
+    assert asks.prompt.is_about(CALL, "touch", "")
     await bench.engine.chats.answer(session.id, asks.id, Consent.ALLOW)
     await bench.engine.wait(session.id)
     assert bench.made.read_text(encoding="utf-8") == "from a file"

@@ -126,7 +126,7 @@ async def test_skip_lets_it_go_on_without_an_answer(person, wire_servers):  # no
 
 
 @pytest.mark.threat("T14")
-async def test_enter_denies(person, wire_servers, monkeypatch):  # noqa: F811
+async def test_enter_decides_nothing_and_the_button_denies(person, wire_servers, monkeypatch):  # noqa: F811
     opened = []
     told = asking(wire_servers["openai"], "open_url", url="https://example.org/")
     monkeypatch.setattr(
@@ -134,11 +134,32 @@ async def test_enter_denies(person, wire_servers, monkeypatch):  # noqa: F811
     )
     card = await ask(person, APPROVAL)
     assert isinstance(card, ApprovalCard)
-    assert person.window.focusWidget() is card.deny
+    assert person.window.focusWidget() is card
+    QTest.keyClick(card, Qt.Key.Key_Return)
+    assert card.deny.isEnabled() and opened == []
     QTest.keyClick(card.deny, Qt.Key.Key_Return)
     await done(person)
     assert opened == []
     assert told
+
+
+async def test_several_calls_make_one_card_and_one_click(person, wire_servers, monkeypatch):  # noqa: F811
+    opened = []
+    monkeypatch.setattr(
+        "app.gui.dialogs.link_dialog.QDesktopServices.openUrl", lambda url: opened.append(url.path()) or True
+    )
+    pages = [call("open_url", f"call_{name}", url=f"https://example.org/{name}") for name in "abc"]
+    wire_servers["openai"].script(MODEL, [Answer(calls=tuple(pages)), "Done."])
+    card = await ask(person, APPROVAL)
+    assert card.accessibleName() == "Allow these 3 calls?"
+    await person.click("call_deny")
+    await until(lambda: person.find("prompt_card").accessibleName() == "Allow these 2 calls?")
+    await until(lambda: person.find("approval_allow").isEnabled())
+    await person.click("approval_allow")
+    await done(person)
+    assert sorted(opened) == ["/b", "/c"]
+    cards = [line for line in person.transcript("transcript") if "open_url" in line]
+    assert len(cards) == 3, "the answers are told by the rows of the calls"
 
 
 async def test_what_is_allowed_opens_after_the_whole_address_was_seen(person, wire_servers, monkeypatch):  # noqa: F811

@@ -1,6 +1,7 @@
 """The cards that ask: keys choose and answer, an approval says no unless it is meant, and nothing hides in it."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QEvent, Qt
@@ -90,8 +91,11 @@ def test_more_options_than_number_keys(made):
     assert answers == ["Answer 11"]
 
 
-def test_yes_or_no(made):
+def test_yes_or_no_and_neither_is_chosen_in_advance(made):
     card, answers = made(Prompt(question="Go on?", type="yesno"))
+    assert not any(row.isChecked() for row in card._rows) and not card._answer.isEnabled()
+    QTest.keyClick(card, ENTER)
+    assert answers == []
     assert [row.words() for row in card._rows] == ["Yes", "No"]
     QTest.keyClick(card, Qt.Key.Key_2)
     QTest.keyClick(card, ENTER)
@@ -150,14 +154,91 @@ def approval(arguments: str = '{"url": "https://example.org"}', reason: str = "t
 
 
 @pytest.mark.threat("T14")
-def test_no_is_what_enter_means(made):
+def test_enter_decides_nothing_until_a_button_was_gone_to(made, qtbot):
     card, answers = made(approval())
+    qtbot.waitUntil(card.allow.isEnabled)
     card.setFocus()
-    assert card.focusWidget() is card.deny
+    assert card.focusWidget() is card
+    assert card.deny.property("kind") == card.allow.property("kind")
+    QTest.keyClick(card, ENTER)
+    assert answers == []
+    QTest.keyClick(card, Qt.Key.Key_Tab)
+    card.deny.setFocus()
     held(card.deny)
     assert answers == []
     QTest.keyClick(card.deny, ENTER)
     assert answers == ["deny"]
+
+
+def asked(count: int, **fields: object) -> list[Message]:
+    author = Author(id="b", name="Browser")
+    prompts = [
+        replace(approval('{"line": "' + "x " * 60 * number + '"}'), **fields) for number in range(count)
+    ]
+    return [
+        Message(id=f"q{number}", turn_id="t", role="system", author=author, prompt=prompt)
+        for number, prompt in enumerate(prompts)
+    ]
+
+
+@pytest.mark.threat("T14")
+def test_all_of_several_calls_can_be_allowed_once_all_arguments_were_in_view(made, qtbot):
+    card, _ = made(approval())
+    messages = asked(9)
+    card.show_calls(messages)
+    together: list[tuple[list[str], str]] = []
+    card.all_answered.connect(lambda *said: together.append(said))
+    card.resize(620, card.heightForWidth(620))
+    qtbot.waitUntil(lambda: not card._wait.isActive())
+    assert card.accessibleName() == "Allow these 9 calls?"
+    assert not card.allow.isEnabled()
+    assert "scroll" in card._hint.text() and card._hint.isVisible()
+    bar = card._area.verticalScrollBar()
+    bar.setValue(bar.maximum())
+    QApplication.processEvents()
+    assert not card.allow.isEnabled(), "what was jumped over was not seen"
+    for row in card._rows:
+        card._area.ensureWidgetVisible(row)
+        inner = row.arguments.verticalScrollBar()
+        for line in range(inner.maximum() + 1):
+            assert not card.allow.isEnabled()
+            inner.setValue(line)
+            QApplication.processEvents()
+    qtbot.waitUntil(card.allow.isEnabled)
+    assert not card._hint.isVisible()
+    QTest.mouseClick(card.allow, Qt.MouseButton.LeftButton)
+    QTest.mouseClick(card.allow, Qt.MouseButton.LeftButton)
+    assert together == [([f"q{number}" for number in range(9)], "allow")]
+
+
+def test_one_of_several_is_answered_alone_and_the_others_stay(made, qtbot):
+    card, _ = made(approval())
+    messages = asked(3)
+    card.show_calls(messages)
+    said: list[tuple[str, str]] = []
+    card.call_answered.connect(lambda *each: said.append(each))
+    qtbot.waitUntil(lambda: card._rows[1].allow.isEnabled())
+    QTest.mouseClick(card._rows[1].allow, Qt.MouseButton.LeftButton)
+    assert said == [("q1", "allow")]
+    card.show_calls([messages[0], messages[2]])
+    assert card.accessibleName() == "Allow these 2 calls?"
+
+
+def test_what_always_covers_is_a_choice_of_tool_and_server(made):
+    card, answers = made(replace(approval(), tool="files__read", server="files", consent="f/h", reads=True))
+    offered = [action.text() for action in card.always.choices.actions()]
+    assert offered == [
+        "files__read, in this session",
+        "Read-only tools of files, in this session",
+        "All tools of files, in this session",
+        "files__read, from now on",
+        "Read-only tools of files, from now on",
+        "All tools of files, from now on",
+    ]
+    card.always.choices.actions()[-1].trigger()
+    assert answers == ["forever-server"]
+    card, _ = made(approval())
+    assert [action.text() for action in card.always.choices.actions()] == ["open_url, in this session"]
 
 
 @pytest.mark.threat("T14")

@@ -17,6 +17,8 @@ APPROVE = Prompt(
     question="", type=PromptType.APPROVAL, tool="open_url", answered_by="w", answer=Consent.ALLOW
 )
 
+ASKED = replace(APPROVE, answered_by=None, answer="", reason="tool")
+
 
 def ids(messages: list[Message], folded: tuple[str, ...] = ()) -> list[str]:
     return [entry.id for entry in tree_rows(messages, folded)]
@@ -41,14 +43,31 @@ CASES = {
         [spoke("m1", "t1", "", [call("c", "promptUser")]), question("q", "t1", "c", OPEN, role="tool")],
         ["m1", "q"],
     ),
-    "an approval under its card, its answer on no row": (
+    "an answered approval is told by its card": (
         [
             spoke("m1", "t1", "", [call("c", "open_url")]),
             question("q", "t1", "c", APPROVE),
             Message(id="w", turn_id="t1", role="user", author=USER, answers="q", content="allow"),
             gave("r", "t1", "c"),
         ],
-        ["m1", "m1/0", "q"],
+        ["m1", "m1/0"],
+    ),
+    "open approvals of one answer are asked about together, after its cards": (
+        [
+            spoke("m1", "t1", "", [call("c", "open_url"), call("d", "open_url"), call("e")]),
+            question("q", "t1", "c", ASKED),
+            question("p", "t1", "d", ASKED),
+            gave("r", "t1", "e"),
+        ],
+        ["m1", "m1/0", "m1/1", "m1/2", "q"],
+    ),
+    "whether it may run again is asked alone": (
+        [
+            spoke("m1", "t1", "", [call("c", "open_url"), call("d", "open_url")]),
+            question("q", "t1", "c", replace(ASKED, reason="may_have_run")),
+            question("p", "t1", "d", ASKED),
+        ],
+        ["m1", "m1/0", "q", "m1/1", "p"],
     ),
     "an answer whose question is not there is not lost": (
         [Message(id="w", turn_id="t1", role="user", author=USER, answers="gone", content="CSV")],

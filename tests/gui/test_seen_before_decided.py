@@ -19,7 +19,8 @@ from app.gui.dialogs.server_dialogs import ConsentDialog
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.navigation.needs_you import question_text
-from app.gui.widgets.approval_card import ApprovalCard, HandOverCard
+from app.gui.widgets.approval_card import ApprovalCard
+from app.gui.widgets.hand_over_card import HandOverCard
 from app.gui.widgets.label import ElidedLabel, Paragraph
 from app.gui.widgets.page_card import PageCard
 from app.gui.widgets.question_card import OptionRow, QuestionCard

@@ -12,7 +12,7 @@ from app.core.message import Consent, Message, Prompt, PromptType
 from app.gui.transcript.message_row import MessageRow
 from app.gui.transcript.question_row import QuestionRow
 from app.gui.transcript.transcript_view import TranscriptView
-from tests.gui.chats import SESSION, call, question, spoke
+from tests.gui.chats import SESSION, call, gave, question, spoke
 from tests.gui.shown_view import shown_view
 from tests.gui.test_transcript_feed import row, state
 
@@ -90,12 +90,6 @@ def test_tab_goes_from_the_transcript_into_the_widget(view: TranscriptView, qtbo
     ("prompt", "said"),
     [
         (replace(OPEN, dismissed=True), "Skipped"),
-        (
-            Prompt(
-                question="", type=PromptType.APPROVAL, tool="open_url", answered_by="w", answer=Consent.ALLOW
-            ),
-            "Allowed",
-        ),
         (Prompt(question="Sure?", type="yesno", answered_by="w", answer="no"), "No"),
         (Prompt(question="Name?", type="text", answered_by="w", answer="<b>Ada</b>"), "<b>Ada</b>"),
     ],
@@ -107,6 +101,24 @@ def test_answered_questions_are_painted(view: TranscriptView, prompt: Prompt, sa
     assert made.answer_text() == said
     assert said in view.describe("q")
     view.grab()
+
+
+@pytest.mark.parametrize(
+    ("answer", "result", "said"),
+    [
+        (Consent.ALLOW, "done", "allowed · done"),
+        (Consent.FOREVER_SERVER, "done", "always allowed · done"),
+        (Consent.DENY, "failed", "not allowed"),
+    ],
+)
+def test_an_answered_approval_folds_into_the_row_of_its_call(
+    view: TranscriptView, answer: str, result: str, said: str
+) -> None:
+    prompt = Prompt(question="", type=PromptType.APPROVAL, tool="open_url", answered_by="w", answer=answer)
+    messages = [spoke("m1", "tm", "", [call("c", "open_url")]), question("q", "tm", "c", prompt)]
+    view.feed.show_session(SESSION, [*messages, gave("r", "tm", "c", state=result)])
+    assert "q" not in view.model
+    assert f"tool open_url, {said}," in view.describe("m1/0")
 
 
 def test_an_open_approval_makes_its_card_wait(view: TranscriptView) -> None:

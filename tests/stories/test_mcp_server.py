@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from app.core.agent import Agent
+from app.core.errors import BadInput
 from app.core.message import Message, PromptType, Role
 from app.core.tool import ServerState
 from app.engine.chat.branches import shown
@@ -83,3 +84,56 @@ async def test_a_server_is_allowed_used_asked_about_and_survives_the_death_of_it
     await question(app)
     await engine.stop(session_id)
     assert {one.status for one in wire_home["openai"].requests} == {200}
+
+
+async def test_permissions_last_as_long_and_cover_as_much_as_was_said(
+    data_dir: Path, wire_home: dict[str, WireServer]
+) -> None:
+    calls = (
+        WireCall("proper__fail"),
+        WireCall("proper__add", '{"a": 1, "b": 2}'),
+        WireCall("proper__environment"),
+    )
+
+    def answer(request: Recorded) -> Answer:
+        return Answer("Done.") if request.messages[-1].role == "tool" else Answer(calls=calls)
+
+    async def asked_for(moot: Moot, session_id: str) -> dict[str, str]:
+        """Wait until the session stands still; return the open approvals by tool."""
+        await moot.engine.wait(session_id)
+        return {one.prompt.tool: one.id for _, one in moot.engine.chats.needs_you() if one.prompt is not None}
+
+    wire_home["openai"].script("openai-wire", answer)
+    moot = await open_moot(data_dir)
+    chats = moot.engine.chats
+    await moot.engine.servers.save((proper(),))
+    agent = Agent(id="a", name="A", provider="openai", model="openai-wire", mcp_servers=("proper",))
+    await moot.engine.assistants.save(agent)
+    await allow(moot.engine, "proper")
+    session_id = await chats.start("a", "Go.")
+    asked = await asked_for(moot, session_id)
+    assert set(asked) == {"proper__fail", "proper__add", "proper__environment"}
+    await chats.answer(session_id, asked["proper__fail"], "forever-reading")
+    with pytest.raises(BadInput):
+        await chats.answer(session_id, asked["proper__add"], "forever-reading")
+    await chats.answer_calls(session_id, [asked["proper__add"], asked["proper__environment"]], "deny")
+    assert await asked_for(moot, session_id) == {}
+    await chats.send(session_id, "Again.")
+    asked = await asked_for(moot, session_id)
+    assert set(asked) == {"proper__add", "proper__environment"}
+    await chats.answer(session_id, asked["proper__add"], "always-server")
+    assert await asked_for(moot, session_id) == {}, "the other call is covered as well"
+    await chats.send(session_id, "And again.")
+    assert await asked_for(moot, session_id) == {}
+    await moot.close()
+
+    moot = await open_moot(data_dir)
+    await moot.engine.chats.send(session_id, "After a restart.")
+    assert await asked_for(moot, session_id) == {}
+    other = await moot.engine.chats.start("a", "Another session.")
+    assert set(await asked_for(moot, other)) == {"proper__add", "proper__environment"}
+    await moot.engine.servers.ask_again("proper")
+    await moot.engine.stop(other)
+    third = await moot.engine.chats.start("a", "A third one.")
+    assert set(await asked_for(moot, third)) == {"proper__fail", "proper__add", "proper__environment"}
+    await moot.close()

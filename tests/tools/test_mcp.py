@@ -169,6 +169,37 @@ async def test_a_server_of_the_new_kind_is_listened_to_for_new_tools(data_dir: P
         assert await one.call("proper", "late") == "late"
 
 
+@pytest.mark.threat("T14")
+async def test_a_lasting_permission_is_for_the_tool_as_it_was_and_can_be_revoked(
+    data_dir: Path, tmp_path: Path
+) -> None:
+    server = rude("later_changed", str(tmp_path / "changed"))
+    async with bench(data_dir) as one:
+        await one.connect(server, proper())
+        add, fail = one.tool("proper", "add"), one.tool("proper", "fail")
+        assert (add.reads, fail.reads) == (False, True)
+        changing = one.tool("later_changed", "add")
+        await one.servers.permit((add.consent, fail.consent, changing.consent, "unknown/tool"))
+        assert one.status("proper").unasked == ("proper__add", "proper__fail")
+        await one.servers.ask_again("proper")
+        assert one.status("proper").unasked == ()
+        await one.servers.permit((add.consent,))
+        (tmp_path / "changed").touch()
+        await one.servers.restart("later_changed")
+        await one.servers.consent("later_changed")
+        assert one.tool("later_changed", "add").asks, "allowed in its new form, but it asks"
+    async with bench(data_dir) as again:
+        await again.documents.load()
+        await again.servers.attach(["proper"])
+        assert not again.tool("proper", "add").asks
+        assert again.tool("proper", "slow").asks
+        await again.servers.consent("proper")
+        assert not again.tool("proper", "add").asks, "consent to what has not changed takes nothing back"
+        await again.servers.withdraw("proper")
+        await again.servers.consent("proper")
+        assert again.tool("proper", "add").asks
+
+
 @pytest.mark.threat("T12")
 async def test_a_tool_that_changed_between_two_starts_is_not_offered(data_dir: Path, tmp_path: Path) -> None:
     mark = tmp_path / "changed"

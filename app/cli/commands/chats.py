@@ -29,6 +29,9 @@ _SAID = {
 }
 
 
+_ALL = ("all", "모두", "전부")
+
+
 async def ask(run: CommandRun) -> int:
     """Say something to an assistant or a group, in a new session or in an existing one."""
     engine, text = run.moot.engine, run.arguments.text
@@ -146,7 +149,19 @@ async def reply_to_chat(run: CommandRun, live: LiveSession) -> int:
     if not waiting:
         return await follow_chat(run, live, lambda: chats.send(live.id, text))
     question = min(waiting, key=lambda one: one.id)
-    answer = _approval(text) if question.prompt and question.prompt.type == PromptType.APPROVAL else text
+    if question.prompt is None or question.prompt.type != PromptType.APPROVAL:
+        return await follow_chat(run, live, lambda: chats.answer(live.id, question.id, text))
+    words = text.rsplit(maxsplit=1)
+    if len(words) == 2 and words[1].casefold() in _ALL and question.prompt.joins:
+        # The calls of one turn, which were all printed with their arguments.
+        together = [
+            one.id
+            for one in waiting
+            if one.turn_id == question.turn_id and one.prompt is not None and one.prompt.joins
+        ]
+        each = _approval(words[0])
+        return await follow_chat(run, live, lambda: chats.answer_calls(live.id, together, each))
+    answer = _approval(text)
     return await follow_chat(run, live, lambda: chats.answer(live.id, question.id, answer))
 
 
@@ -236,6 +251,8 @@ def _approval(text: str) -> str:
     for answer, words in _SAID.items():
         if wanted in words:
             return answer
+    if wanted in tuple(Consent):
+        return wanted
     raise BadInput("answer_unfit", answers=f"{Consent.ALLOW}, {Consent.ALWAYS}, {Consent.DENY}")
 
 

@@ -16,15 +16,16 @@ from app.core.events import (
     ToolStarted,
     TurnStarted,
 )
-from app.core.message import Consent, Message, MessageState, Prompt, PromptType, Role, ToolCall
+from app.core.message import SWITCH_ASSISTANT, Message, MessageState, Prompt, PromptType, Role, ToolCall
 from app.core.reasons import Reason
 from app.core.session import Plan, Session, Status, WorkflowState
 from app.core.text import exact, visible, without_steering
 from app.core.texts import Texts
 from app.core.tool import ToolError, read_arguments
 from app.core.workflow import STEP, StepState, StepStatus, WorkflowStep
+from app.engine.chat.input import answers_of
 from app.engine.export.parts import in_tree
-from app.engine.group.director import SWITCH_ASSISTANT, instruction_of
+from app.engine.group.director import instruction_of
 from app.engine.group.run import REPORT_RESULT
 from app.engine.history.summaries import summary_line
 from app.engine.turns.sub_agents import SUB_AGENT
@@ -315,7 +316,8 @@ class ChatPrinter:
         elif prompt.dismissed:
             lines.append(f"  {self._texts('cli.dismissed')}")
         elif prompt.type == PromptType.APPROVAL:
-            lines.append(f"  {self._texts.named('cli.answer', prompt.answer)}")
+            key = prompt.answer.partition("-")[0]
+            lines.append(f"  {self._texts.named('cli.answer', key)}")
         indent = _indent(depth)
         return "\n" + "".join(f"{_indented(line, indent)}\n" for line in lines)
 
@@ -328,7 +330,7 @@ class ChatPrinter:
     def how_to_answer(self, prompt: Prompt, session_id: str) -> str:
         """Return the command that answers a question."""
         answers: dict[str, str] = {
-            PromptType.APPROVAL: f"{Consent.ALLOW}|{Consent.ALWAYS}|{Consent.DENY}",
+            PromptType.APPROVAL: "|".join(answers_of(prompt)),
             PromptType.YESNO: "yes|no",
             PromptType.OPTIONS: "1",
             PromptType.TEXT: "…",

@@ -1,6 +1,6 @@
 """The commands of chats: send, queue, answer, retry, branch; `engine.chats` for the faces."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from app.core.agent import Agent
@@ -29,6 +29,8 @@ from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.sessions import Sessions
 from app.engine.workflow.director import work_turn
+
+_FOR_GOOD = (Consent.FOREVER, Consent.FOREVER_READING, Consent.FOREVER_SERVER)
 
 
 class Chats:
@@ -137,7 +139,7 @@ class Chats:
     async def answer(
         self, session_id: str, message_id: str, answer: str, arguments: str | None = None
     ) -> None:
-        """Answer a question; an approval with allow, always or deny. The innermost turn goes on first.
+        """Answer a question; an approval with a Consent. The innermost turn goes on first.
 
         `arguments` replace those of an allowed call, as the JSON text of an object.
         """
@@ -145,7 +147,19 @@ class Chats:
         question = _question(live, message_id)
         if arguments is not None:
             question = self._with_arguments(live, question, arguments)
+        await self._keep_permission(question, answer)
         self._answer(live, question, answer)
+
+    async def answer_calls(self, session_id: str, message_ids: Sequence[str], answer: str) -> None:
+        """Answer several approvals at once, all with allow or all with deny."""
+        live = await self._sessions.open_chat(session_id)
+        self._answer_all(live, [_question(live, one) for one in message_ids], answer)
+
+    async def _keep_permission(self, question: Message, answer: str) -> None:
+        """Save a permission that outlasts the session, before the call it is given with runs."""
+        prompt = question.prompt
+        if prompt is not None and prompt.type == PromptType.APPROVAL and answer in _FOR_GOOD:
+            await self._directory.permit(self._directory.covered_by(prompt, Consent(answer)))
 
     async def dismiss(self, session_id: str, message_id: str) -> None:
         """Skip a question: the assistant that asked goes on without an answer."""
@@ -337,23 +351,30 @@ class Chats:
         return replace(question, prompt=replace(question.prompt, arguments=arguments))
 
     def _answer(self, live: LiveSession, question: Message, answer: str) -> None:
-        prompt = question.prompt
-        assert prompt is not None
-        answer = fitting_answer(prompt, answer)
-        said = replace(
-            user_message(answer, (), "", answers=question.id),
-            turn_id=question.turn_id,
-            parent_turn_id=question.parent_turn_id,
-            parent_call_id=question.parent_call_id,
-            follows=question.follows,
-        )
-        answered = replace(prompt, answer=answer, answered_by=said.id)
+        self._answer_all(live, (question,), answer)
+
+    def _answer_all(self, live: LiveSession, questions: Sequence[Message], answer: str) -> None:
+        written: list[Message] = []
+        always = live.chat_session.chat.always
+        for question in questions:
+            prompt = question.prompt
+            assert prompt is not None
+            fitting = fitting_answer(prompt, answer)
+            said = replace(
+                user_message(fitting, (), "", answers=question.id),
+                turn_id=question.turn_id,
+                parent_turn_id=question.parent_turn_id,
+                parent_call_id=question.parent_call_id,
+                follows=question.follows,
+            )
+            answered = replace(prompt, answer=fitting, answered_by=said.id)
+            written += [said, replace(question, prompt=answered)]
+            if prompt.type == PromptType.APPROVAL and Consent(fitting).lasts and fitting not in _FOR_GOOD:
+                always += self._directory.covered_by(prompt, Consent(fitting))
         fields = _running(live)
-        if answer == Consent.ALWAYS and prompt.type == PromptType.APPROVAL:
-            chat = live.chat_session.chat
-            consent = self._directory.consent_of(prompt.tool)
-            fields["chat"] = replace(chat, always=(*chat.always, consent))
-        live.finish_messages((said, replace(question, prompt=answered)), **fields)
+        if always != live.chat_session.chat.always:
+            fields["chat"] = replace(live.chat_session.chat, always=tuple(dict.fromkeys(always)))
+        live.finish_messages(written, **fields)
         self._go_on(live)
 
     def _go_on(self, live: LiveSession) -> None:

@@ -4,7 +4,16 @@ from collections.abc import Callable, Iterator
 from html import escape
 from typing import NamedTuple
 
-from app.core.message import Attachment, Message, MessageState, Prompt, PromptType, Role, ToolCall
+from app.core.message import (
+    SWITCH_ASSISTANT,
+    Attachment,
+    Message,
+    MessageState,
+    Prompt,
+    PromptType,
+    Role,
+    ToolCall,
+)
 from app.engine.chat.branches import shown
 from app.engine.export.parts import (
     PAGE_END,
@@ -19,7 +28,7 @@ from app.engine.export.parts import (
     named,
     page_head,
 )
-from app.engine.group.director import SWITCH_ASSISTANT, instruction_of
+from app.engine.group.director import instruction_of
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 

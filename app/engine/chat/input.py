@@ -4,7 +4,7 @@ from typing import Any
 
 from app.core.errors import BadInput
 from app.core.ids import new_id
-from app.core.message import Attachment, Consent, Message, Prompt, PromptType
+from app.core.message import Attachment, Consent, Message, Prompt, PromptReason, PromptType
 from app.core.session import AgentMode, Status
 from app.core.text import clean_text
 
@@ -48,13 +48,22 @@ def title_of(text: str, attachments: tuple[Attachment, ...]) -> str:
     return first if len(first) <= MAX_TITLE else first[: MAX_TITLE - 1].rstrip() + "…"
 
 
+def answers_of(prompt: Prompt) -> list[Consent]:
+    """Return the answers that an approval takes, the ones that last least first."""
+    if not prompt.consent or prompt.reason != PromptReason.TOOL:
+        # Only a tool of a server can be recognised for good: its consent says exactly what it was.
+        return [Consent.ALLOW, Consent.ALWAYS, Consent.DENY]
+    reading = (Consent.ALWAYS_READING, Consent.FOREVER_READING)
+    return [one for one in Consent if prompt.reads or one not in reading]
+
+
 def fitting_answer(prompt: Prompt, answer: str) -> str:
     """Return an answer as its question takes it. Raises BadInput that says what would fit."""
     answer = clean_text(answer).strip()
     if not answer:
         raise BadInput("text_empty")
-    if prompt.type == PromptType.APPROVAL and answer not in (Consent.ALLOW, Consent.ALWAYS, Consent.DENY):
-        raise BadInput("answer_unfit", answers=f"{Consent.ALLOW}, {Consent.ALWAYS}, {Consent.DENY}")
+    if prompt.type == PromptType.APPROVAL and answer not in (fitting := answers_of(prompt)):
+        raise BadInput("answer_unfit", answers=", ".join(fitting))
     if prompt.type == PromptType.YESNO and answer.casefold() in ("y", "yes", "true", "네", "예"):
         return "yes"
     if prompt.type == PromptType.YESNO and answer.casefold() in ("n", "no", "false", "아니요", "아니오"):

@@ -11,14 +11,14 @@ from functools import lru_cache
 
 from app.core.agent import Agent
 from app.core.ids import new_id
-from app.core.message import Author, Message, MessageState, PromptReason, PromptType, Role
+from app.core.message import SWITCH_ASSISTANT, Author, Message, MessageState, PromptReason, PromptType, Role
 from app.core.provider import ModelRequest
 from app.core.session import AgentMode, AnswerChoice
 from app.core.tool import FILES, is_object
 from app.engine.chat.attached_files import is_long, user_content
 from app.engine.chat.branches import back_from
 from app.engine.chat.merging import Item, merged, parts_of
-from app.engine.group.director import ORCHESTRATOR, SWITCH_ASSISTANT, instruction_of
+from app.engine.group.director import ORCHESTRATOR, instruction_of
 from app.engine.history.pruning import pruned_calls, short_result
 from app.engine.history.summaries import is_usable, summary_for
 from app.engine.library.agents import AgentDirectory, AgentModel

@@ -7,7 +7,7 @@ from dataclasses import replace
 from app.core.agent import Agent
 from app.core.events import Notice, utc_now
 from app.core.ids import new_id
-from app.core.message import Attachment, Author, Failure, Message, MessageState, Role
+from app.core.message import SWITCH_ASSISTANT, Attachment, Author, Failure, Message, MessageState, Role
 from app.core.reasons import Reason
 from app.core.session import AnswerChoice, Chat, Status
 from app.engine.availability.slots import NotFree, SentTo
@@ -15,7 +15,6 @@ from app.engine.chat.branches import back_from, last_answer, unanswered
 from app.engine.chat.director import decide
 from app.engine.chat.request import root_turn
 from app.engine.director import Ask, Decision, Send, Speak
-from app.engine.group.director import SWITCH_ASSISTANT
 from app.engine.live_session import LiveSession
 from app.engine.runner import Run
 from app.engine.turns.context import Services, TreeContext, TurnState

@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 
 from app.core.agent import Agent
-from app.core.message import Message, MessageState, Role, ToolCall
+from app.core.message import SWITCH_ASSISTANT, Message, MessageState, Role, ToolCall
 from app.core.session import GroupSession
 from app.core.tool import Control
 from app.engine.chat.branches import back_from, is_over, last_answer
@@ -15,7 +15,6 @@ from app.engine.director import Ask, Decision, Send, Speak
 from app.engine.live_session import LiveSession
 
 ORCHESTRATOR = "orchestrator"
-SWITCH_ASSISTANT = "switchAssistant"
 
 
 def decide(live: LiveSession, session: GroupSession, members: Sequence[Agent]) -> Decision:

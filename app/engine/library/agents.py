@@ -9,6 +9,7 @@ from app.core.catalog import EMBEDDED, provider_kind
 from app.core.errors import BadInput
 from app.core.events import AssistantsChanged, EventBus
 from app.core.files import SeenAs
+from app.core.message import Consent, Prompt
 from app.core.model_facts import Effort, FactSource, ModelFacts
 from app.core.provider import ProviderStatus
 from app.core.provider_kind import ProviderKind
@@ -206,11 +207,22 @@ class AgentDirectory:
             if mode in tool.modes and (tool.group in given or tool.group not in GIVEN)
         }
 
-    def consent_of(self, key: str) -> str:
-        """Return what "always" stands for with a tool: the tool as it is now."""
-        names = [status.server.name for status in self._tools.servers()]
-        known = (*self._tools.allowed(), *self._tools.server_tools(names))
-        return next((tool.consent for tool in known if tool.key == key and tool.consent), key)
+    def covered_by(self, prompt: Prompt, answer: Consent) -> tuple[str, ...]:
+        """Return the consents of the tools that a lasting answer to an approval allows from now on."""
+        if answer in (Consent.ALWAYS, Consent.FOREVER) or not prompt.consent:
+            return (prompt.consent or prompt.tool,)
+        reading = answer in (Consent.ALWAYS_READING, Consent.FOREVER_READING)
+        return tuple(
+            tool.consent
+            for tool in self._tools.server_tools((prompt.server,))
+            # Another server may have taken the name since.
+            if tool.consent.partition("/")[0] == prompt.consent.partition("/")[0]
+            and (tool.reads or not reading)
+        )
+
+    async def permit(self, consents: Sequence[str]) -> None:
+        """Save that these tools run without a question for good."""
+        await self._tools.permit(consents)
 
     def in_role(self, role: str) -> list[Agent]:
         """Return the assistants that are switched on and have a role, or are called as it."""

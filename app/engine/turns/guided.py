@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 from app.core.agent import Agent
 from app.core.ids import new_id
-from app.core.message import Message, MessageState, Role, ToolCall
+from app.core.message import SWITCH_ASSISTANT, Message, MessageState, Role, ToolCall
 from app.core.provider import ModelRequest
 from app.core.session import Plan
 from app.engine.chat.branches import back_from, last_answer
 from app.engine.chat.request import AgentTurn
-from app.engine.group.director import ORCHESTRATOR, SWITCH_ASSISTANT
+from app.engine.group.director import ORCHESTRATOR
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.turns.answer import Attempt

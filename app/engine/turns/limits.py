@@ -5,13 +5,12 @@ Costs are counted from the messages, so that a restart does not reset them.
 
 from collections.abc import Callable, Sequence
 
-from app.core.message import Message, MessageState, Role, ToolCall
+from app.core.message import SWITCH_ASSISTANT, Message, MessageState, Role, ToolCall
 from app.core.reasons import Reason
 from app.core.settings import Settings
 from app.core.tool import ToolError, canonical
 from app.engine.chat.branches import back_from
 from app.engine.chat.request import AgentTurn
-from app.engine.group.director import SWITCH_ASSISTANT
 from app.engine.live_session import LiveSession
 
 

@@ -156,7 +156,10 @@ class ToolCalls:
     # Approval
 
     def _may_run(self, turn: AgentTurn, call: ToolCall, tool: Tool) -> bool:
-        """Return whether a call may run now; false while the user has not answered. Raises ToolError where they deny it."""
+        """Return whether a call may run now; false while the user has not answered. Raises ToolError where they deny it.
+
+        This is the only place that decides whether a call needs a question.
+        """
         reason = ""
         if not tool.repeatable and self._was_cut(turn, call):
             reason = PromptReason.MAY_HAVE_RUN
@@ -167,14 +170,14 @@ class ToolCalls:
         if not reason:
             return True
         asked = self._approval(turn, call, reason)
-        if asked is None or asked.prompt is None or not asked.prompt.is_about(call, tool.key):
+        if asked is None or asked.prompt is None or not asked.prompt.is_about(call, tool.key, tool.consent):
             if asked is not None and asked.asks:
                 self._live.finish_message(asked.dismissed())
             self._ask(turn, call, tool, reason)
             return False
         if asked.prompt.open:
             return False
-        if asked.prompt.answer in (Consent.ALLOW, Consent.ALWAYS):
+        if asked.prompt.answer in tuple(Consent) and asked.prompt.answer != Consent.DENY:
             return True
         raise ToolError(
             "The user did not allow this call. Do not try it again; go on without it, or ask why."
@@ -207,6 +210,9 @@ class ToolCalls:
             tool=tool.key,
             arguments=call.arguments,
             reason=reason,
+            server=tool.group if tool.consent else "",
+            consent=tool.consent,
+            reads=tool.reads,
         )
         self._put_question(turn, call, prompt)
 

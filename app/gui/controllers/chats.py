@@ -199,6 +199,7 @@ class ChatController(Controller):
         page.send_requested.connect(self._on_send)
         page.edit_requested.connect(self._on_edit)
         self._run(page.answer_requested, chats.answer)
+        self._run(page.calls_answer_requested, chats.answer_calls)
         page.hand_over_requested.connect(
             lambda session_id, message_id, arguments: self._start(
                 chats.answer(session_id, message_id, Consent.ALLOW, arguments)

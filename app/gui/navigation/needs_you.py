@@ -12,10 +12,10 @@ from app.core.message import Message, PromptType
 from app.core.text import exact, visible
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look, tall
-from app.gui.widgets.approval_card import arguments_of, is_hand_over
 from app.gui.widgets.boxes import vbox
 from app.gui.widgets.composer import ENTER
 from app.gui.widgets.controls import Button, name_button
+from app.gui.widgets.hand_over_card import arguments_of, is_hand_over
 from app.gui.widgets.label import plain_label
 
 WIDTH = 380

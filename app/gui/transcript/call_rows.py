@@ -10,7 +10,7 @@ from enum import StrEnum
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
-from app.core.message import Message, ToolCall
+from app.core.message import Consent, Message, ToolCall
 from app.core.text import visible
 from app.gui.markdown.blocks import CODE, Block, code_chunks
 from app.gui.transcript.message_parts import paint_chevron
@@ -68,7 +68,7 @@ _TONES = {
 class CardContext(RowContext):
     """What a card shows: the call, its state and its result.
 
-    `depth` is that of the sub-agent it starts, else 0.
+    `depth` is that of the sub-agent it starts, else 0; `permission` the user's answer if the call needed one.
     """
 
     call: ToolCall
@@ -76,6 +76,7 @@ class CardContext(RowContext):
     seconds: float | None = None
     result: str = ""
     depth: int = 0
+    permission: str = ""
     unfolded: bool = False
     whole: bool = False
 
@@ -147,8 +148,17 @@ class CardRow(ContextRow[CardContext]):
         return super().settled and self.context.state not in (CallState.GROWING, CallState.RUNNING)
 
     def state_words(self) -> str:
-        """Return the state of the call in words."""
-        return self.style.texts(f"transcript.card.{self.context.state}")
+        """Return the state of the call in words, after what the user said to it."""
+        permission, texts = self.context.permission, self.style.texts
+        if permission == Consent.DENY:
+            return texts("transcript.permission.deny")
+        state = texts(f"transcript.card.{self.context.state}")
+        return f"{self._permission()} · {state}" if permission else state
+
+    def _permission(self) -> str:
+        """Return what the user said to the call in words."""
+        kind = self.context.permission.partition("-")[0]
+        return self.style.texts.named("transcript.permission", kind) if kind else ""
 
     def title(self) -> str:
         """Return the call in one line."""
@@ -180,9 +190,10 @@ class CardRow(ContextRow[CardContext]):
         if self.context.unfolded:
             paint_chevron(painter, QPointF(right - 4, line.center().y() + 0.5), True, tokens.text_2)
             right -= 18
-        words = ""
+        words = self._permission()
         if state == CallState.DONE and self.context.seconds is not None and self.context.seconds >= 0.05:
-            words = style.texts("transcript.seconds", seconds=f"{self.context.seconds:.1f}")
+            taken = style.texts("transcript.seconds", seconds=f"{self.context.seconds:.1f}")
+            words = " · ".join(filter(None, (words, taken)))
         elif state not in (CallState.DONE, CallState.LEFT) and not (
             self.context.depth and state == CallState.RUNNING
         ):

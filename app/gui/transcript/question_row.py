@@ -7,7 +7,7 @@ from PySide6.QtCore import QEvent, QObject, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import QAbstractScrollArea, QWidget
 
-from app.core.message import Consent, Message, PromptType
+from app.core.message import Message, PromptType
 from app.core.text import visible
 from app.gui.markdown.blocks import PARAGRAPH, Block, Span, break_words, clean
 from app.gui.transcript.painted_row import ContextRow, RowContext
@@ -21,9 +21,6 @@ ROOM = 120
 """Height kept for a widget that is not made, in pixels."""
 
 _ANSWERS: dict[tuple[str, str], str] = {
-    (PromptType.APPROVAL, Consent.ALLOW): "transcript.question.allowed",
-    (PromptType.APPROVAL, Consent.ALWAYS): "transcript.question.allowed_always",
-    (PromptType.APPROVAL, Consent.DENY): "transcript.question.denied",
     (PromptType.YESNO, "yes"): "transcript.question.yes",
     (PromptType.YESNO, "no"): "transcript.question.no",
 }
@@ -74,8 +71,6 @@ class QuestionRow(ContextRow[QuestionContext]):
         if prompt is None or prompt.dismissed:
             return texts("transcript.question.skipped")
         key = _ANSWERS.get((prompt.type, prompt.answer.strip().lower()))
-        if prompt.type == PromptType.APPROVAL and key is None:
-            return texts("unknown")
         return texts(key) if key else visible(prompt.answer)
 
     def question_text(self) -> str:

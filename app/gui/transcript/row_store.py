@@ -98,6 +98,7 @@ class RowMaker:
             state=book.call_state(message, call, entry.result_id, runs=model.runs),
             seconds=result.seconds if result is not None else None,
             result=result.content if result is not None else "",
+            permission=book.permission(message.turn_id, call.id),
             depth=message.author.depth + 1 if starts else 0,
             unfolded=entry.id in model.unfolded,
             whole=entry.id in model.whole,

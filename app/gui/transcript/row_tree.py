@@ -7,7 +7,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from app.core.message import Message, MessageState, Role
+from app.core.message import Message, MessageState, PromptType, Role
 
 MESSAGE = "message"
 CARD = "card"
@@ -145,6 +145,7 @@ class _Tree:
                 speaker = message.author.id if message.role == Role.ASSISTANT else ""
                 if headed or not _is_empty(message):
                     yield RowEntry(message.id, MESSAGE, message.id, groups, headed=headed)
+            together: list[Message] = []
             for place, call in enumerate(message.tool_calls):
                 given = results[call.id]
                 # Of several results of a call the last counts: the others are of runs that were cut off.
@@ -159,8 +160,14 @@ class _Tree:
                     result_id = result.id if result is not None else ""
                     yield RowEntry(row_id, CARD, message.id, groups, place, result_id)
                 for question in questions.pop(call.id, ()):
-                    yield RowEntry(question.id, QUESTION, question.id, groups)
+                    if question.prompt is not None and question.prompt.joins:
+                        together.append(question)
+                    elif not _is_answered_approval(question):
+                        yield RowEntry(question.id, QUESTION, question.id, groups)
                 yield from [(child, groups) for child in self._children(turn_id, call.id)]
+            if together:
+                # One row asks about all of them.
+                yield RowEntry(together[0].id, QUESTION, together[0].id, groups)
         for each in [each for given in results.values() for each in given if each.tool_call_id in calls]:
             if each.prompt is not None:
                 yield RowEntry(each.id, QUESTION, each.id, groups)
@@ -193,7 +200,14 @@ def same_rows(old: Message, new: Message) -> bool:
 def _shape(message: Message) -> tuple[object, ...]:
     calls = [call.id for call in message.tool_calls]
     who = (message.role, message.author.id, message.answers, message.tool_call_id)
-    return *who, message.prompt is None, calls, _is_empty(message)
+    prompt = message.prompt
+    asks = prompt is not None and prompt.type == PromptType.APPROVAL and prompt.open
+    return *who, prompt is None, asks, calls, _is_empty(message)
+
+
+def _is_answered_approval(message: Message) -> bool:
+    """Return whether a question is an approval that the row of its call tells of."""
+    return message.prompt is not None and message.prompt.type == PromptType.APPROVAL and not message.asks
 
 
 def _is_plain(message: Message) -> bool:

@@ -3,7 +3,7 @@
 import json
 from datetime import datetime
 
-from app.core.message import Message, MessageState, ToolCall
+from app.core.message import SWITCH_ASSISTANT, Message, MessageState, ToolCall
 from app.core.text import clock_text, visible
 from app.core.texts import Texts
 from app.core.tool import READ_FILE_PART
@@ -161,7 +161,6 @@ SHOWN = 20_000
 TITLE = 240
 MOST_STEPS = 1_000
 SUB_AGENT = "subAgent"
-SWITCH_ASSISTANT = "switchAssistant"
 SET_PLAN = "setPlan"
 CHECK_DONE = "checkDone"
 STEP = "step"

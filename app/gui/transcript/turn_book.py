@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
 from app.core.events import ToolFinished, ToolStarted, TurnFinished
-from app.core.message import Message, MessageState, Role, ToolCall
+from app.core.message import Message, MessageState, PromptType, Role, ToolCall
 from app.engine.turns.context import TurnState
 from app.gui.transcript.call_rows import CallState
 from app.gui.transcript.row_words import SUB_AGENT
@@ -159,6 +159,28 @@ class TurnBook:
             each.tool_call_id == call_id and each.prompt is not None and each.prompt.open
             for each in self.said(turn_id)
         )
+
+    def permission(self, turn_id: str, call_id: str) -> str:
+        """Return the user's answer to the newest approval of a call, "" if there is none."""
+        asked = [
+            one.prompt for one in self.said(turn_id) if one.tool_call_id == call_id and one.prompt is not None
+        ]
+        answers = [one.answer for one in asked if one.type == PromptType.APPROVAL and one.answered_by]
+        return answers[-1] if answers else ""
+
+    def together(self, message: Message) -> list[Message]:
+        """Return the open approvals of a turn that are answered together with one of them."""
+        if message.prompt is None or not message.prompt.joins:
+            return [message]
+        said = self.said(message.turn_id)
+        calls = next(
+            (one.tool_calls for one in said if message.tool_call_id in [each.id for each in one.tool_calls]),
+            (),
+        )
+        ids = {call.id for call in calls}
+        return [
+            one for one in said if one.prompt is not None and one.prompt.joins and one.tool_call_id in ids
+        ]
 
     def calls_agent(self, turn_id: str, call: ToolCall) -> bool:
         """Return whether a call starts a sub-agent."""

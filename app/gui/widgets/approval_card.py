@@ -1,27 +1,32 @@
-"""The cards that ask before something happens: a tool call, or handing a task over to a member of a group.
+"""The card that asks whether tools may run: one call, or all of a turn that need an answer.
 
-"No" is the default. A button that allows is disabled for half a second, so that a click or key meant for what
-was there before does nothing.
+Nothing is chosen in advance: Enter on a card does nothing. A button that allows is disabled for half a second, so
+that a click or key meant for what was there before does nothing.
 """
 
 import json
+from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent, QShowEvent
-from PySide6.QtWidgets import QFrame, QPlainTextEdit
+from PySide6.QtGui import QKeyEvent, QPaintEvent, QShowEvent
+from PySide6.QtWidgets import QFrame, QMenu, QPlainTextEdit, QWidget
 
 from app.core.message import Consent, Message, PromptReason
-from app.core.text import exact, visible
+from app.core.text import exact
+from app.engine.chat.input import answers_of
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
-from app.gui.widgets.boxes import STRETCH, hbox
-from app.gui.widgets.composer import ENTER, TextBox
-from app.gui.widgets.controls import Button
-from app.gui.widgets.label import plain_label
+from app.gui.widgets.boxes import STRETCH, hbox, vbox
+from app.gui.widgets.composer import ENTER
+from app.gui.widgets.controls import Button, scrolling
+from app.gui.widgets.label import ElidedLabel, plain_label, show_or_hide
 from app.gui.widgets.question_card import PromptCard
 
 DEAD_MS = 500
 MOST_LINES = 12
+MOST_LINES_OF_SEVERAL = 6
+HIGHEST = 300
+BETWEEN = 10
 
 
 class GuardedButton(Button):
@@ -37,7 +42,7 @@ class GuardedButton(Button):
 
 
 class GuardedCard(PromptCard):
-    """A card whose answers run something; the first one denies and has the focus.
+    """A card whose answers run something; the first one denies, none has the focus.
 
     The others are disabled for half a second each time the card is shown, so that a click meant for something else
     does nothing.
@@ -55,10 +60,14 @@ class GuardedCard(PromptCard):
         self._answers = tuple(one for one, _ in answers)
         self.column.addSpacing(2)
         self.column.addLayout(hbox(*self._answers, STRETCH, spacing=6))
-        self.setFocusProxy(self._answers[0])
         for one, answer in answers:
-            one.clicked.connect(lambda _checked=False, chosen=answer: self._on_answer(chosen))
+            if answer:
+                one.clicked.connect(lambda _checked=False, chosen=answer: self._on_answer(chosen))
             one.setEnabled(one is self._answers[0])
+
+    def _take_key(self, event: QKeyEvent) -> bool:
+        # Only a button that was gone to decides.
+        return event.key() in ENTER
 
     def showEvent(self, event: QShowEvent) -> None:
         self._wait.start()
@@ -76,61 +85,221 @@ class GuardedCard(PromptCard):
 
 
 class ApprovalCard(GuardedCard):
-    """Asks whether a tool may run; answers allow, always or deny."""
+    """Asks whether calls may run: each with its arguments; several also with buttons for each of them.
+
+    All of several can be allowed once the arguments of each have been in view. Emits answered(Consent) about one call,
+    call_answered(message id, Consent) about one of several, and all_answered(message ids, Consent).
+    """
+
+    call_answered = Signal(str, str)
+    all_answered = Signal(list, str)
 
     def __init__(self, language: Language, look: Look, message: Message) -> None:
-        assert message.prompt is not None
-        prompt = message.prompt
-        again = prompt.reason == PromptReason.MAY_HAVE_RUN
         super().__init__(language, look, message, "shield-question-mark")
-        why = prompt.tool if again else prompt.question
-        if why and (again or why != prompt.tool):
-            label = plain_label("hint", wrap=True)
-            label.setText(exact(why))
-            self.column.addWidget(label)
-        self._arguments = QPlainTextEdit()
-        self._arguments.setObjectName("approval_arguments")
-        self._arguments.setProperty("kind", "code")
-        self._arguments.setReadOnly(True)
-        self._arguments.setTabChangesFocus(True)
-        self._arguments.setFrameShape(QFrame.Shape.NoFrame)
-        self._arguments.setPlainText(readable(prompt.arguments))
-        self._fit_arguments()
-        self.column.addWidget(self._arguments)
-        self.deny = GuardedButton("primary", "approval_deny")
+        assert message.prompt is not None
+        self._again = message.prompt.reason == PromptReason.MAY_HAVE_RUN
+        self._rows: tuple[_CallRow, ...] = ()
+        self._why = plain_label("hint", wrap=True)
+        self._body = QWidget()
+        self._list = vbox(inside=self._body, spacing=BETWEEN)
+        self._area = scrolling(self._body)
+        self._area.setFrameShape(QFrame.Shape.NoFrame)
+        self._hint = plain_label("hint", wrap=True)
+        for part in (self._why, self._area, self._hint):
+            self.column.addWidget(part)
+        self.deny = GuardedButton("", "approval_deny")
         self.allow = GuardedButton("", "approval_allow")
-        self.always = GuardedButton("", "approval_always")
+        self.always = AlwaysButton(look)
+        self.always.chosen.connect(self._on_always)
         # After it may have run, "always" would answer another question.
-        self.always.setVisible(not again)
-        self._add_answers(
-            (self.deny, Consent.DENY), (self.allow, Consent.ALLOW), (self.always, Consent.ALWAYS)
-        )
+        self.always.setVisible(not self._again)
+        self._add_answers((self.deny, Consent.DENY), (self.allow, Consent.ALLOW), (self.always, ""))
         language.changed.connect(self._retranslate)
+        self.show_calls((message,))
+
+    def show_calls(self, messages: Sequence[Message]) -> None:
+        """Ask about these calls; those that were shown before stay as they are."""
+        known = {row.message.id: row for row in self._rows}
+        if list(known) == [one.id for one in messages]:
+            return
+        self._rows = tuple(known.pop(one.id) if one.id in known else self._new_row(one) for one in messages)
+        for gone in known.values():
+            self._list.removeWidget(gone)
+            gone.hide()
+            gone.deleteLater()
+        high = -BETWEEN
+        for place, row in enumerate(self._rows):
+            self._list.insertWidget(place, row)
+            row.fit(alone=not self._several)
+            high += row.sizeHint().height() + BETWEEN
+        self._area.setFixedHeight(min(HIGHEST, high) if self._several else high)
         self._retranslate()
+        self._show_state()
+        self.updateGeometry()
+
+    @property
+    def _several(self) -> bool:
+        return len(self._rows) > 1
+
+    def _new_row(self, message: Message) -> "_CallRow":
+        row = _CallRow(message)
+        row.answered.connect(self.call_answered)
+        # Later: nothing is laid out anew while a box is painted.
+        row.arguments.looked.connect(self._show_state, Qt.ConnectionType.QueuedConnection)
+        return row
+
+    def _show_state(self) -> None:
+        super()._show_state()
+        seen = not self._several or all(row.arguments.seen for row in self._rows)
+        self.allow.setEnabled(seen and not self._wait.isActive())
+        self._hint.setVisible(not seen)
+        for row in self._rows:
+            row.allow.setEnabled(not self._wait.isActive())
+
+    def _on_answer(self, answer: str) -> None:
+        if not self._several:
+            super()._on_answer(answer)
+            return
+        for one in (*self._answers, *(each for row in self._rows for each in (row.allow, row.deny))):
+            one.setEnabled(False)
+        self.all_answered.emit([row.message.id for row in self._rows], answer)
+
+    def _on_always(self, message_id: str, answer: str) -> None:
+        if self._several:
+            self.call_answered.emit(message_id, answer)
+        else:
+            self._on_answer(answer)
 
     def _retranslate(self) -> None:
-        words, prompt = self._language, self.message.prompt
+        words, prompt, several = self._language, self.message.prompt, self._several
         assert prompt is not None
-        again = prompt.reason == PromptReason.MAY_HAVE_RUN
-        key = "approval.may_have_run" if again else "approval.question"
-        self.ask(words(key, tool=exact(prompt.tool)))
-        self._arguments.setAccessibleName(words("approval.arguments"))
-        self.deny.setText(words("approval.deny"))
-        self.allow.setText(words("approval.run_again" if again else "approval.allow"))
-        self.always.setText(words("approval.always"))
+        if several:
+            self.ask(words("approval.calls", count=len(self._rows)))
+        else:
+            key = "approval.may_have_run" if self._again else "approval.question"
+            self.ask(words(key, tool=exact(prompt.tool)))
+        why = prompt.tool if self._again else prompt.question
+        show_or_hide(self._why, exact(why) if not several and (self._again or why != prompt.tool) else "")
+        self.deny.setText(words("approval.deny_all" if several else "approval.deny"))
+        allow = "approval.allow_all" if several else "approval.allow"
+        self.allow.setText(words("approval.run_again" if self._again else allow))
+        self._hint.setText(words("approval.look"))
+        self.always.offer([row.message for row in self._rows], words)
+        for row in self._rows:
+            row.retranslate(words)
 
-    def _take_key(self, event: QKeyEvent) -> bool:
-        if event.key() in ENTER:
-            self._on_answer(Consent.DENY)
-            return True
-        return False
 
-    def _fit_arguments(self) -> None:
-        lines = min(MOST_LINES, self._arguments.document().blockCount())
-        longest = max((len(line) for line in self._arguments.toPlainText().splitlines()), default=0)
-        lines = max(lines, min(MOST_LINES, longest // 70 + 1))
-        self._arguments.setFixedHeight(lines * (self._arguments.fontMetrics().lineSpacing() + 1) + 20)
-        self._arguments.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
+class _CallRow(QWidget):
+    """One call: its arguments, and of several also its tool and the buttons for it alone."""
+
+    answered = Signal(str, str)
+
+    def __init__(self, message: Message) -> None:
+        super().__init__()
+        assert message.prompt is not None
+        self.message = message
+        self._tool = exact(message.prompt.tool)
+        self.arguments = ArgumentsBox(message.prompt.arguments)
+        self.deny = GuardedButton("plain", "call_deny")
+        self.allow = GuardedButton("plain", "call_allow")
+        for one, answer in ((self.deny, Consent.DENY), (self.allow, Consent.ALLOW)):
+            one.clicked.connect(lambda _on=False, said=answer: self._on_answer(said))
+        self._head = QWidget()
+        name = ElidedLabel("field", text=self._tool)
+        hbox((name, 1), self.deny, self.allow, spacing=4, inside=self._head)
+        vbox(self._head, self.arguments, inside=self, spacing=2)
+
+    def fit(self, *, alone: bool) -> None:
+        """Take the form of the only call, or of one of several."""
+        self.arguments.fit(MOST_LINES if alone else MOST_LINES_OF_SEVERAL)
+        self._head.setVisible(not alone)
+
+    def _on_answer(self, answer: str) -> None:
+        self.deny.setEnabled(False)
+        self.allow.setEnabled(False)
+        self.answered.emit(self.message.id, answer)
+
+    def retranslate(self, words: Language) -> None:
+        """Show the texts in the language chosen."""
+        for one, key in ((self.deny, "approval.deny"), (self.allow, "approval.allow")):
+            one.setText(words(key))
+            one.setAccessibleName(f"{words(key)}: {self._tool}")
+        self.arguments.setAccessibleName(f"{words('approval.arguments')}: {self._tool}")
+
+
+class AlwaysButton(GuardedButton):
+    """Opens a menu of what to allow without a question from now on; emits chosen(message id, Consent)."""
+
+    chosen = Signal(str, str)
+
+    def __init__(self, look: Look) -> None:
+        super().__init__("", "approval_always")
+        self.dress(look, "chevron-down")
+        self.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
+        self.choices = QMenu(self)
+        self.clicked.connect(lambda: self.choices.popup(self.mapToGlobal(self.rect().bottomLeft())))
+
+    def offer(self, questions: Sequence[Message], words: Language) -> None:
+        """List what can be allowed with these approvals: each tool, and the tools of each server."""
+        self.setText(words("approval.always"))
+        self.choices.clear()
+        listed: set[str] = set()
+        for question in questions:
+            prompt = question.prompt
+            assert prompt is not None
+            for answer in answers_of(prompt):
+                if not answer.lasts:
+                    continue
+                key = "approval.always-tool" if answer == Consent.ALWAYS else f"approval.{answer}"
+                text = words(key, tool=exact(prompt.tool)[:80], server=exact(prompt.server)[:80])
+                if text not in listed:
+                    listed.add(text)
+                    action = self.choices.addAction(text.replace("&", "&&"))
+                    action.triggered.connect(
+                        lambda _on=False, at=question.id, said=answer: self.chosen.emit(at, said)
+                    )
+
+
+class ArgumentsBox(QPlainTextEdit):
+    """The arguments of a call, as they are; `seen` says whether the user has had all of them in view.
+
+    Emits `looked` when more of them has come into view.
+    """
+
+    looked = Signal()
+
+    def __init__(self, arguments: str) -> None:
+        super().__init__()
+        self.setObjectName("approval_arguments")
+        self.setProperty("kind", "code")
+        self.setReadOnly(True)
+        self.setTabChangesFocus(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setPlainText(readable(arguments))
+        self._in_view = 0
+
+    def fit(self, most_lines: int) -> None:
+        """Take the height of the text, up to a number of lines."""
+        self.ensurePolished()
+        lines = min(most_lines, self.document().blockCount())
+        longest = max((len(line) for line in self.toPlainText().splitlines()), default=0)
+        lines = max(lines, min(most_lines, longest // 70 + 1))
+        self.setFixedHeight(lines * (self.fontMetrics().lineSpacing() + 1) + 22)
+
+    @property
+    def seen(self) -> bool:
+        """Whether all lines have been in view."""
+        bar = self.verticalScrollBar()
+        return self._in_view >= (bar.maximum() + bar.pageStep() if bar.maximum() else 1)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Note the lines in view, if the box is in view as a whole; lines that were jumped over do not count."""
+        super().paintEvent(event)
+        bar = self.verticalScrollBar()
+        whole = self.visibleRegion().boundingRect().height() >= self.height() - 2
+        if whole and bar.value() <= self._in_view < bar.value() + max(1, bar.pageStep()):
+            self._in_view = bar.value() + max(1, bar.pageStep())
+            self.looked.emit()
 
 
 def readable(arguments: str) -> str:
@@ -149,77 +318,3 @@ def _without_doubles(pairs: list[tuple[str, object]]) -> dict[str, object]:
     if len(found) != len(pairs):
         raise ValueError("a field stands twice")
     return found
-
-
-SWITCH_ASSISTANT = "switchAssistant"
-
-
-class HandOverCard(GuardedCard):
-    """Asks whether a member of a group may be given an instruction; answers allow or deny.
-
-    Emits changed_and_allowed(arguments as JSON) if the user changed the instruction.
-    """
-
-    changed_and_allowed = Signal(str)
-
-    def __init__(self, language: Language, look: Look, message: Message) -> None:
-        assert message.prompt is not None
-        self._arguments = arguments_of(message.prompt.arguments)
-        member = exact(str(self._arguments.get("assistant", "")))[:80]
-        super().__init__(language, look, message, "users", language("hand_over.question", name=member))
-        # As shown: if it is not changed, the call runs with its own arguments.
-        self._instruction = visible(str(self._arguments.get("instruction", "")))
-        hint = plain_label("hint", wrap=True)
-        hint.setText(language("hand_over.hint"))
-        self.box = TextBox(lines=2, most=8, submits=False)
-        self.box.setObjectName("hand_over_instruction")
-        self.box.setFrameShape(TextBox.Shape.StyledPanel)
-        self.box.setAccessibleName(language("hand_over.instruction"))
-        self.box.setPlainText(self._instruction)
-        self.deny = GuardedButton("primary", "hand_over_deny")
-        self.allow = GuardedButton("", "hand_over_allow")
-        self.deny.setText(language("hand_over.deny"))
-        self.allow.setText(language("hand_over.allow"))
-        self.column.addWidget(hint)
-        self.column.addWidget(self.box)
-        self._add_answers((self.deny, Consent.DENY), (self.allow, Consent.ALLOW))
-        self.box.textChanged.connect(self._show_state)
-
-    def _take_key(self, event: QKeyEvent) -> bool:
-        if event.key() in ENTER and not self.box.hasFocus():
-            self._on_answer(Consent.DENY)
-            return True
-        return False
-
-    def _show_state(self) -> None:
-        self.allow.setEnabled(bool(self.box.text()) and not self._wait.isActive())
-        self.updateGeometry()
-
-    def _on_answer(self, answer: str) -> None:
-        text = self.box.text()
-        self.box.setEnabled(False)
-        if answer == Consent.ALLOW and text != self._instruction.strip():
-            for one in self._answers:
-                one.setEnabled(False)
-            arguments = {**self._arguments, "instruction": text}
-            self.changed_and_allowed.emit(json.dumps(arguments, ensure_ascii=False))
-        else:
-            super()._on_answer(answer)
-
-
-def arguments_of(text: str) -> dict[str, object]:
-    """Return the arguments of a hand-over from JSON, empty if they are no object."""
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-def is_hand_over(message: Message) -> bool:
-    """Say whether a question is a hand-over whose member and instruction are texts."""
-    prompt = message.prompt
-    if prompt is None or prompt.tool != SWITCH_ASSISTANT or prompt.reason == "may_have_run":
-        return False
-    arguments = arguments_of(prompt.arguments)
-    return all(isinstance(arguments.get(name), str) for name in ("assistant", "instruction"))

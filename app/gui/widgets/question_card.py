@@ -231,9 +231,9 @@ class QuestionCard(PromptCard):
         foot = hbox(self._answer, self._skip, STRETCH, spacing=6)
         self.column.addSpacing(2)
         self.column.addLayout(foot)
-        if self._rows:
+        if prompt.type == PromptType.OPTIONS and self._rows:
             self._rows[0].setChecked(True)
-        else:
+        elif not self._rows:
             self.setFocusProxy(self._box)
         self._answer.clicked.connect(self._on_answer)
         self._skip.clicked.connect(self.dismissed)
@@ -284,7 +284,7 @@ class QuestionCard(PromptCard):
         ):
             self.choose(number)
         elif event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down) and self._rows:
-            step = 1 if event.key() == Qt.Key.Key_Down else -1
+            step = 1 if event.key() == Qt.Key.Key_Down or self._chosen() < 0 else -1
             self.choose((self._chosen() + step) % len(self._rows) + 1)
         elif event.key() in ENTER:
             self._on_answer()
@@ -297,22 +297,24 @@ class QuestionCard(PromptCard):
 
     def _writes(self) -> bool:
         """Say whether the answer is typed, not chosen."""
-        return not self._rows or not self._answers[self._chosen()]
+        return not self._rows or (self._chosen() >= 0 and not self._answers[self._chosen()])
 
     def _show_state(self) -> None:
         shown = self._writes()
         if self._box.isHidden() is shown:
             self._box.setVisible(shown)
             self.updateGeometry()
-        self._answer.setEnabled(not shown or bool(self._box.text()))
+        self._answer.setEnabled(bool(self._box.text()) if shown else self._chosen() >= 0)
 
     def _on_text(self) -> None:
         self._show_state()
         self.written.emit(self._box.toPlainText())
 
     def _on_answer(self) -> None:
+        if not self._answer.isEnabled():
+            return
         answer = self._box.text() if self._writes() else self._answers[self._chosen()]
-        if answer and self._answer.isEnabled():
+        if answer:
             # Only the first Enter answers.
             self._answer.setEnabled(False)
             self.answered.emit(answer)

@@ -21,7 +21,9 @@ Json = Mapping[str, Any]
 
 
 def offered_tool(tool: Json) -> dict[str, Any]:
-    """Return a tool's name, description, schema, `ui://` page, and a hash of all that the server sent."""
+    """Return a tool's name, description, schema, `ui://` page, whether it says that it only reads, and a hash of the first
+    three as the server sent them.
+    """
     name = str(tool.get("name", ""))
     description = str(tool.get("description") or tool.get("title") or "")
     schema = tool.get("inputSchema") or _ANY_OBJECT
@@ -31,6 +33,7 @@ def offered_tool(tool: Json) -> dict[str, Any]:
         "description": visible(description)[:_DESCRIPTION_CHARACTERS],
         "schema": plain_schema(schema),
         "hash": sha256(bound.encode()).hexdigest(),
+        "reads": (tool.get("annotations") or {}).get("readOnlyHint") is True,
         "ui": _page_of(tool.get("_meta") or {}),
     }
 

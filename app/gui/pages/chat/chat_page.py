@@ -17,21 +17,19 @@ from app.core.events import (
     TurnFinished,
     TurnStarted,
 )
-from app.core.message import Attachment, Author, Message, PromptReason, PromptType, Role
+from app.core.message import Attachment, Author, Message, Role
 from app.core.session import Chat, ChatSession, Status
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.pages.chat.chat_composer import ChatComposer
 from app.gui.pages.chat.orchestrator_box import OrchestratorBox
+from app.gui.pages.chat.question_cards import QuestionCards
 from app.gui.pages.chat.state_line import StateLine
 from app.gui.panels.conversation_view import ConversationView
 from app.gui.transcript.message_actions import PIN, UNPIN
 from app.gui.transcript.row_style import MAX_COLUMN, WIDE
-from app.gui.widgets.approval_card import ApprovalCard, HandOverCard, is_hand_over
 from app.gui.widgets.boxes import centred, vbox
 from app.gui.widgets.label import Paragraph
-from app.gui.widgets.page_card import PageCard
-from app.gui.widgets.question_card import PromptCard, QuestionCard
 from app.gui.widgets.queue_strip import QueueStrip
 
 NOBODY = ChatSession(id="", title="", chat=Chat(assistant_id=""))
@@ -42,7 +40,7 @@ class ChatPage(ConversationView):
     """Shows a chat, or an empty page for a new one; requests carry the session's id, "" for a new chat.
 
     Signals: send_requested(session, text, attachments), edit_requested(session, message, text,
-    attachments), answer_requested(session, message, answer), dismiss_requested(session, message),
+    attachments), answer_requested(session, message, answer), calls_answer_requested(session, messages, answer), dismiss_requested(session, message),
     message_action_requested(session, message, action), version_requested(session, turn, step),
     stop_turn_requested(session, turn), stop_requested(session), resume_requested(session),
     hand_over_requested(session, message, arguments) if the user changed the hand-over,
@@ -54,6 +52,7 @@ class ChatPage(ConversationView):
     send_requested = Signal(str, str, object)
     edit_requested = Signal(str, str, str, object)
     answer_requested = Signal(str, str, str)
+    calls_answer_requested = Signal(str, list, str)
     dismiss_requested = Signal(str, str)
     message_action_requested = Signal(str, str, str)
     version_requested = Signal(str, str, int)
@@ -89,9 +88,10 @@ class ChatPage(ConversationView):
             part.setFocusProxy(self.composer.box)
         self.box = OrchestratorBox(language, look)
         self._foot = QWidget()
+        self.cards = QuestionCards(language, look, self.transcript, self._answers)
         self._lay_out()
         self._connect()
-        self.transcript.questions.set_factory(self._make_card)
+        self.transcript.questions.set_factory(self.cards.make)
         self.transcript.feed.set_retry_allowed(True)
         self.transcript.feed.show_session(NOBODY, ())
         self._retranslate()
@@ -165,11 +165,13 @@ class ChatPage(ConversationView):
             if message.parent_turn_id is None:
                 self.transcript.feed.clear_speaking()
             super().show_message(message)
+            self.cards.refresh()
             self._show_empty()
 
     def show_finished(self, event: MessageFinished) -> None:
         if self._takes(event.message):
             super().show_finished(event)
+            self.cards.refresh()
             self._said += _said_in((event.message,))
             self.chat_composer.message_box.set_said(self._said)
             self._show_empty()
@@ -241,7 +243,7 @@ class ChatPage(ConversationView):
     def take_focus(self) -> None:
         """Focus the open question, or the composer; never take the focus from somebody who writes."""
         box = self.composer.box
-        card = next((one for one in self.transcript.findChildren(PromptCard) if one.isVisible()), None)
+        card = self.cards.shown()
         if card is not None and not box.toPlainText() and not box.composing:
             card.setFocus()
         else:
@@ -265,13 +267,12 @@ class ChatPage(ConversationView):
     def _show_draft(self, draft: Draft) -> None:
         self._editing = draft.rewriting.message_id if draft.rewriting else ""
         self._set_aside = replace(draft, rewriting=None)
-        self._answers, self._queued = dict(draft.answers), dict(draft.queued)
+        self._queued = dict(draft.queued)
+        self.cards.write(draft.answers)
         written = draft.rewriting or draft
         self.chat_composer.show_editing(bool(self._editing))
         self.chat_composer.strip.show_attachments(written.attachments)
         self._write(written.text)
-        for card in self.transcript.findChildren(QuestionCard):
-            card.write(self._answers.get(card.message.id, ""))
         self.queue.write(self._queued)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -333,43 +334,6 @@ class ChatPage(ConversationView):
         )
         self._empty.raise_()
 
-    def _make_card(self, message: Message) -> PromptCard:
-        assert message.prompt is not None
-        card = self._new_card(message)
-        card.answered.connect(lambda answer: self.answer_requested.emit(self.session_id, message.id, answer))
-        card.dismissed.connect(lambda: self.dismiss_requested.emit(self.session_id, message.id))
-        for done in (card.answered, card.dismissed):
-            done.connect(lambda *_: self._leave_card(card))
-        if isinstance(card, QuestionCard):
-            card.write(self._answers.get(message.id, ""))
-            card.written.connect(lambda text: self._on_written(self._answers, message.id, text or None))
-            for done in (card.answered, card.dismissed):
-                done.connect(lambda *_: self._on_written(self._answers, message.id, None))
-        # Only the first time: a card scrolled into view again takes no focus.
-        card.came.connect(self._on_card_came, Qt.ConnectionType.SingleShotConnection)
-        return card
-
-    def _leave_card(self, card: PromptCard) -> None:
-        """Focus the next question, or the composer."""
-        others = (one for one in self.transcript.findChildren(PromptCard) if one is not card)
-        following = next((one for one in others if one.isVisible()), None)
-        (following or self.composer.box).setFocus()
-
-    def _new_card(self, message: Message) -> PromptCard:
-        if is_hand_over(message):
-            card = HandOverCard(self._language, self._look, message)
-            card.changed_and_allowed.connect(
-                lambda arguments: self.hand_over_requested.emit(self.session_id, message.id, arguments)
-            )
-            return card
-        asks_leave = message.prompt is not None and message.prompt.type == PromptType.APPROVAL
-        if message.prompt.reason == PromptReason.PAGE:
-            # Decided by who asked, never by the content of the page.
-            page = PageCard(self._language, self._look, message)
-            page.link_requested.connect(lambda address: self.link_requested.emit(address, ""))
-            return page
-        return (ApprovalCard if asks_leave else QuestionCard)(self._language, self._look, message)
-
     def _on_card_came(self) -> None:
         # Also if another window is active, so that the question has the focus on return.
         if self.window().focusWidget() is self.composer.box:
@@ -395,6 +359,15 @@ class ChatPage(ConversationView):
         self.box.member_called.connect(composer.message_box.begin_with)
         self.queue.written.connect(lambda *said: self._on_written(self._queued, *said))
         self.state_line.resume_requested.connect(lambda: self.resume_requested.emit(self.session_id))
+        cards = self.cards
+        cards.answered.connect(lambda *said: self.answer_requested.emit(self.session_id, *said))
+        cards.calls_answered.connect(lambda *said: self.calls_answer_requested.emit(self.session_id, *said))
+        cards.dismissed.connect(lambda asked: self.dismiss_requested.emit(self.session_id, asked))
+        cards.handed_over.connect(lambda *said: self.hand_over_requested.emit(self.session_id, *said))
+        cards.link_requested.connect(lambda address: self.link_requested.emit(address, ""))
+        cards.written.connect(self._on_text_changed)
+        cards.came.connect(self._on_card_came)
+        cards.left.connect(lambda: self.composer.box.setFocus())
         transcript.action_requested.connect(self._on_action)
         transcript.version_requested.connect(lambda *one: self.version_requested.emit(self.session_id, *one))
         transcript.stop_turn_requested.connect(

@@ -55,6 +55,10 @@ class ServersPage(QWidget):
         self.line.setFixedHeight(64)
         self._detail = plain_label("hint", wrap=True)
         self._tools = plain_label("hint", wrap=True)
+        self._unasked = named("server_unasked", plain_label("hint", wrap=True))
+        self.ask_again = say(
+            button("link", "server_ask_again", self._on_ask_again), language, "server.ask_again"
+        )
         self._changed = plain_label("warn", wrap=True)
         self._plain = named("server_plain", plain_label("warn", wrap=True))
         self.enabled = say(named("server_enabled", TickBox(look)), language, "server.enabled")
@@ -97,6 +101,8 @@ class ServersPage(QWidget):
             self._plain,
             self._detail,
             self._tools,
+            self._unasked,
+            (self.ask_again, 0, Qt.AlignmentFlag.AlignLeft),
             self.enabled,
             STRETCH,
             hbox(
@@ -143,6 +149,9 @@ class ServersPage(QWidget):
         show_or_hide(self._detail, server_trouble(status, words))
         tools = ", ".join(status.tools[:TOOLS_SHOWN]) + (", …" if len(status.tools) > TOOLS_SHOWN else "")
         show_or_hide(self._tools, words("server.tools", tools=tools) if tools else "")
+        unasked = ", ".join(status.unasked)
+        show_or_hide(self._unasked, words("server.unasked", tools=unasked) if unasked else "")
+        self.ask_again.setVisible(bool(unasked))
         changed = ", ".join(status.changed)
         show_or_hide(self._changed, words("server.changed", tools=changed) if changed else "")
         plain = ", ".join(field.partition(".")[2] for field in parted(server)[1])
@@ -150,6 +159,11 @@ class ServersPage(QWidget):
         self.enabled.setChecked(not server.disabled)
         self.allow.setVisible(status.state == ServerState.ASKING or server.disabled)
         self._restart.setVisible(status.state in (ServerState.CONNECTED, ServerState.DOWN))
+
+    def _on_ask_again(self) -> None:
+        if self._status is not None:
+            server = self._status.server.name
+            self._tasks.start(f"ask again {server}", self._do(self._engine.servers.ask_again(server)))
 
     def _on_restart(self) -> None:
         if self._status is not None:
