@@ -14,8 +14,8 @@ from pytestqt.qtbot import QtBot
 from app.core.provider import ProviderConfig, ProviderStatus
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
-from app.gui.widgets.agent_choices import ModelChoice
 from app.gui.widgets.controls import Choice
+from app.gui.widgets.model_choice import ModelChoice
 from tests.gui.test_contrast import READ, contrast
 
 # The platform of the tests has no real pop-ups.

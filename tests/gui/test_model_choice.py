@@ -1,15 +1,17 @@
 """The choice of a model where a server lists hundreds: what is typed is found anywhere in the names."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
+from app.core.model_facts import FactSource, ModelFacts, ModelPrices
 from app.core.provider import ProviderConfig, ProviderStatus
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
-from app.gui.widgets.agent_choices import ModelChoice
+from app.gui.widgets.model_choice import HEADING, ModelChoice
 from tests.app_driver import until
 
 # The platform of the tests has no real pop-ups.
@@ -73,3 +75,58 @@ async def test_one_that_is_fixed_offers_nothing(choice):
     choice.set_fixed(True)
     QTest.keyClicks(choice.lineEdit(), "model-31")
     assert not choice.completer().popup().isVisible()
+
+
+FACTS = ModelFacts(
+    window=200_000,
+    tools=True,
+    images=True,
+    efforts=("low", "high"),
+    prices=ModelPrices(read=3e-6, written=15e-6),
+    source=FactSource.LIST,
+)
+
+
+async def test_models_are_grouped_and_say_what_they_can_do_and_cost(choice):
+    [router] = choice._providers
+    other = replace(router, config=replace(router.config, id="other"), label="Other", models=("one", "two"))
+    choice.set_providers([router, other], lambda _provider, model: FACTS if model == "two" else ModelFacts())
+    rows = choice.model()
+    headings = [place for place in range(choice.count()) if not rows.item(place).isEnabled()]
+    assert [(place, rows.index(place, 0).data(HEADING)) for place in headings] == [
+        (1, "Router"),
+        (402, "Other"),
+    ]
+    choice.show_model("other", "two")
+    said = "images · tools · thinking · 200k window · $3.00 in, $15.00 out / 1M"
+    assert (choice.accessibleDescription(), choice.toolTip()) == (said, said)
+    choice.show_model("other", "one")
+    assert choice.accessibleDescription() == ""
+    choice.showPopup()
+    await until(choice.view().isVisible)
+    choice.view().scrollToBottom()
+    await until(lambda: choice.view().visualRect(rows.index(404, 0)).height() > 0)
+    drawn = choice.view().viewport().grab().toImage()
+
+    def lines(place: int) -> int:
+        """Count the rows of pixels with letters, left of where a heading would end."""
+        rect = choice.view().visualRect(rows.index(place, 0))
+        ground = drawn.pixelColor(rect.right() - 3, rect.center().y())
+        return sum(
+            any(drawn.pixelColor(x, y) != ground for x in range(rect.left() + 12, rect.right() - 12))
+            for y in range(rect.top(), rect.bottom())
+        )
+
+    assert lines(404) > 1.5 * lines(403)
+    choice.hidePopup()
+
+
+async def test_a_provider_is_neither_found_nor_chosen(choice):
+    choice.setCurrentIndex(0)
+    QTest.keyClick(choice, Qt.Key.Key_Down)
+    assert choice.chosen() == ("router", "vendor-0/Model-000")
+    choice.lineEdit().selectAll()
+    QTest.keyClicks(choice.lineEdit(), "router")
+    popup = choice.completer().popup()
+    await until(popup.isVisible)
+    assert len(offered(choice)) == 400

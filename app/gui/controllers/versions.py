@@ -3,7 +3,6 @@
 from functools import partial
 
 from PySide6.QtCore import QPoint
-from PySide6.QtWidgets import QMenu
 
 from app.engine.chat.branches import back_from, root_of, said_from, versions
 from app.engine.engine import Engine
@@ -36,18 +35,18 @@ class VersionController(Controller):
         if action == RETRY:
             self._retry(session_id, message_id)
         elif action == RETRY_WITH:
-            self._menu(session_id, message_id).popup(self._place_of(message_id))
+            self._offer(session_id, message_id)
         elif action == COMPARE:
             self._compare(session_id, message_id)
 
     def _retry(self, session_id: str, message_id: str, **choice: str) -> None:
         self._start(self._engine.chats.retry(session_id, message_id, **choice))
 
-    def _menu(self, session_id: str, message_id: str) -> QMenu:
-        """Return the ways to have a message answered again: as usual, with another model, with another effort."""
-        words = self._language
+    def _offer(self, session_id: str, message_id: str) -> None:
+        """Offer the ways to have a message answered again: as usual, with another model, with another effort."""
         live = self._engine.live(session_id)
-        assert live is not None
+        if live is None:
+            return
         usual = self._engine.chats.usual_turn(live, message_id).agent_model
         facts = self._engine.connections.known_facts(usual.provider, usual.model)
         ways = [
@@ -61,9 +60,9 @@ class VersionController(Controller):
             )
             for effort in efforts_of(facts)
         ]
-        menu = build_menu(self._page, words.texts, ways, efforts)
+        menu = build_menu(self._page, self._language.texts, ways, efforts)
         menu.setObjectName("retry_menu")
-        return menu
+        menu.popup(self._place_of(message_id))
 
     def _place_of(self, message_id: str) -> QPoint:
         """Return where on the screen the menu of a message opens: under its buttons, else in its first line."""
@@ -80,6 +79,7 @@ class VersionController(Controller):
         live = self._engine.live(session_id)
         if live is None:
             return
+        self._tasks.replace("model facts", self._engine.connections.learn_facts())
         usual = self._engine.chats.usual_turn(live, message_id)
         ready = [one for one in self._engine.providers() if one.ready]
         dialog = OtherAnswerDialog(

@@ -10,11 +10,11 @@ from app.core.provider import ProviderStatus
 from app.gui.dialogs.ask_dialogs import AskDialog
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
-from app.gui.widgets.agent_choices import ModelChoice
 from app.gui.widgets.answer_style_choice import efforts_of
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import Choice
 from app.gui.widgets.label import Paragraph, plain_label
+from app.gui.widgets.model_choice import ModelChoice
 from app.gui.widgets.wording import named
 
 
@@ -34,9 +34,9 @@ class OtherAnswerDialog(AskDialog):
         super().__init__(words, parent, "retry", words("retry.title"), ("go", words("transcript.retry")))
         self._facts = facts
         self._effort = str(Effort.AUTO)
-        self.model = named("retry_model", ModelChoice(words, look))
+        self.model = named("retry_model", ModelChoice(words, look, default=False))
         self.model.setAccessibleName(words("assistant.field.model"))
-        self.model.set_providers(ready)
+        self.model.set_providers(ready, facts)
         self.effort = named("retry_effort", Choice(look))
         self.effort.setAccessibleName(words("answers.effort"))
         self._effort_label = plain_label("hint", text=words("answers.effort"))

@@ -88,6 +88,7 @@ class VersionsDialog(QDialog):
         view.feed.show_session(self._session, version.messages)
         # Read from the beginning, not from the end as a chat is.
         view.go_to(version.messages[0].id, 0)
+        view.canvas.scroller.follow = False
         view.link_requested.connect(self.link_requested)
         view.save_requested.connect(self.save_requested)
         column.use.clicked.connect(lambda: self._use(version.turn_id))

@@ -16,13 +16,14 @@ from app.engine.turns.sub_agents import SUB_AGENT
 from app.gui.display.i18n import Language
 from app.gui.display.server_display import server_state
 from app.gui.display.style import Look, tall
-from app.gui.widgets.agent_choices import BusyChoice, ModelChoice
+from app.gui.widgets.agent_choices import BusyChoice
 from app.gui.widgets.answer_style_choice import AnswerStyleChoice
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.chip_list import ChipList, ChipOption
 from app.gui.widgets.composer import TextBox
 from app.gui.widgets.controls import NumberBox, TickBox, WrappedTick
 from app.gui.widgets.label import Paragraph, plain_label
+from app.gui.widgets.model_choice import ModelChoice
 from app.gui.widgets.wording import named, say
 
 MOST_NAME = 60
@@ -125,7 +126,7 @@ class AssistantForm(QWidget):
         """Set the choices."""
         self._choices = choices
         with QSignalBlocker(self):
-            self.model.set_providers(choices.providers)
+            self.model.set_providers(choices.providers, choices.facts)
             self._show_facts()
             self._offer()
 

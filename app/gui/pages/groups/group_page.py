@@ -16,13 +16,13 @@ from app.gui.display.style import Look, tall
 from app.gui.pages.assistants.assistant_editor import AssistantEditor
 from app.gui.pages.assistants.assistant_form import Choices
 from app.gui.pages.assistants.assistants_page import CARD_HEIGHT, GAP, AssistantCards
-from app.gui.widgets.agent_choices import ModelChoice
 from app.gui.widgets.answer_style_choice import AnswerStyleChoice
 from app.gui.widgets.boxes import STRETCH, frame, hbox, vbox
 from app.gui.widgets.composer import TextBox
 from app.gui.widgets.controls import NumberBox, TickBox, button, name_button, scrolling
 from app.gui.widgets.definition_editor import DefinitionEditor
 from app.gui.widgets.label import Paragraph, plain_label, plain_tip
+from app.gui.widgets.model_choice import ModelChoice
 from app.gui.widgets.wording import named, say
 
 MOST_NAME = 60
@@ -135,7 +135,7 @@ class GroupForm(QWidget):
         """Set the assistants that can be members, and the models."""
         self._choices, self._built_in = choices, built_in
         with QSignalBlocker(self):
-            self.model.set_providers(choices.providers)
+            self.model.set_providers(choices.providers, choices.facts)
             self._show_facts()
 
     def group(self) -> Group | None:
