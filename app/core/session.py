@@ -1,6 +1,7 @@
 """A session: a saved conversation with its plan, its status and the state of its kind."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Literal, NamedTuple
 
@@ -150,7 +151,8 @@ class Debate:
     `failures` counts failed turns in a row; `due` are the ids of failed messages whose turns are taken again before the
     cursor's, in order; `left` are the ids of participants whom the user left out. With `polls` all participants vote in
     secret before the first round and after each. `judge` is "provider/model" of who gives the verdict at the end, ANY_JUDGE,
-    NO_JUDGE, or "" for a verdict where there are votes.
+    NO_JUDGE, or "" for a verdict where there are votes. `unused_summaries` are the ids of the running notes that the user
+    does not want used.
     """
 
     topic: str
@@ -170,6 +172,7 @@ class Debate:
     judge: str = ""
     ballots: tuple[Ballot, ...] = ()
     verdict: Verdict | None = None
+    unused_summaries: tuple[str, ...] = ()
 
     @property
     def concludes(self) -> bool:
@@ -282,6 +285,19 @@ class Session:
     chat: Chat | None = None
     group: GroupState | None = None
     workflow: WorkflowState | None = None
+
+    @property
+    def unused_summaries(self) -> tuple[str, ...]:
+        """The ids of the summaries that the user does not want used."""
+        state = self.chat or self.debate
+        return state.unused_summaries if state is not None else ()
+
+    def without_summaries(self, ids: Iterable[str]) -> dict[str, object]:
+        """Return the changed field of the session where the user does not want these summaries used, and all others."""
+        unused = tuple(sorted(ids))
+        if self.debate is not None:
+            return {"debate": replace(self.debate, unused_summaries=unused)}
+        return {"chat": replace(self.chat, unused_summaries=unused)} if self.chat is not None else {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -96,6 +96,13 @@ class LiveSession:
         return [self.message(message_id) for message_id in self._turns.get(turn_id, ())]
 
     @property
+    def said(self) -> list[Message]:
+        """The messages without the summaries, in order."""
+        if not self._summaries:
+            return self.messages
+        return [one for one in self.messages if one.role != Role.SUMMARY]
+
+    @property
     def is_summarized(self) -> bool:
         """Whether there are summaries of any of its turns."""
         return bool(self._summaries)

@@ -14,6 +14,7 @@ from app.core.events import Event, MessageFinished, SessionChanged
 from app.core.message import Message, MessageState
 from app.core.provider import Delta, Finished, Text
 from app.core.session import ENDED, DebateSession, Participant, Status
+from app.engine.debate.director import PARTICIPANT
 from app.engine.debate.next_speaker import next_speaker
 from tests.builders import people
 from tests.engine.debate_world import DebateWorld
@@ -438,7 +439,7 @@ class DebateMachine(DebateWorld):
     @staticmethod
     def _is_turn(event: Event) -> bool:
         assert isinstance(event, MessageFinished)
-        return event.message.author.kind != "user" and event.message.state in (
+        return event.message.author.kind == PARTICIPANT and event.message.state in (
             MessageState.DONE,
             MessageState.FAILED,
         )

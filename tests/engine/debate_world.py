@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from hypothesis.stateful import RuleBasedStateMachine
 
-from app.core.message import Message
+from app.core.message import Message, Role
 from app.core.session import DebateSession
 from app.engine.turns.metered_models import MeteredModels
 from tests.builders import a_bench, remotes
@@ -88,7 +88,7 @@ class DebateWorld(RuleBasedStateMachine):
 
     @property
     def messages(self) -> list[Message]:
-        return list(self.live.whole_messages())  # type: ignore[attr-defined]
+        return [one for one in self.live.whole_messages() if one.role != Role.SUMMARY]  # type: ignore[attr-defined]
 
     @property
     def call(self) -> Call | None:

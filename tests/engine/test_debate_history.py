@@ -10,13 +10,16 @@ from app.core.model_facts import ModelFacts
 from app.core.settings import DebateHistory, Settings
 from tests.builders import Bench, a_bench, a_log_store, a_setup
 from tests.engine.request_rules import as_sent
+from tests.engine.test_debate_notes import asks_for_notes
 
 
 @pytest.fixture
 async def made(tmp_path: Path) -> AsyncIterator[Bench]:
     bench = a_bench(a_log_store(tmp_path))
     numbers = iter(range(1_000))
-    bench.models.otherwise = lambda request: [f"Point number {next(numbers)}. " + "And so on. " * 40]
+    bench.models.otherwise = lambda request: (
+        ["Noted."] if asks_for_notes(request) else [f"Point number {next(numbers)}. " + "And so on. " * 40]
+    )
     yield bench
     await bench.engine.shutdown()
 
@@ -35,7 +38,7 @@ def _know(made: Bench, window: int) -> None:
 
 async def test_the_last_15(made: Bench) -> None:
     await made.run(a_setup(3, rounds=10))
-    assert len(made.models.requests) == 30
+    assert len(made.models.requests) == 30 + 1, "the running notes"
     assert _said_in(made) == list(range(14, 29))
 
 

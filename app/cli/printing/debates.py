@@ -13,6 +13,7 @@ from app.core.message import Message, Role
 from app.core.session import Session
 from app.core.text import without_steering
 from app.core.texts import Texts
+from app.engine.history.summaries import summary_line
 
 
 class DebatePrinter:
@@ -64,7 +65,7 @@ class DebatePrinter:
 
     def message(self, message: Message) -> str:
         """Return a message of a session that is not running."""
-        return self._round_line(message.round) + self._opening(message) + self._closing(message)
+        return self._round_line(message.round) + self._closing(message)
 
     def _round_line(self, number: int) -> str:
         if not number or number == self._round:
@@ -100,6 +101,8 @@ class DebatePrinter:
         return without_steering(event.text[max(0, shown - event.offset) :])
 
     def _closing(self, message: Message) -> str:
+        if message.role == Role.SUMMARY:
+            return f"\n  {summary_line(message, self._texts)}\n"
         opening = "" if message.id in self._shown else self._opening(message)
         end = opening + self._more(message) + ("\n" if message.content else "")
         cut_in = self._speaking

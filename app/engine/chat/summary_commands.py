@@ -16,7 +16,7 @@ from app.engine.chat.commands import found_message
 from app.engine.chat.request import AgentTurn, build_request, history_of, root_turn
 from app.engine.history.summaries import extract, limit_for, turns_to_replace
 from app.engine.live_session import LiveSession
-from app.engine.sessions import Sessions
+from app.engine.sessions import Sessions, check_open
 from app.engine.turns.answer import Attempt
 from app.engine.turns.context import Services
 from app.engine.turns.summarizing import measured, summary_message
@@ -133,7 +133,7 @@ class Summaries:
 
     async def edit(self, session_id: str, message_id: str, text: str) -> None:
         """Use another text in place of a summary, which stays as an earlier version."""
-        live = await self._sessions.open_conversation(session_id)
+        live = await self._open(session_id)
         before = self._summary(live, message_id)
         text = clean_text(text).strip()
         if not text:
@@ -141,19 +141,18 @@ class Summaries:
         edited = replace(
             before, id=new_id(), content=text, note=SummaryNote.EDITED, usage=None, created_at=utc_now()
         )
-        chat = live.chat_session.chat
-        unused = tuple(sorted({*chat.unused_summaries, before.id}))
-        live.finish_message(edited, chat=replace(chat, unused_summaries=unused))
+        unused = {*live.session.unused_summaries, before.id}
+        live.finish_message(edited, **live.session.without_summaries(unused))
 
     async def use(self, session_id: str, message_id: str, *, used: bool) -> None:
         """Use a summary in place of the other ones of the same turns, or do not use it."""
-        live = await self._sessions.open_conversation(session_id)
+        live = await self._open(session_id)
         summary = self._summary(live, message_id)
-        unused = {*live.chat_session.chat.unused_summaries, summary.id}
+        unused = {*live.session.unused_summaries, summary.id}
         if used:
             unused |= {one.id for one in live.summaries(summary.through)}
             unused.discard(summary.id)
-        live.change(chat=replace(live.chat_session.chat, unused_summaries=tuple(sorted(unused))))
+        live.change(**live.session.without_summaries(unused))
 
     async def pin(self, session_id: str, message_id: str, *, pinned: bool) -> None:
         """Send a message word for word from now on, also once a summary stands for it; or no longer."""
@@ -164,6 +163,14 @@ class Summaries:
         chat = live.chat_session.chat
         others = tuple(one for one in chat.pinned if one != message_id)
         live.change(chat=replace(chat, pinned=(*others, message_id) if pinned else others))
+
+    async def _open(self, session_id: str) -> LiveSession:
+        """Open a session that has summaries to change: a chat, a group, or a debate with its running notes."""
+        live = await self._sessions.open(session_id)
+        if live.session.debate is None:
+            return await self._sessions.open_conversation(session_id)
+        check_open(live)
+        return live
 
     def _summary(self, live: LiveSession, message_id: str) -> Message:
         message = found_message(live, message_id)

@@ -4,14 +4,16 @@ from dataclasses import replace
 
 from app.core.errors import BadInput, NotFound
 from app.core.ids import new_id
-from app.core.message import Attachment, Message, MessageState
+from app.core.message import Attachment, Message, MessageState, Role, SummaryNote
 from app.core.session import Participant, Status, Verdict
 from app.core.store import SessionStore
+from app.engine.chat.commands import found_message
 from app.engine.chat.input import checked_text
 from app.engine.chat.run import user_message
 from app.engine.debate.director import PARTICIPANT
 from app.engine.debate.held_turns import HeldTurns
 from app.engine.debate.modes import system_prompt
+from app.engine.debate.notes import part_of, write_notes
 from app.engine.debate.providers import DebateProviders
 from app.engine.debate.setup import Candidate, DebateSetup, candidates_of, draft_of, forked, session_of
 from app.engine.debate.verdict import Judge, judged
@@ -104,6 +106,22 @@ class Debates:
         await self._store.flush(session_id)
         return verdict
 
+    async def redo_notes(self, session_id: str, message_id: str) -> None:
+        """Put running notes aside and write others on the same statements. Raises BadInput where no model gives any."""
+        live = await self._sessions.open(session_id)
+        check_open(live)
+        self._sessions.check(live.session)
+        notes, before = found_message(live, message_id), live.session.unused_summaries
+        if notes.role != Role.SUMMARY:
+            raise NotFound("message_not_found", message=message_id)
+        live.change(**live.session.without_summaries({*before, notes.id}))
+        writers = self._providers.writers(live.debate_session)
+        part = part_of(live, notes)
+        if await write_notes(live, part, writers, self._models, self._prompts, SummaryNote.ASKED):
+            live.change(**live.session.without_summaries(before))
+            raise BadInput("notes_failed", title=live.session.title)
+        await self._store.flush(session_id)
+
     async def turns(self, session_id: str) -> list[Message]:
         """Return the turns of a debate that another could go on from, in order."""
         live = await self._sessions.open(session_id)
@@ -116,7 +134,7 @@ class Debates:
     async def fork(self, session_id: str, message_id: str) -> str:
         """Start another debate that is the same up to a turn, paused after it; return its id."""
         live = await self._sessions.open(session_id)
-        messages = list(live.whole_messages())
+        messages = [one for one in live.whole_messages() if one.role != Role.SUMMARY]
         place = next((n for n, one in enumerate(messages) if one.id == message_id), None)
         if place is None:
             raise NotFound("message_not_found", message=message_id)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from html import escape
 
-from app.core.message import Attachment, Message
+from app.core.message import Attachment, Message, Role
 from app.core.session import Debate, Point
 from app.engine.debate.modes import role_name
 from app.engine.export.parts import (
@@ -28,7 +28,11 @@ class DebateDocument:
         self._session = live.debate_session
         self._debate: Debate = self._session.debate
         messages = live.whole_messages()
-        self._messages = [one for one in messages if one.content or one.error or one.note or one.attachments]
+        self._messages = [
+            one
+            for one in messages
+            if one.role != Role.SUMMARY and (one.content or one.error or one.note or one.attachments)
+        ]
         self._prompts = prompts
         self._lines = prompts.lines(self._debate.language, "export")
         self._roles = {one.id: one.role for one in self._debate.participants}

@@ -79,10 +79,10 @@ class HeldTurns:
     async def retake(self, session_id: str, message_id: str) -> None:
         """Take a failed turn again before the debate goes on."""
         live = await self._open(session_id)
-        failed = next((one for one in live.messages if one.id == message_id), None)
+        failed = next((one for one in live.said if one.id == message_id), None)
         if failed is None:
             raise NotFound("message_not_found", message=message_id)
-        if failed.state != MessageState.FAILED or any(one.retakes == message_id for one in live.messages):
+        if failed.state != MessageState.FAILED or any(one.retakes == message_id for one in live.said):
             raise BadInput("turn_not_failed")
         await self._go_on(
             live, lambda debate: replace(debate, due=tuple(dict.fromkeys((*debate.due, message_id))))
@@ -97,7 +97,7 @@ class HeldTurns:
         if len(self._present(session)) <= MIN_PARTICIPANTS:
             return ()
         if session.debate.failures >= MAX_FAILURES:
-            ids = {one.author.id for one in last_turns(live.messages, session.debate.failures)}
+            ids = {one.author.id for one in last_turns(live.said, session.debate.failures)}
         else:
             spoken = self._next(live)
             ids = {spoken.speaker} if spoken is not None else set()
@@ -143,8 +143,8 @@ class HeldTurns:
     def _next(self, live: LiveSession) -> Speak | None:
         """Return the turn that comes next once the debate goes on."""
         session = live.debate_session
-        session = replace(session, debate=after_resume(session.debate, live.messages))
-        decision = decide(session, live.messages, self._world(session))
+        session = replace(session, debate=after_resume(session.debate, live.said))
+        decision = decide(session, live.said, self._world(session))
         return decision if isinstance(decision, Speak) else None
 
     def _present(self, session: DebateSession) -> list[Participant]:

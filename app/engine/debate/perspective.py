@@ -15,6 +15,8 @@ from app.core.session import Debate, Participant
 from app.engine.debate.modes import ROLES, role_name, system_prompt
 from app.engine.debate.motion import motion_of
 from app.engine.debate.names import USER_NAMES, addressed
+from app.engine.history.summaries import summary_for
+from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.turns.answer_style import temperature_of
 
@@ -24,6 +26,7 @@ SHORT_WINDOW = 7
 USER_LABEL = "User"
 TRANSCRIPT_CONTEXT = 6_000
 TRANSCRIPT_PERSONA = 300
+TRANSCRIPT_NOTES = 1_500
 _OWN_ROLE_LENGTH = 40
 
 _TRANSCRIPT_OPTIONS: dict[str, object] = {
@@ -43,8 +46,12 @@ def chat_request(
     *,
     window: int = WINDOW,
     cue: str = "",
+    notes: str = "",
 ) -> ModelRequest:
-    """Return the request of a turn for a model that takes chat messages; `cue` asks for something else."""
+    """Return the request of a turn for a model that takes chat messages; `cue` asks for something else.
+
+    `notes` are the running notes on what is no longer sent.
+    """
     names, words = known_names(debate), prompts.lines(debate.language, "assistant")
     items: list[tuple[str, str]] = []
     for message in visible(debate, messages, speaker, round_number, window=window):
@@ -58,7 +65,10 @@ def chat_request(
     blocks: list[tuple[str, list[str]]] = [(role, [text]) for role, text in _merge(items)]
     if not blocks or blocks[0][0] != Role.USER:
         blocks.insert(0, (Role.USER, []))
-    blocks[0][1].insert(0, _brief(debate, prompts, names))
+    noted = (
+        [f"{words['debate_notes']}\n{defuse(notes, names)}"] if _may_read(debate, notes, round_number) else []
+    )
+    blocks[0][1][:0] = [_brief(debate, prompts, names), *noted]
     if blocks[-1][0] != Role.USER:
         blocks.append((Role.USER, []))
     blocks[-1][1].append(cue or _cue(debate, speaker, round_number, prompts))
@@ -84,6 +94,7 @@ def transcript_request(
     prompts: Prompts,
     *,
     window: int = WINDOW,
+    notes: str = "",
 ) -> ModelRequest:
     """Return the request of a turn for a small model: one message, an opener, one line to write."""
     lines = prompts.lines("en", "transcript")
@@ -95,6 +106,8 @@ def transcript_request(
     context = " ".join(_one_line(f"{file.name}: {file.text}") for file in debate.context)
     if context:
         parts.append(lines["context"].format(text=_cut(context, TRANSCRIPT_CONTEXT)))
+    if _may_read(debate, notes, round_number):
+        parts.append(lines["notes"].format(text=_cut(_one_line(notes), TRANSCRIPT_NOTES)))
     parts.append("")
     for message in visible(debate, messages, speaker, round_number, window=window):
         said = [
@@ -159,9 +172,26 @@ def visible(
     return [seen[place] for place in sorted(shown)]
 
 
+def notes_of(live: LiveSession) -> Message | None:
+    """Return the running notes that are in use, None for none."""
+    return summary_for(live, (one.turn_id for one in reversed(live.said)), "")
+
+
+def notes_sent(live: LiveSession, window: int = WINDOW) -> str:
+    """Return the running notes where not all statements are sent, "" where they are or there are no notes."""
+    notes = notes_of(live) if live.is_summarized else None
+    return notes.content if notes is not None and sum(map(is_said, live.messages)) > window else ""
+
+
+def _may_read(debate: Debate, notes: str, round_number: int) -> bool:
+    """Whether a turn is sent notes: not before a statement that is made without knowing the others'."""
+    return bool(notes) and not (debate.independent_opening and round_number == 1)
+
+
 def is_said(message: Message) -> bool:
-    """Whether a message is whole and says something."""
-    return message.state == MessageState.DONE and bool(message.content.strip() or message.attachments)
+    """Whether a message is whole and says something; running notes are none."""
+    whole = message.state == MessageState.DONE and bool(message.content.strip() or message.attachments)
+    return whole and message.role != Role.SUMMARY
 
 
 def _protected(debate: Debate, seen: list[Message], speaker: Participant) -> set[int]:

@@ -11,7 +11,7 @@ from app.core.settings import DebateHistory
 from app.core.store import Documents
 from app.engine.debate.director import World, participant_of
 from app.engine.debate.modes import form_of
-from app.engine.debate.perspective import WINDOW, chat_request, transcript_request, visible
+from app.engine.debate.perspective import WINDOW, chat_request, notes_sent, transcript_request, visible
 from app.engine.debate.verdict import Judge
 from app.engine.director import Speak
 from app.engine.history.summaries import fits
@@ -41,10 +41,12 @@ class DebateProviders:
         """Return the participants whose models can vote: not those that take no chat messages."""
         return [one for one in session.debate.participants if self._can_think(one.provider)]
 
-    def judges(self, session: DebateSession) -> list[Judge]:
-        """Return the judge chosen in the set-up, the participants' models, then the other ones that are ready, each once."""
-        ready = [one for one in self.statuses() if one.ready and self._can_think(one.config.id)]
-        usable = {one.config.id for one in ready}
+    def writers(self, session: DebateSession) -> list[Judge]:
+        """Return the models that can write running notes: the judge chosen in the set-up and the participants', each once.
+
+        No other provider reads the debate for that.
+        """
+        usable = {one.config.id for one in self.statuses() if one.ready and self._can_think(one.config.id)}
         provider, slash, model = session.debate.judge.partition("/")
         found = [
             Judge(name=one.name, provider=one.provider, model=one.model)
@@ -54,15 +56,18 @@ class DebateProviders:
         if slash and provider in usable:
             own = [one for one in found if (one.provider, one.model) == (provider, model)]
             found[:0] = own[:1] or [Judge(name=model, provider=provider, model=model)]
+        return _each_once(found)
+
+    def judges(self, session: DebateSession) -> list[Judge]:
+        """Return the judge chosen in the set-up, the participants' models, then the other ones that are ready, each once."""
+        ready = [one for one in self.statuses() if one.ready and self._can_think(one.config.id)]
+        found = self.writers(session)
         found += [
             Judge(name=one.label, provider=one.config.id, model=one.default_model)
             for one in ready
             if one.default_model
         ]
-        unique: dict[tuple[str, str], Judge] = {}
-        for one in found:
-            unique.setdefault((one.provider, one.model), one)
-        return list(unique.values())
+        return _each_once(found)
 
     def _can_think(self, provider_id: str) -> bool:
         config = provider_of(self._documents, provider_id)
@@ -80,31 +85,44 @@ class DebateProviders:
 
     def request(self, live: LiveSession, spoken: Speak, window: int) -> ModelRequest:
         """Return the request of a turn, with at most `window` messages."""
-        debate = live.debate_session.debate
+        debate, messages = live.debate_session.debate, live.said
         speaker = participant_of(debate, spoken.speaker)
         config = provider_of(self._documents, speaker.provider)
         form = form_of(config.kind if config else "")
         if form == RequestForm.TRANSCRIPT:
             return transcript_request(
-                debate, live.messages, speaker, spoken.round, self._prompts, window=window
+                debate,
+                messages,
+                speaker,
+                spoken.round,
+                self._prompts,
+                window=window,
+                notes=notes_sent(live, window),
             )
-        if window == WINDOW and self._documents.settings().debate_history == DebateHistory.ALL:
+        if window == WINDOW and not self.keeps_notes():
             window = self._fitting(live, speaker)
-        request = chat_request(debate, live.messages, speaker, spoken.round, self._prompts, window=window)
-        heard = visible(debate, live.messages, speaker, spoken.round, window=len(live.messages))
+        notes = notes_sent(live, window)
+        request = chat_request(
+            debate, messages, speaker, spoken.round, self._prompts, window=window, notes=notes
+        )
+        heard = visible(debate, messages, speaker, spoken.round, window=len(messages))
         # What others say first stands before the own opening where that was made without it.
         blind = debate.independent_opening and spoken.round == 1
-        own = (one for one in reversed(live.messages) if one.author.id == speaker.id)
+        own = (one for one in reversed(messages) if one.author.id == speaker.id)
         plan = cache_plan(
             live.id,
             speaker.id,
-            live.messages,
+            messages,
             own,
             brief=True,
             tail=True,
             grows=len(heard) <= window and not blind,
         )
         return replace(request, cache=plan)
+
+    def keeps_notes(self) -> bool:
+        """Whether participants are sent the last statements alone, with notes on the others."""
+        return self._documents.settings().debate_history != DebateHistory.ALL
 
     def _fitting(self, live: LiveSession, speaker: Participant) -> int:
         """Return how many messages a participant's model can be sent, those of the rule at least.
@@ -113,10 +131,18 @@ class DebateProviders:
         """
         room = fits(self._facts(speaker.provider, speaker.model)) // 2
         count = 0
-        for message in reversed(live.messages):
+        for message in reversed(live.said):
             texts = (message.content, *(one.text for one in message.attachments))
             room -= sum(tokens_of(text, speaker.model) for text in texts)
             if room < 0:
                 break
             count += 1
         return max(WINDOW, count)
+
+
+def _each_once(found: list[Judge]) -> list[Judge]:
+    """Return each model once, under the first of its names."""
+    unique: dict[tuple[str, str], Judge] = {}
+    for one in found:
+        unique.setdefault((one.provider, one.model), one)
+    return list(unique.values())

@@ -20,6 +20,7 @@ from app.engine.debate.director import (
     participant_of,
 )
 from app.engine.debate.modes import mode_of
+from app.engine.debate.notes import part_to_note, write_notes
 from app.engine.debate.providers import DebateProviders
 from app.engine.debate.verdict import judged, poll, round_to_poll
 from app.engine.director import Decision, Finish, Halt, Speak
@@ -37,11 +38,13 @@ class DebateRun(Run):
         super().__init__(live, services)
         self._providers = providers
         self._absent: frozenset[str] = frozenset()
+        # The round in which notes could not be written, and whether the user was told.
+        self._unnoted = 0
 
     def _begin(self) -> None:
         session = self._live.debate_session
         if session.status != Status.RUNNING or session.debate.failures:
-            debate = after_resume(session.debate, self._live.messages)
+            debate = after_resume(session.debate, self._live.said)
             self._live.change(status=Status.RUNNING, reason="", debate=debate)
             decision = self._decision()
             if session.reason == FailureKind.RATE_LIMIT and isinstance(decision, Speak):
@@ -66,23 +69,23 @@ class DebateRun(Run):
         session = self._live.debate_session
         world = self._providers.world(session)
         self._tell_absent(session, world)
-        match decide(session, self._live.messages, world):
+        match decide(session, self._live.said, world):
             case Finish(reason):
                 await self._finish(session, reason)
             case Halt(reason):
                 self._live.change(status=Status.PAUSED, reason=reason)
             case Speak() if self._pausing:
                 self._live.change(status=Status.PAUSED, reason=Reason.BY_USER)
-            case Speak() as spoken:
+            case Speak() as spoken if not await self._keep_notes(session, spoken):
                 await self._take(session, spoken, world)
 
     def _decision(self) -> Decision:
         session = self._live.debate_session
-        return decide(session, self._live.messages, self._providers.world(session))
+        return decide(session, self._live.said, self._providers.world(session))
 
     async def _finish(self, session: DebateSession, reason: str) -> None:
         """End the debate: with a verdict where that is wanted, as failed where no participant could answer."""
-        messages = self._live.messages
+        messages = self._live.said
         failed = failed_turns(messages)
         if failed and not answered(messages):
             self._live.change(status=Status.ERROR, reason=Reason.NOBODY_ANSWERED)
@@ -107,10 +110,32 @@ class DebateRun(Run):
 
     async def _judged(self, session: DebateSession) -> Debate:
         judges, services = self._providers.judges(session), self._services
-        verdict = await judged(
-            self._live, list(self._live.messages), judges, services.models, services.prompts
-        )
+        verdict = await judged(self._live, list(self._live.said), judges, services.models, services.prompts)
         return replace(session.debate, verdict=verdict)
+
+    async def _keep_notes(self, session: DebateSession, spoken: Speak) -> bool:
+        """Write notes on what participants are no longer sent, where some are due; say whether any were written.
+
+        The debate never waits for notes that cannot be had: it goes on without them, and says so once.
+        """
+        providers, services = self._providers, self._services
+        part = part_to_note(self._live, spoken.round) if providers.keeps_notes() else None
+        writers = providers.writers(session) if part is not None else []
+        if part is None or not writers or spoken.round == self._unnoted:
+            return False
+        self._live.change(reason=Reason.SUMMARISING)
+        try:
+            failure = await write_notes(self._live, part, writers, services.models, services.prompts)
+        finally:
+            if self._live.session.status == Status.RUNNING:
+                self._live.change(reason="")
+        if failure and failure != FailureKind.BUDGET_MONTH and not self._unnoted:
+            details = {"kind": failure}
+            self._live.tell(
+                Notice(session_id=self._live.id, level="warning", code="notes_failed", details=details)
+            )
+        self._unnoted = spoken.round if failure else self._unnoted
+        return not failure
 
     async def _take(self, session: DebateSession, spoken: Speak, world: World) -> None:
         """Let a participant answer. Message and cursor are one batch, so that no turn is lost or doubled."""

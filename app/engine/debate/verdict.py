@@ -17,7 +17,7 @@ from app.core.provider import ModelRequest
 from app.core.session import AGAINST, FOR, Ballot, Debate, DebateSession, Participant, Point, Verdict
 from app.core.text import clean_text
 from app.core.usage import UsageEntry
-from app.engine.debate.perspective import chat_request, defuse, is_said, known_names
+from app.engine.debate.perspective import chat_request, defuse, is_said, known_names, notes_sent
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.turns.metered_models import MeteredModels
@@ -76,11 +76,11 @@ def round_to_poll(debate: Debate) -> int | None:
 
 
 def ballot_request(
-    debate: Debate, messages: Sequence[Message], voter: Participant, prompts: Prompts
+    debate: Debate, messages: Sequence[Message], voter: Participant, prompts: Prompts, notes: str = ""
 ) -> ModelRequest:
     """Return the request for a participant's secret vote after what was said so far."""
     cue = prompts.text(debate.language, "ballot", name=voter.name)
-    request = chat_request(debate, messages, voter, max(1, debate.round - 1), prompts, cue=cue)
+    request = chat_request(debate, messages, voter, max(1, debate.round - 1), prompts, cue=cue, notes=notes)
     return ModelRequest(
         provider=request.provider,
         model=request.model,
@@ -100,13 +100,7 @@ def verdict_request(
     debate: Debate, messages: Sequence[Message], judge: Judge, prompts: Prompts
 ) -> ModelRequest:
     """Return the request for a verdict; the statements are numbered from 1, as `statements` lists them."""
-    names, words = known_names(debate), prompts.lines(debate.language, "assistant")
-    lines: list[str] = []
-    for number, message in enumerate(statements(messages), 1):
-        who = "User" if message.author.kind == "user" else message.author.name
-        most = MOST_WITH_FILES if message.attachments else MOST_STATEMENT
-        text = defuse(with_files(message, words), names)[:most]
-        lines.append(f"({number}) {who}, {message.round}: {text}")
+    names, lines = known_names(debate), statement_lines(debate, messages, prompts)
     while len(lines) > 1 and sum(map(len, lines)) > MOST_STATEMENTS:
         # The middle is left out first: openings and last statements matter most.
         del lines[len(lines) // 2]
@@ -119,6 +113,18 @@ def verdict_request(
         messages=({"role": "user", "content": text},),
         schema=_VERDICT,
     )
+
+
+def statement_lines(debate: Debate, messages: Sequence[Message], prompts: Prompts) -> list[str]:
+    """Return the statements as they are read out to a judge: each with its number from 1, who made it, and the round."""
+    names, words = known_names(debate), prompts.lines(debate.language, "assistant")
+    lines: list[str] = []
+    for number, message in enumerate(statements(messages), 1):
+        who = "User" if message.author.kind == "user" else message.author.name
+        most = MOST_WITH_FILES if message.attachments else MOST_STATEMENT
+        text = defuse(with_files(message, words), names)[:most]
+        lines.append(f"({number}) {who}, {message.round}: {text}")
+    return lines
 
 
 def statements(messages: Sequence[Message]) -> list[Message]:
@@ -186,7 +192,7 @@ async def poll(
         ballot = Ballot(participant=voter.id, round=round_number)
         if voter not in voters:
             return ballot
-        request = ballot_request(debate, messages, voter, prompts)
+        request = ballot_request(debate, messages, voter, prompts, notes_sent(live))
         try:
             stance = stance_of(await models.ask(request, live.id, used=partial(used.__setitem__, voter.id)))
         except ProviderError as error:

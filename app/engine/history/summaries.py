@@ -12,6 +12,9 @@ from app.core.texts import Texts
 from app.engine.history.token_count import tokens_of
 from app.engine.live_session import LiveSession
 
+# The kind of the author of a debate's running notes.
+NOTES = "notes"
+
 # Tokens of a conversation that are sent before it is summarised.
 SOFT_LIMITS = {HistoryLength.THRIFTY: 24_000, HistoryLength.DEFAULT: 64_000}
 # Of a window, what a request may fill; the rest is for what counting gets wrong.
@@ -24,7 +27,7 @@ _KEPT = 0.25
 _MOST_KEPT = 10_000
 # A summary is worth its cost only where it stands for much of the limit, and is much shorter than what it stands for.
 _LEAST_REPLACED = 0.2
-_LEAST_TOKENS = 500
+LEAST_TOKENS = 500
 MOST_LEFT = 0.6
 
 # What is quoted of the user, in tokens and at most a part of the limit, and how an extract shortens messages, in characters.
@@ -83,7 +86,7 @@ def summary_for(live: LiveSession, path: Iterable[str], agent_id: str) -> Messag
 def is_usable(live: LiveSession, summary: Message) -> bool:
     """Whether a summary is whole and the user has not put it aside."""
     whole = summary.state == MessageState.DONE and bool(summary.content.strip())
-    return whole and summary.id not in live.chat_session.chat.unused_summaries
+    return whole and summary.id not in live.session.unused_summaries
 
 
 def turns_to_replace(turns: Sequence[PastTurn], limit: int, most: int | None = None) -> int:
@@ -102,7 +105,7 @@ def turns_to_replace(turns: Sequence[PastTurn], limit: int, most: int | None = N
     if most is not None:
         fitting = sum(total <= most for total in accumulate(turn.tokens for turn in turns))
         place = min(place, max(1, fitting)) if place else 0
-    elif sum(turn.tokens for turn in turns[:place]) < max(_LEAST_TOKENS, _LEAST_REPLACED * limit):
+    elif sum(turn.tokens for turn in turns[:place]) < max(LEAST_TOKENS, _LEAST_REPLACED * limit):
         return 0
     return place
 
@@ -151,4 +154,5 @@ def summary_line(summary: Message, texts: Texts) -> str:
     """Return in one line that a summary stands here, and how many tokens it has in place of how many."""
     after = tokens_of(summary.content, summary.model)
     key = "summary.pruned" if summary.note == SummaryNote.PRUNED else "summary.here"
+    key = "summary.notes" if summary.author.kind == NOTES else key
     return texts(key, before=f"{summary.replaces or 0:,}", after=f"{after:,}")

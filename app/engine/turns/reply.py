@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from app.core.session import Participant
+from app.core.text import clean_text
 from app.engine.debate.names import USER_NAMES, aliases_of
 
 _NOTHING_NEW = "[pass]"
@@ -62,6 +63,14 @@ class ReplyCleaner:
         """Return a cleaner for an assistant that speaks alone: it separates thinking and removes its own `[Name]:`."""
         own = re.compile(rf"[\[［]{re.escape(name)}[\]］][:：][ \t]*", re.IGNORECASE)
         return cls(own=own, others=_NOBODY, labels=(name.casefold(),))
+
+    @classmethod
+    def cleaned(cls, name: str, text: str) -> str:
+        """Return what an assistant that speaks alone says, as it is kept."""
+        cleaner = cls.for_name(name)
+        cleaner.feed(text)
+        cleaner.finish()
+        return clean_text(cleaner.text).strip()
 
     def feed(self, piece: str) -> tuple[str, str]:
         """Add a piece; return the text and the thinking that may be shown now."""

@@ -13,7 +13,6 @@ from app.core.message import Message, MessageState, Role, SummaryNote, Usage
 from app.core.provider import ModelRequest
 from app.core.reasons import Reason
 from app.core.session import Status
-from app.core.text import clean_text
 from app.engine.chat.request import AgentTurn, History, history_of, summary_request
 from app.engine.history.pruning import pruned_text, results_to_prune
 from app.engine.history.summaries import (
@@ -208,10 +207,7 @@ class Summarizing:
             except (ProviderError, asyncio.CancelledError):
                 self._note_in_vain(turn, call)
                 raise
-        cleaner = ReplyCleaner.for_name(turn.agent.name)
-        cleaner.feed(said)
-        cleaner.finish()
-        return clean_text(cleaner.text).strip() if call.whole else "", call
+        return ReplyCleaner.cleaned(turn.agent.name, said) if call.whole else "", call
 
     def _note_in_vain(self, turn: AgentTurn, call: MeteredCall) -> None:
         entry = self._services.models.note(call, self._live.id, turn.author)

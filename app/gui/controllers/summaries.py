@@ -1,17 +1,21 @@
 """What is sent, in the window: summaries and pinned messages, the command "Summarise now", and the gauge by the composer."""
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QTimer
 
 from app.core.message import Message, Role
 from app.core.session import Status
 from app.core.usage import tokens_text
 from app.engine.engine import Engine
+from app.engine.history.summaries import NOTES
 from app.gui.bridge import Bridge
 from app.gui.controllers.chats import ChatController
 from app.gui.controllers.controller import Controller
 from app.gui.controllers.session_views import SessionViews
 from app.gui.dialogs.ask_dialogs import SummaryDialog
 from app.gui.pages.chat.chat_page import ChatPage
+from app.gui.panels.debate.discussion_view import DiscussionView
 from app.gui.tasks import Tasks
 from app.gui.transcript.message_actions import EDIT, LEAVE_SUMMARY, PIN, REDO_SUMMARY, UNPIN, USE_SUMMARY
 from app.gui.window_frame import WindowFrame
@@ -29,6 +33,7 @@ class SummaryController(Controller):
         bridge: Bridge,
         tasks: Tasks,
         page: ChatPage,
+        debates: Sequence[DiscussionView],
         views: SessionViews,
         chats: ChatController,
     ) -> None:
@@ -38,7 +43,8 @@ class SummaryController(Controller):
         # The request is counted once what happened has been painted.
         self._timer = QTimer(self, singleShot=True, interval=SETTLED_MS)
         self._timer.timeout.connect(self.show_use)
-        page.summary_action_requested.connect(self._on_action)
+        for view in (page, *debates):
+            view.summary_action_requested.connect(self._on_action)
         page.chat_composer.gauge.choices.aboutToShow.connect(self._fill_menu)
         for signal in (views.view_changed, chats.refreshed):
             signal.connect(self._count_later)
@@ -96,16 +102,18 @@ class SummaryController(Controller):
         action.setEnabled(session is not None and session.status == Status.IDLE)
 
     def _on_action(self, session_id: str, message: Message, action: str) -> None:
-        summaries = self._engine.summaries
+        summaries, notes = self._engine.summaries, message.author.kind == NOTES
         if action in (PIN, UNPIN):
             self._start(self._pin(session_id, message.id, pinned=action == PIN))
         elif message.role != Role.SUMMARY:
             return
         elif action == EDIT:
-            dialog = SummaryDialog(self._language, message.content, self._window)
+            key = "summary.notes.text" if notes else "summary.edit.text"
+            dialog = SummaryDialog(self._language, message.content, self._window, key=key)
             dialog.changed.connect(lambda text: self._start(summaries.edit(session_id, message.id, text)))
             dialog.open()
         elif action == REDO_SUMMARY:
-            self._start(summaries.redo(session_id, message.id))
+            redo = self._engine.debates.redo_notes if notes else summaries.redo
+            self._start(redo(session_id, message.id))
         elif action in (USE_SUMMARY, LEAVE_SUMMARY):
             self._start(summaries.use(session_id, message.id, used=action == USE_SUMMARY))

@@ -82,7 +82,9 @@ class WindowController(QObject):
         self.debates = DebateController(*parts, self.panel, self.session_page, self.views, self.sessions)
         self.chats = ChatController(*parts, self.chat_page)
         self.versions = VersionController(*parts, self.chat_page)
-        self.summaries = SummaryController(*parts, self.chat_page, self.views, self.chats)
+        self.summaries = SummaryController(
+            *parts, self.chat_page, (self.panel.discussion, self.session_page), self.views, self.chats
+        )
         self.groups = GroupController(*parts, self.chat_page, self.pages)
         shared = SharedKinds()
         self.workflows = WorkflowController(*parts, self.chat_page, self.pages, shared)

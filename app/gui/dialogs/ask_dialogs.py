@@ -115,14 +115,17 @@ class SummaryDialog(AskDialog):
 
     changed = Signal(str)
 
-    def __init__(self, words: Language, text: str, parent: QWidget) -> None:
+    def __init__(
+        self, words: Language, text: str, parent: QWidget, *, key: str = "summary.edit.text"
+    ) -> None:
+        """`key` is that of the sentence over the text."""
         title = words("summary.edit")
         super().__init__(words, parent, "summary", title, ("save", words("dialog.save")))
         self._before = text
         self.box = named("summary_text", TextBox(lines=14, most=14, submits=False))
         self.box.setPlainText(text)
         self.box.setAccessibleName(title)
-        self.arrange(self.heading, Paragraph("card_text", text=words("summary.edit.text")), self.box, STRETCH)
+        self.arrange(self.heading, Paragraph("card_text", text=words(key)), self.box, STRETCH)
         self.resize(620, 440)
 
     def _on_go(self) -> None:

@@ -25,7 +25,10 @@ from app.gui.widgets.search import FindBar
 
 
 class ConversationView(QWidget):
-    """Shows one session; every request carries the session's id."""
+    """Shows one session; every request carries the session's id.
+
+    summary_action_requested(session, summary or message to pin, action).
+    """
 
     KIND: ClassVar[type[Session]] = Session
 
@@ -34,6 +37,7 @@ class ConversationView(QWidget):
     provider_requested = Signal(str)
     draft_changed = Signal(str, object)
     draft_shown = Signal()
+    summary_action_requested = Signal(str, object, str)
 
     def __init__(
         self, language: Language, look: Look, composer: Composer, *, layout: str, names: tuple[str, str, str]

@@ -25,6 +25,7 @@ USE_SUMMARY = "use_summary"
 LEAVE_SUMMARY = "leave_summary"
 PIN = "pin"
 UNPIN = "unpin"
+SUMMARY_ACTIONS = (EDIT, REDO_SUMMARY, USE_SUMMARY, LEAVE_SUMMARY)
 
 WORDS = {
     COPY: "transcript.copy_message",
@@ -69,15 +70,17 @@ def offered(
     """
     pictures = (SAVE_PICTURE, COPY_PICTURE) if len(shown_pictures(message)) == 1 else ()
     if not chat:
-        return *_of_turn(message, writable=writable), *pictures
+        return *_of_turn(message, writable=writable, unused=message.id in left), *pictures
     actions = _of_message(message, writable=writable, unused=message.id in left)
     if len(actions) > 1 and message.ended and message.role in (Role.USER, Role.ASSISTANT):
         actions += (UNPIN if message.id in pinned else PIN,)
     return *actions, *pictures
 
 
-def _of_turn(message: Message, *, writable: bool) -> tuple[str, ...]:
-    """Return the actions of a debate's turn; one that failed is retried while the debate is open."""
+def _of_turn(message: Message, *, writable: bool, unused: bool) -> tuple[str, ...]:
+    """Return the actions of a debate's turn; one that failed is retried while the debate is open, as notes are changed."""
+    if message.role == Role.SUMMARY:
+        return _of_message(message, writable=writable, unused=unused)
     if message.role == Role.ASSISTANT and message.state == MessageState.DONE:
         return (COPY, FORK)
     return (COPY, RETRY) if message.state == MessageState.FAILED and writable else (COPY,)

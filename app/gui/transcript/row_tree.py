@@ -42,7 +42,7 @@ class RowEntry(NamedTuple):
 
 def plain_rows(messages: Iterable[Message]) -> list[RowEntry]:
     """Return one row per message, for sessions without calls."""
-    return [RowEntry(message.id, MESSAGE, message.id) for message in messages]
+    return [RowEntry(one.id, SUMMARY if one.role == Role.SUMMARY else MESSAGE, one.id) for one in messages]
 
 
 def group_id(turn_id: str) -> str:

@@ -7,7 +7,7 @@ from PySide6.QtCore import QPoint, QPointF, QRect, Qt
 from PySide6.QtGui import QColor, QPainter
 
 from app.core.message import Message
-from app.engine.history.summaries import summary_line
+from app.engine.history.summaries import NOTES, summary_line
 from app.gui.markdown.parser import parse
 from app.gui.transcript.call_rows import FOLD
 from app.gui.transcript.message_parts import paint_chevron
@@ -81,7 +81,8 @@ class SummaryRow(ContextRow[SummaryContext]):
 
     def tip_at(self, point: QPoint) -> str:
         """Return what the line means, under a point of it."""
-        return self.style.texts("summary.tip") if self._line.contains(point) else ""
+        tip = "summary.notes.tip" if self.message.author.kind == NOTES else "summary.tip"
+        return self.style.texts(tip) if self._line.contains(point) else ""
 
     def describe(self) -> str:
         """Return the words of the line and the unfolded text for a screen reader."""

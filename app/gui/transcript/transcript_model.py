@@ -109,7 +109,7 @@ class TranscriptModel:
         """Note what the session says of its rows: whether it runs, unused summaries, pinned messages; return if that changed."""
         before = self.runs, self.unused, self.pinned
         self.runs = session.status == Status.RUNNING
-        self.unused = frozenset(session.chat.unused_summaries if session.chat else ())
+        self.unused = frozenset(session.unused_summaries)
         self.pinned = frozenset(session.chat.pinned if session.chat else ())
         return before != (self.runs, self.unused, self.pinned)
 
@@ -175,7 +175,7 @@ class TranscriptModel:
         self.book.put(message)
         if known:
             return Splice(self.index(message.id), (), ())
-        entry = RowEntry(message.id, MESSAGE, message.id)
+        [entry] = plain_rows((message,))
         self._numbers[message.id] = self._first + len(self.entries)
         self.entries.append(entry)
         return Splice(len(self.entries) - 1, (), (entry,))
@@ -289,7 +289,8 @@ class TranscriptModel:
     def context(self, index: int, tokens: Tokens, texts: Texts) -> MessageContext:
         """Return what a message's row shows besides its message."""
         entry, message = self.entries[index], self.message(index)
-        before = self.message(index - 1).round if index else 0
+        said = (each for each in range(index - 1, -1, -1) if self.entries[each].kind == MESSAGE)
+        before = next((self.message(each).round for each in said), 0)
         may_act = self.can_retry and not self.book.is_past(message)
         separator = ""
         if self._debate and message.round and message.round != before:

@@ -43,8 +43,7 @@ class ChatPage(ConversationView):
     attachments), answer_requested(session, message, answer), calls_answer_requested(session, messages, answer), dismiss_requested(session, message),
     message_action_requested(session, message, action), version_requested(session, turn, step),
     stop_turn_requested(session, turn), stop_requested(session), resume_requested(session),
-    hand_over_requested(session, message, arguments) if the user changed the hand-over,
-    summary_action_requested(session, summary or message to pin, action).
+    hand_over_requested(session, message, arguments) if the user changed the hand-over.
     """
 
     KIND = ChatSession
@@ -60,7 +59,6 @@ class ChatPage(ConversationView):
     stop_requested = Signal(str)
     resume_requested = Signal(str)
     hand_over_requested = Signal(str, str, str)
-    summary_action_requested = Signal(str, object, str)
 
     def __init__(self, language: Language, look: Look) -> None:
         self.chat_composer = ChatComposer(language, look)

@@ -24,7 +24,7 @@ from app.gui.panels.conversation_view import ConversationView, empty_state
 from app.gui.panels.debate.debate_bars import AfterBar
 from app.gui.panels.debate.debate_controls import DISCUSSION, VERDICT, DebateControls
 from app.gui.panels.debate.verdict_view import VerdictView
-from app.gui.transcript.message_actions import FORK
+from app.gui.transcript.message_actions import FORK, SUMMARY_ACTIONS
 from app.gui.transcript.message_row import RETRY, SETTINGS
 from app.gui.transcript.row_style import COMPACT, MAX_COLUMN, WIDE
 from app.gui.widgets.boxes import centred, vbox
@@ -119,6 +119,7 @@ class DiscussionView(ConversationView):
     def show_change(self, session: DebateSession) -> None:
         before = self._session
         super().show_change(session)
+        self.transcript.feed.session_changed(session)
         self.controls.show_change(session)
         if session.status != Status.RUNNING:
             self._turn = None
@@ -306,6 +307,8 @@ class DiscussionView(ConversationView):
             self.retake_requested.emit(self.session_id, message_id)
         elif action == FORK:
             self.fork_requested.emit(self.session_id, message_id)
+        elif action in SUMMARY_ACTIONS:
+            self.summary_action_requested.emit(self.session_id, self._said[message_id], action)
         elif action == SETTINGS:
             self.provider_requested.emit(self._provider_of(self.transcript.author_of(message_id)))
 

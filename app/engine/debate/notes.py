@@ -1,0 +1,130 @@
+"""The running notes of a debate: what participants are sent of the statements that are no longer among the last ones.
+
+They are a summary beside the debate, written once statements have left the window, up to the end of the last full round:
+so they overlap what is sent, and nothing falls between. Killed in between, no notes are found and they are begun again.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.core.errors import FailureKind, ProviderError
+from app.core.events import UsageReported, utc_now
+from app.core.ids import new_id
+from app.core.message import Author, Message, Role, SummaryNote
+from app.core.provider import ModelRequest
+from app.core.session import Debate
+from app.engine.debate.perspective import WINDOW, defuse, known_names, notes_of
+from app.engine.debate.verdict import MOST_STATEMENTS, TOO_SMALL, Judge, statement_lines, statements
+from app.engine.history.summaries import LEAST_TOKENS, MOST_LEFT, NOTES
+from app.engine.history.token_count import tokens_of
+from app.engine.live_session import LiveSession
+from app.engine.prompts import Prompts
+from app.engine.turns.metered_models import MeteredModels
+from app.engine.turns.reply import ReplyCleaner
+
+_WRITERS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The statements that notes are written on: from `begin` to before `end`."""
+
+    begin: int
+    end: int
+
+
+def part_to_note(live: LiveSession, round_number: int) -> Part | None:
+    """Return what notes are due on before a turn of a round, None where all that left the window is in notes."""
+    said = statements(live.said)
+    noted = max((place for place, one in enumerate(said) if live.summaries(one.turn_id)), default=-1)
+    left = len(said) - WINDOW
+    if left <= noted + 1:
+        return None
+    full = next((place for place, one in enumerate(said) if one.round >= round_number), len(said))
+    return Part(_noted(live, said), max(left, full))
+
+
+def part_of(live: LiveSession, notes: Message) -> Part:
+    """Return what some notes that are put aside stand for, as it would be noted again."""
+    said = statements(live.said)
+    end = next((place for place, one in enumerate(said, 1) if one.turn_id == notes.through), 0)
+    return Part(min(end, _noted(live, said)), end)
+
+
+def _noted(live: LiveSession, said: Sequence[Message]) -> int:
+    """Return how many statements the notes in use stand for."""
+    notes = notes_of(live)
+    places = (place for place, one in enumerate(said, 1) if notes and one.turn_id == notes.through)
+    return next(places, 0)
+
+
+def notes_request(
+    debate: Debate, said: Sequence[Message], part: Part, before: str, writer: Judge, prompts: Prompts
+) -> ModelRequest:
+    """Return the request for notes on a part of the statements; `before` are the notes on those before it."""
+    names = known_names(debate)
+    lines = statement_lines(debate, said, prompts)[part.begin : part.end]
+    while len(lines) > 1 and sum(map(len, lines)) > MOST_STATEMENTS:
+        del lines[len(lines) // 2]
+    if before:
+        earlier = prompts.line(debate.language, "assistant", "notes_before")
+        lines.insert(0, f"{earlier}\n{defuse(before, names)}")
+    text = prompts.text(
+        debate.language,
+        "debate-notes",
+        topic=defuse(debate.topic.strip(), names),
+        statements="\n\n".join(lines),
+    )
+    return ModelRequest(
+        provider=writer.provider, model=writer.model, messages=({"role": Role.USER, "content": text},)
+    )
+
+
+async def write_notes(
+    live: LiveSession,
+    part: Part,
+    writers: Sequence[Judge],
+    models: MeteredModels,
+    prompts: Prompts,
+    note: str = SummaryNote.AUTO,
+) -> str:
+    """Write notes on a part of a debate with the first model that gives some; return why there are none, "" if there are."""
+    debate, failure = live.debate_session.debate, TOO_SMALL
+    said = statements(live.said)
+    covered, notes = said[part.begin : part.end], notes_of(live)
+    before = notes.content if notes is not None else ""
+    replaces = sum(tokens_of(line) for line in (before, *(one.content for one in covered)))
+    for writer in writers[:_WRITERS]:
+        content = ""
+        async with models.place(writer.provider) as place:
+            call = place.call(notes_request(debate, said, part, before, writer, prompts))
+            try:
+                content = ReplyCleaner.cleaned(writer.name, await call.text())
+                if not call.whole or tokens_of(content) > max(LEAST_TOKENS, MOST_LEFT * replaces):
+                    content = ""
+                failure = FailureKind.BAD_RESPONSE
+            except ProviderError as error:
+                failure = error.kind
+            finally:
+                if not content and (entry := models.note(call, live.id)) is not None:
+                    live.note_unsaid(entry)
+        if content:
+            last, used = covered[-1], call.usage
+            message = Message(
+                id=new_id(),
+                turn_id=last.turn_id,
+                role=Role.SUMMARY,
+                author=Author(id=NOTES, name=writer.name, kind=NOTES),
+                content=content,
+                model=f"{writer.provider}/{writer.model}",
+                usage=used,
+                note=note,
+                round=live.messages[-1].round,
+                through=last.turn_id,
+                replaces=replaces,
+                created_at=utc_now(),
+            )
+            reported = UsageReported(session_id=live.id, turn_id=last.turn_id, usage=used) if used else None
+            live.finish_message(message, *([reported] if reported else []))
+            return ""
+    return failure
