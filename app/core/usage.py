@@ -155,15 +155,15 @@ def saved_text(words: Callable[..., str], total: Total) -> str:
     return words("cost.saved", amount=amount_text(total.saved_usd)) if total.saved_usd > 0 else ""
 
 
-def money_text(words: Callable[..., str], total: Total, part: str = "cost.least") -> str:
-    """Return what calls cost in words; `part` is the key of the text for a partly unknown sum."""
+def money_text(words: Callable[..., str], total: Total) -> str:
+    """Return what calls cost in words."""
     known = total.known_usd
     if not total.calls:
         return words("cost.money", amount=amount_text(0))
     if total.cost_usd is None or (not known and total.unpriced):
         return words("cost.unknown")
     if total.unpriced:
-        return words(part, amount=amount_text(known))
+        return words("cost.least", amount=amount_text(known))
     if not known:
         return words("cost.free")
     return words("cost.about" if total.estimated else "cost.money", amount=amount_text(known))

@@ -31,9 +31,9 @@ def language(qapp):
     ("costs", "text", "short"),
     [
         ((0.0003, 0.0004), "$0.0007 · 62 tokens", "$0.0007"),
-        ((0.0003, None), "≥ $0.0003 · 62 tokens", "≥ $0.0003"),
-        ((None, None), "n/a · 62 tokens", "n/a"),
-        ((0.0, None), "n/a · 62 tokens", "n/a"),
+        ((0.0003, None), "at least $0.0003 · 62 tokens", "at least $0.0003"),
+        ((None, None), "no price known · 62 tokens", "no price known"),
+        ((0.0, None), "no price known · 62 tokens", "no price known"),
         ((0.0, 0.0), "free · 62 tokens", "free"),
         ((0.00001, 0.00001), "$0.0001 · 62 tokens", "$0.0001"),
     ],
@@ -60,7 +60,11 @@ def test_what_the_cache_saved_stands_behind_the_sum(language):
 def test_the_tool_tip_says_which_part_is_not_known(language):
     spending = Spending()
     spending.add([turn("1", "GPT", 0.02), turn("2", "GPT", None), turn("3", "Gemini", None)])
-    assert spending.lines(language) == "GPT: $0.02 + n/a · 62 tokens\nGemini: n/a · 31 tokens"
+    assert spending.lines(language) == ("GPT: at least $0.02 · 62 tokens\nGemini: no price known · 31 tokens")
+    unpriced = Spending()
+    unpriced.add([turn("1", "GPT", None), turn("2", "Gemini", None)])
+    assert unpriced.text(language) == "no price known · 62 tokens"
+    assert unpriced.lines(language) == "GPT: 31 tokens\nGemini: 31 tokens"
 
 
 def test_every_answer_of_a_turn_with_tools_counts(language):
@@ -81,8 +85,8 @@ def test_a_turn_counts_once(language):
     ("costs", "text"),
     [
         ((0.0003, 0.0004), "≈ $0.0007 · ≈ 62 tokens"),
-        ((0.0003, None), "≥ $0.0003 · ≈ 62 tokens"),
-        ((None, None), "n/a · ≈ 62 tokens"),
+        ((0.0003, None), "at least $0.0003 · ≈ 62 tokens"),
+        ((None, None), "no price known · ≈ 62 tokens"),
         ((0.0, 0.0), "free · ≈ 62 tokens"),
     ],
 )

@@ -40,7 +40,7 @@ def test_what_a_message_used_and_cost():
     assert meta_of(said(usage=usage, seconds=4.04), EN) == "4.0 s"
     assert tip_of(said(usage=usage, why="in_order"), EN) == "next in order · 1.2k tokens in, 300 out, $0.0042"
     unknown = said(usage=replace(usage, cost_usd=None))
-    assert meta_of(unknown, EN, time=True) == "1.5k tokens · n/a"
+    assert meta_of(unknown, EN, time=True) == "1.5k tokens"
     assert tip_of(said(), EN) == ""
 
 

@@ -310,13 +310,13 @@ async def test_what_it_will_cost_is_estimated_before_start_and_follows_what_is_s
         await engine.keys.set(provider, "sk-canary-typed-by-hand")
     setup.refresh_seats()
     assert setup._estimate.text().startswith("6 turns · ")
-    await until(lambda: setup._estimate.text().endswith(" + n/a"))
+    await until(lambda: setup._estimate.text().endswith(", not all prices known"))
     card_of(person, "anthropic").tick.setChecked(False)
     for card in cards(person):
         if card.candidate.participant.provider == "openai":
             card.tick.setChecked(True)
     setup.add_participant(card_of(person, "openai").candidate)
-    await until(lambda: "$" in setup._estimate.text() and "n/a" not in setup._estimate.text())
+    await until(lambda: "$" in setup._estimate.text() and "not all" not in setup._estimate.text())
     before = setup._estimate.text()
     setup.rounds.setValue(10)
     assert setup._estimate.text() != before

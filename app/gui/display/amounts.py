@@ -40,15 +40,17 @@ class Spending:
         return money_text(language, _total(usage for _, usage in self._used.values())) if self._used else ""
 
     def lines(self, language: Language) -> str:
-        """Return one line for each speaker."""
+        """Return one line for each speaker; where no price at all is known, the sum says so, not each line."""
+        unknown = _total(usage for _, usage in self._used.values()).cost_usd is None
         speakers: dict[str, list[Usage | UsageEntry]] = {}
         for name, usage in self._used.values():
             speakers.setdefault(name or language("usage.moot"), []).append(usage)
         parts = []
         for name, usages in speakers.items():
             total = _total(usages)
-            cost = money_text(language, total, part="cost.partly")
-            line = language("cost.line", name=name, cost=cost, tokens=used_text(total))
+            cost, tokens = money_text(language, total), used_text(total)
+            key = "cost.line_unpriced" if unknown else "cost.line"
+            line = language(key, name=name, cost=cost, tokens=tokens)
             parts.append(" · ".join(filter(None, (line, saved_text(language, total)))))
         return "\n".join(parts)
 
@@ -64,7 +66,7 @@ def estimate_text(language: Language, estimate: Estimate, of: str = "turns") -> 
 
 
 def price_range(language: Language, estimate: Estimate) -> str:
-    """Return the range of money of an estimate; … while prices are fetched, n/a without a price."""
+    """Return the range of money of an estimate; … while prices are fetched."""
     if estimate.unasked:
         return language("estimate.asking")
     if estimate.usd is None:
@@ -87,7 +89,7 @@ def most_text(language: Language, estimate: Estimate) -> str:
         money = language("cost.unknown")
     else:
         amount = amount_text(estimate.usd[1])
-        money = language("cost.partly" if estimate.partly else "cost.money", amount=amount)
+        money = language("cost.least" if estimate.partly else "cost.money", amount=amount)
     return language("estimate.most", tokens=rough_tokens(estimate.tokens[1]), money=money)
 
 

@@ -111,7 +111,8 @@ def meta_of(message: Message, texts: Texts, *, time: bool = False) -> str:
     if time and message.usage is not None:
         total = Total.of(message.usage)
         parts.append(texts("transcript.group.tokens", tokens=used_text(total)))
-        parts.append(money_text(texts, total))
+        if total.cost_usd is not None:
+            parts.append(money_text(texts, total))
     why = why_of(message, texts)
     if why and message.why not in (*QUIET, GUIDED):
         parts.append(why)
@@ -124,8 +125,7 @@ def tip_of(message: Message, texts: Texts) -> str:
     if (usage := message.usage) is not None:
         total = Total.of(usage)
         read, written = used_text(total, usage.input_tokens), used_text(total, usage.output_tokens)
-        money = money_text(texts, total)
-        parts.append(texts("transcript.used", input=read, output=written, money=money))
+        parts.append(texts("transcript.used", input=read, output=written, money=money_text(texts, total)))
     if message.content and message.first_word_seconds is not None:
         parts.append(texts("transcript.first_word", seconds=f"{message.first_word_seconds:.1f}"))
         if (speed := message.tokens_per_second) is not None:

@@ -59,7 +59,9 @@ class UsageTable(QWidget):
         for row, (name, total) in enumerate(shown):
             label = ElidedLabel("name", text=name)
             tokens = plain_label("card_text", text=words("usage.row.tokens", tokens=used_text(total)))
-            money = plain_label("value", text=money_text(words, total, part="cost.partly"))
+            # That some calls have no price is said once, under the sum.
+            known = total.cost_usd is not None
+            money = plain_label("value", text=money_text(words, total) if known else "–")
             grid.addWidget(label, row, 0)
             for column, cell in ((1, tokens), (2, money)):
                 grid.addWidget(cell, row, column, Qt.AlignmentFlag.AlignRight)
@@ -211,14 +213,11 @@ class UsagePage(QWidget):
         self.bar.show_part(this.known_usd / limit if limit else 0.0)
         for widget in (self.bar, self.used):
             widget.setVisible(limit > 0)
-        nothing = not this.known_usd and not this.unpriced
-        spent = (
-            self._language("cost.money", amount=amount_text(0))
-            if nothing
-            else money_text(self._language, this)
-        )
-        most = amount_text(limit)
+        words, most = self._language, amount_text(limit)
+        spent = money_text(words, this) if this.known_usd else words("cost.money", amount=amount_text(0))
         key = "usage.used" if this.known_usd < limit else "usage.used_up"
+        if this.unpriced and not this.known_usd:
+            key = "usage.used_unknown"
         self.used.setText(self._language(key, spent=spent, limit=most))
         self.bar.setAccessibleName(self.used.text())
 
