@@ -23,7 +23,10 @@ class FinishReason(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderConfig:
-    """One entry of `providers.json`; `kind` is a row of the catalogue, `models` the user's own list."""
+    """One entry of `providers.json`; `kind` is a row of the catalogue, `models` the user's own list.
+
+    `window` is how many tokens a request to its models may have, as the user says; 0 leaves it to what is known.
+    """
 
     id: str
     kind: str
@@ -31,6 +34,7 @@ class ProviderConfig:
     base_url: str = ""
     models: tuple[str, ...] = ()
     enabled: bool = True
+    window: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -64,6 +64,11 @@ class FactBook:
         self._facts[place] = dataclasses.replace(facts, at=utc_now())
         self._keep()
 
+    def note_window(self, provider: str, model: str, window: int) -> None:
+        """Remember how many tokens a server says that its model reads at once, beside what else it said."""
+        said = self._facts.get((provider, model, FactSource.SERVER), ModelFacts(source=FactSource.SERVER))
+        self.note(provider, model, dataclasses.replace(said, window=window))
+
     def note_refusal(self, provider: str, model: str, detail: str) -> None:
         """Learn a model's window from the words with which a request was refused as too long."""
         if match := _WINDOW.search(detail.replace(",", "")):

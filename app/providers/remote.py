@@ -173,6 +173,8 @@ class RemoteModels(HostClient):
                 if "finished" in answer:
                     ended = True
                     finished = answer["finished"]
+                    # By now a server of the user's own has loaded the model, and knows its window.
+                    await self._ask_window(request.provider, request.model)
                     yield Finished(
                         **finished
                         | {
@@ -278,6 +280,7 @@ class RemoteModels(HostClient):
         if not self._book.has(provider, model, FactSource.LIST):
             with contextlib.suppress(ProviderError):
                 await self._look_up(provider, model)
+                await self._ask_window(provider, model)
         return self.known_facts(provider, model)
 
     def known_facts(self, provider: str, model: str) -> ModelFacts:
@@ -285,7 +288,11 @@ class RemoteModels(HostClient):
         row = self._row(provider)
         if row is not None and row.kind == EMBEDDED:
             return _EMBEDDED_FACTS
-        return self._book.believed(provider, model, local=row is not None and row.local)
+        facts = self._book.believed(provider, model, local=row is not None and row.local)
+        config = self._providers(provider)
+        if config is not None and config.window > 0:
+            return dataclasses.replace(facts, window=config.window, source=FactSource.USER)
+        return facts
 
     async def _look_up(self, provider: str, model: str) -> None:
         """Ask the host once what its list says about a model: the list may be newer than what is kept."""
@@ -298,6 +305,32 @@ class RemoteModels(HostClient):
         self._looked_up.add((provider, model))
         if answer["facts"] is not None:
             self._book.note(provider, model, read_facts(answer["facts"] | {"source": FactSource.LIST}))
+
+    async def _ask_window(self, provider: str, model: str) -> None:
+        """Ask a server of the user's own how much its model reads, until it is that of the running model."""
+        config, row = self._providers(provider), self._row(provider)
+        if config is None or row is None or not row.local or row.kind == EMBEDDED:
+            return
+        address = config.base_url or row.base_url
+        if not address or not is_near(address) or (provider, model) in self._looked_up:
+            return
+        try:
+            line = {
+                "op": "window",
+                "kind": row.kind,
+                "base_url": complete_address(row.kind, address),
+                "key": (self._key(provider) or "").strip(),
+                "model": model,
+            }
+            answer = await self._ask_once(line)
+        except ProviderError:
+            return
+        if answer is None or "error" in answer:
+            return
+        if answer["sure"]:
+            self._looked_up.add((provider, model))
+        if answer["window"]:
+            self._book.note_window(provider, model, answer["window"])
 
     def _row(self, provider: str) -> ProviderKind | None:
         config = self._providers(provider)

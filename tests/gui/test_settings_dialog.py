@@ -1,5 +1,7 @@
 """Settings: a provider is switched, keyed and tested; the key is never shown or written."""
 
+import json
+
 import pytest
 from PySide6.QtWidgets import QLabel, QLineEdit
 
@@ -66,6 +68,20 @@ async def test_an_address_that_is_none_is_refused_in_place(person):
     page(person)._save.click()
     await until(lambda: page(person).result.text())
     assert page(person).result.property("kind") == "error"
+
+
+async def test_the_window_that_the_user_types_in_is_kept_and_believed(person, data_dir):
+    page(person).window_size.setText("16000")
+    page(person)._save.click()
+    await until(lambda: page(person).result.property("kind") == "ok")
+    (entry,) = (
+        one
+        for one in json.loads((data_dir / "providers.json").read_text())["providers"]
+        if one["id"] == page(person).provider_id
+    )
+    assert entry["window"] == 16_000
+    facts = person.window.controller.engine.connections.known_facts(entry["id"], "a-model")
+    assert (facts.window, facts.source) == (16_000, "user")
 
 
 async def test_switching_off_takes_the_seat_away(person):

@@ -70,6 +70,10 @@ class Book:
         config = ProviderConfig(id=provider, kind=kind, base_url=base_url, models=models)
         self._entries[provider] = config, key
 
+    def put(self, config: ProviderConfig) -> None:
+        """Write other settings of a provider down."""
+        self._entries[config.id] = config, self._entries[config.id][1]
+
     def config(self, provider: str) -> ProviderConfig | None:
         """Return a provider's settings."""
         return self._entries[provider][0] if provider in self._entries else None

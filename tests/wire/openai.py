@@ -293,6 +293,23 @@ class Ollama(OpenAI):
     kind = "ollama"
     fields = _FIELDS
     takes_pdf = False
+    runs_with = 4_096
+
+    def __init__(self, key: str, models: tuple[str, ...]) -> None:
+        super().__init__(key, models)
+        self._loaded: list[str] = []
+
+    def told(self, method: str, path: str, body: Body) -> Body | None:
+        if (method, path) == ("GET", "/api/ps"):
+            rows = [{"name": one, "model": one, "context_length": self.runs_with} for one in self._loaded]
+            return {"models": rows}
+        if (method, path) == ("POST", "/api/show") and body.get("model") in self.models:
+            return {"parameters": 'stop "<eot>"', "model_info": {"llama.context_length": 131_072}}
+        return None
+
+    def check(self, asked: Asked) -> None:
+        super().check(asked)
+        self._loaded.append(asked.model)
 
     def check_key(self, asked: Asked) -> None:
         return
@@ -309,6 +326,11 @@ class Gemma(OpenAI):
     kind = "openai-compatible"
     fields = _FIELDS | _LOCAL_FIELDS
     takes_pdf = False
+
+    def told(self, method: str, path: str, body: Body) -> Body | None:
+        # As llama.cpp does: the room of one slot.
+        settings = {"default_generation_settings": {"n_ctx": 6_144}, "total_slots": 4}
+        return settings if (method, path) == ("GET", "/props") else None
 
     def check(self, asked: Asked) -> None:
         if "tools" in asked.body:

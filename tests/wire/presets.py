@@ -215,6 +215,24 @@ class LMStudio(Vllm):
 
     kind = "lm-studio"
 
+    def __init__(self, key: str, models: tuple[str, ...]) -> None:
+        super().__init__(key, models)
+        self._loaded: set[str] = set()
+
+    def told(self, method: str, path: str, body: Body) -> Body | None:
+        if (method, path) != ("GET", "/api/v0/models"):
+            return None
+        rows = [
+            {"id": one, "object": "model", "state": "not-loaded", "max_context_length": 40_960}
+            | ({"state": "loaded", "loaded_context_length": 12_288} if one in self._loaded else {})
+            for one in self.models
+        ]
+        return {"object": "list", "data": rows}
+
+    def check(self, asked: Asked) -> None:
+        super().check(asked)
+        self._loaded.add(asked.model)
+
 
 PROTOCOLS = (
     OpenRouter, DeepSeek, Moonshot, Mistral, XAI, Groq, Together, Zai, Cerebras, Azure, Vllm, LMStudio,

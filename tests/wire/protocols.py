@@ -57,6 +57,10 @@ class Protocol:
         """Return the list of models."""
         raise NotImplementedError
 
+    def told(self, method: str, path: str, body: Body) -> Body | None:
+        """Return what the server says of itself at a path of its own, None where it has no such path."""
+        return None
+
     def check_key(self, asked: Asked) -> None:
         """Raise Refused when the key is not ours."""
         raise NotImplementedError

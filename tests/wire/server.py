@@ -232,7 +232,11 @@ class WireServer:
                 return self._refuse(refused)
             return web.json_response(protocol.list_body())
         try:
-            body = json.loads(await http.read())
+            data = await http.read()
+            body = json.loads(data) if data else {}
+            if (told := protocol.told(http.method, http.path, body)) is not None:
+                return web.json_response(told)
+            body = json.loads(data)
         except ValueError:
             return web.json_response({"error": {"message": "not JSON", "code": 400}}, status=400)
         model = protocol.model_of(http.path, body) if http.method == "POST" else None

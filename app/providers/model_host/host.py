@@ -19,6 +19,7 @@ from app.providers.model_host.deltas import DeltaBuffer
 from app.providers.model_host.facts import listed_facts
 from app.providers.model_host.prices import listed_price
 from app.providers.model_host.request import ModelCall
+from app.providers.model_host.running_window import running_window
 from app.providers.model_host.trial import list_models, try_provider
 
 _LOG = logging.getLogger(__name__)
@@ -35,7 +36,7 @@ _WARM_UP_ANSWER = (
 
 
 class ModelHost(HostServer):
-    """Serves the operations `stream`, `test`, `list`, `price`, `facts` and `warm`."""
+    """Serves the operations `stream`, `test`, `list`, `price`, `facts`, `window` and `warm`."""
 
     def __init__(self, pipes: Pipes) -> None:
         super().__init__(pipes)
@@ -60,6 +61,9 @@ class ModelHost(HostServer):
             self._pipes.write({"id": line["id"], "price": listed_price(line["kind"], line["model"])})
         elif line["op"] == "facts":
             self._pipes.write({"id": line["id"], "facts": listed_facts(line["kind"], line["model"])})
+        elif line["op"] == "window":
+            window, sure = await running_window(line["kind"], line["base_url"], line["key"], line["model"])
+            self._pipes.write({"id": line["id"], "window": window, "sure": sure})
         elif line["op"] == "warm":
             await self._warm_embedded(line["model_file"])
         else:

@@ -4,6 +4,7 @@ import time
 from collections.abc import Awaitable, Callable
 
 from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
+from PySide6.QtGui import QIntValidator
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from app.core.catalog import EMBEDDED, USUAL, provider_kind
@@ -19,6 +20,7 @@ from app.gui.widgets.label import Paragraph, plain_label, show_as
 from app.gui.widgets.wording import named, say
 
 MODELS_SHOWN = 6
+MOST_WINDOW = 99_999_999
 # The keyring has not answered yet, but may still do it.
 PENDING = ("waiting", "stopped")
 BUILT_IN = tuple(kind.kind for kind in USUAL if kind.base_url or kind.kind == EMBEDDED)
@@ -46,9 +48,11 @@ class ProviderPage(QWidget):
         self._title = plain_label("page_title")
         self._about = say(plain_label("card_text", wrap=True), language, "provider.embedded.text")
         self.enabled = say(named("provider_enabled", TickBox(look)), language, "provider.enabled")
-        self._labels = {name: plain_label("field") for name in ("base_url", "models", "key")}
+        self._labels = {name: plain_label("field") for name in ("base_url", "models", "window", "key")}
         self.base_url = named("provider_base_url", QLineEdit())
         self.models = named("provider_models", QLineEdit())
+        self.window_size = named("provider_window", QLineEdit())
+        self.window_size.setValidator(QIntValidator(0, MOST_WINDOW, self))
         self.key = say(named("provider_key", QLineEdit()), language, hint="provider.key.placeholder")
         self.key.setEchoMode(QLineEdit.EchoMode.Password)
         self._key_source = Paragraph("hint")
@@ -107,6 +111,7 @@ class ProviderPage(QWidget):
             base_url=self.base_url.text().strip(),
             models=models,
             enabled=self.enabled.isChecked(),
+            window=int(self.window_size.text() or 0),
         )
 
     def _lay_out(self) -> None:
@@ -116,7 +121,8 @@ class ProviderPage(QWidget):
         column.addLayout(keys)
         source = hbox((self._key_source, 1, Qt.AlignmentFlag.AlignVCenter), self._unlock, self._remove_key)
         column.addLayout(source)
-        for name, field in (("base_url", self.base_url), ("models", self.models)):
+        fields = (("base_url", self.base_url), ("models", self.models), ("window", self.window_size))
+        for name, field in fields:
             column.addWidget(self._labels[name])
             column.addWidget(field)
         column.addSpacing(5)
@@ -125,17 +131,19 @@ class ProviderPage(QWidget):
         foot = hbox(self._remove, STRETCH, self._test, self._save)
         column.addLayout(foot)
         stops = (self.enabled, self.key, self._save_key, self._unlock, self._remove_key, self.base_url)
-        put_in_tab_order((*stops, self.models, self._remove, self._test, self._save))
+        put_in_tab_order((*stops, self.models, self.window_size, self._remove, self._test, self._save))
 
     def _fill(self) -> None:
         config = self._status.config
         self.enabled.setChecked(config.enabled)
         self.base_url.setText(config.base_url)
         self.models.setText(", ".join(config.models))
+        self.window_size.setText(str(config.window) if config.window else "")
         embedded = config.kind == EMBEDDED
         for widget in (
             self.base_url,
             self.models,
+            self.window_size,
             self.key,
             self._save,
             self._save_key,
@@ -305,8 +313,14 @@ class ProviderPage(QWidget):
         self._title.setText(words.provider(status))
         for name, label in self._labels.items():
             label.setText(words(f"provider.{name}"))
-        for name, field in (("base_url", self.base_url), ("models", self.models), ("key", self.key)):
+        for name, field in (
+            ("base_url", self.base_url),
+            ("models", self.models),
+            ("window", self.window_size),
+            ("key", self.key),
+        ):
             field.setAccessibleName(words(f"provider.{name}"))
+        self.window_size.setPlaceholderText(words("provider.window.placeholder"))
         if kind is not None:
             address, models = kind.base_url, ", ".join(kind.models)
             self.base_url.setPlaceholderText(
