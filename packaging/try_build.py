@@ -69,7 +69,7 @@ def try_window(home: Path, display: str) -> None:
 def debate(home: Path) -> None:
     """Run one round with the built-in model; the last line says that it is completed."""
     said = moot(home, "debate", TOPIC, "--rounds", "1")
-    if "Completed." not in said.splitlines()[-1]:
+    if not said.splitlines()[-1].startswith("Completed ·"):
         raise SystemExit(f"the debate did not end well:\n{said}")
 
 
