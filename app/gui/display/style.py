@@ -22,6 +22,7 @@ from PySide6.QtGui import (
     QPainter,
     QPalette,
     QPixmap,
+    QPixmapCache,
 )
 from PySide6.QtWidgets import QApplication, QStyle
 
@@ -35,6 +36,7 @@ FULL = "full"
 QLABEL: Any = "QLabel"  # a class name; the stubs of PySide want bytes, the call itself text
 SYSTEM = "system"
 MOTION_MS = 200
+KOREAN_FAMILY = "Pretendard"
 GENERIC_FAMILIES = ("", "Sans", "Sans Serif", "DejaVu Sans", "Helvetica", "Bitstream Vera Sans")
 
 
@@ -120,7 +122,9 @@ class Look(QObject):
         return self._icons[key]
 
     def add_korean_font(self) -> None:
-        """Load the Korean font that comes with the program, if there is one; takes some milliseconds."""
+        """Load the Korean font that comes with the program, unless it is there already; takes some milliseconds."""
+        if QFontDatabase.hasFamily(KOREAN_FAMILY):
+            return
         added = [
             QFontDatabase.addApplicationFont(str(path))
             for path in sorted((self._resources / "fonts").glob("*.[ot]tf"))
@@ -213,7 +217,7 @@ def ui_font(percent: int = 100) -> QFont:
     """
     font = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
     body = BODY_PX * max(1.0, QFontInfo(font).pixelSize() / LARGEST_USUAL_PX)
-    families = ["Pretendard", "Noto Sans CJK KR", "Malgun Gothic", "Apple SD Gothic Neo"]
+    families = [KOREAN_FAMILY, "Noto Sans CJK KR", "Malgun Gothic", "Apple SD Gothic Neo"]
     if font.family() in GENERIC_FAMILIES:
         font.setFamilies(["Inter", *families, font.family()])
     else:
@@ -248,6 +252,10 @@ def draw_svg(path: Path, side: int, ratio: float, colour: str, room: int = 0) ->
     """
     from PySide6.QtSvg import QSvgRenderer
 
+    key = f"{path}:{side}:{ratio}:{colour}:{room}"
+    picture = QPixmap()
+    if QPixmapCache.find(key, picture):
+        return picture
     picture = QPixmap(QSize(side + room, side) * ratio)
     picture.fill(Qt.GlobalColor.transparent)
     renderer = QSvgRenderer(path.read_bytes().replace(b"currentColor", colour.encode()))
@@ -255,4 +263,5 @@ def draw_svg(path: Path, side: int, ratio: float, colour: str, room: int = 0) ->
     renderer.render(painter, QRectF(QPoint(0, 0), QSize(side, side) * ratio))
     painter.end()
     picture.setDevicePixelRatio(ratio)
+    QPixmapCache.insert(key, picture)
     return picture
