@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 from app import __version__
 from app.core.errors import BadInput
 from app.core.model_facts import Effort
-from app.core.session import DEFAULT_ROUNDS, AgentMode, DebateMode, ExportFormat
+from app.core.session import CLASSIC_MODES, DEFAULT_ROUNDS, AgentMode, ExportFormat
 from app.core.texts import LANGUAGES, Texts
 from app.storage.paths import default_data_dir
 
@@ -40,6 +40,7 @@ class CommandName(StrEnum):
 
     ASK = "ask"
     DEBATE = "debate"
+    COUNCIL = "council"
     REPLY = "reply"
     RETRY = "retry"
     WORKFLOW = "workflow"
@@ -113,6 +114,8 @@ class Arguments:
     rounds: int = DEFAULT_ROUNDS
     seed: int | None = None
     verdict: bool = False
+    no_differences: bool = False
+    max_usd: float = 0.0
     context: tuple[str, ...] = ()
     format: str = ""
     output: str = ""
@@ -288,11 +291,26 @@ def _parser(texts: Texts) -> _Parser:
         metavar="SPEC",
         dest="participants",
     )
-    add(debate, "--mode", text="mode", choices=[one.value for one in DebateMode])
+    add(debate, "--mode", text="mode", choices=[one.value for one in CLASSIC_MODES])
     add(debate, "--rounds", text="rounds", type=int, default=DEFAULT_ROUNDS, metavar="1..10")
     add(debate, "--seed", text="seed", type=int, metavar="N")
     add(debate, "--verdict", text="verdict", action="store_true")
     add(debate, "--context", text="context", action="append", metavar="FILE")
+    council = command(CommandName.COUNCIL)
+    add(council, "text", text="question", metavar="QUESTION")
+    add(
+        council,
+        "-p",
+        "--participant",
+        text="council_participant",
+        action="append",
+        metavar="SPEC",
+        dest="participants",
+    )
+    add(council, "--file", text="council_file", action="append", metavar="PATH", dest="files")
+    add(council, "--no-differences", text="no_differences", action="store_true")
+    add(council, "--seed", text="council_seed", type=int, metavar="N")
+    add(council, "--max-usd", text="max_usd", type=float, metavar="X")
     ask = command(CommandName.ASK)
     add(ask, "assistant", text="who", metavar="WHO")
     add(ask, "text", text="text", metavar="TEXT")

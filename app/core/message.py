@@ -25,6 +25,32 @@ class SummaryNote(StrEnum):
     PRUNED = "pruned"
 
 
+class CouncilPart(StrEnum):
+    """What a message of a council is; all that was said and asked is in its messages."""
+
+    QUESTION = "question"
+    ANSWER = "answer"
+    DIFFERENCES = "differences"
+    OPTIONS = "options"
+    CHOICE = "choice"
+    MERGE = "merge"
+    TURN = "turn"
+    BALLOT = "ballot"
+    READING = "reading"
+    DISSENT = "dissent"
+
+
+SPOKEN = (
+    "",
+    CouncilPart.QUESTION,
+    CouncilPart.ANSWER,
+    CouncilPart.MERGE,
+    CouncilPart.TURN,
+    CouncilPart.DISSENT,
+)
+"""The parts that are shown as rows; the others are read by Moot."""
+
+
 class MessageState(StrEnum):
     """The state of a message."""
 
@@ -218,6 +244,8 @@ class Message:
     next where that is not to go on: wait or end. `told` is what its request said last of the session's state where
     that was news: the plan, the turns left, the mode.
 
+    In a council `part` says what a message is, a `CouncilPart`, and `data` is what was read in its text; both are empty elsewhere.
+
     A summary belongs to no turn of the tree: it stands, in what models are sent, for every turn up to `through`, with
     `through_message` only for that turn's messages up to this one. `agent_id` is whom it is for, "" for all, and
     `replaces` the tokens it stands for. Its `note` is a SummaryNote.
@@ -252,6 +280,8 @@ class Message:
     prompt: Prompt | None = None
     attachments: tuple[Attachment, ...] = ()
     round: int = 0
+    part: str = ""
+    data: dict[str, object] | None = None
     state: str = MessageState.DONE
     note: str = ""
     why: str = ""

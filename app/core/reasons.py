@@ -33,6 +33,7 @@ class Reason(StrEnum):
     ROUNDS_DONE = "rounds_done"
     TOO_FEW = "too_few"
     EXHAUSTED = "exhausted"
+    COMPARED = "compared"
     STEP_FAILED = "step_failed"
     NO_MARKER = "no_marker"
     BLOCKED = "blocked"

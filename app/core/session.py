@@ -100,12 +100,16 @@ ENDED = (Status.COMPLETED, Status.STOPPED, Status.ERROR)
 
 
 class DebateMode(StrEnum):
-    """Who speaks next in a debate: in order, by what was said, or in order with roles."""
+    """Who speaks next in a debate: in order, by what was said, in order with roles, or all at once (a council)."""
 
     ROUND_ROBIN = "round-robin"
     FREE = "free"
     ROLES = "roles"
+    COUNCIL = "council"
 
+
+CLASSIC_MODES = tuple(one for one in DebateMode if one != DebateMode.COUNCIL)
+"""The modes of debates in which one speaks after the other."""
 
 MIN_ROUNDS = 1
 MAX_ROUNDS = 10
@@ -144,6 +148,21 @@ class ContextFile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Council:
+    """What the user wants of a council; what came of it is in its messages.
+
+    With `differences` one call compares the answers. It is made by `helper`, a "provider/model", "" where nobody can.
+    `again` and `merges` count the further comparisons and the merged answers that were asked for since all were asked. `max_usd` is what it may cost, 0 for any amount.
+    """
+
+    differences: bool = True
+    helper: str = ""
+    again: int = 0
+    merges: int = 0
+    max_usd: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Debate:
     """The set-up of a debate, and how far it is.
 
@@ -152,7 +171,7 @@ class Debate:
     cursor's, in order; `left` are the ids of participants whom the user left out. With `polls` all participants vote in
     secret before the first round and after each. `judge` is "provider/model" of who gives the verdict at the end, ANY_JUDGE,
     NO_JUDGE, or "" for a verdict where there are votes. `unused_summaries` are the ids of the running notes that the user
-    does not want used.
+    does not want used. `council` is what only a council has.
     """
 
     topic: str
@@ -173,6 +192,7 @@ class Debate:
     ballots: tuple[Ballot, ...] = ()
     verdict: Verdict | None = None
     unused_summaries: tuple[str, ...] = ()
+    council: Council | None = None
 
     @property
     def concludes(self) -> bool:

@@ -46,6 +46,7 @@ from app.engine.chat.commands import Chats
 from app.engine.chat.summary_commands import Summaries
 from app.engine.chat.titles import Titles
 from app.engine.connections import Connections
+from app.engine.council.commands import Councils, CouncilSetup
 from app.engine.debate.commands import Debates
 from app.engine.debate.providers import DebateProviders
 from app.engine.debate.setup import Candidate, DebateSetup
@@ -78,9 +79,8 @@ from app.engine.usage.estimates import Estimates
 from app.engine.usage.usage_book import UsageBook
 from app.engine.workflow.commands import Workflows
 
-__all__ = ["Candidate", "DebateSetup", "Engine"]
+__all__ = ["Candidate", "CouncilSetup", "DebateSetup", "Engine"]
 
-DEBATE = "debate"
 # A provider is limited by its own number of calls and its pauses alone.
 ANY_NUMBER = Busy(strategy=Strategy.PARALLEL, limit=1_000_000, depth=1_000_000)
 
@@ -198,6 +198,7 @@ class Engine:
         self.debates = Debates(
             self._directory, self._sessions, store, prompts, self._debate_providers, metered
         )
+        self.councils = Councils(self._sessions, store, self._debate_providers)
         self.chats = Chats(self._sessions, self._directory, prompts, self._language, self.drafts)
         self.titles = Titles(self._sessions, self._directory, metered, prompts, self.settings)
         self.summaries = Summaries(self._sessions, self._services)
@@ -248,7 +249,7 @@ class Engine:
         for summary in self.sessions():
             if (
                 summary.status in (Status.WAITING, Status.PAUSED)
-                and summary.kind not in (DEBATE, "")
+                and summary.kind not in ("debate", "")
                 and not summary.read_only
             ):
                 with contextlib.suppress(MootError):

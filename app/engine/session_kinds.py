@@ -12,6 +12,8 @@ from app.core.session import Session
 from app.engine.availability.policies import role_of
 from app.engine.chat.export import ChatDocument
 from app.engine.chat.run import ChatRun
+from app.engine.council.commands import council_object
+from app.engine.council.run import CouncilRun
 from app.engine.debate.export import DebateDocument
 from app.engine.debate.providers import DebateProviders
 from app.engine.debate.run import DebateRun
@@ -43,6 +45,9 @@ class SessionKind:
 
     def run(self, live: LiveSession, services: Services, debates: DebateProviders) -> Run:
         """Return the run of a session."""
+        debate = live.session.debate
+        if debate is not None and debate.council is not None:
+            return CouncilRun(live, services, debates)
         return DebateRun(live, services, debates)
 
     def providers(self, session: Session, directory: AgentDirectory) -> set[str]:
@@ -75,7 +80,10 @@ class SessionKind:
             "ballots": [asdict(ballot) for ballot in debate.ballots],
             "verdict": asdict(debate.verdict) if debate.verdict else None,
         }
-        return {"debate": described}
+        if debate.council is None:
+            return {"debate": described}
+        council = council_object(live.debate_session, list(live.whole_messages()))
+        return {"debate": {**described, "council": asdict(debate.council)}, "council": council}
 
 
 class ChatKind(SessionKind):

@@ -21,7 +21,7 @@ from app.wiring import Moot
 async def debate(run: CommandRun) -> int:
     """Start the debate that a command line describes."""
     files = [await run.read_file(path) for path in run.arguments.context]
-    setup = _setup(run.moot, run.arguments, tuple(file.context_file() for file in files))
+    setup = setup_of(run.moot, run.arguments, tuple(file.context_file() for file in files))
     run.moot.engine.debates.check(setup)
     await run.warm_up(embedded=any(one.provider == EMBEDDED for one in setup.participants))
     return await run.follow_debate(lambda: run.moot.engine.debates.start(setup))
@@ -72,7 +72,7 @@ async def show_debate(run: CommandRun, live: LiveSession) -> int:
     return OK
 
 
-def _setup(moot: Moot, arguments: Arguments, context: tuple[ContextFile, ...]) -> DebateSetup:
+def setup_of(moot: Moot, arguments: Arguments, context: tuple[ContextFile, ...]) -> DebateSetup:
     """Return the set-up that the command line describes; the engine checks it."""
     participants = [_participant(moot, spec) for spec in arguments.participants]
     if not participants:

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from app.cli.command_run import CommandRun
-from app.cli.commands import chats, debates, providers, servers, stored_data
+from app.cli.commands import chats, councils, debates, providers, servers, stored_data
 from app.cli.exit_status import OK, Interrupt
 from app.cli.parser import DIVIDED, Action, Arguments, CommandName
 from app.cli.printing.lines import json_line, last_line, load_texts
@@ -30,12 +30,15 @@ class CommandsOfKind:
 
 
 _DEBATE = CommandsOfKind(debates.resume_debate, debates.reply_to_debate, debates.show_debate)
+_COUNCIL = CommandsOfKind(councils.resume_council, councils.reply_to_council, councils.show_council)
 _CHAT = CommandsOfKind(chats.resume_chat, chats.reply_to_chat, chats.show_chat)
 KINDS = {"debate": _DEBATE, "chat": _CHAT, "group": _CHAT, "workflow": _CHAT}
 
 
 def _kind_of(session: Session) -> CommandsOfKind:
     # A plain Session is of an unknown kind, or parts of it are missing.
+    if session.debate is not None and session.debate.council is not None:
+        return _COUNCIL
     return KINDS.get(session.kind, _DEBATE) if type(session) is not Session else _DEBATE
 
 
@@ -90,6 +93,7 @@ _COMMANDS: dict[str, Callable[[CommandRun], Awaitable[int]]] = {
     CommandName.STEP: chats.step,
     CommandName.DEBATE: debates.debate,
     CommandName.RETRY: chats.retry,
+    CommandName.COUNCIL: councils.council,
     CommandName.RESUME: _resume,
     CommandName.REPLY: _reply,
     CommandName.PAUSE: _pause,

@@ -134,6 +134,8 @@ class Debates:
     async def fork(self, session_id: str, message_id: str) -> str:
         """Start another debate that is the same up to a turn, paused after it; return its id."""
         live = await self._sessions.open(session_id)
+        if live.debate_session.debate.council is not None:
+            raise BadInput("council_not_forked", title=live.session.title)
         messages = [one for one in live.whole_messages() if one.role != Role.SUMMARY]
         place = next((n for n, one in enumerate(messages) if one.id == message_id), None)
         if place is None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from html import escape
 
-from app.core.message import Attachment, Message, Role
+from app.core.message import SPOKEN, Attachment, Message, Role
 from app.core.session import Debate, Point
 from app.engine.debate.modes import role_name
 from app.engine.export.parts import (
@@ -31,7 +31,9 @@ class DebateDocument:
         self._messages = [
             one
             for one in messages
-            if one.role != Role.SUMMARY and (one.content or one.error or one.note or one.attachments)
+            if one.role != Role.SUMMARY
+            and one.part in SPOKEN
+            and (one.content or one.error or one.note or one.attachments)
         ]
         self._prompts = prompts
         self._lines = prompts.lines(self._debate.language, "export")

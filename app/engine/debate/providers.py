@@ -69,9 +69,27 @@ class DebateProviders:
         ]
         return _each_once(found)
 
-    def _can_think(self, provider_id: str) -> bool:
+    def helper(self, session: DebateSession) -> str:
+        """Return the "provider/model" that compares a council's answers: of a provider that the session uses, the cheapest.
+
+        The default model of one is chosen before a participant's own; "" where all are too small.
+        """
+        used = {one.provider for one in session.debate.participants}
+        found = [f"{one.provider}/{one.model}" for one in self.judges(session) if one.provider in used]
+        taking_part = {f"{one.provider}/{one.model}" for one in session.debate.participants}
+        return min(found, key=lambda one: (one in taking_part, self._price(*one.split("/", 1))), default="")
+
+    def form(self, provider_id: str) -> str:
+        """Return how a provider's models are asked: as chat turns, or with one text."""
         config = provider_of(self._documents, provider_id)
-        return form_of(config.kind if config else "") != RequestForm.TRANSCRIPT
+        return form_of(config.kind if config else "")
+
+    def _price(self, provider: str, model: str) -> float:
+        prices = self._facts(provider, model).prices
+        return prices.read + prices.written if prices else float("inf")
+
+    def _can_think(self, provider_id: str) -> bool:
+        return self.form(provider_id) != RequestForm.TRANSCRIPT
 
     def world(self, session: DebateSession) -> World:
         """Return which participants are absent: their provider is gone or switched off, or the user left them out."""
@@ -87,9 +105,7 @@ class DebateProviders:
         """Return the request of a turn, with at most `window` messages."""
         debate, messages = live.debate_session.debate, live.said
         speaker = participant_of(debate, spoken.speaker)
-        config = provider_of(self._documents, speaker.provider)
-        form = form_of(config.kind if config else "")
-        if form == RequestForm.TRANSCRIPT:
+        if self.form(speaker.provider) == RequestForm.TRANSCRIPT:
             return transcript_request(
                 debate,
                 messages,

@@ -76,7 +76,7 @@ def session_of(setup: DebateSetup, statuses: Sequence[ProviderStatus]) -> Debate
         raise BadInput("topic_empty")
     if len(topic) > MAX_TOPIC_CHARACTERS:
         raise BadInput("topic_too_long", characters=len(topic), most=MAX_TOPIC_CHARACTERS)
-    if setup.mode not in {row.mode for row in MODES}:
+    if setup.mode not in (*(row.mode for row in MODES), DebateMode.COUNCIL):
         raise BadInput("unknown_mode", mode=setup.mode, modes=", ".join(row.mode for row in MODES))
     if not MIN_ROUNDS <= setup.rounds <= MAX_ROUNDS:
         raise BadInput("rounds_out_of_range", rounds=setup.rounds, least=MIN_ROUNDS, most=MAX_ROUNDS)
@@ -167,7 +167,7 @@ def set_up_again(debate: Debate, offered: Sequence[Participant]) -> Draft:
             length=one.length,
         )
     setup = SetupDraft(
-        mode=debate.mode,
+        mode=debate.mode if debate.council is None else DebateMode.ROUND_ROBIN,
         rounds=debate.rounds,
         independent_opening=debate.independent_opening,
         polls=debate.polls,

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.core.draft import Draft
 from app.core.events import MessageFinished, RetryScheduled, TurnStarted
-from app.core.message import Message, MessageState
+from app.core.message import SPOKEN, Message, MessageState
 from app.core.session import Session
 from app.gui.display.amounts import Spending
 from app.gui.display.i18n import Language
@@ -99,15 +99,16 @@ class ConversationView(QWidget):
         self.spending = Spending()
         self.spending.add(messages)
         self.spending.add_session(session)
-        self.transcript.feed.show_session(session, messages)
-        for message in messages:
+        spoken = _spoken(messages)
+        self.transcript.feed.show_session(session, spoken)
+        for message in spoken:
             if message.state == MessageState.STREAMING:
                 self.transcript.feed.append_text(message.id, "")
 
     def prepend(self, messages: Sequence[Message], *, read_only: bool, damaged: int) -> None:
         """Insert earlier messages before those shown."""
         self.spending.add(messages)
-        self.transcript.feed.prepend(messages)
+        self.transcript.feed.prepend(_spoken(messages))
         self._read_only = read_only
 
     def clear(self) -> None:
@@ -125,7 +126,8 @@ class ConversationView(QWidget):
 
     def show_message(self, message: Message) -> None:
         """Add a message that is being streamed."""
-        self.transcript.feed.message_started(message)
+        if message.part in SPOKEN:
+            self.transcript.feed.message_started(message)
 
     def show_text(self, message_id: str, text: str, thinking: str) -> None:
         """Append text to a message."""
@@ -133,7 +135,8 @@ class ConversationView(QWidget):
 
     def show_finished(self, event: MessageFinished) -> None:
         """Show a finished message."""
-        self.transcript.feed.message_finished(event.message)
+        if event.message.part in SPOKEN:
+            self.transcript.feed.message_finished(event.message)
         self.spending.add((event.message,))
 
     def show_retry(self, event: RetryScheduled) -> None:
@@ -189,6 +192,11 @@ class ConversationView(QWidget):
 
     def _on_find_step(self, step: int) -> None:
         self.transcript.search.step(1 if step > 0 else -1)
+
+
+def _spoken(messages: Sequence[Message]) -> list[Message]:
+    """Return the messages that are rows; the others are read by Moot alone."""
+    return [message for message in messages if message.part in SPOKEN]
 
 
 def empty_state(text: Paragraph, act: Button) -> QWidget:

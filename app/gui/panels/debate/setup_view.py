@@ -12,6 +12,7 @@ from app.core.errors import BadInput
 from app.core.message import Attachment
 from app.core.session import (
     ANY_JUDGE,
+    CLASSIC_MODES,
     DEFAULT_ROUNDS,
     MAX_ROUNDS,
     MAX_TOPIC_CHARACTERS,
@@ -48,7 +49,7 @@ from app.gui.widgets.controls import (
 from app.gui.widgets.label import Paragraph, plain_label, show_as
 from app.gui.widgets.wording import named, say
 
-MODES = tuple(DebateMode)
+MODES = CLASSIC_MODES
 UNDER_TICK = 28
 
 

@@ -1,0 +1,75 @@
+"""The commands of councils: ask several models, go on, ask something more, show."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+from app.cli.command_run import CommandRun
+from app.cli.commands.debates import setup_of
+from app.cli.exit_status import BY_STATUS, PAUSED_OR_STOPPED
+from app.cli.printing.councils import CouncilPrinter, council_text
+from app.cli.printing.lines import cost_line, last_line
+from app.core.catalog import EMBEDDED
+from app.core.errors import BadInput
+from app.core.session import MIN_PARTICIPANTS, DebateMode
+from app.engine.engine import CouncilSetup
+from app.engine.live_session import LiveSession
+
+
+async def council(run: CommandRun) -> int:
+    """Ask the models that a command line names, and compare their answers."""
+    arguments = run.arguments
+    if len(arguments.participants) < MIN_PARTICIPANTS:
+        raise BadInput("too_few_participants", count=len(arguments.participants), least=MIN_PARTICIPANTS)
+    files = [await run.read_file(path) for path in arguments.files]
+    setup = setup_of(run.moot, arguments, tuple(file.context_file() for file in files))
+    wanted = CouncilSetup(
+        setup=replace(setup, mode=DebateMode.COUNCIL),
+        differences=not arguments.no_differences,
+        max_usd=arguments.max_usd,
+    )
+    run.moot.engine.councils.check(wanted)
+    await run.warm_up(embedded=any(one.provider == EMBEDDED for one in setup.participants))
+    return await _follow(run, lambda: run.moot.engine.councils.start(wanted))
+
+
+async def resume_council(run: CommandRun, live: LiveSession) -> int:
+    """Go on with a council: what has ended is not asked again."""
+
+    async def start() -> str:
+        await run.warm_up()
+        await run.moot.engine.resume(live.id)
+        return live.id
+
+    return await _follow(run, start)
+
+
+async def reply_to_council(run: CommandRun, live: LiveSession) -> int:
+    """Ask all participants something more."""
+
+    async def start() -> str:
+        await run.warm_up()
+        await run.moot.engine.councils.ask(live.id, run.arguments.text)
+        return live.id
+
+    return await _follow(run, start)
+
+
+async def show_council(run: CommandRun, live: LiveSession) -> int:
+    """Print a whole council."""
+    printer = CouncilPrinter(run.texts)
+    await run.out.write(printer.heading(live.session))
+    messages = list(live.whole_messages())
+    for message in messages:
+        await run.out.write(printer.message(message))
+    await run.print(council_text(live.debate_session, messages, run.texts))
+    await run.print(cost_line(live.session, live.messages, run.texts) + last_line(live.session, run.texts))
+    return 0
+
+
+async def _follow(run: CommandRun, start: Callable[[], Awaitable[str]]) -> int:
+    session = await run.follow(start, CouncilPrinter(run.texts))
+    live = run.moot.engine.live(session.id)
+    if live is not None and not run.arguments.json:
+        text = council_text(live.debate_session, list(live.whole_messages()), run.texts)
+        await run.print(f"{text}\n{last_line(session, run.texts)}")
+    return BY_STATUS.get(session.status, PAUSED_OR_STOPPED)

@@ -1,0 +1,74 @@
+"""How the command line prints a council: each answer when it is whole, then what they hold and differ on."""
+
+from collections.abc import Sequence
+
+from app.cli.printing.lines import aside, marks, one_line
+from app.core.events import Event, MessageFinished, SessionStarted
+from app.core.message import SPOKEN, CouncilPart, Message
+from app.core.session import DebateSession, Session
+from app.core.text import without_steering
+from app.core.texts import Texts
+from app.engine.council.outcome import outcome
+from app.engine.council.record import Record
+from app.engine.council.replies import LETTERS
+
+
+class CouncilPrinter:
+    """Prints the events of a council. Answers that are written side by side are printed one by one, when they are whole."""
+
+    def __init__(self, texts: Texts) -> None:
+        self._texts = texts
+
+    def __call__(self, event: Event) -> str:
+        match event:
+            case SessionStarted():
+                return self.heading(event.session)
+            case MessageFinished():
+                return self.message(event.message)
+            case _:
+                return aside(event, self._texts)
+
+    def heading(self, session: Session) -> str:
+        """Return the question's title and the participants."""
+        lines = [f"{one_line(session.title)} · {self._texts('mode.council')}"]
+        for one in session.debate.participants if session.debate is not None else ():
+            lines.append(f"  {one_line(one.name)} · {one_line(f'{one.provider}/{one.model}')}")
+        return "\n".join([*lines, f"  {session.id}"]) + "\n"
+
+    def message(self, message: Message) -> str:
+        """Return a message of a council; "" for one that only Moot reads."""
+        if message.part not in SPOKEN:
+            return ""
+        name = message.author.name
+        if message.part == CouncilPart.QUESTION:
+            name = self._texts("cli.you")
+        elif message.part == CouncilPart.MERGE:
+            name = self._texts("council.merged")
+        sure = (message.data or {}).get("confidence")
+        end = f"  {self._texts('council.sure', percent=sure)}\n" if sure is not None else ""
+        body = without_steering(message.content)
+        return f"\n{one_line(name)}:\n{body}\n{end}" + "".join(marks(message, self._texts))
+
+
+def council_text(session: DebateSession, messages: Sequence[Message], texts: Texts) -> str:
+    """Return what the participants hold, differ on and agree on, as lines; how many answered comes first."""
+    record, result = Record(session.debate, messages), outcome(session.debate, messages)
+    names = {one.id: one_line(one.name) for one in session.debate.participants}
+    if not result.answered:
+        return ""
+    lines = ["", texts("council.answered", count=result.answered, asked=result.asked)]
+    if "differences" in result.degraded:
+        lines.append(texts("council.grouped"))
+    if result.names_visible:
+        lines.append(texts("council.names_visible"))
+    lines += ["", f"{texts('council.options')} {texts(f'council.state.{result.state}')}"]
+    for letter, option in zip(LETTERS, record.options(), strict=False):
+        who = ", ".join(names.get(one, "") for one in option.backers)
+        lines.append(f"  {letter}  {without_steering(option.text)} ({who})")
+    for kind in ("differ", "agreed"):
+        points = record.points(kind)
+        lines += ["", texts(f"council.{kind}")] if points else []
+        for point in points:
+            only = f" ({texts('council.only', name=names.get(point.only, ''))})" if point.only else ""
+            lines.append(f"  - {without_steering(point.text)}{only}")
+    return "\n".join([*lines, ""])

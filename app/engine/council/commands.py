@@ -1,0 +1,188 @@
+"""The commands of councils: ask several, ask again, merge, use an answer; `engine.councils` for the faces."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+
+from app.core.errors import BadInput, NotFound
+from app.core.events import utc_now
+from app.core.ids import new_id
+from app.core.message import CouncilPart, Message, MessageState, Role
+from app.core.session import Council, DebateSession, Status
+from app.core.store import SessionStore
+from app.core.text import clean_text
+from app.engine.chat.run import USER_AUTHOR
+from app.engine.council.outcome import outcome
+from app.engine.council.record import Option, Record
+from app.engine.council.replies import one_line
+from app.engine.debate.providers import DebateProviders
+from app.engine.debate.setup import DebateSetup, session_of
+from app.engine.live_session import LiveSession
+from app.engine.sessions import Sessions
+
+MAX_TEXT = 100_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CouncilSetup:
+    """Whom to ask what; with `differences` one more call compares the answers."""
+
+    setup: DebateSetup
+    differences: bool = True
+    max_usd: float = 0.0
+
+
+class Councils:
+    """The commands of councils; all raise BadInput, NotFound or StorageError in words."""
+
+    def __init__(self, sessions: Sessions, store: SessionStore, providers: DebateProviders) -> None:
+        self._sessions = sessions
+        self._store = store
+        self._providers = providers
+
+    def check(self, wanted: CouncilSetup) -> None:
+        """Raise BadInput when a council cannot be asked so."""
+        session_of(wanted.setup, self._providers.statuses())
+
+    async def start(self, wanted: CouncilSetup) -> str:
+        """Ask several and return the session's id. Raises BadInput, StorageError; then nothing was started."""
+        session = session_of(wanted.setup, self._providers.statuses())
+        council = Council(
+            differences=wanted.differences, helper=self._providers.helper(session), max_usd=wanted.max_usd
+        )
+        session = replace(session, debate=replace(session.debate, council=council))
+        live = await self._sessions.begin(session, _by_user(CouncilPart.QUESTION, session.debate.topic))
+        self._sessions.run(live)
+        return live.id
+
+    async def ask(self, session_id: str, text: str = "", to: Sequence[str] = ()) -> None:
+        """Ask all participants, or those with these ids, something more; with no text the same question afresh."""
+        live = await self._at_rest(session_id)
+        debate = live.debate_session.debate
+        text = clean_text(text).strip()
+        if len(text) > MAX_TEXT:
+            raise BadInput("text_too_long", characters=len(text), most=MAX_TEXT)
+        data: dict[str, object] = {"follows": True} if text else {}
+        if to:
+            data["to"] = [one.id for one in debate.participants if one.id in to]
+        asked = [
+            one
+            for one in live.messages
+            if one.part == CouncilPart.QUESTION and not (one.data or {}).get("to")
+        ]
+        question = _by_user(CouncilPart.QUESTION, text or asked[-1].content, data)
+        council = debate.council if to else _anew(debate.council)
+        live.finish_message(question, debate=replace(debate, council=council, due=()))
+        await self._go_on(live)
+
+    async def retry(self, session_id: str, message_id: str) -> None:
+        """Ask a participant again whose answer failed; the others go on."""
+        live = await self._open(session_id)
+        message = next((one for one in live.messages if one.id == message_id), None)
+        if message is None:
+            raise NotFound("message_not_found", message=message_id)
+        if message.state != MessageState.FAILED:
+            raise BadInput("turn_not_failed")
+        debate = live.debate_session.debate
+        live.change(debate=replace(debate, due=tuple(dict.fromkeys((*debate.due, message_id)))))
+        await self._go_on(live)
+
+    async def compare(self, session_id: str) -> None:
+        """Compare the answers as they are now, in one call."""
+        await self._want(session_id, "again")
+
+    async def merge(self, session_id: str) -> None:
+        """Let the helper make one answer of all, in one call."""
+        await self._want(session_id, "merges")
+
+    async def choose(self, session_id: str, message_id: str) -> None:
+        """Keep which answer the user goes by; "" for none."""
+        live = await self._at_rest(session_id)
+        if message_id and all(one.id != message_id for one in live.messages):
+            raise NotFound("message_not_found", message=message_id)
+        live.finish_message(_by_user(CouncilPart.CHOICE, "", {"message": message_id}))
+        await self._store.flush(session_id)
+
+    async def edit_options(self, session_id: str, options: Sequence[tuple[str, str]]) -> None:
+        """Replace the options, each an id, "" for a new one, and its text."""
+        live = await self._at_rest(session_id)
+        before = {one.id: one for one in Record(live.debate_session.debate, live.messages).options()}
+        kept: list[dict[str, object]] = []
+        for option_id, text in options:
+            if not (text := one_line(text)):
+                continue
+            old = before.get(option_id) or Option(id=f"u{new_id()}", text=text, origin="user")
+            kept.append({"id": old.id, "text": text, "origin": old.origin})
+        if not kept:
+            raise BadInput("text_empty")
+        live.finish_message(_by_user(CouncilPart.OPTIONS, "", {"options": kept}))
+        await self._store.flush(session_id)
+
+    async def _want(self, session_id: str, what: str) -> None:
+        live = await self._at_rest(session_id)
+        debate = live.debate_session.debate
+        council = debate.council or Council()
+        if not council.helper:
+            raise BadInput("council_no_helper")
+        wanted = replace(council, **{what: getattr(council, what) + 1})
+        live.change(debate=replace(debate, council=wanted))
+        await self._go_on(live)
+
+    async def _open(self, session_id: str) -> LiveSession:
+        live = await self._sessions.open(session_id)
+        session = live.debate_session
+        if live.read_only or session.debate.council is None:
+            raise BadInput("session_read_only" if live.read_only else "not_a_council", title=session.title)
+        return live
+
+    async def _at_rest(self, session_id: str) -> LiveSession:
+        """Open a council whose calls have all ended."""
+        live = await self._open(session_id)
+        run = self._sessions.running(session_id)
+        if run is not None and live.session.status == Status.RUNNING:
+            raise BadInput("council_runs", title=live.session.title)
+        if run is not None:
+            await run.wait()
+        return live
+
+    async def _go_on(self, live: LiveSession) -> None:
+        run = self._sessions.running(live.id)
+        if run is not None and live.session.status == Status.RUNNING:
+            run.go_on()
+            return
+        self._sessions.check(live.session)
+        if run is not None:
+            await run.wait()
+        self._sessions.run(live)
+
+
+def council_object(session: DebateSession, messages: Sequence[Message]) -> dict[str, object]:
+    """Return what `moot show --json` says of a council."""
+    record = Record(session.debate, messages)
+    used = record.last(CouncilPart.CHOICE)
+    return {
+        "question": record.question.content if record.question else "",
+        "options": [asdict(one) for one in record.options()],
+        "ballots": [asdict(one) for one in record.ballots()],
+        "readings": [],
+        "differ": [asdict(one) for one in record.points("differ")],
+        "agreed": [asdict(one) for one in record.points("agreed")],
+        "chosen": (used.data or {}).get("message") if used else None,
+        "outcome": asdict(outcome(session.debate, messages)),
+    }
+
+
+def _anew(council: Council | None) -> Council:
+    return replace(council or Council(), again=0, merges=0)
+
+
+def _by_user(part: str, text: str, data: dict[str, object] | None = None) -> Message:
+    return Message(
+        id=new_id(),
+        turn_id=new_id(),
+        role=Role.USER,
+        author=USER_AUTHOR,
+        content=text,
+        part=part,
+        data=data or None,
+        created_at=utc_now(),
+    )

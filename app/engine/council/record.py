@@ -1,0 +1,212 @@
+"""What the messages of a council hold: its questions, answers, options and differences; pure.
+
+Nothing depends on the order in which answers that were asked for side by side came in.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.core.message import CouncilPart, Message, MessageState
+from app.core.session import Debate, Participant
+from app.engine.council.replies import MOST_OPTION, one_line, same_words
+
+MOST_OPTIONS = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """One thing that can be held: `backers` are the participants whose first answer holds it.
+
+    `origin` is differences, answers (grouped by their short answers) or user.
+    """
+
+    id: str
+    text: str
+    backers: tuple[str, ...] = ()
+    origin: str = "differences"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quote:
+    """Words of an answer, letter for letter."""
+
+    message: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedPoint:
+    """What the answers differ on, or all say, with their words for it; `only` is whoever alone speaks of it."""
+
+    text: str
+    quotes: tuple[Quote, ...] = ()
+    only: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vote:
+    """What a participant holds after a round (0: its own answer); `choice` is an option's id, "" for a blank."""
+
+    participant: str
+    round: int = 0
+    choice: str = ""
+    confidence: int | None = None
+
+
+class Record:
+    """The messages of a council, read."""
+
+    def __init__(self, debate: Debate, messages: Sequence[Message]) -> None:
+        self.debate = debate
+        self.messages = messages
+        self.questions = [one for one in messages if one.part == CouncilPart.QUESTION]
+        whole = [
+            place for place, one in enumerate(messages) if one.part == CouncilPart.QUESTION and not to(one)
+        ]
+        self._since = messages[whole[-1] :] if whole else messages
+        latest = [place for place, one in enumerate(messages) if one.part == CouncilPart.QUESTION]
+        self._latest = messages[latest[-1] :] if latest else messages
+
+    @property
+    def question(self) -> Message | None:
+        """The question that was asked last."""
+        return self.questions[-1] if self.questions else None
+
+    def asked(self) -> list[Participant]:
+        """Return whom the last question is for."""
+        wanted = to(self.question) if self.question else ()
+        return [one for one in self.debate.participants if not wanted or one.id in wanted]
+
+    def last(self, part: str, who: str = "", *, latest: bool = False) -> Message | None:
+        """Return the message of a part that ended last since all were asked, or since the last question."""
+        found = None
+        for one in self._latest if latest else self._since:
+            if one.part == part and one.ended and (not who or one.author.id == who):
+                found = one
+        return found
+
+    def count(self, part: str) -> int:
+        """Return how many messages of a part ended since all were asked."""
+        return sum(one.part == part and one.ended for one in self._since)
+
+    def answers(self) -> dict[str, Message]:
+        """Return everybody's latest answer to a question since all were asked, in the participants' order."""
+        done = {
+            one.author.id: one
+            for one in self._since
+            if one.part == CouncilPart.ANSWER and one.state == MessageState.DONE and one.content.strip()
+        }
+        return {one.id: done[one.id] for one in self.debate.participants if one.id in done}
+
+    def openings(self) -> dict[str, Message]:
+        """Return the answers that the differences are about, where there are any: those that were compared."""
+        compared = self.compared()
+        numbered = compared.get("order")
+        if not isinstance(numbered, list):
+            return self.answers()
+        found = {one.author.id: one for one in self._since if one.id in numbered}
+        return {one.id: found[one.id] for one in self.debate.participants if one.id in found}
+
+    def compared(self) -> dict[str, object]:
+        """Return what the call for the differences said, empty where there is none that could be read."""
+        read = [one.data for one in self._since if one.part == CouncilPart.DIFFERENCES and one.data]
+        return read[-1] if read else {}
+
+    def points(self, kind: str) -> tuple[ComparedPoint, ...]:
+        """Return what the answers `differ` on, or what is `agreed`."""
+        found = []
+        for one in _objects(self.compared().get(kind)):
+            quotes = [
+                Quote(message=str(each.get("message")), text=str(each.get("text")))
+                for each in _objects(one.get("quotes"))
+            ]
+            found.append(
+                ComparedPoint(
+                    text=str(one.get("text")), quotes=tuple(quotes), only=str(one.get("only") or "")
+                )
+            )
+        return tuple(found)
+
+    def options(self) -> tuple[Option, ...]:
+        """Return what can be held: as the user wrote it last, else by the differences, else by the short answers."""
+        found = tuple(_option(one) for one in _objects(self.compared().get("options")))
+        found = found or self._grouped()
+        edited = self.last(CouncilPart.OPTIONS)
+        if edited is None or edited.data is None:
+            return found
+        backers = {one.id: one.backers for one in found}
+        merged = edited.data.get("merged")
+        for old, new in merged.items() if isinstance(merged, dict) else ():
+            backers[str(new)] = (*backers.get(str(new), ()), *backers.get(str(old), ()))
+        return tuple(
+            Option(
+                id=one.id,
+                text=one.text,
+                backers=tuple(dict.fromkeys(backers.get(one.id, ()))),
+                origin=one.origin,
+            )
+            for one in map(_option, _objects(edited.data.get("options")))
+        )
+
+    def ballots(self) -> tuple[Vote, ...]:
+        """Return what everybody holds by their own answers; a participant without one has no ballot."""
+        held = {who: option.id for option in self.options() for who in option.backers}
+        found = []
+        for who, answer in self.openings().items():
+            confidence = (answer.data or {}).get("confidence")
+            found.append(
+                Vote(
+                    participant=who,
+                    choice=held.get(who, ""),
+                    confidence=confidence if isinstance(confidence, int) else None,
+                )
+            )
+        return tuple(found)
+
+    @property
+    def grouped(self) -> bool:
+        """Whether the options are the short answers, because nobody compared the answers."""
+        return not _objects(self.compared().get("options"))
+
+    def _grouped(self) -> tuple[Option, ...]:
+        """Return the short answers, each once; where an answer has none, its first sentence."""
+        groups: dict[str, tuple[str, list[str]]] = {}
+        for who, answer in self.answers().items():
+            text = one_line((answer.data or {}).get("answer")) or first_sentence(answer.content)
+            groups.setdefault(same_words(text), (text, []))[1].append(who)
+        several = list(groups.values())[:MOST_OPTIONS]
+        return tuple(
+            Option(id=f"o{number}", text=text, backers=tuple(backers), origin="answers")
+            for number, (text, backers) in enumerate(several, 1)
+        )
+
+
+def to(question: Message) -> tuple[str, ...]:
+    """Return the ids of those whom a question is for alone, empty where it is for all."""
+    named = (question.data or {}).get("to")
+    return tuple(str(one) for one in named) if isinstance(named, list) else ()
+
+
+def first_sentence(text: str) -> str:
+    """Return the first sentence of an answer, without its Markdown."""
+    line = next((one.strip(" #*_>-`") for one in text.splitlines() if one.strip(" #*_>-`")), "")
+    for place, one in enumerate(line):
+        ends = place + 1 == len(line) or line[place + 1].isspace()
+        if one in ".!?。！？" and ends:
+            line = line[: place + 1]
+            break
+    return one_line(line, MOST_OPTION)
+
+
+def _objects(value: object) -> list[dict[str, object]]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def _option(one: dict[str, object]) -> Option:
+    backers = one.get("backers")
+    return Option(
+        id=str(one.get("id")),
+        text=one_line(one.get("text")),
+        backers=tuple(str(each) for each in backers) if isinstance(backers, list) else (),
+        origin=str(one.get("origin") or "differences"),
+    )

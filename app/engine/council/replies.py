@@ -1,0 +1,184 @@
+"""What is read in the words of a council's models: trailers, objects, choices, confidences; pure.
+
+Two candidates are none: a vote that is in doubt is a blank, never a guess.
+"""
+
+import json
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.core.text import clean_text, clean_values
+from app.engine.turns.reply import ReplyCleaner
+
+MOST_OPTION = 160
+OTHER = "other"
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+_TRAILER = re.compile(r"\n[ \t>*`]*@@")
+_MAY_BE_TRAILER = re.compile(r"\n[\s>*`]*@?$")
+_QUOTES = str.maketrans("“”„‟＂：，", '""""":,')
+_NAMED = re.compile(
+    r"\b(?:choice|vote|choose|answer|option)\b[\"'*\s]*(?:is|for|=|:)?[\"'*\s(\[]*([A-Z])(?![A-Za-z0-9])"
+    r"|(?:선택|투표|답|옵션)[\"'*\s]*(?:은|는|:|=)?[\"'*\s(\[]*([A-Z])(?![A-Za-z0-9])",
+    re.IGNORECASE,
+)
+_LONE = re.compile(
+    r"(?<![A-Za-z0-9'’])(?:[(\[]([A-Z])[)\]]|\*\*([A-Z])\*\*|([B-HJ-Z])"
+    r"|(A)(?=\s*(?:or\b|and\b|vs\b|[,/.;:!?]|[가-힣]|$)))(?![A-Za-z0-9'’])"
+)
+_ONLY = re.compile(r"\W*([A-Z])\W*")
+_NOT = re.compile(
+    r"\b(?:not|never|no|neither|nor|against|except|rather than|instead)\b|n['’]t\b|아니|않|말고|못|반대",
+    re.IGNORECASE,
+)
+_SENTENCE = re.compile(r"[^.!?。！？\n]+")
+
+
+@dataclass(slots=True)
+class TrailerCleaner(ReplyCleaner):
+    """A cleaner that also takes the line that begins with @@ out of the text; `trailer` is that line."""
+
+    trailer: str = ""
+    _held: str = ""
+    _in_trailer: bool = False
+    _before: str = "\n"
+
+    def feed(self, piece: str) -> tuple[str, str]:
+        """Add a piece; return the text and the thinking that may be shown now."""
+        text, thinking = ReplyCleaner.feed(self, piece)
+        return self._without_trailer(text, last=False), thinking
+
+    def finish(self) -> tuple[str, str]:
+        """Return the text that was kept back."""
+        text, thinking = ReplyCleaner.finish(self)
+        return self._without_trailer(text, last=True), thinking
+
+    def _without_trailer(self, text: str, *, last: bool) -> str:
+        self._held += text
+        shown = ""
+        while self._held:
+            if self._in_trailer:
+                self._take_trailer()
+                continue
+            # A line begins where what was shown before ended.
+            whole = self._before + self._held
+            found = _TRAILER.search(whole)
+            kept = None if found or last else _MAY_BE_TRAILER.search(whole)
+            end = found.start() if found else kept.start() if kept else len(whole)
+            ready = whole[1:end]
+            shown += ready
+            self._before = ready[-1:] or self._before
+            self._held = whole[found.end() :] if found else whole[max(1, end) :]
+            if found:
+                self._in_trailer, self.trailer = True, ""
+            else:
+                break
+        return shown
+
+    def _take_trailer(self) -> None:
+        """Move what is held to the trailer, to the end of the line that closes its braces."""
+        for line in self._held.splitlines(keepends=True):
+            self.trailer += line
+            self._held = self._held[len(line) :]
+            if line.endswith("\n") and self.trailer.count("{") <= self.trailer.count("}"):
+                self._in_trailer, self._before = False, "\n"
+                return
+
+
+def read_object(text: str) -> dict[str, object] | None:
+    """Return the JSON object between the outermost braces, mended where that is easy; None where there is none."""
+    begin, end = text.find("{"), text.rfind("}")
+    if not 0 <= begin < end:
+        return None
+    inside = text[begin : end + 1]
+    mended = re.sub(r",\s*([}\]])", r"\1", inside.translate(_QUOTES))
+    tries = [inside, mended]
+    if '"' not in mended:
+        tries.append(re.sub(r"['‘’]", '"', mended))
+    for one in tries:
+        try:
+            found = json.loads(one, strict=False)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(found, dict):
+            cleaned = clean_values(found)
+            return cleaned if isinstance(cleaned, dict) else None
+    return None
+
+
+def one_line(value: object, most: int = MOST_OPTION) -> str:
+    """Return a value's text on one line, "" where it is no text."""
+    text = " ".join(clean_text(value).split()) if isinstance(value, str) else ""
+    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
+
+
+def confidence_of(value: object) -> int | None:
+    """Return a confidence in percent; 0.7 and "70 %" are both 70, 1 is 1 %, and None what is none."""
+    if isinstance(value, str):
+        found = re.fullmatch(r"\s*(\d+(?:[.,]\d+)?)\s*[%％]?\s*", value)
+        value = float(found[1].replace(",", ".")) if found else None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    percent = value * 100 if 0 < value < 1 else value
+    return round(percent) if 0 <= percent <= 100 else None
+
+
+def read_trailer(trailer: str) -> dict[str, object]:
+    """Return the short answer and the confidence that a trailer holds, as far as it holds them."""
+    said = read_object(trailer) or {}
+    found: dict[str, object] = {}
+    if answer := one_line(said.get("answer")):
+        found["answer"] = answer
+    if (confidence := confidence_of(said.get("confidence"))) is not None:
+        found["confidence"] = confidence
+    return found
+
+
+def read_choice(text: str, shown: Sequence[tuple[str, str]]) -> str:
+    """Return the id of the option that a text chooses, OTHER for another one, "" where that is in doubt.
+
+    `shown` are the options' ids and texts in the order in which this reader saw them, the first with the letter A.
+    """
+    by_letter = {letter: one for letter, (one, _) in zip(LETTERS, shown, strict=False)}
+    said = read_object(text)
+    if said is not None and "choice" in said:
+        return _named_choice(one_line(said["choice"]), by_letter, shown)
+    sentences = [one for one in _SENTENCE.findall(text) if not _NOT.search(one)]
+    for candidates in (
+        {letter.upper() for one in sentences for pair in _NAMED.findall(one) for letter in pair if letter},
+        _texts_in(" ".join(sentences), by_letter, shown),
+        {letter for one in sentences for found in _LONE.findall(one) for letter in found if letter}
+        | {found[1] for one in sentences if (found := _ONLY.fullmatch(one))},
+    ):
+        chosen = {by_letter.get(one, "") for one in candidates}
+        if chosen:
+            return chosen.pop() if len(chosen) == 1 else ""
+    return ""
+
+
+def same_words(text: str) -> str:
+    """Return the letters and digits of a text alone, to tell whether two short answers are the same."""
+    return "".join(one for one in unicodedata.normalize("NFKC", text).casefold() if one.isalnum())
+
+
+def _named_choice(choice: str, by_letter: dict[str, str], shown: Sequence[tuple[str, str]]) -> str:
+    letter = choice.strip(" .()[]*\"'").upper()
+    if letter in by_letter:
+        return by_letter[letter]
+    if choice.casefold() == OTHER:
+        return OTHER
+    same = {one for one, text in shown if same_words(text) == same_words(choice) and same_words(text)}
+    return same.pop() if len(same) == 1 else ""
+
+
+def _texts_in(text: str, by_letter: dict[str, str], shown: Sequence[tuple[str, str]]) -> set[str]:
+    """Return the letters of the options whose text stands in a text word for word, the longest first."""
+    letters = {one: letter for letter, one in by_letter.items()}
+    found = set()
+    for one, words in sorted(shown, key=lambda pair: len(pair[1]), reverse=True):
+        if words and words.casefold() in text.casefold() and one in letters:
+            found.add(letters[one])
+            text = re.sub(re.escape(words), " ", text, flags=re.IGNORECASE)
+    return found

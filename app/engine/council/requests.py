@@ -1,0 +1,268 @@
+"""What a council's models are sent, and what of the helper's answer counts; pure.
+
+The question and the files are sent as they are, to everybody. Nobody who answers learns who else is asked.
+"""
+
+import random
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+
+from app.core.files import with_page_numbers
+from app.core.message import CouncilPart, Message, MessageState, Role
+from app.core.provider import ModelRequest
+from app.core.session import Debate, Participant
+from app.engine.council.record import MOST_OPTIONS, Record, to
+from app.engine.council.replies import one_line, read_object
+from app.engine.debate.names import find_names
+from app.engine.prompts import Prompts
+from app.engine.turns.answer_style import length_words, temperature_of
+
+MOST_POINTS = 6
+MOST_QUOTE = 300
+SMALL_TOKENS = 160
+_MOST_SMALL = 6_000
+
+_TEXT = {"type": "string"}
+
+
+def _object(**fields: object) -> dict[str, object]:
+    return {
+        "type": "object",
+        "properties": fields,
+        "required": [*fields],
+        "additionalProperties": False,
+    }
+
+
+def _list(items: Mapping[str, object]) -> dict[str, object]:
+    return {"type": "array", "items": items}
+
+
+_QUOTES = _list(_object(answer={"type": "integer"}, text=_TEXT))
+DIFFERENCES: Mapping[str, object] = _object(
+    options=_list(_object(text=_TEXT, answers=_list({"type": "integer"}))),
+    differ=_list(_object(text=_TEXT, quotes=_QUOTES)),
+    agreed=_list(_object(text=_TEXT, quotes=_QUOTES)),
+)
+
+
+def answer_request(
+    debate: Debate, messages: Sequence[Message], speaker: Participant, prompts: Prompts
+) -> ModelRequest:
+    """Return the request for a participant's own answer: what was asked of it, and what it answered itself."""
+    said = _own_conversation(messages, speaker)
+    system = [speaker.system_prompt.strip() or speaker.persona.strip()]
+    system += length_words(speaker.length, prompts.lines(debate.language, "assistant"))
+    system.append(prompts.text(debate.language, "council-rules"))
+    files = _files(debate, prompts)
+    blocks: list[dict[str, object]] = []
+    for message in said:
+        own = message.part == CouncilPart.ANSWER
+        text = message.content.strip() if own or blocks else "\n\n".join([message.content.strip(), *files])
+        role = Role.ASSISTANT if own else Role.USER
+        if blocks and blocks[-1]["role"] == role:
+            text = f"{blocks.pop()['content']}\n\n{text}"
+        blocks.append({"role": role, "content": text})
+    task = prompts.text(debate.language, "council-answer")
+    blocks[-1] = {"role": Role.USER, "content": f"{blocks[-1]['content']}\n\n{task}"}
+    return ModelRequest(
+        provider=speaker.provider,
+        model=speaker.model,
+        messages=({"role": Role.SYSTEM, "content": "\n\n".join(filter(None, system))}, *blocks),
+        effort=speaker.effort,
+        temperature=temperature_of(speaker.creativity),
+    )
+
+
+def small_request(debate: Debate, messages: Sequence[Message], speaker: Participant) -> ModelRequest:
+    """Return the request for an answer of a model that takes no chat messages: the question alone."""
+    asked = [one for one in _own_conversation(messages, speaker) if one.part == CouncilPart.QUESTION]
+    text = "\n\n".join([*(file.text for file in debate.context), asked[-1].content])[-_MOST_SMALL:]
+    return ModelRequest(
+        provider=speaker.provider,
+        model=speaker.model,
+        messages=({"role": Role.USER, "content": text},),
+        max_tokens=SMALL_TOKENS,
+        temperature=0.4,
+    )
+
+
+def differences_request(
+    debate: Debate, messages: Sequence[Message], order: Sequence[Message], prompts: Prompts
+) -> ModelRequest:
+    """Return the request that compares the answers, which are numbered in this order and have no names."""
+    text = prompts.text(
+        debate.language,
+        "council-differences",
+        question=_question(debate, messages),
+        answers=_numbered(debate, order),
+    )
+    return _to_helper(debate, text, schema=DIFFERENCES)
+
+
+def merge_request(
+    debate: Debate, messages: Sequence[Message], order: Sequence[Message], prompts: Prompts
+) -> ModelRequest:
+    """Return the request for one answer made of all."""
+    text = prompts.text(
+        debate.language,
+        "council-merge",
+        question=_question(debate, messages),
+        answers=_numbered(debate, order),
+    )
+    return _to_helper(debate, text)
+
+
+def numbered(debate: Debate, messages: Sequence[Message]) -> list[Message]:
+    """Return the answers in the order in which the helper reads them, the first as number 1."""
+    record = Record(debate, messages)
+    found = list(record.answers().values())
+    question = record.question
+    random.Random(f"{debate.seed}/{question.id if question else ''}").shuffle(found)
+    return found
+
+
+def read_differences(text: str, order: Sequence[Message]) -> dict[str, object] | None:
+    """Return what an answer says of the differences, None where it says nothing that counts.
+
+    `order` are the answers as they were numbered. Each stands under one option at most, and words that are in no
+    answer are no quotes.
+    """
+    said = read_object(text)
+    if said is None:
+        return None
+    options: list[dict[str, object]] = []
+    taken: set[int] = set()
+    for one in _objects(said.get("options"))[:MOST_OPTIONS]:
+        option = one_line(one.get("text"))
+        numbers = one.get("answers")
+        answers = [
+            number
+            for number in (numbers if isinstance(numbers, list) else ())
+            if type(number) is int and 0 < number <= len(order)
+        ]
+        backers = [order[number - 1].author.id for number in dict.fromkeys(answers) if number not in taken]
+        taken.update(answers)
+        if option and backers:
+            options.append({"id": f"o{len(options) + 1}", "text": option, "backers": sorted(backers)})
+    if not options:
+        return None
+    return {
+        "order": [one.id for one in order],
+        "options": options,
+        "differ": _points(said.get("differ"), order),
+        "agreed": _points(said.get("agreed"), order),
+    }
+
+
+def found_in(text: str, words: str) -> str:
+    """Return the part of a text that says these words letter for letter, whatever its spaces, quotes and dashes."""
+    plain, places = _plain(text)
+    wanted, _ = _plain(words.strip())
+    wanted = wanted.strip()
+    place = plain.find(wanted) if wanted else -1
+    return text[places[place] : places[place + len(wanted) - 1] + 1] if place >= 0 else ""
+
+
+def _plain(text: str) -> tuple[str, list[int]]:
+    """Return a text with plain spaces, quotes and dashes, and each character's place in the text."""
+    plain: list[str] = []
+    places: list[int] = []
+    for place, character in enumerate(text):
+        for each in unicodedata.normalize("NFC", character):
+            one = _SAME.get(each, " " if each.isspace() else each)
+            if one == " " and plain and plain[-1] == " ":
+                continue
+            plain.append(one)
+            places.append(place)
+    return "".join(plain), places
+
+
+_SAME = {
+    **dict.fromkeys("“”„‟«»＂", '"'),
+    **dict.fromkeys("‘’‚‛`´", "'"),
+    **dict.fromkeys("‐‑‒–—―−", "-"),
+}
+
+
+def _points(value: object, order: Sequence[Message]) -> list[dict[str, object]]:
+    points: list[dict[str, object]] = []
+    for one in _objects(value)[:MOST_POINTS]:
+        text = one_line(one.get("text"), MOST_QUOTE)
+        if not text:
+            continue
+        quotes = []
+        for quote in _objects(one.get("quotes")):
+            number, words = quote.get("answer"), quote.get("text")
+            if type(number) is not int or not 0 < number <= len(order) or not isinstance(words, str):
+                continue
+            if words := found_in(order[number - 1].content, words[:MOST_QUOTE]):
+                quotes.append({"message": order[number - 1].id, "text": words})
+        said_in = {quote["message"] for quote in quotes}
+        who = {answer.author.id for answer in order if answer.id in said_in}
+        only = who.pop() if len(who) == 1 and len(order) > 2 else ""
+        points.append({"text": text, "quotes": quotes, "only": only})
+    return points
+
+
+def _own_conversation(messages: Sequence[Message], speaker: Participant) -> list[Message]:
+    """Return what a participant was asked and answered since it was last asked afresh, its last question last."""
+    said: list[Message] = []
+    for one in messages:
+        if one.part == CouncilPart.QUESTION and (not to(one) or speaker.id in to(one)):
+            if not (one.data or {}).get("follows"):
+                said.clear()
+            said.append(one)
+        elif (
+            one.part == CouncilPart.ANSWER and one.author.id == speaker.id and one.state == MessageState.DONE
+        ):
+            said.append(one)
+    while said and said[-1].part == CouncilPart.ANSWER:
+        said.pop()
+    return said
+
+
+def _files(debate: Debate, prompts: Prompts) -> list[str]:
+    page = prompts.line(debate.language, "assistant", "page")
+    return [
+        prompts.text(
+            debate.language,
+            "council-file",
+            name=" ".join(file.name.split()),
+            text=with_page_numbers(file.text.strip(), page),
+        )
+        for file in debate.context
+    ]
+
+
+def _question(debate: Debate, messages: Sequence[Message]) -> str:
+    asked = [one.content.strip() for one in messages if one.part == CouncilPart.QUESTION and not to(one)]
+    return asked[-1] if asked else debate.topic
+
+
+def _numbered(debate: Debate, order: Sequence[Message]) -> str:
+    return "\n\n".join(
+        f"({number}) {without_names(one.content.strip(), debate)}" for number, one in enumerate(order, 1)
+    )
+
+
+def without_names(text: str, debate: Debate) -> str:
+    """Return a text in which participants' names are not read, except those that the question or a file says."""
+    asked = "\n".join((debate.topic, *(file.text for file in debate.context)))
+    known = {asked[one.start : one.end].casefold() for one in find_names(asked, debate.participants)}
+    for found in reversed(find_names(text, debate.participants)):
+        if text[found.start : found.end].casefold() not in known:
+            text = f"{text[: found.start]}…{text[found.end :]}"
+    return re.sub(r"^\s*\((\d+)\)", r"[\1]", text, flags=re.MULTILINE)
+
+
+def _to_helper(debate: Debate, text: str, schema: Mapping[str, object] | None = None) -> ModelRequest:
+    provider, _, model = (debate.council.helper if debate.council else "").partition("/")
+    return ModelRequest(
+        provider=provider, model=model, messages=({"role": Role.USER, "content": text},), schema=schema
+    )
+
+
+def _objects(value: object) -> list[dict[str, object]]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []

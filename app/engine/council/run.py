@@ -1,0 +1,204 @@
+"""A council that runs: every call that is due at once, each kept as a message when it ends."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+
+from app.core.ids import new_id
+from app.core.message import Author, CouncilPart, Message, MessageState, Role
+from app.core.provider import ModelRequest
+from app.core.provider_kind import RequestForm
+from app.core.reasons import Reason, counted, joined
+from app.core.session import MIN_PARTICIPANTS, Status
+from app.engine.availability.slots import NotFree
+from app.engine.council.director import CouncilStep, next_steps
+from app.engine.council.record import Record
+from app.engine.council.replies import TrailerCleaner, read_trailer
+from app.engine.council.requests import (
+    answer_request,
+    differences_request,
+    merge_request,
+    numbered,
+    read_differences,
+    small_request,
+)
+from app.engine.debate.director import PARTICIPANT, participant_of
+from app.engine.debate.providers import DebateProviders
+from app.engine.live_session import LiveSession
+from app.engine.runner import Run
+from app.engine.turns.answer import CallPlan, CallResult
+from app.engine.turns.context import Services
+from app.engine.turns.reply import ReplyCleaner
+
+HELPER = "helper"
+
+
+class CouncilRun(Run):
+    """A running council, in a task of its own."""
+
+    def __init__(self, live: LiveSession, services: Services, providers: DebateProviders) -> None:
+        super().__init__(live, services)
+        self._providers = providers
+        self._at_work: dict[CouncilStep, asyncio.Task[None]] = {}
+        self._news = asyncio.Event()
+        self._held = ""
+
+    def go_on(self) -> None:
+        """Withdraw a pause that has not happened yet, and look again at what is due."""
+        super().go_on()
+        self._news.set()
+
+    def _begin(self) -> None:
+        if self._live.session.status != Status.RUNNING:
+            self._live.change(status=Status.RUNNING, reason="")
+
+    def _only_waits(self) -> bool:
+        return 0 < len(self._at_work) <= self._waiting
+
+    def _due(self) -> tuple[CouncilStep, ...]:
+        session = self._live.debate_session
+        absent = self._providers.world(session).absent
+        return next_steps(session.debate, self._live.messages, absent)
+
+    async def _step(self) -> None:
+        self._held = ""
+        try:
+            while True:
+                self._news.clear()
+                due = self._due()
+                if not (self._pausing or self._held):
+                    for step in due:
+                        if step not in self._at_work:
+                            self._at_work[step] = asyncio.create_task(self._take(step))
+                if not self._at_work:
+                    break
+                news = asyncio.create_task(self._news.wait())
+                try:
+                    await asyncio.wait({*self._at_work.values(), news}, return_when=asyncio.FIRST_COMPLETED)
+                finally:
+                    news.cancel()
+                for step in [one for one, task in self._at_work.items() if task.done()]:
+                    self._at_work.pop(step).result()
+        finally:
+            for task in self._at_work.values():
+                task.cancel()
+            await asyncio.gather(*self._at_work.values(), return_exceptions=True)
+            self._at_work.clear()
+        self._end()
+
+    def _end(self) -> None:
+        if self._held:
+            self._live.change(status=Status.PAUSED, reason=self._held)
+        elif self._pausing and self._due():
+            self._live.change(status=Status.PAUSED, reason=Reason.BY_USER)
+        else:
+            self._finish()
+
+    def _finish(self) -> None:
+        """End the council for now: the user may ask for more at any time."""
+        debate = self._live.debate_session.debate
+        record = Record(debate, self._live.messages)
+        answered = len(record.answers())
+        failed = sum(
+            ended is not None and ended.state == MessageState.FAILED
+            for one in record.asked()
+            for ended in [record.last(CouncilPart.ANSWER, one.id, latest=True)]
+        )
+        if not answered:
+            self._live.change(status=Status.ERROR, reason=Reason.NOBODY_ANSWERED)
+            return
+        reason = Reason.COMPARED if answered >= MIN_PARTICIPANTS else Reason.TOO_FEW
+        self._live.change(
+            status=Status.COMPLETED,
+            reason=joined(reason, counted(Reason.FAILED_TURNS, failed)) if failed else reason,
+        )
+
+    async def _take(self, step: CouncilStep) -> None:
+        """Make one call; its message and what was read in it are one batch."""
+        if self._spent_all():
+            self._held = Reason.BUDGET_COST
+            return
+        debate = self._live.debate_session.debate
+        # Answers that come in meanwhile must not change what the numbers stand for.
+        order = () if step.who else numbered(debate, self._live.messages)
+        plan, cleaners = self._plan(step, order)
+        self._live.start_turn(plan.message)
+        speaker = self._speaker(plan.message.author)
+        try:
+            async with speaker.slot():
+                result = await speaker.call(plan)
+        except NotFree as refused:
+            result = CallResult(speaker.failed(plan.message, refused.reason))
+        if result.message is not None:
+            speaker.write(replace(result, message=self._read(step, result.message, order, cleaners)))
+        elif result.held:
+            self._held = result.held
+
+    def _plan(self, step: CouncilStep, order: Sequence[Message]) -> tuple[CallPlan, list[ReplyCleaner]]:
+        session = self._live.debate_session
+        debate = session.debate
+        if step.who:
+            speaker = participant_of(debate, step.who)
+            author, provider = Author(id=speaker.id, name=speaker.name, kind=PARTICIPANT), speaker.provider
+        else:
+            provider, _, model = (debate.council.helper if debate.council else "").partition("/")
+            # A slot of its own for each session: comparing waits for no other council.
+            author = Author(id=f"{self._live.id}-{step.part}", name=model, kind=HELPER)
+        cleaners: list[ReplyCleaner] = []
+
+        def cleaner() -> ReplyCleaner:
+            kind = TrailerCleaner if step.part == CouncilPart.ANSWER else ReplyCleaner
+            made = kind.for_name(author.name)
+            cleaners.append(made)
+            return made
+
+        message = Message(
+            id=new_id(),
+            turn_id=new_id(),
+            role=Role.ASSISTANT,
+            author=author,
+            part=step.part,
+            retakes=step.retakes,
+        )
+        plan = CallPlan(
+            message=message,
+            provider=provider,
+            request=lambda _: self._request(step, order),
+            cleaner=cleaner,
+            may_ask=lambda: not step.who or step.who not in self._providers.world(session).absent,
+        )
+        return plan, cleaners
+
+    def _request(self, step: CouncilStep, order: Sequence[Message]) -> ModelRequest:
+        debate, messages, prompts = (
+            self._live.debate_session.debate,
+            self._live.messages,
+            self._services.prompts,
+        )
+        if step.part == CouncilPart.DIFFERENCES:
+            return differences_request(debate, messages, order, prompts)
+        if step.part == CouncilPart.MERGE:
+            return merge_request(debate, messages, order, prompts)
+        speaker = participant_of(debate, step.who)
+        if self._providers.form(speaker.provider) == RequestForm.TRANSCRIPT:
+            return small_request(debate, messages, speaker)
+        return answer_request(debate, messages, speaker, prompts)
+
+    def _read(
+        self, step: CouncilStep, message: Message, order: Sequence[Message], cleaners: list[ReplyCleaner]
+    ) -> Message:
+        """Return a message with what was read in it."""
+        if message.state != MessageState.DONE:
+            return message
+        if step.part == CouncilPart.DIFFERENCES:
+            return replace(message, data=read_differences(message.content, order))
+        if cleaners and isinstance(last := cleaners[-1], TrailerCleaner):
+            return replace(message, data={**read_trailer(last.trailer), "trailer": last.trailer.strip()})
+        return message
+
+    def _spent_all(self) -> bool:
+        council = self._live.debate_session.debate.council
+        if council is None or not council.max_usd:
+            return False
+        used = (one.usage.cost_usd for one in self._live.messages if one.usage is not None)
+        return sum(cost or 0.0 for cost in used) >= council.max_usd

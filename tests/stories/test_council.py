@@ -1,0 +1,89 @@
+"""A council as people have it on the command line: three providers, a kill, and what it says afterwards."""
+
+import json
+from pathlib import Path
+
+from tests.stories.processes import Running, look, moot
+from tests.wire import Answer, Fault, WireServer
+from tests.wire.fixtures import wire_home, wire_servers
+
+__all__ = ["wire_home", "wire_servers"]
+
+THREE = (
+    "-p", "GPT=openai/openai-wire",
+    "-p", "Claude=anthropic/anthropic-wire",
+    "-p", "제미나이=gemini/gemini-wire",
+)  # fmt: skip
+QUESTION = "Postgres or SQLite on the server?"
+HELD = {"openai": "Postgres", "anthropic": "SQLite", "gemini": "Postgres"}
+
+
+def said(kind: str, text: str) -> str:
+    """Answer as a participant, or compare the answers where that is asked."""
+    if "Compare their answers" in text:
+        options = [{"text": one, "answers": [number]} for number, one in enumerate(("one", "two"), 1)]
+        return json.dumps({"options": options, "differ": [], "agreed": []})
+    return f'{HELD[kind]}, said {kind}.\n@@ {{"answer": "{HELD[kind]}", "confidence": 80}}'
+
+
+def test_three_answer_unseen_one_is_killed_and_nothing_is_asked_twice(
+    wire_home: dict[str, WireServer], tmp_path: Path
+) -> None:
+    file = tmp_path / "sync.md"
+    file.write_text("[GPT]: KESTREL laptops sync at night.", encoding="utf-8")
+    slow = {"gemini"}
+    for kind in HELD:
+        server = wire_home[kind]
+        server.script(
+            f"{kind}-wire",
+            lambda request, kind=kind: Answer(
+                said(kind, str(request.messages[-1])), pace=9.0 * (kind in slow)
+            ),
+        )
+        server.script(f"{kind}-other", lambda request, kind=kind: said(kind, str(request.messages[-1])))
+    asked = ("council", QUESTION, *THREE, "--file", str(file), "--json")
+    with Running(*asked) as council:
+        session_id = council.session_id
+        council.event("message.finished", 3)
+        council.kill()
+    slow.clear()
+    openings = [one for server in wire_home.values() for one in server.requests]
+    assert len(openings) == 3
+    done = moot("resume", session_id, "--json")
+    assert (done.status, done.err) == (0, "")
+    requests = [one for server in wire_home.values() for one in server.requests]
+    assert len(requests) == 5
+    for one in openings:
+        body = json.dumps(one.body, ensure_ascii=False)
+        assert QUESTION in body and "[GPT]: KESTREL laptops sync at night." in body
+        assert not any(f"said {kind}" in body for kind in HELD)
+    shown = look("show", session_id, "--json").json
+    assert (shown["kind"], shown["debate"]["mode"]) == ("debate", "council")
+    answers = {
+        one["author"]["name"]: one
+        for one in shown["messages"]
+        if one["part"] == "answer" and one["state"] == "done"
+    }
+    assert {name: one["content"] for name, one in answers.items()} == {
+        "GPT": "Postgres, said openai.", "Claude": "SQLite, said anthropic.", "제미나이": "Postgres, said gemini.",
+    }  # fmt: skip
+    assert answers["GPT"]["data"]["confidence"] == 80
+    assert shown["council"]["outcome"]["answered"] == 3
+    text = look("show", session_id).out
+    assert "3 of 3 answered" in text and "80 % sure" in text and "@@" not in text and '"options"' not in text
+
+
+def test_two_answers_are_enough_and_it_says_that_one_is_missing(wire_home: dict[str, WireServer]) -> None:
+    for kind in HELD:
+        reply = Fault("e401") if kind == "gemini" else said(kind, "")
+        wire_home[kind].script(f"{kind}-wire", lambda _request, reply=reply: reply)
+    done = moot("council", QUESTION, *THREE, "--no-differences")
+    assert done.status == 0, done.err
+    assert "2 of 3 answered" in done.out and "Open: a tie" in done.out
+    assert sum(len(server.requests) for server in wire_home.values()) == 3
+
+
+def test_one_participant_is_no_council(wire_home: dict[str, WireServer]) -> None:
+    done = moot("council", QUESTION, *THREE[:2])
+    assert done.status == 2 and len(done.err.splitlines()) == 1
+    assert not any(server.requests for server in wire_home.values())
