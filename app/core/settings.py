@@ -55,7 +55,7 @@ class Settings:
     model that answered a chat write its title. `history` is a HistoryLength, `debate_history` a DebateHistory.
     `notifications` say what needs the user while another window is in front, `tray` keeps an icon beside the clock.
     `shortcuts` are `command=keys`, those that differ from the program's. `assistant_order` and `group_order` are ids as
-    the side bar lists them, `held_back` those of assistants that begin nothing more. `search_engine` is a name of the
+    the side bar lists them, `tools_off` are `assistant/tool`, `held_back` the ids of assistants that begin nothing more. `search_engine` is a name of the
     catalogue, or the address of a SearXNG server. `proxy` is an address, `certificates` the path of a PEM file with
     certificates to trust. `max_month_usd` is the limit of a calendar month, all sessions together; the other `max_…` are
     that of one user message, for the whole tree it sets off; 0 means no limit.
@@ -74,6 +74,7 @@ class Settings:
     shortcuts: tuple[str, ...] = ()
     project_context: tuple[str, ...] = ()
     assistant_order: tuple[str, ...] = ()
+    tools_off: tuple[str, ...] = ()
     group_order: tuple[str, ...] = ()
     held_back: tuple[str, ...] = ()
     search_engine: str = "duckduckgo"

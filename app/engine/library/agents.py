@@ -48,6 +48,13 @@ _KIND = LibraryKind(
     ),
     silent=("enabled", "busy", "knows_user"),
 )
+
+
+def tools_off(settings: Settings, agent_id: str) -> set[str]:
+    """Return the keys of the tools that are switched off for an assistant."""
+    return {key for who, _, key in (one.partition("/") for one in settings.tools_off) if who == agent_id}
+
+
 _CALL_OTHERS = ToolChoice(key=SUB_AGENT, description="Give a task to another assistant and get its summary.")
 
 
@@ -197,6 +204,7 @@ class AgentDirectory:
         its MCP servers. Keys that are not on the list are nobody's (row S8); of the sets that a turn is
         given, it has those `given`.
         """
+        off = tools_off(self.settings(), agent.id)
         # The tool for parts of files comes with the file and not with the agent.
         keys = {*agent.tools, *({FILES} & {*given})}
         found = [tool for tool in self._tools.allowed() if tool.key in keys or tool.group in keys]
@@ -204,7 +212,7 @@ class AgentDirectory:
         return {
             tool.key: tool
             for tool in found
-            if mode in tool.modes and (tool.group in given or tool.group not in GIVEN)
+            if mode in tool.modes and (tool.group in given or tool.group not in GIVEN) and tool.key not in off
         }
 
     def covered_by(self, prompt: Prompt, answer: Consent) -> tuple[str, ...]:
@@ -241,7 +249,8 @@ class AgentDirectory:
 
     def may_delegate(self, agent: Agent) -> bool:
         """Whether an agent may call others."""
-        return SUB_AGENT in agent.tools and bool(agent.sub_agents)
+        listed = SUB_AGENT in agent.tools and SUB_AGENT not in tools_off(self.settings(), agent.id)
+        return listed and bool(agent.sub_agents)
 
     def helpers(self, agent: Agent, stack: Sequence[str]) -> tuple[Agent, ...]:
         """Return whom an agent may call from where it stands."""

@@ -14,7 +14,7 @@ from app.core.message import Attachment, Consent, PromptType
 from app.core.provider_kind import ProviderKind
 from app.core.session import AgentMode
 from app.engine.engine import Engine
-from app.engine.library.agents import AgentModel
+from app.engine.library.agents import AgentModel, tools_off
 from app.gui.bridge import Bridge
 from app.gui.controllers.attachments import AttachmentController
 from app.gui.controllers.controller import Controller
@@ -144,7 +144,23 @@ class ChatController(Controller):
         composer.show_tools(
             [tool.key for tool in self._engine.assistants.tools() if listed & {tool.key, tool.group}],
             [status for status in self._engine.servers.all() if status.server.name in servers],
+            tools_off(self._engine.settings(), chosen.id) if chosen else (),
         )
+
+    def switch_last_tool(self, tool: str, on: bool) -> None:
+        """Switch a tool of the assistant of the next new chat."""
+        self.switch_tool(self._last(), tool, on)
+
+    def switch_tool(self, agent: Agent | None, tool: str, on: bool) -> None:
+        """Switch a tool of an assistant on or off."""
+        if agent is not None:
+            settings, switch = self._engine.settings(), f"{agent.id}/{tool}"
+            left = tuple(one for one in settings.tools_off if one != switch)
+            self._start(self._save_switches(left if on else (*left, switch)))
+
+    async def _save_switches(self, off: tuple[str, ...]) -> None:
+        await self._engine.save_settings(replace(self._engine.settings(), tools_off=off))
+        self.refresh()
 
     def _group(self) -> tuple[str, list[str]]:
         """Return the name of the group or workflow in front and its members' names; "" if it is neither."""
@@ -217,6 +233,7 @@ class ChatController(Controller):
         composer.assistant_chosen.connect(self._on_assistant_chosen)
         composer.settings_mode_chosen.connect(self.choose_settings_mode)
         composer.servers_requested.connect(lambda: self.settings_requested.emit("servers", ""))
+        composer.tool_switched.connect(lambda tool, on: self.switch_tool(self._assistant(), tool, on))
         self.files.ready.connect(self._on_ready)
 
     def _assistant(self) -> Agent | None:

@@ -139,6 +139,7 @@ class WelcomeController(Controller):
         composer.assistant_chosen.connect(self._on_assistant_chosen)
         composer.settings_mode_chosen.connect(self._chats.choose_settings_mode)
         composer.servers_requested.connect(lambda: self._chats.settings_requested.emit("servers", ""))
+        composer.tool_switched.connect(self._chats.switch_last_tool)
         files = self._chats.files
         for signal, attach in (
             (composer.attach_requested, files.ask),

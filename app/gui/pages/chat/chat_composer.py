@@ -1,10 +1,10 @@
 """The composer of a chat: attachments, the assistant and its tools, editing an earlier message, and Stop."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QWidget
 
 from app.core.agent import Agent
 from app.core.text import exact
@@ -30,7 +30,7 @@ class ChatComposer(AttachingComposer):
     Signals: message_submitted(text, attachments), attach_requested(), files_given(paths),
     image_given(picture), long_text_given(text), stop_requested(), edit_cancelled(),
     assistant_chosen(assistant id), servers_requested(), reading_cancelled(number), send_waited() if
-    sending has to wait for a file, settings_mode_chosen(on), allow_requested(server's name).
+    sending has to wait for a file, settings_mode_chosen(on), allow_requested(server's name), tool_switched(tool, on).
     """
 
     attach_requested = Signal()
@@ -45,6 +45,7 @@ class ChatComposer(AttachingComposer):
     send_waited = Signal()
     settings_mode_chosen = Signal(bool)
     allow_requested = Signal(str)
+    tool_switched = Signal(str, bool)
 
     def __init__(self, language: Language, look: Look) -> None:
         self._language = language
@@ -163,10 +164,12 @@ class ChatComposer(AttachingComposer):
         self.asking.setVisible(bool(self._asking_name) and not name)
         self.set_busy(self._busy)
 
-    def show_tools(self, tools: Sequence[str], servers: Sequence[ServerStatus]) -> None:
-        """Show how many tools the assistant may use, and the states of its MCP servers."""
+    def show_tools(
+        self, tools: Sequence[str], servers: Sequence[ServerStatus], off: Collection[str] = ()
+    ) -> None:
+        """Show the tools of the assistant by server, each with a switch; those `off` are switched off."""
         words = self._language
-        count = len(tools) + sum(len(one.tools) for one in servers)
+        count = sum(key not in off for key in (*tools, *(key for one in servers for key in one.tools)))
         self.tools.show_words(words("chat.tools", count=count))
         asking = [
             one.server.name for one in servers if one.state == ServerState.ASKING or one.server.disabled
@@ -176,17 +179,18 @@ class ChatComposer(AttachingComposer):
         self.tools.style().polish(self.tools)
         menu = self.tools.choices
         menu.clear()
-        for key in tools:
-            name = f"tool.{key}.name"
-            menu.addAction(unmarked(words(name) if name in words.texts else key)).setEnabled(False)
-        if not tools:
-            menu.addAction(words("chat.tools.none")).setEnabled(False)
-        if servers:
-            menu.addSection(words("chat.servers"))
+        if tools:
+            names = {
+                key: words(f"tool.{key}.name") if f"tool.{key}.name" in words.texts else key for key in tools
+            }
+            self._add_switches(words("chat.tools.own"), names, off)
         for status in servers:
-            state = words(f"server.state.{status.state}")
-            text = words("chat.server", name=exact(status.server.name), state=state)
-            menu.addAction(unmarked(text), self.servers_requested.emit)
+            name, state = exact(status.server.name), words(f"server.state.{status.state}")
+            inside = self._add_switches(name, {key: exact(_short(key)) for key in status.tools}, off, state)
+            inside.addSeparator()
+            inside.addAction(words("chat.server.settings"), self.servers_requested.emit)
+        if menu.isEmpty():
+            menu.addAction(words("chat.tools.none")).setEnabled(False)
         menu.addSeparator()
         menu.addAction(self.settings_mode)
         self._fit_hint()
@@ -198,6 +202,21 @@ class ChatComposer(AttachingComposer):
         self._asking_name = server
         self._asking_text.setText(self._language("chat.server.asks", name=exact(server)))
         self.asking.setVisible(bool(server) and not self._in_group)
+
+    def _add_switches(
+        self, title: str, names: Mapping[str, str], off: Collection[str], state: str = ""
+    ) -> QMenu:
+        """Add a menu with a switch for each tool; its title says how many are on, or the server's `state` without any."""
+        words, menu = self._language, self.tools.choices
+        on = sum(key not in off for key in names)
+        said = words("chat.tools.on", count=on, all=len(names)) if names else state
+        inside = menu.addMenu(unmarked(words("chat.server", name=title, state=said)))
+        for key, name in names.items():
+            action = inside.addAction(unmarked(name))
+            action.setCheckable(True)
+            action.setChecked(key not in off)
+            action.triggered.connect(lambda checked, tool=key: self.tool_switched.emit(tool, checked))
+        return inside
 
     def show_gauge(self, text: str, words: str, *, above: bool) -> None:
         """Say how long the chat is, in short and in `words`; `above` the limit the gauge is coloured."""
@@ -314,3 +333,8 @@ def short_name(name: str) -> str:
 def unmarked(text: str) -> str:
     """Return a text for a button or menu with & escaped, which would mark a shortcut."""
     return text.replace("&", "&&")
+
+
+def _short(key: str) -> str:
+    """Return the name of a server's tool without the server's."""
+    return key.partition("__")[2] or key

@@ -1,0 +1,49 @@
+"""The menu of tools in the composer: by server, each with a switch that the model's next request follows."""
+
+from functools import partial
+
+from PySide6.QtCore import Qt
+
+from app.core.tool import McpServer, ServerState, ServerStatus
+from tests import app_driver
+from tests.gui.test_chat_page import person  # noqa: F401
+from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
+
+until = partial(app_driver.until, seconds=60.0)
+
+
+async def test_a_tool_that_is_switched_off_is_not_offered_to_the_model(person, wire_servers):  # noqa: F811
+    requests = wire_servers["openai"].requests
+    person.window.controller.show_new("browser")
+    page = person.window.controller.chat_page
+
+    async def say(text: str) -> set[str]:
+        before = len(requests)
+        await person.write("composer", text)
+        await person.press("composer", Qt.Key.Key_Return)
+        await until(lambda: len(requests) > before and page.session and page.session.status == "idle")
+        return {one["function"]["name"] for one in requests[before].body["tools"]}
+
+    before = await say("Hello.")
+    menu = person.find("tools_button").choices
+    assert menu.actions()[0].text() == "Built in · 5 of 5 on"
+    next(one for one in menu.actions()[0].menu().actions() if one.text() == "Search the web").trigger()
+    await until(lambda: page.chat_composer.tools.text() == "4 tools")
+    assert menu.actions()[0].text() == "Built in · 4 of 5 on"
+    assert before - await say("Hello again.") == {"web_search"}
+
+
+async def test_the_tools_of_each_server_are_switched_in_a_menu_of_its_own(person):  # noqa: F811
+    composer = person.window.controller.chat_page.chat_composer
+    server = McpServer(name="R&D", command="x")
+    status = ServerStatus(server=server, state=ServerState.CONNECTED, tools=("R_D__read", "R_D__write"))
+    composer.show_tools((), (status, ServerStatus(server=server, state=ServerState.DOWN)), ("R_D__write",))
+    switched = []
+    composer.tool_switched.connect(lambda *said: switched.append(said))
+    titles = [action.text() for action in composer.tools.choices.actions() if action.menu()]
+    assert titles == ["R&&D · 1 of 2 on", "R&&D · stopped"]
+    assert composer.tools.text() == "1 tool"
+    switches = composer.tools.choices.actions()[0].menu().actions()
+    assert [(one.text(), one.isChecked()) for one in switches[:2]] == [("read", True), ("write", False)]
+    switches[1].trigger()
+    assert switched == [("R_D__write", True)]
