@@ -13,6 +13,7 @@ from app.core.message import Message, MessageState, Role
 from app.core.provider import ModelRequest
 from app.core.session import GroupSession, Plan, PlanItem, Status
 from app.engine.group.director import addressed, turns_used
+from app.engine.history.token_count import request_tokens
 from app.tools import orchestration, planning
 from app.tools.declared import Outside
 from tests.builders import Bench, Script, a_bench, a_log_store
@@ -116,6 +117,19 @@ async def test_plan_two_hand_overs_and_a_report(tmp_path: Path) -> None:
     assert "[Orchestrator]: @ann: Design it." in json.dumps(ann.messages)
     back = [one for one in made.models.requests if who(one) == "orchestrator"][1]
     assert "[Ann]: I did it." in json.dumps(back.messages)
+
+
+async def test_the_gauge_counts_what_the_orchestrator_will_be_sent(tmp_path: Path) -> None:
+    report = calling(("reportResult", {"result_in_detail": "Nothing to build."}))
+    made = bench(tmp_path, acting(report, report))
+    session_id = await run(made)
+    use = made.engine.summaries.use_of(session_id)
+    await made.engine.chats.send(session_id, "?")
+    await made.engine.wait(session_id)
+    last = made.models.requests[-1]
+    assert use is not None and 0 <= request_tokens(last) - use.tokens < 20, (
+        "all but the new message is counted"
+    )
 
 
 async def test_set_plan_over_open_items_changes_nothing(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ from app.core.workflow import STEP, StepState, StepStatus, WorkflowStep
 from app.engine.chat.input import answers_of
 from app.engine.export.parts import in_tree
 from app.engine.group.director import instruction_of
-from app.engine.group.run import REPORT_RESULT
+from app.engine.group.leading import REPORT_RESULT
 from app.engine.history.summaries import summary_line
 from app.engine.turns.sub_agents import SUB_AGENT
 

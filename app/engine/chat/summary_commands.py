@@ -14,7 +14,10 @@ from app.core.settings import HistoryLength
 from app.core.text import clean_text
 from app.engine.chat.commands import found_message
 from app.engine.chat.request import AgentTurn, build_request, history_of, root_turn
+from app.engine.group.director import ORCHESTRATOR
+from app.engine.group.leading import orchestrator_of, told_to_lead
 from app.engine.history.summaries import extract, limit_for, turns_to_replace
+from app.engine.library.agents import ORCHESTRATION
 from app.engine.live_session import LiveSession
 from app.engine.sessions import Sessions, check_open
 from app.engine.turns.answer import Attempt
@@ -51,7 +54,7 @@ class Summaries:
         self._services = services
 
     def use_of(self, session_id: str) -> ContextUse | None:
-        """Return how much of its model's window a chat uses; None where that is not known, as for groups."""
+        """Return how much of its model's window a chat uses, or a group's orchestrator; None where that is not known."""
         live, services = self._sessions.live(session_id), self._services
         turn = self._next_turn(live) if live else None
         if live is None or turn is None:
@@ -108,11 +111,24 @@ class Summaries:
             live.finish_message(summary_message(turn, text, through=through, note=note, replaces=replaces))
 
     def _next_turn(self, live: LiveSession) -> AgentTurn | None:
-        """Return the turn that would be next in a chat; None in groups, workflows, and where nobody can answer."""
+        """Return the turn that would be next in a chat or group; None in workflows, and where nobody can answer."""
         session, directory = live.session, self._services.directory
         chat = session.chat
+        if session.group is not None:
+            leader = orchestrator_of(live, directory.group(session.group.id))
+            notes, state = told_to_lead(live, directory.members(session.group), self._services.prompts)
+            turn = root_turn(
+                leader,
+                live,
+                directory,
+                given=(ORCHESTRATION,),
+                kind=ORCHESTRATOR,
+                notes=notes,
+                state=state,
+            )
+            return None if turn.agent_model.guided else turn
         agent = directory.agent(chat.assistant_id) if chat else None
-        if chat is None or agent is None or session.group or session.workflow:
+        if chat is None or agent is None or session.workflow:
             return None
         turn = root_turn(agent, live, directory)
         return None if turn.agent_model.guided else turn

@@ -1,17 +1,15 @@
 """A running group: the orchestrator's turns and its members', each a root turn of the conversation."""
 
-from app.core.agent import Agent, Leader
+from app.core.agent import Agent
 from app.core.events import Notice
 from app.core.message import Author
 from app.core.reasons import Reason, counted
-from app.core.session import GroupSession, Plan
+from app.core.session import GroupSession
 from app.engine.chat.run import ChatRun
 from app.engine.director import Ask, Speak
 from app.engine.group.director import ORCHESTRATOR, decide, turns_used
+from app.engine.group.leading import orchestrator_of, told_to_lead
 from app.engine.library.agents import ORCHESTRATION
-
-MOST_STEPS = 8
-REPORT_RESULT = "reportResult"
 
 
 class GroupRun(ChatRun):
@@ -37,39 +35,11 @@ class GroupRun(ChatRun):
         self._live.tell(Notice(session_id=self._live.id, level="warning", code=code, details=details))
 
     async def _lead(self, session: GroupSession, members: tuple[Agent, ...], spoken: Speak) -> None:
-        group, chat = session.group, session.chat
-        saved = next((one for one in self._services.directory.groups() if one.id == group.id), None)
-        leader = saved.orchestrator if saved else Leader()
-        left = group.turns_limit - turns_used(self._live) - (0 if spoken.turn_id else 1)
-        notes = self._services.prompts.text(
-            chat.language,
-            "orchestrator",
-            group=group.name,
-            members="\n".join(
-                f"- {one.id} ({one.name}): {one.description or one.role or one.name}" for one in members
-            ),
-        )
-        state = self._services.prompts.text(
-            chat.language,
-            "orchestrator-state",
-            plan=_plan_text(session.plan),
-            left=max(0, left),
-            limit=group.turns_limit,
-        )
+        saved = self._services.directory.group(session.group.id)
         if spoken.last and not spoken.turn_id:
-            self._tell(Reason.TURNS_LIMIT, limit=group.turns_limit)
-        agent = Agent(
-            id=ORCHESTRATOR,
-            name=chat.assistant_name,
-            provider=leader.provider,
-            model=leader.model,
-            effort=leader.effort,
-            creativity=leader.creativity,
-            length=leader.length,
-            instructions=saved.instructions if saved else "",
-            tools=(REPORT_RESULT,) if spoken.last else (ORCHESTRATION,),
-            max_steps=1 if spoken.last else MOST_STEPS,
-        )
+            self._tell(Reason.TURNS_LIMIT, limit=session.group.turns_limit)
+        agent = orchestrator_of(self._live, saved, last=spoken.last)
+        notes, state = told_to_lead(self._live, members, self._services.prompts, begun=bool(spoken.turn_id))
         await self._take(
             agent,
             spoken,
@@ -87,11 +57,3 @@ class GroupRun(ChatRun):
             self._fail(author, spoken)
             return
         await self._take(agent, spoken, members=members)
-
-
-def _plan_text(plan: Plan | None) -> str:
-    """Return the plan as text for the orchestrator: the user may have changed it."""
-    if plan is None or not plan.items:
-        return "There is no plan yet."
-    lines = [f"{number}. [{'x' if item.done else ' '}] {item.text}" for number, item in enumerate(plan.items)]
-    return "The plan now:\n" + "\n".join(lines)

@@ -247,6 +247,10 @@ class AgentDirectory:
         """Return the user's groups."""
         return self._documents.groups.all()
 
+    def group(self, group_id: str) -> Group | None:
+        """Return a group of the user's, None where it is gone."""
+        return next((one for one in self.groups() if one.id == group_id), None)
+
     def may_delegate(self, agent: Agent) -> bool:
         """Whether an agent may call others."""
         listed = SUB_AGENT in agent.tools and SUB_AGENT not in tools_off(self.settings(), agent.id)

@@ -99,7 +99,7 @@ class SummaryController(Controller):
         menu, session = self._page.chat_composer.gauge.choices, self._page.session
         menu.clear()
         action = menu.addAction(self._language("palette.summarise"), self.summarise)
-        action.setEnabled(session is not None and session.status == Status.IDLE)
+        action.setEnabled(session is not None and session.status == Status.IDLE and session.group is None)
 
     def _on_action(self, session_id: str, message: Message, action: str) -> None:
         summaries, notes = self._engine.summaries, message.author.kind == NOTES
