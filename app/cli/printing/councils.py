@@ -61,7 +61,7 @@ def council_text(session: DebateSession, messages: Sequence[Message], texts: Tex
         lines.append(texts("council.grouped"))
     if result.names_visible:
         lines.append(texts("council.names_visible"))
-    lines += ["", f"{texts('council.options')} {texts(f'council.state.{result.state}')}"]
+    lines += ["", f"{texts('council.options')}: {texts(f'council.state.{result.state}')}"]
     for letter, option in zip(LETTERS, record.options(), strict=False):
         who = ", ".join(names.get(one, "") for one in option.backers)
         lines.append(f"  {letter}  {without_steering(option.text)} ({who})")
@@ -69,6 +69,7 @@ def council_text(session: DebateSession, messages: Sequence[Message], texts: Tex
         points = record.points(kind)
         lines += ["", texts(f"council.{kind}")] if points else []
         for point in points:
-            only = f" ({texts('council.only', name=names.get(point.only, ''))})" if point.only else ""
+            alone = kind == "differ" and point.only
+            only = f" ({texts('council.only', name=names.get(point.only, ''))})" if alone else ""
             lines.append(f"  - {without_steering(point.text)}{only}")
     return "\n".join([*lines, ""])

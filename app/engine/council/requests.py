@@ -156,6 +156,18 @@ def read_differences(text: str, order: Sequence[Message]) -> dict[str, object] |
     }
 
 
+def with_names(text: str, order: Sequence[Message]) -> str:
+    """Return a merged answer that says "(GPT)" where the helper, who knew no names, wrote "(1)"."""
+
+    def named(found: re.Match[str]) -> str:
+        numbers = [int(one) for one in re.findall(r"\d+", found[1])]
+        if not all(0 < one <= len(order) for one in numbers):
+            return found[0]
+        return f"({', '.join(order[one - 1].author.name for one in numbers)})"
+
+    return re.sub(r"\((\d{1,2}(?:, ?\d{1,2})*)\)", named, text)
+
+
 def found_in(text: str, words: str) -> str:
     """Return the part of a text that says these words letter for letter, whatever its spaces, quotes and dashes."""
     plain, places = _plain(text)

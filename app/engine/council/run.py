@@ -21,6 +21,7 @@ from app.engine.council.requests import (
     numbered,
     read_differences,
     small_request,
+    with_names,
 )
 from app.engine.debate.director import PARTICIPANT, participant_of
 from app.engine.debate.providers import DebateProviders
@@ -192,6 +193,8 @@ class CouncilRun(Run):
             return message
         if step.part == CouncilPart.DIFFERENCES:
             return replace(message, data=read_differences(message.content, order))
+        if step.part == CouncilPart.MERGE:
+            return replace(message, content=with_names(message.content, order))
         if cleaners and isinstance(last := cleaners[-1], TrailerCleaner):
             return replace(message, data={**read_trailer(last.trailer), "trailer": last.trailer.strip()})
         return message

@@ -11,10 +11,10 @@ from PySide6.QtCore import Signal
 from app.core.draft import SETUP, Draft
 from app.core.errors import MootError
 from app.core.message import Attachment
-from app.core.session import ENDED
+from app.core.session import ENDED, DebateMode
 from app.engine.debate.setup import set_up_again
 from app.engine.debate.verdict import Judge
-from app.engine.engine import DebateSetup, Engine
+from app.engine.engine import CouncilSetup, DebateSetup, Engine
 from app.gui.bridge import Bridge
 from app.gui.controllers.controller import Controller
 from app.gui.controllers.session_views import SessionViews
@@ -64,8 +64,8 @@ class DebateController(Controller):
         self._window.top_bar.debate_button.setChecked(True)
         self._panel.show_setup(topic)
 
-    def begin(self, topic: str) -> None:
-        """Start a debate with what is set up, and show it in the main area.
+    def begin(self, topic: str, *, council: bool = False) -> None:
+        """Start a debate with what is set up, or ask all participants at once, and show it in the main area.
 
         Where it cannot start, Setup opens with the topic and says why.
         """
@@ -74,7 +74,9 @@ class DebateController(Controller):
         if setup.problem():
             self.show_setup()
         else:
-            self._begin(setup.whole_setup(), setup.context_paths, self._show_in_main)
+            whole = setup.whole_setup()
+            whole = replace(whole, mode=DebateMode.COUNCIL) if council else whole
+            self._begin(whole, setup.context_paths, self._show_in_main)
 
     def show_tab(self, place: int) -> None:
         """Open the panel at Setup (0), Discussion (1) or History (2)."""
@@ -85,6 +87,10 @@ class DebateController(Controller):
         """Show a session in the panel. Raises NotFound, StorageError."""
         summary = self._sessions.summary(session_id)
         if summary is None:
+            return
+        if summary.mode == DebateMode.COUNCIL:
+            # Its columns need the room of the main area.
+            self.session_requested.emit(session_id)
             return
         self._panel.show_discussion()
         await self._views.open(self._panel.discussion, summary)
@@ -245,7 +251,11 @@ class DebateController(Controller):
         try:
             files = [await self._engine.files.read(Path(path)) for path in paths]
             context = (*setup.context, *(file.context_file() for file in files))
-            session_id = await self._engine.debates.start(replace(setup, context=context))
+            whole = replace(setup, context=context)
+            if setup.mode == DebateMode.COUNCIL:
+                session_id = await self._engine.councils.start(CouncilSetup(setup=whole))
+            else:
+                session_id = await self._engine.debates.start(whole)
         except MootError:
             self.show_setup()
             raise

@@ -22,6 +22,7 @@ from app.core.events import (
 )
 from app.core.message import Message
 from app.core.session import (
+    DebateMode,
     Session,
     SessionSummary,
     Status,
@@ -199,11 +200,18 @@ class MainPages(QObject):
 
     shown = Signal(object)
 
-    def __init__(self, window: WindowFrame, *, debates: ConversationView, chats: ConversationView) -> None:
+    def __init__(
+        self,
+        window: WindowFrame,
+        *,
+        debates: ConversationView,
+        councils: ConversationView,
+        chats: ConversationView,
+    ) -> None:
         super().__init__(window)
         self._window = window
-        self._debates, self._chats = debates, chats
-        self._last_ids: dict[ConversationView, str] = {debates: "", chats: ""}
+        self._debates, self._councils, self._chats = debates, councils, chats
+        self._last_ids: dict[ConversationView, str] = {debates: "", councils: "", chats: ""}
         for page in self._last_ids:
             window.main_area.addWidget(page)
         window.main_area.currentChanged.connect(lambda _place: self._give_names())
@@ -222,6 +230,8 @@ class MainPages(QObject):
 
     def page_of(self, summary: SessionSummary) -> ConversationView:
         """Return the page that shows sessions of a kind."""
+        if summary.mode == DebateMode.COUNCIL:
+            return self._councils
         return self._debates if summary.kind == "debate" else self._chats
 
     def refresh(self) -> bool:
@@ -244,7 +254,7 @@ class MainPages(QObject):
 
     def _give_names(self) -> None:
         """Give the page in front the object names of the session page, the chat page if there is none."""
-        in_front = self._debates if self.current is self._debates else self._chats
+        in_front = self.current or self._chats
         for page in self._last_ids:
             page.bear_names(page is in_front)
 

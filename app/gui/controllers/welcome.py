@@ -15,7 +15,7 @@ from app.gui.controllers.chats import ChatController
 from app.gui.controllers.controller import Controller
 from app.gui.controllers.debates import DebateController
 from app.gui.pages.chat.chat_composer import LONGEST_NAME, short_name, unmarked
-from app.gui.pages.welcome_page import BEGINS, CHAT, DEBATE
+from app.gui.pages.welcome_page import BEGINS, CHAT, COUNCIL, WITH_SEVERAL
 from app.gui.panels.debate.setup_view import SetupView
 from app.gui.tasks import Tasks
 from app.gui.widgets.label import plain_tip
@@ -60,15 +60,15 @@ class WelcomeController(Controller):
         """Show what the composer begins: a debate, or a chat with an assistant or a group as it is now."""
         composer = self._page.composer
         self._chats.dress_for_new(composer)
-        debate = self._mode == DEBATE
+        several = self._mode in WITH_SEVERAL
         self._page.show_mode(self._mode, self._debaters())
-        composer.attach.setVisible(not debate)
+        composer.attach.setVisible(not several)
         groups = self._engine.groups.all()
         self._page.offer_group(groups[0].id if groups else "", groups[0].name if groups else "")
         chosen = next((group for group in groups if group.id == self._group_id), None)
-        composer.assistant.setVisible(not debate)
-        composer.tools.setVisible(chosen is None and not debate)
-        if chosen is not None or debate:
+        composer.assistant.setVisible(not several)
+        composer.tools.setVisible(chosen is None and not several)
+        if chosen is not None or several:
             composer.asking.hide()
         composer.assistant.dress(self._look, "users" if chosen else "message-circle")
         menu = composer.assistant.choices
@@ -91,11 +91,14 @@ class WelcomeController(Controller):
         return mode if mode in BEGINS else CHAT
 
     def _debaters(self) -> str:
-        """Return who takes part in a debate that begins here, and for how many rounds."""
+        """Return who takes part in what begins here, and for how many rounds or calls."""
         setup, words = self._setup.setup(), self._language
         if len(setup.participants) < MIN_PARTICIPANTS:
             return words("setup.invalid.participants")
         names = ", ".join(one.name for one in setup.participants)
+        if self._mode == COUNCIL:
+            calls = words("council.calls", count=len(setup.participants) + 1)
+            return words("welcome.debaters", names=names, rounds=calls)
         return words("welcome.debaters", names=names, rounds=words("verdict.rounds", count=setup.rounds))
 
     def _on_mode_chosen(self, mode: str) -> None:
@@ -163,18 +166,18 @@ class WelcomeController(Controller):
         self._chats.choose_for_new(assistant_id)
 
     def _on_submitted(self, text: str, attachments: tuple[Attachment, ...]) -> None:
-        if self._mode == DEBATE:
+        if self._mode in WITH_SEVERAL:
             # The files of a new chat wait for it.
             self._engine.drafts.keep(NEW, Draft(attachments=attachments))
             self._show_draft()
-            self._debates.begin(text)
+            self._debates.begin(text, council=self._mode == COUNCIL)
             return
         self.new_requested.emit(self._group_id)
         self._chats.send_new(text, attachments)
 
     def _attach(self, attach: Callable[..., None], *given: object) -> None:
         """Attach something on the page of the new chat; a debate gets its files in Setup."""
-        if self._mode == DEBATE:
+        if self._mode in WITH_SEVERAL:
             self._debates.show_setup(self._page.composer.box.text())
             return
         self.new_requested.emit(self._group_id)

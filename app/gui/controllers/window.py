@@ -15,6 +15,7 @@ from app.engine.engine import Engine
 from app.gui.bridge import Bridge
 from app.gui.controllers.assistants import AssistantCommands
 from app.gui.controllers.chats import ChatController
+from app.gui.controllers.councils import CouncilController
 from app.gui.controllers.debates import DebateController
 from app.gui.controllers.definitions import SharedKinds
 from app.gui.controllers.group_runs import GroupController
@@ -32,6 +33,7 @@ from app.gui.controllers.workflows import WorkflowController
 from app.gui.desktop.notifications import Notifications
 from app.gui.dialogs.link_dialog import open_link
 from app.gui.pages.chat.chat_page import ChatPage
+from app.gui.pages.council.council_page import CouncilPage
 from app.gui.pages.settings.definitions_page import GROUPS, WORKFLOWS
 from app.gui.panels.conversation_view import ConversationView
 from app.gui.panels.debate.debate_panel import DebatePanel
@@ -70,16 +72,19 @@ class WindowController(QObject):
             prefix="session_",
         )
         self.chat_page = ChatPage(self._language, self._look)
-        self.pages = MainPages(window, debates=self.session_page, chats=self.chat_page)
+        self.council_page = CouncilPage(self._language, self._look)
+        self.pages = MainPages(
+            window, debates=self.session_page, councils=self.council_page, chats=self.chat_page
+        )
+        in_main = (self.session_page, self.council_page, self.chat_page)
         window.splitter.addWidget(self.panel)
         window.splitter.setStretchFactor(1, 1)
         window.splitter.setCollapsible(2, False)
-        self.views = SessionViews(
-            engine, self._bridge, self._state, (self.panel.discussion, self.session_page, self.chat_page)
-        )
+        self.views = SessionViews(engine, self._bridge, self._state, (self.panel.discussion, *in_main))
         parts = (window, engine, self._bridge, self.tasks)
         self.sessions = SessionController(*parts)
         self.debates = DebateController(*parts, self.panel, self.session_page, self.views, self.sessions)
+        self.councils = CouncilController(*parts, self.council_page, self.sessions)
         self.chats = ChatController(*parts, self.chat_page)
         self.versions = VersionController(*parts, self.chat_page)
         self.summaries = SummaryController(
@@ -156,7 +161,7 @@ class WindowController(QObject):
         bridge.keys_changed.connect(self.providers.show_keyring)
         bridge.models_changed.connect(self.providers.changed)
         self.providers.changed.connect(self._look_for_servers)
-        for conversation in (panel.discussion, self.session_page, self.chat_page):
+        for conversation in (panel.discussion, self.session_page, self.council_page, self.chat_page):
             conversation.link_requested.connect(self.sessions.open_link)
             conversation.picture_requested.connect(self.sessions.save_picture)
         self.welcome.new_requested.connect(lambda group_id: self.show_new("", group_id))
@@ -164,7 +169,7 @@ class WindowController(QObject):
         self.chats.mode_changed.connect(self.pages.refresh)
         for asking in (self.debates, self.groups, self.workflows, self.palette, self.notifications):
             asking.session_requested.connect(self.show_session)
-        for needing in (self.debates, self.chats):
+        for needing in (self.debates, self.councils, self.chats):
             needing.settings_requested.connect(self.settings.open)
         self.notifications.chat_requested.connect(self.show_new)
         self.notifications.debate_requested.connect(self.debates.show_setup)

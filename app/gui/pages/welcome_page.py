@@ -25,8 +25,9 @@ SHORT = 600
 GAPS = ((22, 10), (14, 8), (14, 8))  # space above the cards, under them, and above the composer, in pixels
 MB = 1 << 20
 EXAMPLES = ("1", "2", "3")
-CHAT, DEBATE = "chat", "debate"
-BEGINS = (CHAT, DEBATE)
+CHAT, DEBATE, COUNCIL = "chat", "debate", "council"
+BEGINS = (CHAT, DEBATE, COUNCIL)
+WITH_SEVERAL = (DEBATE, COUNCIL)
 PARTS = {
     "composer": "welcome_composer",
     "send_button": "welcome_send",
@@ -162,12 +163,12 @@ class WelcomePage(QWidget):
 
     def show_mode(self, mode: str, debaters: str) -> None:
         """Show what the composer begins; `debaters` names who would take part in a debate."""
-        debate = mode == DEBATE
+        several = mode in WITH_SEVERAL
         with QSignalBlocker(self.mode):
             self.mode.set_value(mode)
         self._debaters.setText(debaters)
         for widget in (self._debaters, self._change):
-            widget.setVisible(debate)
+            widget.setVisible(several)
         self._retranslate_composer()
 
     def offer_group(self, group_id: str, name: str) -> None:

@@ -21,7 +21,7 @@ from app.gui.transcript.painted_row import (
     SearchHit,
 )
 from app.gui.transcript.pictures import PictureStrip, shown_pictures
-from app.gui.transcript.row_style import MAX_COLUMN, RowStyle
+from app.gui.transcript.row_style import COLUMN, MAX_COLUMN, RowStyle
 from app.gui.transcript.row_words import chips_of, error_of, is_cut, meta_of, thought_of, tip_of
 from app.gui.transcript.segments import Range, Segment
 from app.gui.transcript.speaker_line import (
@@ -102,6 +102,11 @@ class MessageRow(ContextRow[MessageContext]):
             self.text.set_blocks(self._parsed(text), 0)
         self.lay_out()
 
+    @property
+    def _headed(self) -> bool:
+        """Whether the row shows its speaker: a column has one speaker, who stands over it."""
+        return self.context.headed and (self.style.layout != COLUMN or self.message.by_user)
+
     def feed(self, text: str) -> None:
         """Show the whole text so far, which only got longer."""
         self.add(text[self.fed :])
@@ -151,7 +156,7 @@ class MessageRow(ContextRow[MessageContext]):
         self._content = QRect(left, top, right - left, 0)
         y = top
         self._pieces = []
-        if context.headed:
+        if self._headed:
             self._place_header(top)
             y += style.header + 3
         bubble = style.wide and message.role == Role.USER
@@ -181,7 +186,7 @@ class MessageRow(ContextRow[MessageContext]):
         bottom = self._place_end(text_left, bottom, width)
         self._content.setBottom(bottom)
         # A message without visible text needs a height, or its picture is empty or cuts the initial.
-        least = style.avatar if context.headed and style.wide else 8
+        least = style.avatar if self._headed and style.wide else 8
         self.height = max(bottom + self.below, top + least)
 
     def _place_header(self, top: int) -> None:
@@ -249,14 +254,14 @@ class MessageRow(ContextRow[MessageContext]):
             size = size or f"{len(message.content) // 1000} kB"
             wanted.append((UNFOLD, style.texts("transcript.show_all", size=size)))
         cut = message.state == MessageState.STOPPED or is_cut(message)
-        if not self.context.headed and cut:
+        if not self._headed and cut:
             key = (
                 "transcript.stopped"
                 if message.state == MessageState.STOPPED
                 else f"transcript.note.{message.note}"
             )
             wanted.append(("", style.texts(key)))
-        if not self.context.headed and self.context.pinned:
+        if not self._headed and self.context.pinned:
             wanted.append(("", style.texts("transcript.pinned")))
         if self.context.can_continue and cut and message.role != Role.USER:
             wanted.append((CONTINUE, style.texts("transcript.continue")))
@@ -326,14 +331,14 @@ class MessageRow(ContextRow[MessageContext]):
             self._paint_separator(painter)
         content = self._content
         user = self.message.role == Role.USER
-        if not style.wide and self.context.headed:
+        if not style.wide and self._headed:
             colour = speaker.background if user else speaker.colour
             painter.fillRect(content.left(), content.top(), 3, content.height(), QColor(colour))
         if style.wide:
             avatar = QRect(content.left(), content.top(), style.avatar, style.avatar)
         else:
             avatar = QRect(content.left() + style.text_left, content.top(), style.avatar, style.avatar)
-        if self.context.headed and clip.top() < content.top() + style.avatar:
+        if self._headed and clip.top() < content.top() + style.avatar:
             paint_avatar(painter, style, speaker, avatar)
             paint_header(painter, style, self._pieces, 0)
         if style.wide and user and (self.text.segments or self._chips):

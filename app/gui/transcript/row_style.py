@@ -15,6 +15,8 @@ from app.gui.transcript.row_heights import RowEstimate
 
 COMPACT = "compact"
 WIDE = "wide"
+COLUMN = "column"
+"""Of one speaker, beside others: rows without names."""
 MAX_COLUMN = 860
 MAX_CARD = 700
 DEEP = 4
@@ -117,7 +119,7 @@ class RowStyle:
     @property
     def margin(self) -> int:
         """The space left and right of the rows."""
-        return 28 if self.wide else 18
+        return 28 if self.wide else 14 if self.layout == COLUMN else 18
 
     @property
     def avatar(self) -> int:
@@ -127,7 +129,7 @@ class RowStyle:
     @property
     def text_left(self) -> int:
         """The left edge of text, from the row's left edge."""
-        return 41 if self.wide else 14
+        return 41 if self.wide else 0 if self.layout == COLUMN else 14
 
     @property
     def header(self) -> int:

@@ -16,6 +16,7 @@ from app.gui.markdown.blocks import CODE, Block, code_chunks
 from app.gui.markdown.message_blocks import StreamingBlocks, literal_blocks
 from app.gui.transcript.canvas import Canvas, single_shot
 from app.gui.transcript.feed import Feed
+from app.gui.transcript.marks import Marks
 from app.gui.transcript.message_parts import thought_blocks
 from app.gui.transcript.painted_row import ARGUMENTS, REST, RESULT, TEXT, THOUGHT, PaintedRow, SearchHit
 from app.gui.transcript.row_store import shown_text
@@ -280,6 +281,7 @@ class Search(QObject):
 
     def __init__(self, model: TranscriptModel, canvas: Canvas, feed: Feed) -> None:
         super().__init__(canvas)
+        self.marks = Marks()
         self._model = model
         self._canvas = canvas
         self._feed = feed
@@ -307,9 +309,9 @@ class Search(QObject):
         self._tell()
 
     def ranges(self, row: PaintedRow) -> list[Range]:
-        """Return what to mark in a row."""
+        """Return what to mark in a row: quotes, and over them what was found."""
         tokens = self._canvas.style.tokens
-        ranges: list[Range] = []
+        ranges = self.marks.ranges(row, tokens)
         for hit in self.finder.in_row(row.row_id):
             shown = row.range_of(hit)
             if shown is not None:

@@ -1,0 +1,57 @@
+"""Councils: connects the page of a council to the engine."""
+
+from PySide6.QtCore import Signal
+
+from app.core.draft import Draft
+from app.core.errors import MootError
+from app.engine.engine import Engine
+from app.gui.bridge import Bridge
+from app.gui.controllers.controller import Controller
+from app.gui.controllers.sessions import SessionController
+from app.gui.pages.council.council_page import CouncilPage
+from app.gui.tasks import Tasks
+from app.gui.window_frame import WindowFrame
+
+
+class CouncilController(Controller):
+    """Answers what the user asks on the page of a council; emits settings_requested(page, provider id)."""
+
+    settings_requested = Signal(str, str)
+
+    def __init__(
+        self,
+        window: WindowFrame,
+        engine: Engine,
+        bridge: Bridge,
+        tasks: Tasks,
+        page: CouncilPage,
+        sessions: SessionController,
+    ) -> None:
+        super().__init__(window, engine, bridge, tasks)
+        self._page = page
+        councils = engine.councils
+        page.pause_requested.connect(sessions.pause)
+        page.resume_requested.connect(sessions.resume)
+        self._run(page.again_requested, councils.ask)
+        self._run(page.compare_requested, councils.compare)
+        self._run(page.merge_requested, councils.merge)
+        self._run(page.retry_requested, councils.retry)
+        self._run(page.use_requested, councils.choose)
+        self._run(page.ask_requested, self._ask)
+        page.provider_requested.connect(lambda provider: self.settings_requested.emit("providers", provider))
+        page.draft_changed.connect(self._on_draft_changed)
+
+    def _on_draft_changed(self, session_id: str, draft: Draft) -> None:
+        if session_id:
+            self._engine.drafts.keep(session_id, draft)
+
+    async def _ask(self, session_id: str, text: str, to: tuple[str, ...]) -> None:
+        """Ask something more; if that fails, put the text back before what was written since."""
+        try:
+            await self._engine.councils.ask(session_id, text, to)
+        except MootError:
+            draft = self._engine.drafts.of(session_id).led_by(text)
+            self._engine.drafts.keep(session_id, draft)
+            if self._page.session_id == session_id:
+                self._page.set_draft(draft)
+            raise

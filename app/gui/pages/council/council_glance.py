@@ -1,0 +1,120 @@
+"""What the answers hold, differ on and agree on, at a glance; over it, how many answered."""
+
+from collections.abc import Mapping, Sequence
+
+from PySide6.QtWidgets import QBoxLayout, QFrame, QVBoxLayout, QWidget
+
+from app.core.session import Participant
+from app.engine.council.outcome import CouncilOutcome
+from app.engine.council.record import ComparedPoint, Option
+from app.engine.council.replies import LETTERS
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look
+from app.gui.pages.council.council_column import Letter
+from app.gui.widgets.badge import Avatar
+from app.gui.widgets.boxes import STRETCH, hbox, vbox
+from app.gui.widgets.label import Paragraph, plain_label, show_or_hide
+from app.gui.widgets.wording import named, say
+
+SIDE_BY_SIDE = 720
+BULLET = "•  "
+
+
+class Glance(QFrame):
+    """A card of three parts, side by side where there is room."""
+
+    def __init__(self, language: Language, look: Look) -> None:
+        super().__init__()
+        self.setProperty("kind", "card")
+        self._language, self._look = language, look
+        self._lacks = Paragraph("warning")
+        self._options = named("council_options", QWidget())
+        self._rows: QVBoxLayout = vbox(inside=self._options, spacing=6)
+        self._parts: dict[str, tuple[QWidget, Paragraph]] = {}
+        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._row.setSpacing(24)
+        held = QWidget()
+        vbox(
+            say(plain_label("card_title"), language, "council.options"),
+            self._options,
+            STRETCH,
+            inside=held,
+            spacing=8,
+        )
+        self._row.addWidget(held, 5)
+        for kind in ("differ", "agreed"):
+            part, text = QWidget(), Paragraph("card_text")
+            vbox(
+                say(plain_label("card_title"), language, f"council.{kind}"),
+                text,
+                STRETCH,
+                inside=part,
+                spacing=8,
+            )
+            self._parts[kind] = part, text
+            self._row.addWidget(part, 4)
+        vbox(self._lacks, self._row, inside=self, margins=(16, 12, 16, 12), spacing=8)
+
+    def show_outcome(
+        self,
+        result: CouncilOutcome,
+        options: Sequence[Option],
+        points: Mapping[str, Sequence[ComparedPoint]],
+        participants: Sequence[Participant],
+    ) -> None:
+        """Show what the answers hold; what the result lacks stands over it."""
+        words = self._language
+        names = {one.id: one.name for one in participants}
+        places = {one.id: place for place, one in enumerate(participants)}
+        lacks = []
+        if "answers" in result.degraded:
+            lacks.append(words("council.answered", count=result.answered, asked=result.asked))
+        if "differences" in result.degraded:
+            lacks.append(words("council.grouped"))
+        if result.names_visible:
+            lacks.append(words("council.names_visible"))
+        show_or_hide(self._lacks, "  ".join(lacks))
+        while (item := self._rows.takeAt(0)) is not None:
+            if (widget := item.widget()) is not None:
+                widget.hide()
+                widget.deleteLater()
+        for letter, option in zip(LETTERS, options, strict=False):
+            self._rows.addWidget(self._option(letter, option, result, names, places))
+        for kind, (part, text) in self._parts.items():
+            lines = []
+            for point in points[kind]:
+                alone = kind == "differ" and point.only in names
+                only = words("council.only", name=names[point.only]) if alone else ""
+                lines.append(BULLET + point.text + (f" ({only})" if only else ""))
+            text.setText("\n".join(lines))
+            part.setVisible(bool(lines))
+
+    def _option(
+        self,
+        letter: str,
+        option: Option,
+        result: CouncilOutcome,
+        names: Mapping[str, str],
+        places: Mapping[str, int],
+    ) -> QWidget:
+        row, tile, text = QWidget(), Letter(self._look), Paragraph("card_title")
+        tile.show_letter(letter, leads=option.id == result.headline)
+        text.setText(option.text)
+        holders = []
+        for one in option.backers:
+            avatar = Avatar(self._look, 20)
+            avatar.set_speaker(names.get(one, ""), places.get(one))
+            holders.append(avatar)
+        count = plain_label("hint")
+        count.setText(str(len(option.backers)))
+        hbox(tile, (text, 1), *holders, count, inside=row, spacing=6)
+        who = ", ".join(names.get(one, "") for one in option.backers)
+        row.setAccessibleName(f"{letter}: {option.text} ({who})")
+        return row
+
+    def fit(self, width: int) -> None:
+        """Put the parts side by side where there is room, else under each other."""
+        across = width >= SIDE_BY_SIDE
+        way = QBoxLayout.Direction.LeftToRight if across else QBoxLayout.Direction.TopToBottom
+        self._row.setDirection(way)
+        self._row.setSpacing(24 if across else 10)

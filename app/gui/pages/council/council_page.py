@@ -1,0 +1,332 @@
+"""The page of a council in the main area: the question, what the answers hold, a column for each answer, what is next."""
+
+from collections.abc import Sequence
+from itertools import chain
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QScrollArea, QWidget
+
+from app.core.events import MessageFinished
+from app.core.message import CouncilPart, Message, MessageState, Role
+from app.core.session import DebateSession, Status
+from app.engine.council.commands import MAX_TEXT
+from app.engine.council.outcome import outcome
+from app.engine.council.record import Record, to
+from app.engine.council.replies import LETTERS
+from app.engine.debate.names import find_names
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look
+from app.gui.pages.council.council_box import CouncilBox, state_text
+from app.gui.pages.council.council_column import CouncilColumn
+from app.gui.pages.council.council_glance import Glance
+from app.gui.panels.conversation_view import ConversationView
+from app.gui.widgets.boxes import hbox, vbox
+from app.gui.widgets.composer import Composer, TextBox
+from app.gui.widgets.controls import TickBox, scrolling
+from app.gui.widgets.label import Paragraph
+from app.gui.widgets.toast import announce
+from app.gui.widgets.wording import named, say
+
+MARGIN = 18
+LEAST_HEIGHT = 320
+MERGED = ""
+
+
+class CouncilPage(ConversationView):
+    """Shows a council; every request carries the session's id."""
+
+    KIND = DebateSession
+
+    pause_requested = Signal(str)
+    resume_requested = Signal(str)
+    again_requested = Signal(str)
+    compare_requested = Signal(str)
+    merge_requested = Signal(str)
+    retry_requested = Signal(str, str)
+    use_requested = Signal(str, str)
+    ask_requested = Signal(str, str, object)
+
+    def __init__(self, language: Language, look: Look) -> None:
+        names = ("council_transcript", "composer", "send_button")
+        composer = Composer(look, box_name=names[1], button_name=names[2], box=TextBox(longest=MAX_TEXT))
+        super().__init__(language, look, composer, layout="compact", names=names)
+        self.setObjectName("council_view")
+        # Each column has a transcript of its own.
+        for part in (self.transcript, self.find_bar):
+            part.setParent(self)
+            part.hide()
+        self._session: DebateSession | None = None
+        self._messages: dict[str, Message] = {}
+        self._column_of: dict[str, str] = {}
+        self._columns: dict[str, CouncilColumn] = {}
+        self._said = ""
+        self._question = Paragraph("card_title")
+        self._marks = say(TickBox(look), language, "council.mark")
+        self._marks.setObjectName("council_mark")
+        self._marks.setChecked(True)
+        self._marks.toggled.connect(lambda _on: self._show_marks())
+        self.glance = Glance(language, look)
+        self.box = CouncilBox(language, look)
+        self._lay_out()
+        self._connect()
+        language.changed.connect(self._show)
+
+    @property
+    def session(self) -> DebateSession | None:
+        """The council shown."""
+        return self._session
+
+    def show_session(
+        self,
+        session: DebateSession,
+        messages: Sequence[Message],
+        *,
+        read_only: bool = False,
+        damaged: int = 0,
+    ) -> None:
+        super().show_session(session, (), read_only=read_only, damaged=damaged)
+        self.spending.add(messages)
+        self._messages = {one.id: one for one in messages}
+        self._said = ""
+        self._build(session)
+        self._show()
+
+    def prepend(self, messages: Sequence[Message], *, read_only: bool, damaged: int) -> None:
+        self.spending.add(messages)
+        self._read_only = read_only
+        self._messages = {one.id: one for one in messages} | self._messages
+        if self._session is not None:
+            self._build(self._session)
+        self._show()
+
+    def clear(self) -> None:
+        super().clear()
+        self._messages = {}
+
+    def show_change(self, session: DebateSession) -> None:
+        before = self._session
+        super().show_change(session)
+        for column in self._columns.values():
+            column.transcript.feed.session_changed(session)
+            if session.status != Status.RUNNING:
+                column.transcript.feed.clear_speaking()
+        self._show()
+        if before is not None and before.status == Status.RUNNING and session.status == Status.COMPLETED:
+            self._announce(session)
+
+    def show_turn(self, event: object, *, starting: bool) -> None:
+        author = event.author  # type: ignore[attr-defined]
+        if column := self._columns.get(author.id):
+            column.transcript.feed.set_speaking(author, "", "")
+
+    def show_message(self, message: Message) -> None:
+        self._messages[message.id] = message
+        if column := self._column(message):
+            column.transcript.feed.clear_speaking()
+            column.transcript.feed.message_started(message)
+
+    def show_text(self, message_id: str, text: str, thinking: str) -> None:
+        if column := self._columns.get(self._column_of.get(message_id, "?")):
+            column.transcript.feed.append_text(message_id, text, thinking)
+
+    def show_finished(self, event: MessageFinished) -> None:
+        message = event.message
+        self._messages[message.id] = message
+        self.spending.add((message,))
+        for column in self._columns_for(message):
+            column.transcript.feed.clear_speaking()
+            column.transcript.feed.message_finished(message)
+        self._show()
+
+    def take_focus(self) -> None:
+        self.composer.setFocus()
+
+    def open_find(self) -> None:
+        """There is no find bar over several columns."""
+
+    # What is shown
+
+    def _build(self, session: DebateSession) -> None:
+        """Make a column for each participant, and show everybody's messages."""
+        wanted = [*(one.id for one in session.debate.participants), MERGED]
+        if list(self._columns) != wanted:
+            for column in self._columns.values():
+                column.hide()
+                column.deleteLater()
+            self._columns = {}
+            for place, who in enumerate(wanted, 1):
+                column = self._columns[who] = CouncilColumn(self._language, self._look, place)
+                self._row.addWidget(column, 1)
+                column.use_requested.connect(lambda one: self.use_requested.emit(self.session_id, one))
+                column.retry_requested.connect(lambda one: self.retry_requested.emit(self.session_id, one))
+                column.transcript.link_requested.connect(self.link_requested)
+                column.transcript.save_requested.connect(self.picture_requested)
+                column.settings_requested.connect(
+                    lambda who=who: self.provider_requested.emit(self._provider_of(who))
+                )
+        self._column_of = {}
+        for place, one in enumerate(session.debate.participants):
+            self._columns[one.id].show_speaker(one.name, one.model, place)
+        for column in self._columns.values():
+            rows = [one for one in self._messages.values() if column in self._columns_for(one)]
+            column.show_messages(session, rows)
+            column.transcript.feed.set_retry_allowed(not self._read_only)
+
+    def _column(self, message: Message) -> CouncilColumn | None:
+        """Return the column of an answer."""
+        if message.role != Role.ASSISTANT or message.part not in (CouncilPart.ANSWER, CouncilPart.MERGE):
+            return None
+        who = message.author.id if message.part == CouncilPart.ANSWER else MERGED
+        self._column_of[message.id] = who
+        return self._columns.get(who)
+
+    def _columns_for(self, message: Message) -> list[CouncilColumn]:
+        """Return where a message is a row: an answer in its column, a further question in those whom it asks."""
+        if message.part == CouncilPart.QUESTION:
+            first = next((one.id for one in self._messages.values() if one.part == CouncilPart.QUESTION), "")
+            asked = to(message) or tuple(one for one in self._columns if one != MERGED)
+            return (
+                [] if message.id == first else [self._columns[one] for one in asked if one in self._columns]
+            )
+        column = self._column(message)
+        return [column] if column else []
+
+    def _show(self) -> None:
+        """Show what the answers hold by now, and what can be done."""
+        session = self._session
+        if session is None or not self._columns:
+            return
+        debate, messages = session.debate, list(self._messages.values())
+        record, result = Record(debate, messages), outcome(debate, messages)
+        options, ballots = record.options(), {one.participant: one for one in record.ballots()}
+        letters = {one.id: (letter, one.text) for letter, one in zip(LETTERS, options, strict=False)}
+        self._question.setText(" ".join(debate.topic.split()))
+        compared = bool(options) and session.status != Status.RUNNING
+        self.glance.setVisible(compared)
+        self._marks.setVisible(bool(record.points("differ")))
+        self.glance.show_outcome(
+            result, options, {kind: record.points(kind) for kind in ("differ", "agreed")}, debate.participants
+        )
+        used = record.last(CouncilPart.CHOICE)
+        chosen = (used.data or {}).get("message") if used else ""
+        answers = record.answers()
+        for place, one in enumerate(debate.participants):
+            ballot, column = ballots.get(one.id), self._columns[one.id]
+            letter, text = letters.get(ballot.choice, ("", "")) if ballot and compared else ("", "")
+            column.show_held(
+                letter,
+                text,
+                leads=bool(ballot) and ballot.choice == result.headline,
+                index=place,
+                sure=ballot.confidence if ballot else None,
+            )
+            answer = answers.get(one.id)
+            column.show_answer(answer, used=answer is not None and answer.id == chosen)
+        merged = record.last(CouncilPart.MERGE)
+        column = self._columns[MERGED]
+        column.setVisible(any(one.part == CouncilPart.MERGE for one in messages))
+        column.show_speaker(self._language("council.merged"), merged.author.name if merged else "", None)
+        column.show_held("", "", leads=False, index=None, sure=None)
+        whole = merged if merged and merged.state == MessageState.DONE else None
+        column.show_answer(whole, used=whole is not None and whole.id == chosen)
+        self.box.show_state(session, messages, result, read_only=self._read_only)
+        self._show_marks()
+        self._show_composer()
+
+    def _show_marks(self) -> None:
+        """Mark the words of the differences and of what all say, or none of them."""
+        session = self._session
+        if session is None:
+            return
+        record = Record(session.debate, list(self._messages.values()))
+        quotes: dict[str, list[tuple[str, str]]] = {}
+        for kind, token in (("agreed", "ok_bg"), ("differ", "warn_bg")):
+            for quote in chain.from_iterable(one.quotes for one in record.points(kind)):
+                quotes.setdefault(quote.message, []).append((quote.text, token))
+        for column in self._columns.values():
+            column.transcript.search.marks.show(quotes if self._marks.isChecked() else {})
+            column.transcript.viewport().update()
+
+    def _show_composer(self) -> None:
+        words, session = self._language, self._session
+        count = len(session.debate.participants) if session else 0
+        running = session is not None and session.status == Status.RUNNING
+        self.composer.setVisible(not self._read_only)
+        self.composer.set_words(
+            words("council.placeholder", count=count),
+            words("council.wait" if running else "council.hint"),
+            words("discussion.send"),
+        )
+        if running:
+            self.composer.send.setEnabled(False)
+        elif self.composer.box.text():
+            self.composer.send.setEnabled(True)
+
+    def _announce(self, session: DebateSession) -> None:
+        """Tell a screen reader once how settled it is, what leads and how many hold something else."""
+        messages = list(self._messages.values())
+        record, result = Record(session.debate, messages), outcome(session.debate, messages)
+        headline = next((one.text for one in record.options() if one.id == result.headline), "")
+        minority = sum(len(one.holders) for one in result.minority) if headline else 0
+        parts = [state_text(result, self._language), headline]
+        if minority:
+            parts.append(self._language("council.minority", count=minority))
+        text = ". ".join(filter(None, parts))
+        if text != self._said:
+            self._said = text
+            announce(self, text)
+
+    def _provider_of(self, who: str) -> str:
+        participants = self._session.debate.participants if self._session else ()
+        return next((one.provider for one in participants if one.id == who), "")
+
+    # Layout and requests
+
+    def _lay_out(self) -> None:
+        top = QWidget()
+        vbox(
+            hbox((self._question, 1), self._marks, spacing=12),
+            self.glance,
+            inside=top,
+            margins=(MARGIN, 12, MARGIN, 4),
+            spacing=10,
+        )
+        columns = QWidget()
+        self._row = hbox(inside=columns, margins=(MARGIN, 6, MARGIN, 6), spacing=12)
+        self._across = named("council_columns", QScrollArea())
+        self._across.setFrameShape(QScrollArea.Shape.NoFrame)
+        self._across.setWidgetResizable(True)
+        self._across.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._across.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._across.setWidget(columns)
+        self._across.setMinimumHeight(LEAST_HEIGHT)
+        foot = QWidget()
+        vbox(self.box, self.composer, inside=foot, margins=(MARGIN, 4, MARGIN, 16), spacing=8)
+        body = QWidget()
+        vbox(top, (self._across, 1), inside=body, spacing=0)
+        # A low page scrolls, so that the columns stay high enough to be read.
+        vbox((scrolling(body), 1), foot, inside=self, spacing=0)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.glance.fit(self.width() - 2 * MARGIN)
+        self.box.fit(self.width() - 2 * MARGIN)
+
+    def _connect(self) -> None:
+        box, composer = self.box, self.composer
+        box.pause_requested.connect(lambda: self.pause_requested.emit(self.session_id))
+        box.resume_requested.connect(lambda: self.resume_requested.emit(self.session_id))
+        box.again_requested.connect(lambda: self.again_requested.emit(self.session_id))
+        box.compare_requested.connect(lambda: self.compare_requested.emit(self.session_id))
+        box.merge_requested.connect(lambda: self.merge_requested.emit(self.session_id))
+        composer.text_changed.connect(self._show_composer)
+        composer.submitted.connect(self._on_submitted)
+
+    def _on_submitted(self, text: str) -> None:
+        """Ask all, or only those who are named with @."""
+        participants = self._session.debate.participants if self._session else ()
+        named_ones = {
+            one.participant_id for one in find_names(text, participants) if text[max(0, one.start - 1)] == "@"
+        }
+        self.ask_requested.emit(self.session_id, text, tuple(sorted(named_ones)))

@@ -1,0 +1,202 @@
+"""The page of a council: a column for each answer, what they hold and differ on, and what can be asked next."""
+
+import json
+import os
+from functools import partial
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from app.core.message import CouncilPart
+from app.core.session import DebateMode, Participant
+from app.engine.engine import CouncilSetup, DebateSetup
+from app.gui.pages.council.council_page import CouncilPage
+from tests import app_driver
+from tests.app_driver import Person, at_window
+from tests.wire import Answer, Fault, WireServer
+from tests.wire.fixtures import wire_home, wire_servers
+
+__all__ = ["wire_home", "wire_servers"]
+
+until = partial(app_driver.until, seconds=60.0)
+QUESTION = (
+    "40 field laptops sync to one small server, often after days offline. Postgres or SQLite on the server?"
+)
+SAYS = {
+    "openai": "Use **Postgres**, one row per document. Forty laptops coming back from the field write in the same minutes, and SQLite admits one writer at a time.\n\nLet the server settle conflicts by version number; a laptop only says what it last saw.\n\nRehearse a restore before the first laptop connects.",
+    "anthropic": "SQLite in WAL mode, one writer behind a queue. A sync is a batch: a queue drains 40 batches in seconds, so nobody waits long enough to notice.\n\nWhat fails in the field is operations, not throughput. One file that anyone can copy beats a service nobody on site can repair.\n\nConflicts belong on the server, and a restore is tried each month.",
+    "gemini": "Postgres. Not for speed: two people will want reports while laptops sync, and readers there never wait for a writer.\n\nDecide conflicts in one place, on the server. Practise the restore either way.",
+}
+HOLDS = {
+    "openai": "Postgres, one row per document",
+    "anthropic": "SQLite in WAL mode, one writer",
+    "gemini": "Postgres, one row per document",
+}
+SURE = {"openai": 78, "anthropic": 71, "gemini": 64}
+
+
+def compared(text: str) -> str:
+    numbers = {
+        kind: next(int(line[1]) for line in text.splitlines() if line.startswith("(") and says[:12] in line)
+        for kind, says in SAYS.items()
+    }
+    quote = lambda kind, words: {"answer": numbers[kind], "text": words}  # noqa: E731
+    return json.dumps(
+        {
+            "options": [
+                {"text": HOLDS["openai"], "answers": [numbers["openai"], numbers["gemini"]]},
+                {"text": HOLDS["anthropic"], "answers": [numbers["anthropic"]]},
+            ],
+            "differ": [
+                {
+                    "text": "How many laptops write at the same moment",
+                    "quotes": [
+                        quote("openai", "Forty laptops coming back from the field write in the same minutes"),
+                        quote("anthropic", "a queue drains 40 batches in seconds"),
+                    ],
+                },
+                {
+                    "text": "Reports while laptops sync",
+                    "quotes": [quote("gemini", "two people will want reports while laptops sync")],
+                },
+            ],
+            "agreed": [
+                {
+                    "text": "The server settles conflicts, not the laptops",
+                    "quotes": [quote("openai", "Let the server settle conflicts")],
+                }
+            ],
+        }
+    )
+
+
+def script(servers: dict[str, WireServer], *, broken: set[str] = frozenset(), pace: float = 0.0) -> None:  # type: ignore[assignment]
+    for kind, says in SAYS.items():
+
+        def reply(request, kind=kind, says=says):  # type: ignore[no-untyped-def]
+            text = str(request.messages[-1])
+            if "Compare their answers" in text:
+                return compared(request.messages[-1].text)
+            if "Make one answer" in text:
+                return "Postgres with one row per document (1); SQLite would do below 20 writers (2)."
+            if kind in broken:
+                return Fault("e500")
+            trailer = json.dumps({"answer": HOLDS[kind], "confidence": SURE[kind]})
+            return Answer(f"{says}\n@@ {trailer}", pace=pace)
+
+        for model in servers[kind].models:
+            servers[kind].script(model, reply)
+
+
+def three() -> tuple[Participant, ...]:
+    return tuple(
+        Participant(id=f"p{place}", name=name, provider=kind, model=f"{kind}-wire")
+        for place, (kind, name) in enumerate(zip(SAYS, ("GPT", "Claude", "Gemini"), strict=True))
+    )
+
+
+async def opened(person: Person, question: str = QUESTION) -> CouncilPage:
+    controller = person.window.controller
+    setup = DebateSetup(topic=question, participants=three(), mode=DebateMode.COUNCIL)
+    session_id = await controller.engine.councils.start(CouncilSetup(setup=setup))
+    controller.show_session(session_id)
+    page = controller.council_page
+    await until(lambda: page.session_id == session_id and page.isVisible(), what="the page")
+    return page
+
+
+async def ended(page: CouncilPage) -> None:
+    await until(lambda: page.session is not None and page.session.status in ("completed", "error"))
+
+
+@pytest.fixture
+async def person(qapp, data_dir, wire_home):
+    script(wire_home)
+    async with at_window(data_dir) as person:
+        yield person
+
+
+def said(page: CouncilPage, place: int) -> list[str]:
+    transcript = [*page._columns.values()][place].transcript
+    return [transcript.describe(one) for one in transcript.message_ids]
+
+
+async def test_each_answer_has_its_column_and_the_card_says_what_they_hold(person: Person) -> None:
+    page = await opened(person)
+    await ended(page)
+    columns = [*page._columns.values()]
+    assert [column.isVisible() for column in columns] == [True, True, True, False]
+    for place, (kind, says) in enumerate(SAYS.items()):
+        (row,) = said(page, place)
+        assert says[-20:] in row and "@@" not in row
+        assert (
+            HOLDS[kind] in columns[place].accessibleName()
+            and str(SURE[kind]) in columns[place].accessibleName()
+        )
+    assert columns[0].accessibleName().split(". ")[2].startswith("A") and "B" in columns[1].accessibleName()
+    assert page.box._chip.text() == "Leaning · 2 to 1"
+    marked = columns[0].transcript.search.marks
+    row = columns[0].transcript.canvas.row(0)
+    words = [row.text.plain_text[one.start : one.end] for one in marked.ranges(row, page._look.tokens)]
+    assert words == [
+        "Let the server settle conflicts",
+        "Forty laptops coming back from the field write in the same minutes",
+    ]
+    if folder := os.environ.get("COUNCIL_SHOTS"):
+        await person.settle(0.3)
+        person.window.grab().save(str(Path(folder) / "council.png"))
+
+
+async def test_one_is_used_all_are_merged_and_asked_more(
+    person: Person, wire_home: dict[str, WireServer]
+) -> None:
+    page = await opened(person)
+    await ended(page)
+    await person.click("council_use_2")
+    await until(lambda: page._columns["p1"]._use.text() == "In use")
+    count = sum(len(server.requests) for server in wire_home.values())
+    await person.click("council_merge")
+    await until(lambda: page._columns[""].isVisible() and page.session.status == "completed")
+    first, second = (name for name in ("GPT", "Claude", "Gemini") if f"({name})" in said(page, 3)[0])
+    assert first != second and "(1)" not in said(page, 3)[0]
+    assert sum(len(server.requests) for server in wire_home.values()) == count + 1
+    await person.write("composer", "@Claude and below 20 writers?")
+    await person.press("composer", Qt.Key.Key_Return)
+    await until(lambda: len(said(page, 1)) == 3, what="the second answer")
+    await ended(page)
+    assert len(said(page, 0)) == 1
+    assert sum(len(server.requests) for server in wire_home.values()) == count + 2
+
+
+async def test_a_failed_answer_says_why_above_the_result_and_is_retried_alone(
+    qapp, data_dir, wire_home
+) -> None:  # type: ignore[no-untyped-def]
+    script(wire_home, broken={"gemini"})
+    async with at_window(data_dir) as person:
+        page = await opened(person)
+        await ended(page)
+        assert "2 of 3 answered" in page.glance._lacks.text() and page.glance.isVisible()
+        failed = next(one for one in page._messages.values() if one.state == "failed")
+        script(wire_home)
+        count = len(wire_home["openai"].requests)
+        page._columns["p2"].transcript.action_requested.emit(failed.id, "retry")
+        await until(lambda: "p2" in [one.author.id for one in page._messages.values() if one.state == "done"])
+        await ended(page)
+        assert len(wire_home["openai"].requests) == count
+
+
+async def test_the_switch_of_the_composer_asks_several(person: Person) -> None:
+    welcome, page = person.window.welcome, person.window.controller.council_page
+    QTest.mouseClick(welcome.mode._segments[2], Qt.MouseButton.LeftButton)
+    assert welcome.mode.value() == "council"
+    setup = person.window.controller.panel.setup.setup()
+    assert f"{len(setup.participants) + 1} calls" in welcome._debaters.text()
+    await person.write("welcome_composer", QUESTION)
+    await person.press("welcome_composer", Qt.Key.Key_Return)
+    await until(lambda: page.session is not None and page.isVisible(), what="the council")
+    assert page.session.debate.topic == QUESTION and page.session.debate.mode == "council"
+    await ended(page)
+    asked = [one for one in page._messages.values() if one.part == CouncilPart.ANSWER]
+    assert len(asked) == len(setup.participants)
