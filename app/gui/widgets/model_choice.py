@@ -35,7 +35,7 @@ HEADING = Qt.ItemDataRole.UserRole + 1
 
 MILLION = 1_000_000
 EDGE, AIR = 9, 10
-WIDE = 360
+WIDE = 400
 
 
 class ModelChoice(Choice):

@@ -1,22 +1,23 @@
-"""The button that shows a model and opens a menu of all models, grouped by provider."""
+"""The button that shows a model and opens the list of all models, grouped by provider."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
 
 from PySide6.QtCore import QPoint, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QMenu, QSizePolicy
+from PySide6.QtWidgets import QSizePolicy
 
 from app.core.provider import ProviderStatus
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.widgets.controls import CHEVRON, ShorteningButton
+from app.gui.widgets.model_choice import Facts
+from app.gui.widgets.model_menu import ModelMenu
 
 
 class ModelButton(ShorteningButton):
     """Shows a model as `provider › model`; emits `chosen` with the id of a provider and a model.
 
-    With `automatic`, the key of a text, the menu begins with that, and two empty texts are emitted for it.
+    With `automatic`, the key of a text, the list begins with that, and two empty texts are emitted for it.
     """
 
     chosen = Signal(str, str)
@@ -27,11 +28,13 @@ class ModelButton(ShorteningButton):
         look: Look,
         name: str,
         providers: Callable[[], Sequence[ProviderStatus]],
+        facts: Facts,
         *,
         automatic: str = "",
     ) -> None:
         super().__init__("menu", name)
-        self._language, self._look, self._providers, self._automatic = language, look, providers, automatic
+        self._language, self._look, self._automatic = language, look, automatic
+        self._providers, self._facts = providers, facts
         self._shown = ("", "")
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.clicked.connect(self._open)
@@ -52,19 +55,9 @@ class ModelButton(ShorteningButton):
         QPainter(self).drawPixmap(place, picture)
 
     def _open(self) -> None:
-        menu = QMenu(self)
-        menu.setObjectName("model_menu")
-        menu.aboutToHide.connect(menu.deleteLater)
-        if self._automatic:
-            self._add(menu, self._language(self._automatic), "", "")
-        for status in self._providers():
-            if status.ready and status.models:
-                group = menu.addMenu(self._language.provider(status).replace("&", "&&"))
-                for model in status.models:
-                    self._add(group, model, status.config.id, model)
-        menu.popup(self.mapToGlobal(self.rect().bottomLeft()))
-
-    def _add(self, menu: QMenu, text: str, provider: str, model: str) -> None:
-        action = menu.addAction(text.replace("&", "&&"), partial(self.chosen.emit, provider, model))
-        action.setCheckable(True)
-        action.setChecked((provider, model) == self._shown)
+        first = self._language(self._automatic) if self._automatic else ""
+        menu = ModelMenu(
+            self._language, self._look, self._providers(), self._facts, self._shown, self, first=first
+        )
+        menu.chosen.connect(self.chosen)
+        menu.open(self)

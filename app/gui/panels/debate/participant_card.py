@@ -71,7 +71,9 @@ class ParticipantCard(QFrame):
         self._name.setMaxLength(60)
         self._name.setText(candidate.participant.name)
         self._offered_name = self._name.text()
-        self._model = ModelButton(language, look, f"model_{person}", lambda: tuple(statuses().values()))
+        self._model = ModelButton(
+            language, look, f"model_{person}", lambda: tuple(statuses().values()), facts
+        )
         self._role = Choice(look)
         self._role.setObjectName(f"role_{person}")
         self._effort = Choice(look)

@@ -72,7 +72,6 @@ class ParticipantPicker(QFrame):
 
     def __init__(self, language: Language, look: Look, parent: QWidget) -> None:
         super().__init__(parent, Qt.WindowType.Popup | Qt.WindowType.FramelessWindowHint)
-        self.setAttribute(Qt.WidgetAttribute.WA_TranslucentBackground)
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setProperty("kind", "list_popup")
         self.setObjectName("participant_picker")

@@ -1,0 +1,108 @@
+"""The pop-up list of models: found by words, grouped by provider, chosen by keyboard and mouse, left with Esc."""
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QPushButton
+from pytestqt.qtbot import QtBot
+
+from app.core.model_facts import ModelFacts
+from app.core.provider import ProviderConfig, ProviderStatus
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look
+from app.gui.panels.debate.participant_picker import ParticipantPicker
+from app.gui.widgets.model_choice import HEADING
+from app.gui.widgets.model_menu import ModelMenu
+from tests.gui.test_drop_down_lists import RESOURCES
+
+# The platform of the tests has no real pop-ups.
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
+
+
+def provider(name: str, *models: str, ready: bool = True) -> ProviderStatus:
+    return ProviderStatus(
+        config=ProviderConfig(id=name.casefold(), kind="openai-compatible", models=models),
+        label=name,
+        base_url="http://127.0.0.1:9/v1",
+        models=models,
+        default_model=models[0],
+        local=True,
+        needs_key=False,
+        key_source="",
+        ready=ready,
+    )
+
+
+@pytest.fixture
+def menu(qapp, qtbot: QtBot):
+    look = Look(qapp, RESOURCES, "light")
+    button = QPushButton("A model")
+    qtbot.addWidget(button)
+    button.show()
+    offered = (
+        provider("One", "small", "large"),
+        provider("Two", "large"),
+        provider("Off", "gone", ready=False),
+    )
+    facts = lambda *_: ModelFacts()  # noqa: E731
+    language = Language(RESOURCES / "i18n", "en")
+    menu = ModelMenu(language, look, offered, facts, ("one", "large"), button, first="Automatic")
+    menu.taken, menu.look, menu.language = [], look, language
+    menu.chosen.connect(lambda *pair: menu.taken.append(pair))
+    menu.open(button)
+    qtbot.waitUntil(menu.isVisible)
+    yield menu
+    look.deleteLater()
+
+
+def shown(menu: ModelMenu) -> list[str]:
+    rows = menu.list.model()
+    return [
+        str(rows.index(row, 0).data(HEADING) or rows.index(row, 0).data())
+        for row in range(rows.rowCount())
+        if not menu.list.isRowHidden(row)
+    ]
+
+
+def test_words_find_a_model_of_a_provider_and_enter_takes_it(menu: ModelMenu) -> None:
+    assert shown(menu) == ["Automatic", "One", "small", "large", "Two", "large"]
+    assert menu.list.currentIndex().row() == 3, "the model in use"
+    QTest.keyClicks(menu.search, "large")
+    assert shown(menu) == ["One", "large", "Two", "large"]
+    QTest.keyClicks(menu.search, " two")
+    assert shown(menu) == ["Two", "large"]
+    taken = menu.taken
+    QTest.keyClick(menu.search, Qt.Key.Key_Return)
+    assert taken == [("two", "large")]
+
+
+def test_arrows_pass_over_headings_and_a_click_takes(menu: ModelMenu) -> None:
+    taken = menu.taken
+    QTest.keyClick(menu.search, Qt.Key.Key_Down)
+    assert menu.list.currentIndex().row() == 5
+    QTest.keyClicks(menu.search, "nothing of the kind")
+    assert shown(menu) == []
+    QTest.keyClick(menu.search, Qt.Key.Key_Return)
+    assert taken == [] and menu.isVisible()
+    menu.search.clear()
+    first = menu.list.visualRect(menu.list.model().index(0, 0))
+    QTest.mouseClick(menu.list.viewport(), Qt.MouseButton.LeftButton, pos=first.center())
+    assert taken == [("", "")]
+
+
+def test_nothing_shines_through_it(menu: ModelMenu, qtbot: QtBot) -> None:
+    picker = ParticipantPicker(menu.language, menu.look, menu.parentWidget())
+    picker.open(menu.parentWidget())
+    for popup in (menu, picker):
+        drawn = popup.grab().toImage()
+        assert drawn.pixelColor(popup.width() // 2, popup.height() - 20) == QColor(menu.look.tokens.surface)
+    picker.close()
+
+
+def test_escape_leaves_it(menu: ModelMenu, qtbot: QtBot) -> None:
+    taken, gone = menu.taken, []
+    menu.destroyed.connect(lambda: gone.append(True))
+    QTest.keyClick(menu.search, Qt.Key.Key_Escape)
+    qtbot.waitUntil(lambda: bool(gone))
+    assert taken == []
