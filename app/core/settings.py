@@ -49,7 +49,9 @@ def _setting(default: Any, page: str = "", **rule: Any) -> Any:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What the user chose, in the order of the dialog's rows. `language` and `theme` are `system` or a name.
+    """What the user chose, in the order of the dialog's rows. `may_read_any` are ids of providers that may be asked for
+    titles and summaries of any session, `helper_model` is who writes these ("provider/model", "" for the model that answers).
+    `language` and `theme` are `system` or a name.
 
     `text_size` is in percent, `motion` says whether things may move. Assistants are told `about_user`; `titles` lets the
     model that answered a chat write its title. `history` is a HistoryLength, `debate_history` a DebateHistory.
@@ -69,6 +71,8 @@ class Settings:
     titles: bool = _setting(True, "chats")
     history: str = _setting(HistoryLength.DEFAULT, "chats", choices=tuple(HistoryLength))
     debate_history: str = _setting(DebateHistory.LAST, "chats", choices=tuple(DebateHistory))
+    may_read_any: tuple[str, ...] = ()
+    helper_model: str = ""
     notifications: bool = _setting(True, "appearance")
     tray: bool = _setting(False, "appearance")
     shortcuts: tuple[str, ...] = ()

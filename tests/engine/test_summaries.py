@@ -127,6 +127,28 @@ async def test_the_request_for_a_summary_begins_as_the_last_one_did(made: Bench)
     assert 'it begins with the message "Question' in str(asked.messages[-1]["content"])
 
 
+@pytest.mark.parametrize("ticked", [True, False])
+async def test_another_model_that_may_read_it_is_given_the_chat_as_one_text(
+    made: Bench, ticked: bool
+) -> None:
+    made.documents._settings = replace(
+        made.documents._settings,
+        helper_model="remote1/model-1",
+        may_read_any=("remote1",) if ticked else (),
+    )
+    session_id = await _talk(made, 60)
+    asked = [one for one in made.models.requests if asks_for_summary(one)]
+    assert {one.provider for one in _calls(made)} == {"remote0"} and asked
+    if not ticked:
+        assert {one.provider for one in asked} == {"remote0"}
+        return
+    assert {(one.provider, one.model) for one in asked} == {("remote1", "model-1")}
+    (sent,) = asked[0].messages
+    assert FACT in str(sent["content"]) and "[assistant]" in str(sent["content"]) and not asked[0].tools
+    assert {one.model for one in _summaries(made, session_id)} == {"remote1/model-1"}
+    assert made.engine.summaries.writer_of(session_id) == "model-1"
+
+
 async def test_nothing_of_what_was_said_is_changed_and_it_all_comes_back(tmp_path: Path) -> None:
     made = _bench(a_log_store(tmp_path))
     session_id = await _talk(made, 60)

@@ -103,6 +103,35 @@ async def test_the_setting_switches_titles_off(bench_of: Benches) -> None:
 
 
 @pytest.mark.parametrize(
+    ("ticked", "asked"), [((), "remote0"), (("remote2",), "remote0"), (("remote1",), "remote1")]
+)
+async def test_another_model_writes_the_title_where_its_provider_may_read_the_chat(
+    bench_of: Benches, ticked: tuple[str, ...], asked: str
+) -> None:
+    bench = await bench_of(["Heat pumps win."], ["Heat pump or gas boiler"])
+    settings = replace(bench.engine.settings(), helper_model="remote1/model-1", may_read_any=ticked)
+    await bench.engine.save_settings(settings)
+    session_id = await chat(bench)
+
+    await bench.engine.titles.write(session_id)
+
+    assert [one.provider for one in bench.models.requests] == ["remote0", asked]
+    assert title(bench, session_id) == "Heat pump or gas boiler"
+
+
+@pytest.mark.parametrize(("imported", "chosen"), [(False, "remote1"), (True, "remote0")])
+async def test_a_provider_that_answered_may_read_the_chat_but_not_one_that_a_file_names(
+    bench_of: Benches, imported: bool, chosen: str
+) -> None:
+    bench = await bench_of(["Heat pumps win."])
+    await bench.engine.save_settings(replace(bench.engine.settings(), helper_model="remote1/model-1"))
+    session_id = await chat(bench)
+    said = [replace(one, model="remote1/model-2") for one in bench.messages(session_id)]
+    (own,) = bench.engine.models_for(agent())
+    assert bench.engine._directory.helper_for(said, own, imported=imported).provider == chosen
+
+
+@pytest.mark.parametrize(
     ("answer", "expected"),
     [
         ("Heat pumps", "Heat pumps"),

@@ -13,6 +13,7 @@ from app.gui.commands import COMMANDS, chosen_keys, kept_shortcuts
 from app.gui.pages.settings.settings_dialog import PAGES
 from app.gui.pages.settings.settings_rows import settings_of
 from tests.app_driver import at_window, until
+from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
 
 CTRL = Qt.KeyboardModifier.ControlModifier
 ALT = Qt.KeyboardModifier.AltModifier
@@ -116,6 +117,7 @@ async def test_a_number_is_stepped_with_the_keyboard_and_says_when_there_is_no_l
         ("appearance", {"theme": "dark", "motion": "reduced"}),
         ("limits", {"max_minutes": 5, "search_engine": "https://searx.example.org"}),
         ("shortcuts", {"shortcuts": ("side=Ctrl+Shift+B",)}),
+        ("chats", {"titles": False, "helper_model": "openai/gpt-5.2", "may_read_any": ("openai",)}),
     ],
 )
 async def test_a_page_is_reset_and_that_is_undone(person, page, changed):
@@ -128,6 +130,21 @@ async def test_a_page_is_reset_and_that_is_undone(person, page, changed):
     assert page == "limits" or kept(person).max_tool_rounds == 7
     await person.click("toast_action")
     assert kept(person) == before
+
+
+async def test_who_writes_titles_and_who_may_read_any_session_is_chosen(qapp, data_dir, wire_home):  # noqa: F811
+    async with at_window(data_dir) as person:
+        dialog = await opened(person, "chats")
+        await person.choose("setting_helper_model", "Ollama – ollama-wire")
+        for name in ("openai", "anthropic", "openai"):
+            person.find(f"may_read_{name}").click()
+        assert kept(person).helper_model == "ollama/ollama-wire"
+        assert kept(person).may_read_any == ("anthropic",)
+        dialog.accept()
+        await opened(person, "chats")
+        assert (
+            person.find("may_read_anthropic").isChecked() and not person.find("may_read_openai").isChecked()
+        )
 
 
 async def test_the_search_leads_to_a_row_of_another_page(person):

@@ -1,6 +1,7 @@
 """Makes one item of neighbours of one role, as all providers want them; pure."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TypeGuard
 
 from app.core.message import Role
 
@@ -19,6 +20,21 @@ def merged(items: Sequence[Item]) -> list[Item]:
             # Of two answers the first keeps its provider's state, which belongs in front.
             found[-1] = {**last, "content": _joined(last["content"], item["content"])}
     return found
+
+
+def as_transcript(items: Sequence[Item]) -> str:
+    """Return the items as one text, for a model that has not read them before."""
+    said = []
+    for item in items:
+        texts = [str(part["text"]) for part in parts_of(item["content"]) if _is_text(part)]
+        calls = item.get("tool_calls")
+        texts += [str(call["function"]) for call in calls] if isinstance(calls, list) else []
+        said.append(f"[{item['role']}]\n" + "\n".join(texts))
+    return "\n\n".join(said)
+
+
+def _is_text(part: object) -> TypeGuard[Mapping[str, object]]:
+    return isinstance(part, Mapping) and bool(part.get("text"))
 
 
 def _joined(first: object, second: object) -> object:

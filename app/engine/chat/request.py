@@ -17,7 +17,7 @@ from app.core.session import AgentMode, AnswerChoice
 from app.core.tool import FILES, is_object
 from app.engine.chat.attached_files import is_long, user_content
 from app.engine.chat.branches import back_from
-from app.engine.chat.merging import Item, merged, parts_of
+from app.engine.chat.merging import Item, as_transcript, merged, parts_of
 from app.engine.group.director import ORCHESTRATOR, instruction_of
 from app.engine.history.pruning import pruned_calls, short_result
 from app.engine.history.summaries import is_usable, summary_for
@@ -159,10 +159,13 @@ def summary_request(
     *,
     about_user: str = "",
     alone: bool,
+    helper: AgentModel | None = None,
 ) -> ModelRequest:
     """Return the request for a summary of all up to the turn `through`.
 
-    It begins as the request of the turn's next call does, so that the provider takes it from its cache, and the model
+    A `helper`, which did not take part, is given all as one text. Else it goes to the turn's own model:
+
+    it begins as the request of the turn's next call does, so that the provider takes it from its cache, and the model
     is told where to stop. With `alone` nothing behind `through` is sent: then it is shorter.
     """
     words = prompts.lines(language, "assistant")
@@ -173,12 +176,16 @@ def summary_request(
     while len(turns) > place and not alone and live.turn(turns[-1][0])[0].role == Role.USER:
         # What the user wants now must not be answered here.
         turns.pop()
-    if alone or len(turns) <= place:
+    if alone or helper or len(turns) <= place:
         turns = turns[:place]
     else:
         said = next((one.content for one in live.turn(ids[place]) if one.content.strip()), "")
         until = "\n\n" + words["until"].format(text=" ".join(said.split())[:MOST_BEGINNING])
     items = replace(history, turns=turns).items(words)
+    if helper is not None:
+        text = as_transcript(items) + "\n\n" + prompts.text(language, "summary", until="")
+        messages = ({"role": Role.USER, "content": text},)
+        return ModelRequest(provider=helper.provider, model=helper.model, messages=messages)
     items.append({"role": Role.USER, "content": prompts.text(language, "summary", until=until)})
     return _request(turn, items, functions, words, about_user)
 

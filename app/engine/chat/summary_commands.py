@@ -75,6 +75,16 @@ class Summaries:
         limit = limit_for(facts, live.chat_session.chat, directory.settings())
         return ContextUse(tokens, limit, facts.window, usd)
 
+    def writer_of(self, session_id: str) -> str:
+        """Return the name of the model that writes the summaries of a session, "" where there is none."""
+        live = self._sessions.live(session_id)
+        turn = self._next_turn(live) if live is not None else None
+        if live is None or turn is None:
+            return ""
+        imported = bool(live.session.source)
+        directory = self._services.directory
+        return directory.helper_for(live.messages, turn.agent_model, imported=imported).model
+
     def to_choose(self, session_id: str) -> ContextUse | None:
         """Return how long an imported chat is whose user must choose what of it is sent; None where nothing is to choose."""
         live = self._sessions.live(session_id)

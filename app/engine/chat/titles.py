@@ -27,9 +27,9 @@ _LABEL = re.compile(r"^(title|제목)\s*[:：]\s*", re.IGNORECASE)
 
 
 class Titles:
-    """Asks the model that answered a chat for its title.
+    """Asks the model that answered a chat for its title, or the one that the user chose for titles.
 
-    No other provider is asked: a private chat stays with the providers that the user chose for it.
+    No provider is asked that neither answered in the chat nor may read any: a private chat stays private.
     """
 
     def __init__(
@@ -111,7 +111,10 @@ class Titles:
         # The newest answer's provider has read this conversation; an earlier one may come from an imported file.
         provider, _, name = answers[-1].model.partition("/")
         model = self._directory.model_of(Agent(id="", name="", provider=provider, model=name))
-        return None if model.guided or not provider else (question, answers[0], model)
+        if model.guided or not provider:
+            return None
+        imported = bool(session.source)
+        return question, answers[0], self._directory.helper_for(live.messages, model, imported=imported)
 
 
 def title_in(answer: str) -> str:

@@ -9,7 +9,7 @@ from app.core.catalog import EMBEDDED, provider_kind
 from app.core.errors import BadInput
 from app.core.events import AssistantsChanged, EventBus
 from app.core.files import SeenAs
-from app.core.message import Consent, Prompt
+from app.core.message import Consent, Message, Prompt
 from app.core.model_facts import Effort, FactSource, ModelFacts
 from app.core.provider import ProviderStatus
 from app.core.provider_kind import ProviderKind
@@ -190,6 +190,20 @@ class AgentDirectory:
         leader = Agent(id="", name="", provider=who.orchestrator.provider, model=who.orchestrator.model)
         members = (self.agent(agent_id) for agent_id in who.members)
         return tuple(self.model_of(one) for one in (leader, *members) if one is not None)
+
+    def helper_for(self, messages: Sequence[Message], model: AgentModel, *, imported: bool) -> AgentModel:
+        """Return who writes a title or a summary of a session: the user's choice, if its provider may read the session.
+
+        That is one that answered there, or that the user has ticked; else it is `model`. What an imported session says
+        about who answered counts for nothing.
+        """
+        settings = self._documents.settings()
+        provider, _, name = settings.helper_model.partition("/")
+        answered = () if imported else (one.model.partition("/")[0] for one in messages)
+        if not name or provider not in {model.provider, *answered, *settings.may_read_any}:
+            return model
+        ready = any(one.config.id == provider and one.ready for one in self._providers())
+        return self._model(provider, name) if ready else model
 
     def about_user(self, agent: Agent) -> str:
         """Return what an agent is told about the user, "" for nothing."""

@@ -26,6 +26,7 @@ from app.engine.history.summaries import (
     turns_to_replace,
 )
 from app.engine.history.token_count import TokenCount, request_tokens, tokens_of
+from app.engine.library.agents import AgentModel
 from app.engine.live_session import LiveSession
 from app.engine.turns.cache_plans import turn_plan
 from app.engine.turns.context import TreeContext
@@ -162,11 +163,12 @@ class Summarizing:
         """Return a summary by the turn's own model, else an extract; None where nothing may change."""
         words = self._services.prompts.lines(self._context.language, "assistant")
         messages = [message for one in covered for message in one.messages]
+        helper = self._helper(turn)
         for _ in range(ATTEMPTS):
             if not self._context.budget.take_model_call():
                 return None
             try:
-                content, call = await self._asked(turn, covered[-1].turn_id, alone=alone)
+                content, call = await self._asked(turn, covered[-1].turn_id, alone=alone, helper=helper)
             except ProviderError as error:
                 if error.kind in _SAME_FOR_THE_CALL:
                     return None
@@ -176,7 +178,7 @@ class Summarizing:
             if content and said:
                 content = "\n".join((f"{content}\n\n{words['quoted']}", *(f"> {text}" for text in said)))
             if self._is_worth(turn, content, replaces):
-                return _Summary(content, note, turn.agent_model.name, call.usage)
+                return _Summary(content, note, (helper or turn.agent_model).name, call.usage)
             self._note_in_vain(turn, call)
         content = extract(messages, before, words["quoted"])
         return _Summary(content, SummaryNote.EXTRACT) if self._is_worth(turn, content, replaces) else None
@@ -184,8 +186,17 @@ class Summarizing:
     def _is_worth(self, turn: AgentTurn, content: str, replaces: int) -> bool:
         return bool(content) and tokens_of(content, turn.agent_model.model) <= MOST_LEFT * replaces
 
-    async def _asked(self, turn: AgentTurn, through: str, *, alone: bool) -> tuple[str, MeteredCall]:
-        """Ask the turn's model for a summary; return its text, "" where it is not whole. Raises ProviderError."""
+    def _helper(self, turn: AgentTurn) -> AgentModel | None:
+        """Return who writes summaries in place of the turn's own model."""
+        imported = bool(self._live.session.source)
+        directory, own = self._services.directory, turn.agent_model
+        helper = directory.helper_for(self._live.messages, own, imported=imported)
+        return None if helper.name == own.name else helper
+
+    async def _asked(
+        self, turn: AgentTurn, through: str, *, alone: bool, helper: AgentModel | None
+    ) -> tuple[str, MeteredCall]:
+        """Ask for a summary; return its text, "" where it is not whole. Raises ProviderError."""
         services, context = self._services, self._context
         functions = services.directory.functions(turn.agent, turn.stack, turn.mode, turn.given)
         request = summary_request(
@@ -197,8 +208,9 @@ class Summarizing:
             through,
             about_user=services.directory.about_user(turn.agent),
             alone=alone,
+            helper=helper,
         )
-        if not alone:
+        if not alone and helper is None:
             request = replace(request, cache=turn_plan(turn, self._live, tail=True))
         async with services.models.place(request.provider, lambda _: context.waits()) as place:
             call = place.call(request)

@@ -6,6 +6,7 @@ from PySide6.QtCore import QTimer
 
 from app.core.message import Message, Role
 from app.core.session import Status
+from app.core.text import exact
 from app.core.usage import tokens_text
 from app.engine.engine import Engine
 from app.engine.history.summaries import NOTES
@@ -14,6 +15,7 @@ from app.gui.controllers.chats import ChatController
 from app.gui.controllers.controller import Controller
 from app.gui.controllers.session_views import SessionViews
 from app.gui.dialogs.ask_dialogs import SummaryDialog
+from app.gui.pages.chat.chat_composer import unmarked
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.panels.debate.discussion_view import DiscussionView
 from app.gui.tasks import Tasks
@@ -98,7 +100,11 @@ class SummaryController(Controller):
     def _fill_menu(self) -> None:
         menu, session = self._page.chat_composer.gauge.choices, self._page.session
         menu.clear()
-        action = menu.addAction(self._language("palette.summarise"), self.summarise)
+        words = self._language("palette.summarise")
+        writer = self._engine.summaries.writer_of(session.id) if session is not None else ""
+        if writer:
+            words = unmarked(self._language("gauge.summarise", words=words, model=exact(writer)))
+        action = menu.addAction(words, self.summarise)
         action.setEnabled(session is not None and session.status == Status.IDLE and session.group is None)
 
     def _on_action(self, session_id: str, message: Message, action: str) -> None:

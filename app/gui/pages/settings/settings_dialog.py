@@ -18,6 +18,7 @@ from app.gui.commands import COMMANDS
 from app.gui.dialogs.palette_entry import fits
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look, tall
+from app.gui.pages.settings.chats_page import ChatsPage
 from app.gui.pages.settings.data_page import DataPage
 from app.gui.pages.settings.definitions_page import ASSISTANTS, GROUPS, WORKFLOWS, PartnersPage
 from app.gui.pages.settings.information_pages import AboutPage, PrivacyPage
@@ -56,7 +57,7 @@ PAGES = {
     "about": "info",
 }
 # Pages with rows that can be focused and reset.
-RowPage = LimitsPage | SettingsRows | ShortcutsPage
+RowPage = ChatsPage | LimitsPage | SettingsRows | ShortcutsPage
 SIDE_WIDTH = 208
 SIZE = QSize(940, 660)
 FRAME = QSize(40, 40)  # space between dialog and window, in pixels
@@ -223,7 +224,9 @@ class SettingsDialog(QDialog):
                 data.restored.connect(lambda: self.settings_chosen.emit({}))
             case "limits":
                 made = LimitsPage(language, look, self._settings)
-            case "appearance" | "chats":
+            case "chats":
+                made = ChatsPage(language, look, self._settings, engine.providers)
+            case "appearance":
                 made = SettingsRows(language, look, self._settings, page)
             case "shortcuts":
                 made = ShortcutsPage(language, look, self._settings)
