@@ -3,6 +3,7 @@
 import asyncio
 import tempfile
 import time
+from functools import cache
 from pathlib import Path
 from statistics import median
 
@@ -62,7 +63,9 @@ async def _measure(folder: Path, times: int) -> list[tuple[float, float]]:
         return [await _attach(person, path) for _ in range(times)]
 
 
+@cache
 def _found(short: bool) -> list[tuple[float, float]]:
+    """Measure what both rows are about, once."""
     app = application()
     app.setQuitOnLastWindowClosed(False)
     with (

@@ -1,6 +1,7 @@
 """What a scrolled frame of the transcript costs, against a plain text widget."""
 
 from dataclasses import replace
+from functools import cache
 from statistics import median
 
 from PySide6.QtWidgets import QPlainTextEdit
@@ -29,7 +30,9 @@ FORMULAS = (
 IN_PAUSES = "in the pauses of 8 ms between frames: the next row is laid out and painted ahead"
 
 
+@cache
 def _scroll(short: bool) -> dict[str, list[float]]:
+    """Measure what three rows are about, once."""
     messages = conversation(10_000)
     view = new_view(messages)
     plain = QPlainTextEdit()
