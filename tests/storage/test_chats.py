@@ -57,22 +57,24 @@ def chat(**changes: object) -> ChatSession:
     return ChatSession(**{**values, **changes})  # type: ignore[arg-type]
 
 
+def message(turn_id: str, role: str, **fields: object) -> Message:
+    """Return a message of a turn, the assistant's where nothing else is said."""
+    return Message(**{"id": new_id(), "turn_id": turn_id, "role": role, "author": MASTER, **fields})  # type: ignore[arg-type]
+
+
 def whole_messages() -> list[Message]:
     """Return one message of each form there is, with every field used somewhere."""
-    asked = Message(
-        id=new_id(),
-        turn_id="u1",
-        role=Role.USER,
+    asked = message(
+        "u1",
+        Role.USER,
         author=Author(id="user", name="User", kind="user"),
         content="Look.",
         follows="",
         attachments=(dataclasses.replace(NOTES, text="한글"), IMAGE),
     )
-    calls = Message(
-        id=new_id(),
-        turn_id="t1",
-        role=Role.ASSISTANT,
-        author=MASTER,
+    calls = message(
+        "t1",
+        Role.ASSISTANT,
         follows="u1",
         retakes="m0",
         model="anthropic/claude-opus-4-5",
@@ -89,10 +91,9 @@ def whole_messages() -> list[Message]:
         why="guided",
         told="You have 3 of 5 turns left.",
     )
-    child = Message(
-        id=new_id(),
-        turn_id="s1",
-        role=Role.ASSISTANT,
+    child = message(
+        "s1",
+        Role.ASSISTANT,
         author=BROWSER,
         content="Found.",
         parent_turn_id="t1",
@@ -101,11 +102,9 @@ def whole_messages() -> list[Message]:
         state=MessageState.FAILED,
         error=Failure(kind="server", detail="boom"),
     )
-    question = Message(
-        id=new_id(),
-        turn_id="t1",
-        role=Role.TOOL,
-        author=MASTER,
+    question = message(
+        "t1",
+        Role.TOOL,
         tool_call_id="call_1__thought__AbC=",
         content="asked",
         control="wait",
@@ -119,11 +118,9 @@ def whole_messages() -> list[Message]:
             answered_by="m9",
         ),
     )
-    approval = Message(
-        id=new_id(),
-        turn_id="t1",
-        role="system",
-        author=MASTER,
+    approval = message(
+        "t1",
+        "system",
         tool_call_id="c1",
         prompt=Prompt(
             question="Allow?",
@@ -134,20 +131,17 @@ def whole_messages() -> list[Message]:
             dismissed=True,
         ),
     )
-    answer = Message(
-        id=new_id(),
-        turn_id="t1",
-        role=Role.USER,
+    answer = message(
+        "t1",
+        Role.USER,
         author=asked.author,
         content="둘",
         answers=question.id,
         note="x",
     )
-    summary = Message(
-        id=new_id(),
-        turn_id="t1",
-        role=Role.SUMMARY,
-        author=MASTER,
+    summary = message(
+        "t1",
+        Role.SUMMARY,
         content="그때까지의 요약",
         note="pruned",
         through="t1",
