@@ -57,14 +57,14 @@ def chat(**changes: object) -> ChatSession:
     return ChatSession(**{**values, **changes})  # type: ignore[arg-type]
 
 
-def message(turn_id: str, role: str, **fields: object) -> Message:
+def part(turn_id: str, role: str, **fields: object) -> Message:
     """Return a message of a turn, the assistant's where nothing else is said."""
     return Message(**{"id": new_id(), "turn_id": turn_id, "role": role, "author": MASTER, **fields})  # type: ignore[arg-type]
 
 
 def whole_messages() -> list[Message]:
     """Return one message of each form there is, with every field used somewhere."""
-    asked = message(
+    asked = part(
         "u1",
         Role.USER,
         author=Author(id="user", name="User", kind="user"),
@@ -72,7 +72,7 @@ def whole_messages() -> list[Message]:
         follows="",
         attachments=(dataclasses.replace(NOTES, text="한글"), IMAGE),
     )
-    calls = message(
+    calls = part(
         "t1",
         Role.ASSISTANT,
         follows="u1",
@@ -88,10 +88,13 @@ def whole_messages() -> list[Message]:
         usage=Usage(provider="anthropic", model="m", input_tokens=1, output_tokens=2, cost_usd=0.1),
         seconds=1.5,
         first_word_seconds=0.5,
+        effort="high",
+        part="answer",
+        data={"claims": [{"text": "한", "for": [1, None]}]},
         why="guided",
         told="You have 3 of 5 turns left.",
     )
-    child = message(
+    child = part(
         "s1",
         Role.ASSISTANT,
         author=BROWSER,
@@ -102,7 +105,7 @@ def whole_messages() -> list[Message]:
         state=MessageState.FAILED,
         error=Failure(kind="server", detail="boom"),
     )
-    question = message(
+    question = part(
         "t1",
         Role.TOOL,
         tool_call_id="call_1__thought__AbC=",
@@ -118,7 +121,7 @@ def whole_messages() -> list[Message]:
             answered_by="m9",
         ),
     )
-    approval = message(
+    approval = part(
         "t1",
         "system",
         tool_call_id="c1",
@@ -131,7 +134,7 @@ def whole_messages() -> list[Message]:
             dismissed=True,
         ),
     )
-    answer = message(
+    answer = part(
         "t1",
         Role.USER,
         author=asked.author,
@@ -139,7 +142,7 @@ def whole_messages() -> list[Message]:
         answers=question.id,
         note="x",
     )
-    summary = message(
+    summary = part(
         "t1",
         Role.SUMMARY,
         content="그때까지의 요약",
