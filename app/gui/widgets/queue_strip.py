@@ -116,9 +116,10 @@ class QueueStrip(QScrollArea):
     """The queue of a chat, hidden while it is empty.
 
     Signals, each with the id of the message: edited(id, text), removed(id), moved(id, place), sent(id), and
-    written(id, text) while it is being edited, with None if that was cancelled.
+    written(id, text) while it is being edited, with None if that was cancelled. left() when what had the focus went away.
     """
 
+    left = Signal()
     edited = Signal(str, str)
     written = Signal(str, object)
     removed = Signal(str)
@@ -152,7 +153,7 @@ class QueueStrip(QScrollArea):
         for queued_id in gone:
             row = self._rows.pop(queued_id)
             if focus in (row, *row.stops, row.box):
-                self.setFocus()
+                self.left.emit()
             row.hide()
             row.deleteLater()
         for place, queued in enumerate(queue):

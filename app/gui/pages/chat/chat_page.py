@@ -83,7 +83,7 @@ class ChatPage(ConversationView):
         self.queue.after = self.state_line.resume
         for part in (self.queue, self.state_line):
             # What goes there gives its focus to the composer, not to the button that Qt finds next.
-            part.setFocusProxy(self.composer.box)
+            part.left.connect(self.composer.box.setFocus)
         self.box = OrchestratorBox(language, look)
         self._foot = QWidget()
         self.cards = QuestionCards(language, look, self.transcript, self._answers)

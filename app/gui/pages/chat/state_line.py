@@ -19,12 +19,14 @@ from app.gui.widgets.label import plain_label
 class StateLine(QFrame):
     """Says why a chat does not continue; hidden otherwise.
 
-    Signals: resume_requested(), retry_requested(provider id), let_go_requested() for a held assistant.
+    Signals: resume_requested(), retry_requested(provider id), let_go_requested() for a held assistant,
+    left() when the button goes that had the focus.
     """
 
     resume_requested = Signal()
     retry_requested = Signal(str)
     let_go_requested = Signal()
+    left = Signal()
 
     def __init__(self, language: Language) -> None:
         super().__init__()
@@ -84,7 +86,7 @@ class StateLine(QFrame):
         self.resume.setText(self._language("discussion.retry_now" if retries else key))
         offered = (paused or retries or self._is_held_up) and not self._read_only
         if self.resume.hasFocus() and not offered:
-            self.setFocus()
+            self.left.emit()
         self.resume.setVisible(offered)
         self._text.setText(text)
         self.setVisible(bool(text))
