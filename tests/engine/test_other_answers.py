@@ -1,5 +1,6 @@
 """An answer that is asked for again with another model or effort: for that answer alone, in chats and in groups."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,8 @@ from app.core.errors import BadInput
 from app.core.message import Message, Role
 from app.core.model_facts import Effort
 from app.core.session import Status
-from tests.builders import Bench, a_bench, a_log_store
+from app.engine.chat.branches import said_from, versions
+from tests.builders import Bench, a_bench, a_log_store, a_setup, people
 
 ADA = Agent(id="ada", name="Ada", provider="remote0", model="model-0", tools=("planning",))
 BOB = Agent(id="bob", name="Bob", provider="remote0", model="model-0", effort=Effort.LOW)
@@ -103,4 +105,35 @@ async def test_what_is_no_model_changes_nothing(tmp_path: Path, wrong: dict[str,
     with pytest.raises(BadInput):
         await made.engine.chats.retry(session_id, answers(made, session_id)[0].id, **wrong)
     assert made.engine.live(session_id).chat_session.chat.head == head
+    await made.engine.shutdown()
+
+
+async def test_a_version_in_a_group_goes_up_to_the_users_next_message(tmp_path: Path) -> None:
+    made = a_bench(a_log_store(tmp_path), agents=(ADA, BOB))
+    await made.engine.groups.save(Group(id="crew", name="Crew", members=("ada", "bob")))
+    session_id = await made.engine.groups.start("crew", "@bob Hello")
+    await made.engine.wait(session_id)
+    asked_for = made.messages(session_id)[0]
+    before = [one.id for one in answers(made, session_id)]
+    await made.engine.chats.retry(session_id, asked_for.id, effort=Effort.HIGH)
+    await made.engine.wait(session_id)
+    again = [one.id for one in answers(made, session_id) if one.id not in before]
+    await made.engine.chats.send(session_id, "And now?")
+    await made.engine.wait(session_id)
+    live = made.engine.live(session_id)
+    first, second = versions(live, live.message(before[0]).turn_id)
+    assert [one.id for one in said_from(live, first)] == before
+    assert [one.id for one in said_from(live, second)] == again
+    assert [one.id for one in said_from(live, asked_for.turn_id)] == [asked_for.id, *again]
+    await made.engine.shutdown()
+
+
+async def test_what_is_said_in_a_debate_keeps_its_effort(tmp_path: Path) -> None:
+    made = a_bench(a_log_store(tmp_path))
+    first, second = people(2)
+    session_id = await made.run(a_setup(participants=(replace(first, effort=Effort.HIGH), second), rounds=1))
+    assert [(one.author.name, one.effort) for one in made.messages(session_id)] == [
+        (first.name, "high"),
+        (second.name, ""),
+    ]
     await made.engine.shutdown()

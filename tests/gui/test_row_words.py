@@ -91,3 +91,16 @@ def test_an_answer_that_became_calls_is_not_said_to_be_cut():
         chip.text
         for chip in chips_of(said(note="length", tool_calls=(call,)), "", EN, model=False, begun=True)
     ] == []
+
+
+@pytest.mark.parametrize("wide", [True, False])
+def test_an_effort_of_its_own_stands_beside_the_models_name(wide):
+    def chips(**values: object) -> list[str]:
+        message = said(model="openai/gpt-5.2", **values)
+        return [one.text for one in chips_of(message, "For", EN, model=wide, begun=True)]
+
+    model = ["gpt-5.2"] if wide else []
+    assert chips() == ["For", *model]
+    assert chips(effort="high") == ["For", *model, "High effort"]
+    assert chips(effort="none") == ["For", *model, "Thinking off"]
+    assert chips(effort="{of a newer version}") == ["For", *model, "unknown"]

@@ -1,13 +1,17 @@
 """The versions of an answer side by side: opened by a click, read, left with Esc, and chosen, also at 900 × 600."""
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QScrollArea
 
-from app.gui.dialogs.versions_dialog import VersionsDialog
+from app.core.message import Author, Message, Usage
+from app.gui.dialogs.versions_dialog import Version, VersionsDialog, facts_of
 from tests.app_driver import Person, at_window, until
 from tests.gui.test_other_answers import answered, page_text, said
+from tests.gui.test_row_words import EN
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
 
 
@@ -53,7 +57,9 @@ async def test_versions_are_compared_and_one_is_used(person, wire_servers):  # n
     assert long.verticalScrollBar().maximum() > 100 and long.verticalScrollBar().value() == 0
     names = [one.accessibleName() for one in columns]
     assert names[0].startswith("Version 1 of 3: openai-wire · ") and "effort" not in names[0]
-    assert names[1].startswith("Version 2 of 3: openai-wire · High effort · ") and " tokens · " in names[1]
+    assert names[1].startswith("Version 2 of 3: openai-wire · High effort · ") and names[1].endswith(
+        " tokens"
+    )
     assert names[2].startswith("Version 3 of 3: openai-other · ")
     assert dialog.width() <= 900 and dialog.height() <= 600
     assert not columns[2].use.isEnabled() and columns[2].use.text() == "In use"
@@ -70,3 +76,14 @@ async def test_versions_are_compared_and_one_is_used(person, wire_servers):  # n
     await answered(person, "One.")
     assert "Three." not in page_text(person)
     assert not person.sees("versions_dialog")
+
+
+def test_a_version_says_what_all_its_answers_took_and_cost():
+    usage = Usage(model="m", input_tokens=1_000, output_tokens=500, cost_usd=0.002)
+    one = Message(
+        id="1", turn_id="t", role="assistant", author=Author(id="a", name="Ada"), seconds=1.5, usage=usage
+    )
+    two = replace(one, id="2", effort="low", usage=replace(usage, model="n"))
+    sub = replace(one, id="3", turn_id="s", parent_turn_id="t", usage=usage)
+    said = Version("t", (one, sub, two), shown=False)
+    assert facts_of(said, EN) == "m · n · Low effort · 3.0 s · 4.5k tokens · $0.0060"

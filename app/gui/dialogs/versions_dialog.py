@@ -157,5 +157,6 @@ def facts_of(version: Version, texts: Texts) -> str:
         if one.usage is not None:
             total.add(one.usage)
     if total.tokens:
-        parts += [texts("transcript.group.tokens", tokens=used_text(total)), money_text(texts, total)]
+        parts.append(texts("transcript.group.tokens", tokens=used_text(total)))
+        parts += [money_text(texts, total)] if total.cost_usd is not None else []
     return " · ".join(parts)
