@@ -7,7 +7,7 @@ from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QApplication
 
 from app.gui.display.style import Look
-from app.gui.widgets.badge import Chip
+from app.gui.widgets.badge import Chip, initials
 
 RESOURCES = Path(__file__).parents[2] / "resources"
 LONG, SHORT = "≥ $0.0007 · 93 tokens", "≥ $0.0007"
@@ -37,3 +37,9 @@ def test_what_is_shown_fits(chip):
         chip.resize(width, 22)
         shown = chip.shown_text()
         assert QFontMetrics(chip._chip_font()).horizontalAdvance(shown) <= width - 36
+
+
+def test_badges_tell_names_with_the_same_letter_apart():
+    assert initials(["Browser", "Backend", "Checker"]) == ["Br", "Ba", "C"]
+    assert initials(["Zyx QA", "Zyx Wvu", "지민", "지수"]) == ["Zq", "Zw", "지민", "지수"]
+    assert initials(["Ada", "Ada"]) == ["A", "A"]

@@ -34,7 +34,7 @@ def test_a_debate_on_the_built_in_model_by_clicks_alone(home: Path) -> None:
                 program = wait(lambda: bus.desktop.children, "the window", 90)[0]
                 program.find("push button", "Try the built-in model").press()
                 program.find("text", "Topic").write(TOPIC)
-                program.find("push button", "Start debate").press()
+                program.find("push button", "Start with 2 participants").press()
                 program.find("list item", "Ada")
                 wait(lambda: any(ended(one) for one in program.all()), "the end", 240)
                 process.terminate()

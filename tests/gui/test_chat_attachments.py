@@ -205,8 +205,8 @@ async def test_a_paste_too_long_for_the_topic_becomes_context_of_the_debate(pers
     await until(setup.start.isEnabled)
     await person.click("debate_start")
     engine = person.window.controller.engine
-    await until(lambda: person.window.controller.panel.discussion.session is not None)
-    debate = person.window.controller.panel.discussion.session.debate
+    await until(lambda: person.window.controller.session_page.session is not None)
+    debate = person.window.controller.session_page.session.debate
     assert [one.text for one in debate.context] == [long.text()] and debate.topic == "Tabs?"
     assert setup.pasted.attachments() == () and not engine.drafts.of(SETUP).attachments
 

@@ -36,7 +36,7 @@ async def test_who_is_waited_for_is_said_and_pause_comes_at_once(
         )
         setup = DebateSetup(topic="Tabs or spaces?", participants=people, rounds=1)
         desk.debates.show_setup()
-        desk.panel.setup.start_requested.emit(setup, ())
+        await desk.debates.show_discussion(await desk.engine.debates.start(setup))
         view = desk.panel.discussion
         typing = view.transcript.typing
         await until(lambda: view.session and view.session.reason == "busy", PATIENCE_S)

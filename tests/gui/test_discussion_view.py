@@ -42,10 +42,11 @@ async def start(person: Person, *kinds: str, rounds: int = 1) -> str:
         mode=DebateMode.ROLES,
         rounds=rounds,
     )
-    person.window.controller.debates.show_setup()
-    person.window.controller.panel.setup.start_requested.emit(setup, ())
-    await until(lambda: person.window.controller.panel.discussion.session_id, PATIENCE_S)
-    return person.window.controller.panel.discussion.session_id
+    desk = person.window.controller
+    desk.debates.show_setup()
+    session_id = await desk.engine.debates.start(setup)
+    await desk.debates.show_discussion(session_id)
+    return session_id
 
 
 @pytest.mark.timeout(180)
@@ -69,7 +70,8 @@ async def test_a_debate_runs_to_its_end_and_is_read_everywhere(person, wire_serv
     assert view.controls._facts.text().startswith("2 participants · 1 round · 2 turns")
     await until(lambda: person.window.controller.panel.history._rows.rowCount() == 1)
     person.window.controller.show_session(view.session_id)
-    await until(lambda: len(person.transcript("transcript")) == 2)
+    await until(lambda: person.window.controller.session_page.isVisible())
+    await until(lambda: len(person.transcript()) == 2)
     person.find("debate_more").click()
     person.find("more_menu", QMenu).actions()[0].trigger()
     assert person.window.controller.panel.tabs.current() == 0

@@ -110,7 +110,7 @@ async def test_language_and_theme_are_switched_live(person):
     window.controller.settings.open("appearance")
     await until(lambda: person.sees("settings_dialog"))
     await person.choose("setting_language", "한국어")
-    assert window.controller.panel.setup.start.text() == "토론 시작"
+    assert window.controller.panel.setup.start.text() == "참가자 2명으로 시작"
     assert window.side_bar.new_button.text() == "새로 만들기"
     assert window.top_bar._title.text() == "시작 화면"
     await person.choose("setting_theme", "어둡게")

@@ -31,3 +31,9 @@ async def test_every_fixed_name_is_there_once(qapp, data_dir):
         window.top_bar.debate_button.setChecked(True)
         await desk.debates.show_discussion(DEBATE)
         assert wrong(EVERYWHERE | IN_THE_PANEL) == {}
+        # In the main area as well, and only there.
+        desk.show_session(DEBATE)
+        await until(lambda: desk.session_page.isVisible())
+        assert wrong(EVERYWHERE | IN_THE_PANEL) == {}
+        for name in ("debate_transcript", "debate_interject", "debate_stop"):
+            assert desk.session_page.isAncestorOf(window.findChild(QWidget, name))

@@ -1,7 +1,9 @@
 """The side bar's rows: what runs keeps its place while others speak."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint
@@ -11,11 +13,13 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QMenu
 from app.core.session import SessionSummary, Status
 from app.engine.importing.chatgpt import CHATGPT
 from app.engine.importing.sessions import session_of
+from app.gui.display.i18n import Language
 from app.gui.navigation.session_list import ASKS, SUMMARY, SessionList, SessionRows
 from tests.app_driver import at_window, until
 from tests.builders import PROMPTS
 from tests.engine.foreign_exports import chatgpt
 
+RESOURCES = Path(__file__).parents[2] / "resources"
 FORMATS = (("md", "Markdown…"), ("html", "Web page (HTML)…"), ("pdf", "PDF…"), ("json", "JSON…"))
 
 
@@ -23,8 +27,11 @@ FORMATS = (("md", "Markdown…"), ("html", "Web page (HTML)…"), ("pdf", "PDF�
 class _Days:
     """All that the rows ask of a language here."""
 
-    def day(self, iso: str) -> str:
+    def period(self, iso: str) -> str:
         return iso[:10]
+
+    def __call__(self, key: str) -> str:
+        return key
 
 
 def summary(name: str, status: str, created: str, updated: str) -> SessionSummary:
@@ -86,8 +93,8 @@ async def test_the_menu_renames_and_exports_a_session(qapp, data_dir, tmp_path):
         sessions = window.side_bar.sessions
         sessions.select(session.id)
         actions = menu_of(sessions).actions()
-        assert [one.text() for one in actions] == ["Open", "Rename…", "Export", "Delete"]
-        actions[1].trigger()
+        assert [one.text() for one in actions] == ["Open", "Pin", "Rename…", "Export", "Delete"]
+        actions[2].trigger()
         await until(lambda: person.sees("rename_dialog"))
         assert person.find("rename_field").text() == "Cars in cities"
         await person.write("rename_field", "  Cars,   and bicycles ")
@@ -95,7 +102,7 @@ async def test_the_menu_renames_and_exports_a_session(qapp, data_dir, tmp_path):
         await until(lambda: engine.sessions()[0].title == "Cars, and bicycles")
         await person.settle(0.3)  # the list follows
         for place, (name, text) in enumerate(FORMATS):
-            exports = menu_of(sessions).actions()[2].menu().actions()
+            exports = menu_of(sessions).actions()[3].menu().actions()
             assert [one.text() for one in exports] == [text for _, text in FORMATS]
             exports[place].trigger()
             dialog = next(one for one in window.findChildren(QFileDialog) if one.isVisible())
@@ -110,3 +117,59 @@ async def test_the_menu_renames_and_exports_a_session(qapp, data_dir, tmp_path):
         assert "<script" not in (tmp_path / "out.html").read_text(encoding="utf-8")
         assert (tmp_path / "out.md").read_text(encoding="utf-8").startswith("# Cars, and bicycles")
         assert json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))["id"] == session.id
+
+
+def test_days_of_a_week_stand_alone_and_older_ones_together(qapp):
+    words = Language(RESOURCES / "i18n", "en")
+    now = datetime.fromisoformat("2026-11-23T12:00:00+00:00")
+    ages = {0: "Today", 1: "Yesterday", 6: "17 Nov", 7: "Last 30 days", 29: "Last 30 days", 40: "Oct 2026"}
+    assert {age: words.period((now - timedelta(days=age)).isoformat(), now) for age in ages} == ages
+
+
+@pytest.mark.qt_log_ignore("does not support", extend=True)
+async def test_a_session_is_pinned_and_one_that_is_opened_comes_into_sight(qapp, data_dir):
+    async with at_window(data_dir, size=(900, 600)) as person:
+        desk, side = person.window.controller, person.window.side_bar
+        session, messages = session_of(
+            next(CHATGPT.chats(chatgpt(), PROMPTS.lines("en", "import"))), None, "en"
+        )
+        for number in range(20):
+            await desk.engine._store.bring_in(replace(session, id=f"01j{number:023d}"), messages)
+        desk._refresh_sessions()
+        oldest = desk.engine.sessions()[-1].id
+        await person.settle()
+
+        def in_sight() -> bool:
+            row = side.sessions.visualRect(side.sessions.currentIndex())
+            place = side.sessions.viewport().mapTo(side._area.viewport(), row.center())
+            return side._area.viewport().rect().contains(place)
+
+        side.sessions.select(oldest)
+        assert not in_sight()
+        await until(in_sight)
+        next(one for one in menu_of(side.sessions).actions() if one.text() == "Pin").trigger()
+        assert side.sessions.model().index(0, 0).data() == "Pinned"
+        assert side.sessions.model().index(1, 0).data(SUMMARY).id == oldest
+        await until(lambda: not desk.tasks.running("save settings"))
+        assert desk.engine.settings().pinned_sessions == (oldest,)
+        for left in side.sessions.findChildren(QMenu):
+            left.close()
+        await person.settle()
+        next(one for one in menu_of(side.sessions).actions() if one.text() == "Unpin").trigger()
+        assert side.sessions.model().index(0, 0).data() != "Pinned"
+        await until(lambda: not desk.tasks.running("save settings"))
+
+
+async def test_sections_fold_and_stay_so_and_new_offers_what_can_be_started(qapp, data_dir):
+    async with at_window(data_dir) as person:
+        side = person.window.side_bar
+        assert side.assistants.isVisible()
+        await person.click("assistant_title")
+        assert not side.assistants.isVisible() and person.sees("assistant_title")
+        assert side.assistant_section.title.accessibleName() == "Show Assistants"
+        begins = {one.text(): one for one in side.new_menu.menu().actions()}
+        assert list(begins)[:2] == ["Chat", "Debate"]
+        begins["Debate"].trigger()
+        assert person.sees("debate_topic")
+    async with at_window(data_dir) as person:
+        assert not person.window.side_bar.assistants.isVisible()

@@ -64,9 +64,9 @@ async def test_an_assistant_knows_its_role_the_mode_and_its_own_instructions(
         await person.click("prompt_cancel")
         desk.panel.setup.rounds.setValue(1)
         await person.click("debate_start")
-        await until(lambda: desk.panel.discussion.session, PATIENCE_S)
-        await until(lambda: desk.panel.discussion.session.status == "completed", PATIENCE_S)
-        live = desk.engine.live(desk.panel.discussion.session.id)
+        await until(lambda: desk.session_page.session, PATIENCE_S)
+        await until(lambda: desk.session_page.session.status == "completed", PATIENCE_S)
+        live = desk.engine.live(desk.session_page.session.id)
         assert [message.error for message in live.whole_messages() if message.error] == []
     told, other = (wire_servers[kind].requests[0].system for kind in ("anthropic", "openai"))
     assert told.strip() == shown.strip()

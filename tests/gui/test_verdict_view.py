@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QFileDialog, QMenu
+from PySide6.QtWidgets import QFileDialog, QLabel, QMenu
 
 from app.core.message import Author, Message
 from app.core.session import Ballot, Debate, DebateSession, Participant, Point, Verdict
@@ -15,6 +15,7 @@ from app.engine.engine import DebateSetup
 from app.gui.panels.debate.cited_text import CitedText
 from app.gui.panels.debate.discussion_view import DiscussionView
 from app.gui.panels.debate.stance_chart import spread, stance_lines
+from app.gui.widgets.label import ElidedLabel
 from tests.app_driver import Person, at_window, until
 from tests.wire import Answer, Fault, WireServer
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
@@ -55,13 +56,13 @@ async def person(qapp, data_dir, wire_home):  # noqa: F811
         yield person
 
 
-def panel_view(person: Person) -> DiscussionView:
-    return person.window.controller.panel.discussion
+def debate_view(person: Person) -> DiscussionView:
+    return person.window.controller.session_page
 
 
 async def hold(person: Person, *, polls: bool = True, rounds: int = 1) -> DiscussionView:
-    """Start a debate and wait until it has ended in the panel."""
-    view, before = panel_view(person), panel_view(person).session_id
+    """Start a debate and wait until it has ended."""
+    view, before = debate_view(person), debate_view(person).session_id
     setup = DebateSetup(topic="Rewrite the parser?", participants=SEATS, rounds=rounds, polls=polls)
     person.window.controller.debates.show_setup()
     person.window.controller.panel.setup.start_requested.emit(setup, ())
@@ -154,10 +155,10 @@ async def test_from_ballots_to_the_next_debate_by_click(qapp, data_dir, wire_hom
         # The way to another debate on the topic.
         await choose(person, "debate_more", "more_menu", 0)
         assert person.window.controller.panel.setup.topic.text() == "Rewrite the parser?"
-        await person.window.controller.debates.show_discussion(first)
+        person.window.controller.show_session(first)
         await until(lambda: view.session_id == first)
     async with at_window(data_dir) as person:
-        view = panel_view(person)
+        view = debate_view(person)
         await until(lambda: view.session_id == first and view.verdict.isVisible(), PATIENCE_S)
         assert view.verdict._judge_chip.text() == "by Anthropic"
         assert "Openai: rather for" in view.verdict.chart.accessibleDescription()
@@ -200,18 +201,30 @@ async def test_a_debate_without_ballots_is_judged_when_it_is_asked_for(person, w
 
 @pytest.mark.timeout(180)
 async def test_in_the_main_area_what_comes_of_it_is_shown_there(person, wire_servers):  # noqa: F811
-    first = (await hold(person, polls=False)).session_id
-    person.window.top_bar.debate_button.setChecked(False)
-    page = person.window.controller.session_page
+    for kind in ("openai", "anthropic"):
+        script(wire_servers[kind])
+    page = await hold(person)
+    first, panel = page.session_id, person.window.controller.panel
+    person.window.top_bar.debate_button.setChecked(True)
+    panel.show_discussion()
+    assert panel.summary.isVisible() and not panel.discussion.isVisible(), "never a second transcript"
+    assert [
+        one.text() for one in panel.summary.findChildren(ElidedLabel) if one.property("kind") == "value"
+    ] == [
+        "Openai",
+        "Anthropic",
+    ]
+    assert sum("unsure" in one.text() for one in panel.summary.findChildren(QLabel)) == 2
+    person.window.controller.show_new()
+    await until(lambda: panel.discussion.isVisible() and panel.discussion.session_id == first)
     person.window.controller.show_session(first)
-    await until(lambda: page.session_id == first and page.isVisible())
-    await person.click("segment_session_verdict")
+    await until(lambda: page.isVisible() and panel.summary.isVisible())
+    await person.click("segment_debate_verdict")
     assert page.verdict.isVisible()
-    await choose(person, "session_fork", "fork_menu", -1)
+    await choose(person, "debate_fork", "fork_menu", -1)
     await until(lambda: page.session_id not in ("", first))
     assert page.session.status == "paused"
-    assert panel_view(person).session_id == first
-    await person.click("session_resume")
+    await person.click("debate_resume")
     await until(lambda: page.session.status == "completed", PATIENCE_S)
 
 
@@ -257,7 +270,7 @@ def a_session(**fields: object) -> tuple[DebateSession, list[Message]]:
 def show(person: Person, session: DebateSession, messages: list[Message]) -> DiscussionView:
     person.window.controller.debates.show_setup()
     person.window.controller.panel.show_discussion()
-    view = panel_view(person)
+    view = person.window.controller.panel.discussion
     view.show_session(session, messages)
     return view
 

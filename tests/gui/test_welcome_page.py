@@ -71,9 +71,16 @@ async def test_a_debate_that_cannot_start_opens_setup_with_its_topic(person):
     await person.write("welcome_composer", "Should cities ban cars?")
     await person.press("welcome_composer", Qt.Key.Key_Return)
     await until(lambda: person.sees("debate_topic"))
-    setup = person.window.controller.panel.setup
+    desk = person.window.controller
+    setup = desk.panel.setup
+    assert desk.debates._form.isAncestorOf(setup) and not desk.panel.isVisible(), "in the main area"
     assert setup.topic.toPlainText() == "Should cities ban cars?"
     assert "two" in setup._estimate.text()
+    # The panel has the same form, and what was typed.
+    await person.click("debate_button")
+    assert desk.panel.isAncestorOf(setup) and person.sees("debate_topic")
+    assert setup.topic.toPlainText() == "Should cities ban cars?"
+    assert person.window.main_area.currentWidget() is person.window.welcome
     assert not person.window.controller.engine.sessions()
 
 

@@ -1,7 +1,7 @@
 """Debates: connects the debate panel and the debate page to the engine."""
 
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -20,12 +20,12 @@ from app.gui.controllers.controller import Controller
 from app.gui.controllers.session_views import SessionViews
 from app.gui.controllers.sessions import SessionController
 from app.gui.panels.conversation_view import ConversationView
-from app.gui.panels.debate.debate_panel import DebatePanel
+from app.gui.panels.debate.debate_panel import DISCUSSION, DebatePanel
 from app.gui.panels.debate.discussion_view import DiscussionView
+from app.gui.panels.debate.setup_page import SetupPage
 from app.gui.tasks import Tasks
 from app.gui.window_frame import WindowFrame
 
-Show = Callable[[str], Coroutine[object, object, None]]
 TABS = ("0", "1", "2")
 SHOWN, TAB = "panel", "tab"
 
@@ -57,7 +57,31 @@ class DebateController(Controller):
         self._panel, self._page, self._views, self._sessions = panel, page, views, sessions
         # The name of the judge and when it was asked, by session.
         self._asked: dict[str, tuple[str, float]] = {}
+        self._form = SetupPage(panel.setup)
+        window.main_area.addWidget(self._form)
         self._wire()
+
+    def show_new(self, topic: str = "") -> None:
+        """Show Setup in the main area, with a topic if one is given; in the panel where that shows it."""
+        if self._panel.shows_setup:
+            self.show_setup(topic)
+            return
+        if topic:
+            self._panel.setup.set_topic(topic)
+        window = self._window
+        window.main_area.setCurrentWidget(self._form)
+        window.top_bar.show_title(self._language("palette.new_debate"))
+        window.top_bar.show_session_tools(False)
+        window.side_bar.sessions.select("")
+        self._form.take_form()
+
+    def _on_panel(self) -> None:
+        """Bring the form to the panel where that shows Setup."""
+        if self._panel.shows_setup and self._form.holds_form:
+            in_front = self._window.main_area.currentWidget() is self._form
+            self._panel.take_form()
+            if in_front:
+                self._window.show_welcome()
 
     def show_setup(self, topic: str = "") -> None:
         """Open the panel at Setup, with a topic if one is given."""
@@ -72,11 +96,11 @@ class DebateController(Controller):
         setup = self._panel.setup
         setup.set_topic(topic)
         if setup.problem():
-            self.show_setup()
+            self.show_new()
         else:
             whole = setup.whole_setup()
             whole = replace(whole, mode=DebateMode.COUNCIL) if council else whole
-            self._begin(whole, setup.context_paths, self._show_in_main)
+            self._begin(whole, setup.context_paths)
 
     def show_tab(self, place: int) -> None:
         """Open the panel at Setup (0), Discussion (1) or History (2)."""
@@ -93,9 +117,27 @@ class DebateController(Controller):
             self.session_requested.emit(session_id)
             return
         self._panel.show_discussion()
+        if self._panel.shows_summary and self._page.session_id == session_id:
+            return
         await self._views.open(self._panel.discussion, summary)
         self.opened.emit()
         self._panel.discussion.take_focus()
+
+    def show_beside(self, shown: bool) -> None:
+        """Show in the panel how the debate in the main area stands, or the debate itself beside something else."""
+        left = self._panel.shows_summary and not shown
+        self._panel.show_summary(shown)
+        if shown and self._page.session is not None:
+            self._panel.summary.show_debate(self._page.session, self._page.spending)
+        elif left and self._page.session_id and self._panel.tabs.current() == DISCUSSION:
+            # Whoever follows a debate and turns to a chat goes on following it here.
+            self._tasks.replace("open in the panel", self._follow(self._page.session_id))
+
+    async def _follow(self, session_id: str) -> None:
+        summary = self._sessions.summary(session_id)
+        if summary is not None and not self._panel.isHidden():
+            await self._views.open(self._panel.discussion, summary)
+            self.opened.emit()
 
     def refresh(self) -> None:
         """Show which models can judge now."""
@@ -126,12 +168,14 @@ class DebateController(Controller):
     def _wire(self) -> None:
         show_provider = partial(self.settings_requested.emit, "providers")
         panel, top, sessions = self._panel, self._window.top_bar, self._sessions
-        self._window.welcome.debate_requested.connect(self.show_setup)
+        self._window.welcome.debate_requested.connect(self.show_new)
+        panel.came.connect(self._on_panel)
+        panel.tab_chosen.connect(lambda _place: self._on_panel())
         top.debate_button.toggled.connect(panel.setVisible)
         self._views.view_changed.connect(self._on_view_changed)
         panel.close_requested.connect(lambda: top.debate_button.setChecked(False))
         panel.widen_requested.connect(self.session_requested)
-        panel.setup.start_requested.connect(self._on_start)
+        panel.setup.start_requested.connect(self._begin)
         panel.setup.provider_requested.connect(show_provider)
         panel.setup.context_chosen.connect(self._on_context_chosen)
         panel.setup.participant_removed.connect(
@@ -149,6 +193,7 @@ class DebateController(Controller):
         panel.history.open_requested.connect(self._on_history_open)
         panel.history.continue_requested.connect(self._on_history_continue)
         panel.history.delete_requested.connect(sessions.delete)
+        self._wire_summary()
         for view in (panel.discussion, self._page):
             view.pause_requested.connect(sessions.pause)
             view.resume_requested.connect(sessions.resume)
@@ -173,6 +218,18 @@ class DebateController(Controller):
         )
         view.retake_requested.connect(lambda one, message: start(f"resume {one}", held.retake(one, message)))
 
+    def _wire_summary(self) -> None:
+        """Connect the buttons beside the debate in the main area to it."""
+        controls, page, held = self._panel.summary.controls, self._page, self._engine.debates.held
+        controls.pause_requested.connect(lambda: self._sessions.pause(page.session_id))
+        controls.resume_requested.connect(lambda: self._sessions.resume(page.session_id))
+        controls.stop_requested.connect(lambda: self._sessions.stop(page.session_id))
+        controls.retry_requested.connect(lambda: self._tasks.start("resume", held.retry(page.session_id)))
+        controls.skip_requested.connect(lambda: self._tasks.start("resume", held.skip(page.session_id)))
+        controls.without_requested.connect(
+            lambda one: self._tasks.start("resume", held.go_on_without(page.session_id, one))
+        )
+
     def _wire_outcome(self, view: DiscussionView) -> None:
         """Connect the actions on a debate that is over."""
         view.verdict_requested.connect(
@@ -195,6 +252,8 @@ class DebateController(Controller):
 
     def _on_view_changed(self, view: ConversationView) -> None:
         """Show in a view who holds its debate up, who could judge it, and who judges now."""
+        if view is self._page and self._page.session is not None and self._panel.shows_summary:
+            self._panel.summary.show_debate(self._page.session, self._page.spending)
         if not isinstance(view, DiscussionView) or view.session is None:
             return
         view.controls.show_held_up(self._engine.debates.held.of(view.session_id))
@@ -240,14 +299,11 @@ class DebateController(Controller):
         else:
             await self.show_discussion(session_id)
 
-    def _on_start(self, setup: DebateSetup, paths: tuple[str, ...]) -> None:
-        self._begin(setup, paths, self.show_discussion)
-
-    def _begin(self, setup: DebateSetup, paths: tuple[str, ...], show: Show) -> None:
+    def _begin(self, setup: DebateSetup, paths: tuple[str, ...]) -> None:
         self._panel.setup.set_starting(True)
-        self._tasks.start("start", self._start_debate(setup, paths, show))
+        self._tasks.start("start", self._start_debate(setup, paths))
 
-    async def _start_debate(self, setup: DebateSetup, paths: tuple[str, ...], show: Show) -> None:
+    async def _start_debate(self, setup: DebateSetup, paths: tuple[str, ...]) -> None:
         try:
             files = [await self._engine.files.read(Path(path)) for path in paths]
             context = (*setup.context, *(file.context_file() for file in files))
@@ -257,16 +313,15 @@ class DebateController(Controller):
             else:
                 session_id = await self._engine.debates.start(whole)
         except MootError:
-            self.show_setup()
+            if not self._panel.setup.isVisible():
+                self.show_new()
             raise
         finally:
             self._panel.setup.set_starting(False)
         self._panel.setup.set_topic("")
         if setup.context:
             self._panel.setup.pasted.show_attachments(())
-        await show(session_id)
-
-    async def _show_in_main(self, session_id: str) -> None:
+        self._panel.show_discussion()
         self.session_requested.emit(session_id)
 
     def _on_sizes_wanted(self, paths: tuple[str, ...]) -> None:
@@ -287,7 +342,10 @@ class DebateController(Controller):
         self._panel.setup.refresh_estimate()
 
     def _on_history_open(self, session_id: str) -> None:
-        self._tasks.replace("open in the panel", self.show_discussion(session_id))
+        if self._panel.shows_summary:
+            self.session_requested.emit(session_id)
+        else:
+            self._tasks.replace("open in the panel", self.show_discussion(session_id))
 
     def _on_history_continue(self, session_id: str) -> None:
         self._on_history_open(session_id)

@@ -196,9 +196,13 @@ class SessionViews(QObject):
 
 
 class MainPages(QObject):
-    """Knows the page of each kind of session; emits `shown` with a page that comes to the front."""
+    """Knows the page of each kind of session; emits `shown` with a page that comes to the front.
+
+    `debate_shown` says whether the page of debates is in front.
+    """
 
     shown = Signal(object)
+    debate_shown = Signal(bool)
 
     def __init__(
         self,
@@ -251,12 +255,15 @@ class MainPages(QObject):
                 self._window.show_welcome()
         elif opened or view is self.current:
             self.show(view)
+        self._give_names()
 
     def _give_names(self) -> None:
-        """Give the page in front the object names of the session page, the chat page if there is none."""
-        in_front = self.current or self._chats
-        for page in self._last_ids:
-            page.bear_names(page is in_front)
+        """Give the page in front its object names: debates have their own, which the panel has otherwise."""
+        debate = self.current is self._debates and self._debates.session is not None
+        self._debates.bear_names(debate)
+        for page in (self._councils, self._chats):
+            page.bear_names(page is (self._councils if self.current is self._councils else self._chats))
+        self.debate_shown.emit(debate)
 
     def show(self, view: ConversationView) -> None:
         """Bring a session page to the front, with the session's title, state and cost in the top bar."""

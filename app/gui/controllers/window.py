@@ -35,6 +35,7 @@ from app.gui.dialogs.link_dialog import open_link
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.pages.council.council_page import CouncilPage
 from app.gui.pages.settings.definitions_page import GROUPS, WORKFLOWS
+from app.gui.pages.welcome_page import BEGINS, COUNCIL, DEBATE
 from app.gui.panels.conversation_view import ConversationView
 from app.gui.panels.debate.debate_panel import DebatePanel
 from app.gui.panels.debate.discussion_view import DiscussionView
@@ -68,8 +69,8 @@ class WindowController(QObject):
             self._language,
             self._look,
             compact=False,
-            names=("transcript", "composer", "send_button"),
-            prefix="session_",
+            names=("debate_transcript", "debate_interject", "debate_send"),
+            prefix="debate_",
         )
         self.chat_page = ChatPage(self._language, self._look)
         self.council_page = CouncilPage(self._language, self._look)
@@ -135,6 +136,9 @@ class WindowController(QObject):
         """Connect each request to what answers it."""
         side, top, panel = self.window.side_bar, self.window.top_bar, self.panel
         side.new_button.clicked.connect(lambda: self.show_new())
+        side.offer_modes(BEGINS)
+        side.new_requested.connect(self._begin)
+        side.sessions.pin_requested.connect(self._on_pin_requested)
         side.search.typed.connect(self.palette.search)
         side.hide_button.clicked.connect(lambda: self.window.show_side(False))
         side.providers_button.clicked.connect(lambda: self.settings.open("providers"))
@@ -178,6 +182,7 @@ class WindowController(QObject):
         self.debates.opened.connect(self._remember)
         self.views.view_changed.connect(self._on_view_changed)
         self.pages.shown.connect(self._on_page_shown)
+        self.pages.debate_shown.connect(self.debates.show_beside)
         self.assistants.chat_requested.connect(self.show_new)
         self.palette.assistant_requested.connect(self.show_new)
         self.palette.settings_requested.connect(lambda page, row: self.settings.open(page, row=row))
@@ -199,7 +204,7 @@ class WindowController(QObject):
         top, toasts = self.window.top_bar, self.window.toasts
         return {
             "new_chat": self.show_new,
-            "new_debate": self.debates.show_setup,
+            "new_debate": self.debates.show_new,
             "new_group": self.group_commands.make_new,
             "ready_groups": self.group_commands.show_ready,
             "new_assistant": self.assistants.make_new,
@@ -236,6 +241,14 @@ class WindowController(QObject):
             page = self.pages.page_of(summary)
             self.tasks.replace("open in the main area", self._show_session(page, summary))
 
+    def _begin(self, mode: str) -> None:
+        """Show where a chat, a debate or a council is begun."""
+        if mode == COUNCIL:
+            self.window.show_welcome()
+            self.window.welcome.mode.set_value(mode)
+        else:
+            (self.debates.show_new if mode == DEBATE else self.show_new)()
+
     def show_new(self, assistant_id: str = "", group_id: str = "") -> None:
         """Show an empty page to write to an assistant or a group."""
         self.welcome.go_on()
@@ -263,7 +276,7 @@ class WindowController(QObject):
         focus = self.window.focusWidget()
         in_panel = focus is not None and self.panel.isAncestorOf(focus)  # type: ignore[redundant-expr]
         page = self.pages.current
-        view = self.panel.discussion if in_panel or page is None else page
+        view = self.panel.discussion if (in_panel and not self.panel.shows_summary) or page is None else page
         if view.session is not None and view.isVisible():
             view.open_find()
 
@@ -296,6 +309,11 @@ class WindowController(QObject):
     def _on_view_changed(self, view: ConversationView) -> None:
         self.panel.refresh_buttons()
         self.pages.follow(view)
+
+    def _on_pin_requested(self, session_id: str, on: bool) -> None:
+        others = tuple(one for one in self.settings.current().pinned_sessions if one != session_id)
+        self.settings.change({"pinned_sessions": (session_id, *others) if on else others})
+        self._refresh_sessions()
 
     def _on_page_shown(self, page: ConversationView) -> None:
         if page is self.chat_page:
@@ -336,7 +354,8 @@ class WindowController(QObject):
     def _refresh_sessions(self) -> None:
         summaries = self.engine.sessions()
         asking = frozenset(session_id for session_id, _question in self.engine.chats.needs_you())
-        self.window.side_bar.show_sessions(summaries, asking)
+        pinned = frozenset(self.settings.current().pinned_sessions)
+        self.window.side_bar.show_sessions(summaries, asking, pinned)
         self.panel.history.show_sessions(summaries)
 
     def _refresh_providers(self) -> None:
@@ -382,6 +401,8 @@ class WindowController(QObject):
         state = self._state
         self.window.splitter.set_widths(state.widths("widths") or [SIDE_WIDTH, 0, 470, 360, 470])
         self.window.show_side(state.flag("side", True))
+        for section in self.window.side_bar.sections:
+            section.title.setChecked(state.flag(f"folded/{section.title.objectName()}", False))
         main = self.sessions.summary(state.text("main"))
         if main is not None:
             self.tasks.start("restore main", self._show_session(self.pages.page_of(main), main))
@@ -394,6 +415,8 @@ class WindowController(QObject):
         state.keep_widths("widths", self.window.splitter.widths())
         # Not isVisible: the window itself may already be hidden.
         state.keep("side", not self.window.side_bar.isHidden())
+        for section in self.window.side_bar.sections:
+            state.keep(f"folded/{section.title.objectName()}", section.title.isChecked())
         page = self.pages.current
         state.keep("main", (page.session_id or NEW) if page else "")
         self.debates.remember()

@@ -17,6 +17,9 @@ from app.core.texts import Texts, choose_language, in_words
 
 BUILT_IN_ROLES = ("for", "against", "neutral", "optimist", "realist", "devils-advocate")
 
+# Sessions of a week are listed by day, those of 30 days together.
+DAYS_APART, DAYS_TOGETHER = 7, 30
+
 
 class Language(QObject):
     """The texts of the language in use; emits `changed` when it is switched."""
@@ -139,6 +142,19 @@ class Language(QObject):
         if moment.year == now.year and not year:
             return self("day.date", day=moment.day, month=month)
         return self("day.date_year", day=moment.day, month=month, year=moment.year)
+
+    def period(self, iso: str, now: datetime | None = None) -> str:
+        """Return what a list is divided by: the day of the last week, else the last 30 days or the month."""
+        moment = _local(iso)
+        if moment is None:
+            return ""
+        now = now or datetime.now().astimezone()
+        days = (now.date() - moment.date()).days
+        if days < DAYS_APART:
+            return self.day(iso, now)
+        if days < DAYS_TOGETHER:
+            return self("day.last_30")
+        return self("day.month", month=self(f"month.{moment.month}"), year=moment.year)
 
     def days(self, first: str, last: str, now: datetime | None = None) -> str:
         """Return a range of days, with years if they differ."""

@@ -30,7 +30,7 @@ from app.core.provider import ProviderStatus
 from app.gui.display.assistant_display import colours_of, short_model
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look, sized, tall
-from app.gui.widgets.badge import paint_avatar, paint_row, paint_row_text, paint_tile
+from app.gui.widgets.badge import initials, paint_avatar, paint_row, paint_row_text, paint_tile
 from app.gui.widgets.label import plain_tip
 from app.gui.widgets.ordered_list import OrderedList
 
@@ -46,7 +46,7 @@ class Partner:
     """A row: `meta` is the note at the right, `said` the text for screen readers.
 
     `colour` is the assistant's, None for a group, which has an icon. A row that is not `enabled` is faint; a `fixed` one
-    can be neither edited nor deleted. `busy` is the load shown instead of the note, "" for none.
+    can be neither edited nor deleted. `busy` is the load shown instead of the note, "" for none; `letters` stand on an assistant's badge.
     """
 
     id: str
@@ -58,6 +58,7 @@ class Partner:
     enabled: bool = True
     fixed: bool = False
     busy: str = ""
+    letters: str = ""
 
 
 def assistant_partners(
@@ -66,7 +67,7 @@ def assistant_partners(
     """Return the rows of assistants, of which `built_in` cannot be changed."""
     colours = colours_of(agents)
     rows = []
-    for agent in agents:
+    for agent, letters in zip(agents, initials([one.name for one in agents]), strict=True):
         meta = short_model(agent, providers, words)
         rows.append(
             Partner(
@@ -78,6 +79,7 @@ def assistant_partners(
                 colour=colours[agent.id],
                 enabled=agent.enabled,
                 fixed=agent.id in built_in,
+                letters=letters,
             )
         )
     return rows
@@ -130,7 +132,7 @@ class PartnerDelegate(QStyledItemDelegate):
         if partner.colour is None:
             paint_tile(painter, tile, self._look, "users")
         else:
-            paint_avatar(painter, tile, partner.name, tokens.speaker(partner.colour))
+            paint_avatar(painter, tile, partner.name, tokens.speaker(partner.colour), partner.letters)
         note = QFontMetrics(sized(painter.font(), 11)).elidedText(
             partner.busy or partner.meta,
             Qt.TextElideMode.ElideRight,

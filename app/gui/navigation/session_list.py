@@ -10,6 +10,7 @@ from PySide6.QtCore import (
     QRect,
     QSize,
     Qt,
+    QTimer,
     Signal,
 )
 from PySide6.QtGui import QColor, QContextMenuEvent, QKeyEvent, QPainter
@@ -32,7 +33,7 @@ ROW_HEIGHT = 33
 
 
 class SessionRows(QAbstractListModel):
-    """Day headers (text) and sessions (summaries), newest first."""
+    """Headers (text: pinned, days, months) and sessions (summaries), newest first."""
 
     def __init__(self, language: Language, parent: QWidget) -> None:
         super().__init__(parent)
@@ -40,8 +41,10 @@ class SessionRows(QAbstractListModel):
         self._rows: list[str | SessionSummary] = []
         self._asking: frozenset[str] = frozenset()
 
-    def show(self, summaries: list[SessionSummary], asking: frozenset[str]) -> None:
-        """Replace the rows; running sessions come first, ordered by their start.
+    def show(
+        self, summaries: list[SessionSummary], asking: frozenset[str], pinned: frozenset[str] = frozenset()
+    ) -> None:
+        """Replace the rows; pinned sessions come first, then running ones, ordered by their start.
 
         So a running session does not move under the pointer. `asking` are the sessions with a question to the user, which
         may still run.
@@ -49,15 +52,19 @@ class SessionRows(QAbstractListModel):
         self._asking = asking
         self.beginResetModel()
         self._rows = []
-        day = ""
+        heading = ""
+        first = [one for one in summaries if one.id in pinned]
+        if first:
+            self._rows += [self._language("side.pinned"), *first]
+            summaries = [one for one in summaries if one.id not in pinned]
         running = sorted(
             (one for one in summaries if one.status == Status.RUNNING), key=attrgetter("created_at")
         )
         for summary in [*reversed(running), *(one for one in summaries if one.status != Status.RUNNING)]:
-            its_day = self._language.day(summary.updated_at)
-            if its_day != day:
-                day = its_day
-                self._rows.append(day)
+            its_heading = self._language.period(summary.updated_at)
+            if its_heading != heading:
+                heading = its_heading
+                self._rows.append(heading)
             self._rows.append(summary)
         self.endResetModel()
 
@@ -169,13 +176,15 @@ class SessionList(QListView):
     rename_requested = Signal(str)
     export_requested = Signal(str, str)
     delete_requested = Signal(str)
+    pin_requested = Signal(str, bool)
     row_reached = Signal(QRect)
 
     def __init__(self, language: Language, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("session_list")
         self._language = language
-        self._selected = ""
+        self._selected = self._shown = ""
+        self._pinned: frozenset[str] = frozenset()
         self._rows = SessionRows(language, self)
         self.setModel(self._rows)
         self.setItemDelegate(SessionRowDelegate(language, look, self))
@@ -187,9 +196,15 @@ class SessionList(QListView):
         self.activated.connect(self._on_chosen)
         look.changed.connect(self._fit)
 
-    def show_sessions(self, summaries: list[SessionSummary], asking: frozenset[str] = frozenset()) -> None:
+    def show_sessions(
+        self,
+        summaries: list[SessionSummary],
+        asking: frozenset[str] = frozenset(),
+        pinned: frozenset[str] = frozenset(),
+    ) -> None:
         """Show sessions, keeping the selection; mark those with a question to the user."""
-        self._rows.show(summaries, asking)
+        self._pinned = pinned
+        self._rows.show(summaries, asking, pinned)
         self._fit()
         # An empty list has no row that could show the focus.
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if summaries else Qt.FocusPolicy.NoFocus)
@@ -205,8 +220,16 @@ class SessionList(QListView):
         row = self._rows.row_of(session_id)
         if row >= 0:
             self.setCurrentIndex(self._rows.index(row))
+            if self._shown != session_id:
+                self._shown = session_id
+                # A new row has its place only after the layout.
+                QTimer.singleShot(0, self, self._reach)
         else:
             self.clearSelection()
+
+    def _reach(self) -> None:
+        if self.currentIndex().isValid():
+            self.row_reached.emit(self.visualRect(self.currentIndex()))
 
     def currentChanged(self, current: QModelIndex, previous: QModelIndex) -> None:
         super().currentChanged(current, previous)
@@ -232,6 +255,11 @@ class SessionList(QListView):
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.addAction(self._language("side.open"), lambda: self.session_requested.emit(summary.id))
+        pinned = summary.id in self._pinned
+        menu.addAction(
+            self._language("side.unpin" if pinned else "side.pin"),
+            lambda: self.pin_requested.emit(summary.id, not pinned),
+        )
         if not summary.read_only:
             menu.addAction(self._language("side.rename"), lambda: self.rename_requested.emit(summary.id))
         exports = menu.addMenu(self._language("top.export"))

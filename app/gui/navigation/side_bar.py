@@ -1,6 +1,7 @@
 """The side bar: new session, search, groups, assistants and sessions, and the settings; and the splitter beside it."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from PySide6.QtCore import QEvent, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QResizeEvent
@@ -27,12 +28,15 @@ Action = tuple[str, Callable[[], object]]
 
 
 class SideSection(QWidget):
-    """A list of assistants or groups under its title; a hint and a button while it is empty."""
+    """A list of assistants or groups under its title, which folds it; a hint and a button while it is empty."""
 
     def __init__(self, look: Look, partners: PartnerList, name: str) -> None:
         super().__init__()
         self.partners = partners
-        self._title = plain_label("section")
+        self._look, self._words = look, ("", "")
+        self.title = button("section", f"{name}_title")
+        self.title.setCheckable(True)
+        self.title.toggled.connect(self._show_parts)
         self._add = icon_button(look, "plus", f"{name}_add")
         self._add.setFixedSize(26, 24)
         self._menu = QMenu(self._add)
@@ -45,7 +49,7 @@ class SideSection(QWidget):
         self._empty = QWidget()
         first = hbox(self.first, STRETCH, margins=(4, 0, 0, 0))
         vbox(self._hint, first, inside=self._empty, spacing=2)
-        head = hbox((self._title, 1), self._add, margins=(8, 2, 3, 0))
+        head = hbox(self.title, STRETCH, self._add, margins=(4, 2, 3, 0))
         vbox(head, partners, self._empty, inside=self, spacing=2)
         self._has_hint = False
         self.show_partners(())
@@ -53,13 +57,32 @@ class SideSection(QWidget):
     def show_partners(self, partners: Sequence[Partner]) -> None:
         """Show these rows in this order."""
         self.partners.show_partners(partners)
-        self._empty.setVisible(self._has_hint and not partners)
+        self._show_parts()
+
+    def _show_parts(self) -> None:
+        """Show the list, or only its title where it is folded."""
+        folded = self.title.isChecked()
+        self.partners.setVisible(not folded)
+        self._empty.setVisible(self._has_hint and not folded and not self.partners.count())
+        self.title.dress(self._look, "chevron-right" if folded else "chevron-down", "text_2", side=11, room=3)
+        self.title.setAccessibleName(self._words[folded])
 
     def set_words(
-        self, title: str, add: str, actions: Sequence[Action], hint: str = "", first: str = ""
+        self,
+        title: str,
+        add: str,
+        actions: Sequence[Action],
+        hint: str = "",
+        first: str = "",
+        *,
+        folds: tuple[str, str],
     ) -> None:
-        """Set the texts; `actions` are the entries of the menu, `hint` and `first` are for the empty list."""
-        self._title.setText(title.upper())
+        """Set the texts; `actions` are the entries of the menu, `hint` and `first` are for the empty list.
+
+        `folds` say that the title folds the list, and that it unfolds it.
+        """
+        self._words = folds
+        self.title.setText(title.upper())
         name_button(self._add, add)
         self._menu.clear()
         for text, act in actions:
@@ -68,7 +91,7 @@ class SideSection(QWidget):
         self._hint.setText(hint)
         self.first.show_words(first)
         self._has_hint = bool(hint)
-        self._empty.setVisible(self._has_hint and not self.partners.count())
+        self._show_parts()
 
 
 class FootButton(ShorteningButton):
@@ -99,6 +122,7 @@ WIDTH = 248
 class SideBar(QFrame):
     """Shows groups, assistants and sessions in one scrolling column; emits the user's requests."""
 
+    new_requested = Signal(str)
     new_assistant_requested = Signal()
     bring_in_requested = Signal()
     new_group_requested = Signal()
@@ -112,12 +136,18 @@ class SideBar(QFrame):
         self._language = language
         self._summaries: list[SessionSummary] = []
         self._asking: frozenset[str] = frozenset()
+        self._pinned: frozenset[str] = frozenset()
         self._providers = -1
         self._servers = 0
         self._brand = plain_label("brand")
         self.hide_button = icon_button(look, "panel-left", "side_toggle")
         self.new_button = button("", "new_button")
         self.new_button.dress(look, "plus", "text")
+        self.new_menu = icon_button(look, "chevron-down", "new_menu")
+        self.new_menu.setFixedSize(22, 28)
+        self.new_menu.setMenu(QMenu(self.new_menu))
+        self.new_menu.setPopupMode(self.new_menu.ToolButtonPopupMode.InstantPopup)
+        self._modes: tuple[str, ...] = ()
         self.search = SearchField(look, "search_everything")
         self.groups = PartnerList(language, look, "group_list")
         self.assistants = PartnerList(language, look, "assistant_list")
@@ -139,10 +169,25 @@ class SideBar(QFrame):
         look.changed.connect(self._fit_head)
         self._retranslate()
 
-    def show_sessions(self, summaries: list[SessionSummary], asking: frozenset[str] = frozenset()) -> None:
-        """Show sessions, and mark those with a question to the user."""
-        self._summaries, self._asking = summaries, asking
-        self.sessions.show_sessions(summaries, asking)
+    @property
+    def sections(self) -> tuple[SideSection, ...]:
+        """The parts that fold."""
+        return self.group_section, self.assistant_section
+
+    def offer_modes(self, modes: tuple[str, ...]) -> None:
+        """Offer in the menu beside New what can be started; `new_requested` carries the mode."""
+        self._modes = modes
+        self._retranslate()
+
+    def show_sessions(
+        self,
+        summaries: list[SessionSummary],
+        asking: frozenset[str] = frozenset(),
+        pinned: frozenset[str] = frozenset(),
+    ) -> None:
+        """Show sessions, the pinned ones first, and mark those with a question to the user."""
+        self._summaries, self._asking, self._pinned = summaries, asking, pinned
+        self.sessions.show_sessions(summaries, asking, pinned)
         self._empty.setVisible(not summaries)
 
     def show_providers(self, ready: int) -> None:
@@ -159,7 +204,8 @@ class SideBar(QFrame):
         return QSize(WIDTH, 600)
 
     def _lay_out(self) -> None:
-        head = hbox(self._brand, STRETCH, self.hide_button, self.new_button, margins=(5, 0, 0, 0))
+        begin = hbox(self.new_button, self.new_menu, spacing=1)
+        head = hbox(self._brand, STRETCH, self.hide_button, begin, margins=(5, 0, 0, 0))
         self._body = QWidget()
         vbox(
             self.group_section,
@@ -203,6 +249,7 @@ class SideBar(QFrame):
             self._brand.sizeHint().width()
             + self.hide_button.width()
             + self.new_button.sizeHint().width()
+            + self.new_menu.width()
             + 40
         )
         if wanted > self.width():
@@ -213,6 +260,11 @@ class SideBar(QFrame):
         self._brand.setText(words("app.name"))
         self._fit_head()
         name_button(self.new_button, words("side.new_session"), words.keys("new_chat"))
+        name_button(self.new_menu, words("side.new_menu"))
+        menu = self.new_menu.menu()
+        menu.clear()
+        for mode in self._modes:
+            menu.addAction(words(f"welcome.mode.{mode}"), partial(self.new_requested.emit, mode))
         name_button(self.hide_button, words("side.toggle"), words.keys("side"))
         self.search.set_keys(words.keys("search"))
         name_button(self.search, words("side.search"), words.keys("search"))
@@ -223,24 +275,30 @@ class SideBar(QFrame):
             (
                 (words("group.new"), self.new_group_requested.emit),
                 (words("group.ready"), self.ready_groups_requested.emit),
-                (words("group.bring_in"), self.bring_in_group_requested.emit),
+                (words("side.import_group"), self.bring_in_group_requested.emit),
             ),
             words("group.none"),
             words("group.ready"),
+            folds=self._folds("side.groups"),
         )
         self.assistant_section.set_words(
             words("side.assistants"),
             words("assistant.add"),
             (
                 (words("assistant.new"), self.new_assistant_requested.emit),
-                (words("assistant.bring_in"), self.bring_in_requested.emit),
+                (words("side.import_assistant"), self.bring_in_requested.emit),
             ),
+            folds=self._folds("side.assistants"),
         )
         self.sessions.setAccessibleName(words("side.sessions"))
         self._empty.setText(words("side.empty"))
         self.settings_button.show_words(words("side.settings"), words.keys("settings"))
         self._show_foot()
-        self.show_sessions(self._summaries, self._asking)
+        self.show_sessions(self._summaries, self._asking, self._pinned)
+
+    def _folds(self, key: str) -> tuple[str, str]:
+        name = self._language(key)
+        return self._language("side.fold", name=name), self._language("side.unfold", name=name)
 
 
 MAIN = 1

@@ -86,7 +86,7 @@ class ConversationView(QWidget):
         return False
 
     def bear_names(self, borne: bool) -> None:
-        """Set the object names, or leave them to another page: each name exists once among the visible widgets."""
+        """Set the object names, or leave them to another view: each name exists once among the visible widgets."""
         parts = (self.transcript, self.composer.box, self.composer.send)
         for part, name in zip(parts, self._names, strict=True):
             part.setObjectName(name if borne else "")

@@ -1,5 +1,7 @@
 """Small painted marks, as widgets and for delegates: initials, chips, and a usage bar."""
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QStyle, QStyleOptionViewItem, QWidget
@@ -20,6 +22,20 @@ def initial(name: str) -> str:
     return stripped[:1].upper() or "?"
 
 
+def initials(names: Sequence[str]) -> list[str]:
+    """Return the initial of each name, with the first letter that tells it from others with the same one."""
+    return [_told_apart(name, [one for one in names if one != name]) for name in names]
+
+
+def _told_apart(name: str, others: Sequence[str]) -> str:
+    first, own = initial(name), name.strip().casefold()
+    same = [one.strip().casefold() for one in others if initial(one) == first]
+    for place in range(1, len(own)) if same else ():
+        if not own[place].isspace() and all(one[place : place + 1] != own[place] for one in same):
+            return first + own[place]
+    return first
+
+
 def chip_colours(tokens: Tokens, tone: str) -> tuple[str, str]:
     """Return text and background of a chip; `tone` is neutral, accent, ok, warn or error."""
     if tone == "neutral":
@@ -27,15 +43,17 @@ def chip_colours(tokens: Tokens, tone: str) -> tuple[str, str]:
     return getattr(tokens, tone), getattr(tokens, f"{tone}_bg")
 
 
-def paint_avatar(painter: QPainter, rect: QRect, name: str, colours: tuple[str, str]) -> None:
-    """Paint a speaker's initial on a rounded square of their colour."""
+def paint_avatar(
+    painter: QPainter, rect: QRect, name: str, colours: tuple[str, str], letters: str = ""
+) -> None:
+    """Paint a speaker's initial, or these letters, on a rounded square of their colour."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(QColor(colours[1]))
     painter.drawRoundedRect(QRectF(rect), 6, 6)
     painter.setPen(QColor(colours[0]))
     painter.setFont(sized(painter.font(), 11, 650))
-    painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, initial(name))
+    painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, letters or initial(name))
 
 
 def paint_tile(painter: QPainter, rect: QRect, look: Look, icon: str) -> None:

@@ -1,14 +1,18 @@
 """The panel of debates, with the tabs Setup, Discussion and History."""
 
 from PySide6.QtCore import Signal
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from app.engine.engine import Engine
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
+from app.gui.panels.debate.debate_summary import DebateSummary
 from app.gui.panels.debate.discussion_view import DiscussionView
 from app.gui.panels.debate.history_view import HistoryView
 from app.gui.panels.debate.setup_view import SetupView
 from app.gui.panels.right_panel import RightPanel
+from app.gui.widgets.boxes import vbox
 from app.gui.widgets.controls import icon_button
 from app.gui.widgets.wording import say
 
@@ -16,9 +20,13 @@ SETUP, DISCUSSION, HISTORY = range(3)
 
 
 class DebatePanel(RightPanel):
-    """The three views of debates; emits `widen_requested` with the session to show in the main area."""
+    """The three views of debates; emits `widen_requested` with the session to show in the main area, `came` when shown.
+
+    While the main area shows a debate, Discussion shows the summary of that one instead of another transcript.
+    """
 
     widen_requested = Signal(str)
+    came = Signal()
 
     def __init__(self, language: Language, look: Look, engine: Engine) -> None:
         setup = SetupView(language, look, engine)
@@ -30,8 +38,16 @@ class DebatePanel(RightPanel):
             prefix="debate_",
         )
         history = HistoryView(language, look)
+        self.summary = DebateSummary(language, look)
+        self._discussions = QStackedWidget()
+        for view in (discussion, self.summary):
+            self._discussions.addWidget(view)
+        self._setup_place = QWidget()
+        self._setup_column = vbox(setup, inside=self._setup_place)
         names = ("setup", "discussion", "history")
-        super().__init__(language, look, names, (setup, discussion, history), "debate_tabs")
+        super().__init__(
+            language, look, names, (self._setup_place, self._discussions, history), "debate_tabs"
+        )
         self.setup, self.discussion, self.history = setup, discussion, history
         self._widen = say(
             icon_button(
@@ -56,10 +72,38 @@ class DebatePanel(RightPanel):
         self.tabs.choose(SETUP)
         self.setup.topic.setFocus()
 
+    def take_form(self) -> None:
+        """Take the form of Setup back from the main area."""
+        if not self._setup_place.isAncestorOf(self.setup):
+            self._setup_column.addWidget(self.setup)
+            self.setup.show()
+
+    @property
+    def shows_setup(self) -> bool:
+        """Whether Setup is what the panel shows."""
+        return self.isVisible() and self.tabs.current() == SETUP
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if not event.spontaneous():
+            self.came.emit()
+
     def show_discussion(self) -> None:
         """Show the debate that is open."""
         self.tabs.choose(DISCUSSION)
 
     def refresh_buttons(self) -> None:
         """Show the button for the main area while Discussion shows a debate."""
-        self._widen.setVisible(self.tabs.current() == DISCUSSION and bool(self.discussion.session_id))
+        here = self.tabs.current() == DISCUSSION and not self.shows_summary
+        self._widen.setVisible(here and bool(self.discussion.session_id))
+
+    @property
+    def shows_summary(self) -> bool:
+        """Whether the main area shows the debate itself."""
+        return self._discussions.currentWidget() is self.summary
+
+    def show_summary(self, shown: bool) -> None:
+        """Show the summary of the debate in the main area, or the debate of the panel."""
+        self._discussions.setCurrentWidget(self.summary if shown else self.discussion)
+        self.discussion.bear_names(not shown)
+        self.refresh_buttons()

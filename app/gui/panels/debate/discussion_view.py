@@ -33,6 +33,9 @@ from app.gui.widgets.controls import button
 from app.gui.widgets.label import Paragraph
 from app.gui.widgets.wording import say
 
+# What the object names begin with while another view of debates has them.
+AWAY = "away_"
+
 
 class DiscussionView(ConversationView):
     """Shows a debate, or how to start one; every request carries the session's id."""
@@ -88,6 +91,15 @@ class DiscussionView(ConversationView):
     def session(self) -> DebateSession | None:
         """The debate shown."""
         return self._session
+
+    def bear_names(self, borne: bool) -> None:
+        super().bear_names(borne)
+        for part in self.findChildren(QWidget):
+            name = part.objectName()
+            if borne and name.startswith(AWAY):
+                part.setObjectName(name.removeprefix(AWAY))
+            elif not borne and "debate_" in name and not name.startswith(AWAY):
+                part.setObjectName(AWAY + name)
 
     def show_session(
         self,

@@ -153,6 +153,7 @@ class ParticipantList(QWidget):
             lambda: self._statuses,
             self._engine.connections.known_facts,
             added=added,
+            parent=self,
         )
         card.changed.connect(self.changed)
         card.prompt_requested.connect(lambda: self.prompt_requested.emit(card))

@@ -94,9 +94,9 @@ class SetupView(QWidget):
         self.context = say(named("debate_context", WrappedTick(look)), language, "setup.context")
         self.opening = say(named("debate_opening", WrappedTick(look)), language, "setup.opening")
         self.polls = say(named("debate_polls", WrappedTick(look)), language, "setup.polls")
-        self.verdict = say(named("debate_verdict", WrappedTick(look)), language, "setup.verdict")
+        self.verdict = say(named("setup_verdict", WrappedTick(look)), language, "setup.verdict")
         models = engine.providers, engine.connections.known_facts
-        self.judge = ModelButton(language, look, "debate_judge", *models, automatic="setup.judge.automatic")
+        self.judge = ModelButton(language, look, "setup_judge", *models, automatic="setup.judge.automatic")
         # Two empty texts leave it to the models that take part.
         self._judge = ("", "")
         self.start = button("primary", "debate_start", self._on_start)
