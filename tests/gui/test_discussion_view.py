@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QMenu
 from app.core.draft import Draft
 from app.core.events import RetryScheduled
 from app.core.message import Author, Failure, Message
-from app.core.session import Debate, DebateMode, DebateSession, Participant
+from app.core.session import ContextFile, Debate, DebateMode, DebateSession, Participant
 from app.engine.engine import DebateSetup
 from tests.app_driver import Person, at_window, until
 from tests.wire import Answer
@@ -228,3 +228,27 @@ async def test_a_bar_with_nowhere_to_go_shows_no_handle(person):
     view.show_session(session, [replace(short, content="Yes. " * 3_000)])
     await person.settle()
     assert view.transcript.verticalScrollBar().isEnabled()
+
+
+async def test_the_topic_stands_at_the_top_and_unfolds_with_its_files(person):
+    topic = "Should we rewrite the parser? " * 30
+    files = (ContextFile(name="notes.md", text="x" * 8_000),)
+    session = DebateSession(
+        id="01hzzzzzzzzzzzzzzzzzzzzzzz",
+        title="Should we rewrite the parser?",
+        status="paused",
+        debate=Debate(topic=topic, participants=seats("openai", "anthropic"), context=files),
+    )
+    page = person.window.controller.session_page
+    page.show_session(session, [])
+    person.window.main_area.setCurrentWidget(page)
+    card = page.topic
+    assert person.sees("debate_topic_card") and not card._whole.isVisible()
+    assert card._line.text().startswith("Should we") and card._count.text() == "1 file"
+    await person.click("debate_topic_card_toggle")
+    await person.settle()
+    assert card._text.text() == topic and card._whole.isVisible()
+    assert card._whole.height() >= card._text.heightForWidth(card._text.width())
+    assert card._files.text() == "notes.md · 2.0k tokens"
+    page.show_session(replace(session, debate=replace(session.debate, topic="Tabs?")), [])
+    assert not card._whole.isVisible()

@@ -23,6 +23,7 @@ from app.gui.pages.chat.attaching_composer import AttachingComposer
 from app.gui.panels.conversation_view import ConversationView, empty_state
 from app.gui.panels.debate.debate_bars import AfterBar
 from app.gui.panels.debate.debate_controls import DISCUSSION, VERDICT, DebateControls
+from app.gui.panels.debate.topic_card import TopicCard
 from app.gui.panels.debate.verdict_view import VerdictView
 from app.gui.transcript.message_actions import FORK, SUMMARY_ACTIONS
 from app.gui.transcript.message_row import RETRY, SETTINGS
@@ -77,6 +78,8 @@ class DiscussionView(ConversationView):
             "discussion.empty.button",
         )
         self.verdict = VerdictView(language, look, prefix=prefix, margin=18 if compact else 28)
+        self.topic = TopicCard(language, look, f"{prefix}topic_card")
+        self._compact = compact
         self.after = AfterBar(language, look, prefix=prefix)
         self._said: dict[str, Message] = {}
         self._side = DISCUSSION
@@ -114,6 +117,10 @@ class DiscussionView(ConversationView):
         self._turn = None
         self._side = VERDICT if _has_verdict(session) else DISCUSSION
         self.controls.show_session(session, self.spending, read_only=read_only, damaged=damaged)
+        self.topic.show_debate(session.debate)
+        # In the panel a short topic is the title.
+        short = session.debate.topic == session.title and not session.debate.context
+        self._about.setHidden(self._compact and short)
         self._show_outcome(session)
         self._stack.setCurrentIndex(1)
 
@@ -256,8 +263,11 @@ class DiscussionView(ConversationView):
         margins = (16, 8, 16, 16) if compact else (28, 10, 28, 20)
         vbox(self.composer, self.after, inside=foot, margins=margins)
         column = MAX_COLUMN + margins[0] + margins[2]
+        self._about = QWidget()
+        vbox(self.topic, inside=self._about, margins=(margins[0], 0, margins[2], 6))
         vbox(
             centred(self.controls, column),
+            centred(self._about, column),
             (self._sides, 1),
             centred(foot, column),
             inside=page,
