@@ -4,6 +4,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
+from app.core.forms import FormField
+
 
 class Role(StrEnum):
     """The role of a message, in the words of the providers' APIs."""
@@ -86,6 +88,7 @@ class PromptType(StrEnum):
     YESNO = "yesno"
     OPTIONS = "options"
     TEXT = "text"
+    FORM = "form"
     APPROVAL = "approval"
 
 
@@ -127,11 +130,11 @@ class Consent(StrEnum):
 class Prompt:
     """A question to the user; open as long as nobody answered it and it was not dismissed.
 
-    `type` is yesno, options, text or approval; `answer` what the user said (an approval: allow,
+    `type` is yesno, options, text, form (of `fields`; the answer is JSON) or approval; `answer` what the user said (an approval: allow,
     always, deny) and `answered_by` the message that says so. An approval names the `tool`, its
     whole `arguments` as JSON text, and in `reason` why it asks: `tool` (it may do something that
     cannot be undone) or `may_have_run` (Moot ended while it ran). With the reason `page` it is not Moot
-    that asks: the result of `tool`, called with `arguments`, holds a page of MCP server `server`. For a tool of
+    that asks: the result of `tool`, called with `arguments`, holds a page of MCP server `server`. `link` is an address that the question is about. For a tool of
     a server an approval names the `server`, in `consent` the tool as it was when Moot asked, and whether it `reads` only.
     """
 
@@ -147,6 +150,13 @@ class Prompt:
     server: str = ""
     consent: str = ""
     reads: bool = False
+    fields: tuple[FormField, ...] = ()
+    link: str = ""
+
+    @property
+    def takes_text(self) -> bool:
+        """Whether a text written as a message can answer it."""
+        return self.type not in (PromptType.APPROVAL, PromptType.FORM)
 
     @property
     def open(self) -> bool:

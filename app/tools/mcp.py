@@ -12,6 +12,7 @@ from typing import Any
 
 from app.children.host_client import Line
 from app.core.errors import StorageError
+from app.core.forms import FormField
 from app.core.message import Prompt
 from app.core.server_secrets import parted, resolved, secret_fields, secret_place, texts_to_hide
 from app.core.store import Documents, Secrets
@@ -344,7 +345,9 @@ class McpServers:
                     Prompt(
                         question=text,
                         type=question["type"],
-                        options=tuple(question["options"]),
+                        options=tuple(question.get("options", ())),
+                        fields=tuple(_form_field(self._cleaned(one)) for one in question.get("fields", ())),
+                        link=self._host.clean(question.get("link", "")),
                         tool=tool_key(held.server.name, offer["name"]),
                     )
                 )
@@ -425,6 +428,13 @@ class McpServers:
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+def _form_field(given: Mapping[str, Any]) -> FormField:
+    values: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in given.items()
+    }
+    return FormField(**values)
 
 
 def _consent(server: McpServer, offer: Mapping[str, Any]) -> str:

@@ -54,7 +54,7 @@ class ToolHostClient(HostClient):
     async def request(self, line: Line, ask: Ask | None = None) -> dict[str, Any]:
         """Send a request and return its result. Raises ToolError. Cancelling ends it in the host.
 
-        `ask` puts a server's question to the user: it gets `{"question", "type", "options"}` and returns the
+        `ask` puts a server's question to the user: it gets `{"question", "type"}`, of a form also its `fields`,  and returns the
         answer, or None if the question was dismissed.
         """
         host = await self._running_host()

@@ -66,10 +66,14 @@ async def test_a_server_is_allowed_used_asked_about_and_survives_the_death_of_it
         assert approval.prompt is not None
         assert (approval.prompt.type, approval.prompt.tool) == (PromptType.APPROVAL, "proper__greet")
         await engine.chats.answer(session_id, approval.id, "allow")
-        for words in ("Ada", "yes"):
-            _, asked = await question(app)
-            assert asked.prompt is not None and asked.prompt.type != PromptType.APPROVAL
-            await engine.chats.answer(session_id, asked.id, words)
+        _, asked = await question(app)
+        assert asked.prompt is not None and asked.prompt.type == PromptType.FORM
+        assert [(one.key, one.kind, one.required) for one in asked.prompt.fields] == [
+            ("name", "text", True), ("old", "yesno", False)
+        ]  # fmt: skip
+        with pytest.raises(BadInput, match="form_unfit"):
+            await engine.chats.answer(session_id, asked.id, '{"old": "yes"}')
+        await engine.chats.answer(session_id, asked.id, '{"name": "Ada", "old": "yes"}')
         await engine.wait(session_id)
         messages = shown(await engine.open(session_id))
         [*_, result] = [one for one in messages if one.role == Role.TOOL]

@@ -103,7 +103,7 @@ async def test_a_page_stops_the_loop_and_goes_with_the_result(data_dir: Path) ->
 async def test_a_server_of_the_new_kind_asks_in_the_call_it_asks_for(data_dir: Path) -> None:
     async with bench(data_dir) as one:
         await one.connect(proper())
-        first, second = Context("Ada", "yes"), Context("Grace", "")
+        first, second = Context("name=Ada; old=yes"), Context("name=Grace; old=")
         answers = await asyncio.gather(
             one.call("proper", "greet", first), one.call("proper", "greet", second)
         )
@@ -246,26 +246,22 @@ async def test_the_path_of_the_login_shell_finds_a_command(
         assert one.status("mine").state == ServerState.CONNECTED, one.status("mine").detail
 
 
-async def test_the_questions_of_a_server_of_the_old_kind_are_put_one_by_one(data_dir: Path) -> None:
+async def test_the_questions_of_a_server_of_the_old_kind_are_put_as_one_form(data_dir: Path) -> None:
     async with bench(data_dir) as one:
         await one.connect(rude("asks"))
-        context = Context("yes", "large", "12", "5", "")
+        context = Context("sure=yes; size=large; count=5")
         answer = json.loads(await one.call("asks", "add", context))
         assert answer == {"action": "accept", "content": {"sure": True, "size": "large", "count": 5}}
-        assert [prompt.type for prompt in context.asked] == [
-            PromptType.YESNO,
-            PromptType.OPTIONS,
-            PromptType.TEXT,
-            PromptType.TEXT,
-            PromptType.TEXT,
-        ]
-        assert context.asked[0].question == "asks: A few things first\nSure"
-        assert context.asked[1].options == ("small", "large")
-        assert context.asked[3].question == "count: How many\n(1 … 9)"
+        [prompt] = context.asked
+        assert (prompt.type, prompt.question) == (PromptType.FORM, "asks: A few things first")
+        fields = {field.key: field for field in prompt.fields}
+        assert [fields[name].kind for name in ("sure", "size", "count")] == ["yesno", "one", "integer"]
+        assert fields["size"].options == ("small", "large")
+        assert (fields["count"].least, fields["count"].most) == (1, 9)
 
-        assert json.loads(await one.call("asks", "add", Context("no", None)))["action"] == "cancel"
-        twice_wrong = Context("yes", "large", "many", "more")
-        assert json.loads(await one.call("asks", "add", twice_wrong))["action"] == "decline"
+        assert json.loads(await one.call("asks", "add", Context(None)))["action"] == "cancel"
+        wrong = Context("sure=yes; size=large; count=12")
+        assert json.loads(await one.call("asks", "add", wrong))["action"] == "decline"
 
 
 @pytest.mark.threat("T22")

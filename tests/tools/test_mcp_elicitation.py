@@ -1,9 +1,10 @@
-"""The questions of servers: forms of one question a property, and words that become values again."""
+"""The questions of servers: forms with all fields at once, and answers that become values again."""
 
 from typing import Any
 
 import pytest
 
+from app.core.forms import FormField
 from app.tools.tool_host.mcp_elicitation import ask_form, ask_link
 
 
@@ -12,16 +13,16 @@ class Person:
 
     def __init__(self, *words: str | None) -> None:
         self.words = list(words)
-        self.asked: list[tuple[str, str, list[str]]] = []
+        self.asked: list[dict[str, Any]] = []
 
-    async def __call__(self, question: str, kind: str, options: list[str]) -> str | None:
-        self.asked.append((question, kind, options))
+    async def __call__(self, question: dict[str, Any]) -> str | None:
+        self.asked.append(question)
         return self.words.pop(0)
 
 
-async def one(rule: dict[str, Any], *words: str | None) -> tuple[str, Any]:
+async def one(rule: dict[str, Any], words: str) -> tuple[str, Any]:
     schema = {"type": "object", "properties": {"x": rule}, "required": ["x"]}
-    action, content = await ask_form("m", schema, Person(*words))
+    action, content = await ask_form("m", schema, Person(words))
     return action, content.get("x") if content else content
 
 
@@ -29,6 +30,8 @@ async def one(rule: dict[str, Any], *words: str | None) -> tuple[str, Any]:
     ("rule", "words", "value"),
     [
         ({"type": "string"}, "hello", "hello"),
+        ({"type": "string", "format": "email"}, "ada@example.org", "ada@example.org"),
+        ({"type": "string", "format": "date"}, "2026-02-28", "2026-02-28"),
         ({"type": "boolean"}, "Yes", True),
         ({"type": "boolean"}, "아니요", False),
         ({"type": "integer"}, "7", 7),
@@ -37,6 +40,7 @@ async def one(rule: dict[str, Any], *words: str | None) -> tuple[str, Any]:
         ({"type": "string", "enum": ["a", "b"], "enumNames": ["Ah", "Beh"]}, "Beh", "b"),
         ({"type": "string", "oneOf": [{"const": "a", "title": "Ah"}]}, "Ah", "a"),
         ({"type": "array", "items": {"enum": ["a", "b", "c"]}}, "a, c", ["a", "c"]),
+        ({"type": "array", "items": {"enum": ["a", "b"]}}, '{"x": ["b"]}', ["b"]),
     ],
 )
 async def test_words_become_values_of_the_type(rule: dict[str, Any], words: str, value: object) -> None:
@@ -46,24 +50,39 @@ async def test_words_become_values_of_the_type(rule: dict[str, Any], words: str,
 @pytest.mark.parametrize(
     ("rule", "wrong"),
     [
+        ({"type": "string"}, " "),
+        ({"type": "string", "format": "email"}, "ada at example"),
+        ({"type": "string", "format": "date"}, "2026-02-30"),
         ({"type": "boolean"}, "perhaps"),
         ({"type": "integer"}, "1.5"),
         ({"type": "number", "maximum": 3}, "nan"),
         ({"type": "integer", "minimum": 1, "maximum": 3}, "4"),
         ({"type": "string", "minLength": 3}, "ab"),
         ({"type": "string", "enum": ["a"]}, "b"),
+        ({"type": "array", "items": {"enum": ["a", "b"]}, "minItems": 2}, "a"),
+        ({"type": "string"}, '{"y": "of another field"}'),
     ],
 )
-async def test_wrong_words_are_asked_for_once_more(rule: dict[str, Any], wrong: str) -> None:
-    assert await one(rule, wrong, wrong) == ("decline", None)
-    person = Person(wrong, None)
-    assert await ask_form("m", {"properties": {"x": rule}, "required": ["x"]}, person) == ("cancel", None)
-    assert len(person.asked) == 2 and "(" in person.asked[1][0]
+async def test_what_does_not_fit_is_never_sent_to_the_server(rule: dict[str, Any], wrong: str) -> None:
+    assert await one(rule, wrong) == ("decline", None)
 
 
-async def test_what_is_not_needed_may_be_left_out() -> None:
-    properties = {"x": {"type": "integer"}, "y": {"type": "string"}}
-    assert await ask_form("m", {"properties": properties}, Person(" ", "z")) == ("accept", {"y": "z"})
+async def test_all_fields_are_asked_for_at_once_and_optional_ones_may_stay_empty() -> None:
+    properties = {
+        "x": {"type": "integer", "default": 3, "title": "How many"},
+        "y": {"type": "string", "description": "Said \u202ealoud"},
+    }
+    person = Person('{"x": "", "y": "z"}')
+    schema = {"properties": properties, "required": ["y"]}
+    assert await ask_form("m", schema, person) == ("accept", {"y": "z"})
+    [question] = person.asked
+    first, second = (FormField(**one) for one in question["fields"])
+    assert (first.label, first.kind, first.required, first.default) == ("How many", "integer", False, ("3",))
+    assert (second.label, second.detail, second.required) == ("y", "Said ⟨U+202E⟩aloud", True)
+
+
+async def test_a_form_that_is_skipped_is_cancelled() -> None:
+    assert await ask_form("m", {"properties": {"x": {}}}, Person(None)) == ("cancel", None)
 
 
 async def test_a_form_without_properties_is_a_yes_or_no() -> None:
@@ -75,7 +94,8 @@ async def test_a_form_without_properties_is_a_yes_or_no() -> None:
 async def test_the_words_of_a_server_hide_nothing_and_are_not_endless() -> None:
     person = Person("a")
     await ask_form("\u202e" + "x" * 9_000, {"properties": {"x": {"type": "string"}}}, person)
-    assert person.asked[0][0].startswith("⟨U+202E⟩x") and len(person.asked[0][0]) <= 2_000
+    question = person.asked[0]["question"]
+    assert question.startswith("⟨U+202E⟩x") and len(question) <= 2_000
 
 
 async def test_a_form_of_a_hundred_questions_is_declined() -> None:
@@ -90,5 +110,7 @@ async def test_a_link_that_is_no_https_is_declined_unasked(url: str) -> None:
 
 
 async def test_a_link_is_asked_about() -> None:
-    assert await ask_link("m", "https://a.test", Person("no")) == ("decline", None)
+    person = Person("no")
+    assert await ask_link("m", "https://a.test", person) == ("decline", None)
+    assert person.asked[0]["link"] == "https://a.test"
     assert await ask_link("m", "https://a.test", Person("yes")) == ("accept", None)

@@ -23,7 +23,7 @@ async def test_a_proper_server_is_connected_called_and_asks(data_dir: Path) -> N
         await one.connect(at(port))
         assert one.status("there").state == ServerState.CONNECTED, one.status("there").detail
         assert await one.call("there", "add", a=20, b=22) == "42"
-        context = Context("Ada", "yes")
+        context = Context("name=Ada; old=yes")
         assert await one.call("there", "greet", context) == "Hello Ada, True"
         assert context.asked[0].question == "there: Who is it?\nName"
         started = time.monotonic()

@@ -311,6 +311,10 @@ class ChatPrinter:
             lines += [f"  {exact(prompt.tool)} {exact(prompt.arguments, chr(10))}".rstrip()]
         elif prompt.type == PromptType.OPTIONS:
             lines += [f"  {number}. {visible(option)}" for number, option in enumerate(prompt.options, 1)]
+        lines += [
+            f"  {visible(one.key)}= {visible(one.label)} {', '.join(one.options)}".rstrip()
+            for one in prompt.fields
+        ]
         if prompt.open:
             lines.append(f"  {self.how_to_answer(prompt, self._session_id)}")
         elif prompt.dismissed:
@@ -334,6 +338,7 @@ class ChatPrinter:
             PromptType.YESNO: "yes|no",
             PromptType.OPTIONS: "1",
             PromptType.TEXT: "…",
+            PromptType.FORM: "; ".join(f"{visible(one.key)}=…" for one in prompt.fields),
         }
         return self._texts("cli.answer_with", session_id=session_id, answer=answers.get(prompt.type, "…"))
 

@@ -20,7 +20,14 @@ from app.core.session import (
 from app.core.text import clean_text
 from app.core.tool import is_object
 from app.engine.chat.branches import latest_leaf, root_of
-from app.engine.chat.input import MAX_TITLE, begun_with, checked_mode, checked_text, fitting_answer
+from app.engine.chat.input import (
+    MAX_TITLE,
+    answer_words,
+    begun_with,
+    checked_mode,
+    checked_text,
+    fitting_answer,
+)
 from app.engine.chat.request import AgentTurn, root_turn
 from app.engine.chat.run import ChatRun, close_turns, open_questions, user_message
 from app.engine.drafts import Drafts
@@ -81,7 +88,7 @@ class Chats:
         live = await self._sessions.open_chat(session_id)
         text = checked_text(text, attachments)
         question = next(
-            (one for one in open_questions(live) if one.prompt and one.prompt.type != PromptType.APPROVAL),
+            (one for one in open_questions(live) if one.prompt and one.prompt.takes_text),
             None,
         )
         if question is not None and not attachments:
@@ -360,15 +367,15 @@ class Chats:
             prompt = question.prompt
             assert prompt is not None
             fitting = fitting_answer(prompt, answer)
+            answered = replace(prompt, answer=fitting)
             said = replace(
-                user_message(fitting, (), "", answers=question.id),
+                user_message(answer_words(answered), (), "", answers=question.id),
                 turn_id=question.turn_id,
                 parent_turn_id=question.parent_turn_id,
                 parent_call_id=question.parent_call_id,
                 follows=question.follows,
             )
-            answered = replace(prompt, answer=fitting, answered_by=said.id)
-            written += [said, replace(question, prompt=answered)]
+            written += [said, replace(question, prompt=replace(answered, answered_by=said.id))]
             if prompt.type == PromptType.APPROVAL and Consent(fitting).lasts and fitting not in _FOR_GOOD:
                 always += self._directory.covered_by(prompt, Consent(fitting))
         fields = _running(live)

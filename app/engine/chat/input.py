@@ -3,10 +3,11 @@
 from typing import Any
 
 from app.core.errors import BadInput
+from app.core.forms import form_text, problem_of, read_form
 from app.core.ids import new_id
 from app.core.message import Attachment, Consent, Message, Prompt, PromptReason, PromptType
 from app.core.session import AgentMode, Status
-from app.core.text import clean_text
+from app.core.text import clean_text, visible
 
 MAX_TEXT = 400_000
 MAX_TITLE = 80
@@ -64,6 +65,8 @@ def fitting_answer(prompt: Prompt, answer: str) -> str:
         raise BadInput("text_empty")
     if prompt.type == PromptType.APPROVAL and answer not in (fitting := answers_of(prompt)):
         raise BadInput("answer_unfit", answers=", ".join(fitting))
+    if prompt.type == PromptType.FORM:
+        return _fitting_form(prompt, answer)
     if prompt.type == PromptType.YESNO and answer.casefold() in ("y", "yes", "true", "네", "예"):
         return "yes"
     if prompt.type == PromptType.YESNO and answer.casefold() in ("n", "no", "false", "아니요", "아니오"):
@@ -71,3 +74,28 @@ def fitting_answer(prompt: Prompt, answer: str) -> str:
     if prompt.type == PromptType.OPTIONS and answer.isdecimal() and 1 <= int(answer) <= len(prompt.options):
         return answer if answer in prompt.options else prompt.options[int(answer) - 1]
     return answer
+
+
+def _fitting_form(prompt: Prompt, answer: str) -> str:
+    """Return the answer to a form as JSON. Raises BadInput that names a field that does not fit."""
+    values = read_form(answer, prompt.fields)
+    if values is None:
+        raise BadInput("form_unread", fields=", ".join(visible(one.key) for one in prompt.fields))
+    for field in prompt.fields:
+        if problem_of(field, values.get(field.key, ())):
+            raise BadInput("form_unfit", field=field.label)
+    return form_text(values)
+
+
+def answer_words(prompt: Prompt) -> str:
+    """Return the answer to a question as the user gave it; of a form each label with its value."""
+    if prompt.type != PromptType.FORM:
+        return prompt.answer
+    values = read_form(prompt.answer, prompt.fields) or {}
+    lines = []
+    for field in prompt.fields:
+        labels = dict(zip(field.options, field.labels, strict=False))
+        said = ", ".join(labels.get(one, one) for one in values.get(field.key, ()))
+        if said:
+            lines.append(f"{field.label}: {said}")
+    return "\n".join(lines) or "–"

@@ -10,7 +10,7 @@ from app.core.catalog import EMBEDDED, provider_kind
 from app.core.draft import NEW, Draft, Rewriting
 from app.core.errors import MootError, NotFound
 from app.core.events import SessionChanged
-from app.core.message import Attachment, Consent, PromptType
+from app.core.message import Attachment, Consent
 from app.core.provider_kind import ProviderKind
 from app.core.session import AgentMode
 from app.engine.engine import Engine
@@ -202,9 +202,7 @@ class ChatController(Controller):
             (
                 shown_name(question.author, self._language.texts)
                 for session_id, question in self._engine.chats.needs_you()
-                if session_id == self._page.session_id
-                and question.prompt
-                and question.prompt.type != PromptType.APPROVAL
+                if session_id == self._page.session_id and question.prompt and question.prompt.takes_text
             ),
             "",
         )

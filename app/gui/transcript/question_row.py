@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QWidget
 
 from app.core.message import Message, PromptType
 from app.core.text import visible
+from app.engine.chat.input import answer_words
 from app.gui.markdown.blocks import PARAGRAPH, Block, Span, break_words, clean
 from app.gui.transcript.painted_row import ContextRow, RowContext
 from app.gui.transcript.row_style import RowStyle
@@ -71,7 +72,7 @@ class QuestionRow(ContextRow[QuestionContext]):
         if prompt is None or prompt.dismissed:
             return texts("transcript.question.skipped")
         key = _ANSWERS.get((prompt.type, prompt.answer.strip().lower()))
-        return texts(key) if key else visible(prompt.answer)
+        return texts(key) if key else visible(answer_words(prompt), "\n")
 
     def question_text(self) -> str:
         """Return the question; of an approval, what was to be allowed."""

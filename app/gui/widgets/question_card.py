@@ -204,14 +204,21 @@ YES, NO = "yes", "no"
 
 
 class QuestionCard(PromptCard):
-    """Asks; 1 to 9 choose, Enter answers, Skip dismisses; emits written(text) while an answer is being typed."""
+    """Asks; 1 to 9 choose, Enter answers, Skip dismisses.
+
+    Emits written(text) while an answer is being typed, and link_requested(address) of the question's link.
+    """
 
     written = Signal(str)
+    link_requested = Signal(str)
 
     def __init__(self, language: Language, look: Look, message: Message) -> None:
         assert message.prompt is not None
         prompt = message.prompt
         super().__init__(language, look, message, "circle-question-mark", prompt.question)
+        self._link = button("link", "prompt_link", lambda: self.link_requested.emit(prompt.link))
+        self._link.setVisible(bool(prompt.link))
+        self.column.addWidget(self._link, 0, Qt.AlignmentFlag.AlignLeft)
         self._answers: list[str] = []
         self._rows: list[OptionRow] = []
         self._own: list[tuple[OptionRow, str]] = []
@@ -273,6 +280,7 @@ class QuestionCard(PromptCard):
         for row, key in self._own:
             row.set_words(self._language(key))
         self._box.setPlaceholderText(self._language("prompt.write"))
+        self._link.setText(self._language("prompt.link"))
         self._answer.setText(self._language("prompt.answer"))
         self._skip.setText(self._language("prompt.skip"))
 

@@ -1,18 +1,20 @@
-"""Questions of MCP servers (elicitation): one question for each property of a form, answers converted to its type."""
+"""Questions of MCP servers (elicitation): a form as fields, answers converted to the types the server wants."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 from urllib.parse import urlsplit
 
+from app.core.forms import FieldKind, FormField, problem_of, read_form, value_of
 from app.core.text import visible
 
 _PROPERTIES = 20
 _QUESTION_CHARACTERS = 2_000
 _YES = {"yes", "y", "true", "ja", "예", "네", "1"}
-_NO = {"no", "n", "false", "nein", "아니요", "아니오", "0"}
+_FORMATS = {"email", "uri", "date", "date-time"}
 
-# (question, type, options) -> answer, None if it was dismissed.
-Ask = Callable[[str, str, list[str]], Awaitable[str | None]]
+# The question as `put` of the host sends it -> answer, None if it was dismissed.
+Ask = Callable[[dict[str, Any]], Awaitable[str | None]]
 Answer = tuple[str, dict[str, Any] | None]
 
 ACCEPT = "accept"
@@ -20,110 +22,110 @@ DECLINE = "decline"
 CANCEL = "cancel"
 
 
-class _WrongWordsError(ValueError):
-    """The answer does not fit the question; the text says what would."""
-
-
 async def ask_form(message: str, schema: Mapping[str, Any], ask: Ask) -> Answer:
-    """Put a form to the user, property by property; return the action and the content."""
+    """Put a form to the user, all fields at once; return the action and the content."""
     properties = schema.get("properties")
     if not isinstance(properties, Mapping) or not properties:
-        words = await ask(_short(message), "yesno", [])
+        words = await ask({"question": _short(message), "type": "yesno"})
         return (CANCEL, None) if words is None else (ACCEPT, {}) if _yes(words) else (DECLINE, None)
     if len(properties) > _PROPERTIES:
         return DECLINE, None
     required = schema.get("required") or ()
-    content: dict[str, Any] = {}
-    for number, (name, rule) in enumerate(properties.items()):
-        label = visible(str(rule.get("title") or name))
-        if detail := rule.get("description"):
-            label = f"{label}: {visible(str(detail))}"
-        # The first question also shows the server's own words.
-        question = f"{_short(message)}\n{label}" if number == 0 else label
-        action, value = await _ask_property(_short(question), rule, ask, needed=name in required)
-        if action != ACCEPT:
-            return action, None
+    values = {str(name): _options(rule) for name, rule in properties.items()}
+    fields = [
+        _field(str(name), rule, list(values[str(name)]), needed=name in required)
+        for name, rule in properties.items()
+    ]
+    words = await ask(
+        {"question": _short(message), "type": "form", "fields": [asdict(one) for one in fields]}
+    )
+    if words is None:
+        return CANCEL, None
+    said = read_form(words, fields)
+    if said is None or any(problem_of(one, said.get(one.key, ())) for one in fields):
+        return DECLINE, None
+    content = {}
+    for one in fields:
+        value = value_of(one, said.get(one.key, ()))
         if value is not None:
-            content[name] = value
+            known = values[one.key]
+            content[one.key] = (
+                [known[each] for each in value]
+                if isinstance(value, list)
+                else (known[value] if one.kind == FieldKind.ONE and isinstance(value, str) else value)
+            )
     return ACCEPT, content
 
 
 async def ask_link(message: str, url: str, ask: Ask) -> Answer:
-    """Ask whether the user has visited, or will visit, an https address; opens nothing."""
+    """Ask whether the user has visited, or will visit, an https address; opens nothing by itself."""
     if urlsplit(url).scheme != "https":
         return DECLINE, None
-    words = await ask(_short(f"{message}\n{visible(url)}"), "yesno", [])
+    words = await ask({"question": _short(f"{message}\n{visible(url)}"), "type": "yesno", "link": url})
     return (CANCEL, None) if words is None else (ACCEPT, None) if _yes(words) else (DECLINE, None)
 
 
-async def _ask_property(question: str, rule: Mapping[str, Any], ask: Ask, *, needed: bool) -> tuple[str, Any]:
-    values = _options(rule)
-    kind = "yesno" if rule.get("type") == "boolean" else "options" if values else "text"
-    words = await ask(question, kind, list(values))
-    for again in (True, False):
-        if words is None:
-            return CANCEL, None
-        if not words.strip() and not needed:
-            return ACCEPT, None
-        try:
-            return ACCEPT, _converted(words.strip(), rule, values)
-        except _WrongWordsError as error:
-            if not again:
-                return DECLINE, None
-            words = await ask(_short(f"{question}\n({error})"), kind, list(values))
-    return DECLINE, None
+def _field(name: str, rule: Mapping[str, Any], options: Sequence[str], *, needed: bool) -> FormField:
+    """Return a property of a JSON Schema as a field; `options` are the texts of its values."""
+    kind, many = rule.get("type"), rule.get("type") == "array"
+    text = FieldKind(str(rule["format"])) if rule.get("format") in _FORMATS else FieldKind.TEXT
+    shown = (
+        FieldKind.MANY
+        if many
+        else FieldKind.ONE
+        if options
+        else FieldKind.YESNO
+        if kind == "boolean"
+        else text
+    )
+    if shown == text and kind in (FieldKind.INTEGER, FieldKind.NUMBER):
+        shown = FieldKind(kind)
+    bounds = ("minItems", "maxItems") if many else ("minLength", "maxLength")
+    if shown in (FieldKind.INTEGER, FieldKind.NUMBER):
+        bounds = ("minimum", "maximum")
+    least, most = (_bound(rule.get(bound)) for bound in bounds)
+    return FormField(
+        key=name,
+        label=visible(str(rule.get("title") or name))[:200],
+        detail=visible(str(rule.get("description") or ""))[:_QUESTION_CHARACTERS],
+        kind=shown,
+        required=needed,
+        options=tuple(options),
+        labels=tuple(_labels(rule, options)),
+        default=_default(rule),
+        least=least,
+        most=most,
+    )
+
+
+def _default(rule: Mapping[str, Any]) -> tuple[str, ...]:
+    value = rule.get("default")
+    if value is None:
+        return ()
+    if isinstance(value, bool):
+        return ("yes" if value else "no",)
+    return tuple(str(one) for one in (value if isinstance(value, list) else [value]))
 
 
 def _options(rule: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options by their labels."""
+    """Return the values that can be chosen by their texts."""
     source = rule.get("items", rule) if rule.get("type") == "array" else rule
-    titled = source.get("oneOf") or source.get("anyOf")
-    if titled:
-        return {visible(str(one.get("title") or one.get("const"))): one.get("const") for one in titled}
-    names = source.get("enumNames") or ()
-    values = source.get("enum") or ()
-    return {
-        visible(str(names[number] if number < len(names) else value)): value
-        for number, value in enumerate(values)
-    }
+    titled = source.get("oneOf") or source.get("anyOf") or ()
+    values = [one.get("const") for one in titled] or source.get("enum") or ()
+    return {str(value): value for value in values}
 
 
-def _converted(words: str, rule: Mapping[str, Any], values: Mapping[str, Any]) -> Any:
-    kind = rule.get("type")
-    if kind == "array":
-        return [_chosen(part.strip(), values) for part in words.split(",") if part.strip()]
-    if values:
-        return _chosen(words, values)
-    if kind == "boolean":
-        if words.lower() in _YES | _NO:
-            return _yes(words)
-        raise _WrongWordsError("yes / no")
-    if kind in ("integer", "number"):
-        return _number(words, rule, whole=kind == "integer")
-    least, most = rule.get("minLength", 0), rule.get("maxLength", len(words))
-    if not least <= len(words) <= most:
-        raise _WrongWordsError(f"{least}-{most} characters")
-    return words
+def _labels(rule: Mapping[str, Any], options: Sequence[str]) -> list[str]:
+    """Return the words for the options, in their order."""
+    source = rule.get("items", rule) if rule.get("type") == "array" else rule
+    titled = source.get("oneOf") or source.get("anyOf") or ()
+    names = [one.get("title") for one in titled] or list(source.get("enumNames") or ())
+    names += [None] * (len(options) - len(names))
+    return [visible(str(name or value)) for name, value in zip(names, options, strict=False)]
 
 
-def _chosen(words: str, values: Mapping[str, Any]) -> Any:
-    if words in values:
-        return values[words]
-    if words in values.values():
-        return words
-    raise _WrongWordsError(", ".join(values))
-
-
-def _number(words: str, rule: Mapping[str, Any], *, whole: bool) -> int | float:
-    try:
-        number = int(words) if whole else float(words)
-    except ValueError:
-        raise _WrongWordsError("1, 2, 3 …" if whole else "1.5") from None
-    least, most = rule.get("minimum", number), rule.get("maximum", number)
-    # Also refuses NaN, which is neither less nor more than any number.
-    if not least <= number <= most:
-        raise _WrongWordsError(f"{least} … {most}")
-    return number
+def _bound(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 def _yes(words: str) -> bool:

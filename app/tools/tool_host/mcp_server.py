@@ -304,8 +304,8 @@ class Server:
             return types.ElicitResult(action="cancel")
         running = call
 
-        async def ask(question: str, kind: str, options: list[str]) -> str | None:
-            return await self._put(running, question, kind, options)
+        async def ask(question: dict[str, Any]) -> str | None:
+            return await self._put(running, question)
 
         message = f"{self.name}: {params.message}"
         if isinstance(params, types.ElicitRequestURLParams):
@@ -314,14 +314,14 @@ class Server:
             action, content = await mcp_elicitation.ask_form(message, params.requested_schema, ask)
         return types.ElicitResult.model_validate({"action": action, "content": content})
 
-    async def _put(self, call: RunningCall, question: str, kind: str, options: list[str]) -> str | None:
+    async def _put(self, call: RunningCall, question: dict[str, Any]) -> str | None:
         if call not in self._calls:
             return None
         number = next(_NUMBERS)
         call.open[number] = asyncio.get_running_loop().create_future()
         call.alive()
         try:
-            call.put({"number": number, "question": question, "type": kind, "options": options})
+            call.put({"number": number, **question})
             return await call.open[number]
         finally:
             del call.open[number]

@@ -9,6 +9,7 @@ from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.widgets.approval_card import ApprovalCard
+from app.gui.widgets.form_card import FormCard
 from app.gui.widgets.hand_over_card import HandOverCard, is_hand_over
 from app.gui.widgets.page_card import PageCard
 from app.gui.widgets.question_card import PromptCard, QuestionCard
@@ -88,8 +89,12 @@ class QuestionCards(QObject):
             page = PageCard(self._language, self._look, message)
             page.link_requested.connect(self.link_requested)
             return page
+        if prompt.type == PromptType.FORM:
+            return FormCard(self._language, self._look, message)
         if prompt.type != PromptType.APPROVAL:
-            return QuestionCard(self._language, self._look, message)
+            question = QuestionCard(self._language, self._look, message)
+            question.link_requested.connect(self.link_requested)
+            return question
         approval = ApprovalCard(self._language, self._look, message)
         approval.show_calls(self._transcript.model.book.together(message))
         approval.call_answered.connect(self.answered)

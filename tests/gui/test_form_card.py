@@ -1,0 +1,77 @@
+"""The card of a form: all fields at once, defaults, what may stay empty, and what is checked before it is sent."""
+
+import json
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel, QLineEdit
+
+from app.core.forms import FormField
+from app.core.message import Author, Message, Prompt, PromptType
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look
+from app.gui.widgets.controls import Choice, WrappedTick
+from app.gui.widgets.form_card import FormCard
+from app.storage.paths import resources_dir
+
+FIELDS = (
+    FormField(key="name", label="<b>Name</b>", required=True),
+    FormField(key="mail", label="E-mail", kind="email"),
+    FormField(key="seats", label="Seats", kind="integer", default=("2",), least=1, most=4),
+    FormField(key="paid", label="Paid", kind="yesno", required=True),
+    FormField(key="days", label="Days", kind="many", options=("sa", "so"), labels=("Saturday", "Sunday"), default=("so",)),
+)  # fmt: skip
+
+
+@pytest.fixture
+def card(qtbot, qapp):
+    words, look = Language(resources_dir() / "i18n", "en"), Look(qapp, resources_dir(), "light")
+    prompt = Prompt(question="A table?", type=PromptType.FORM, fields=FIELDS)
+    message = Message(id="m", turn_id="t", role="system", author=Author(id="b", name="B"), prompt=prompt)
+    made = FormCard(words, look, message)
+    qtbot.addWidget(made)
+    made.resize(620, made.heightForWidth(620))
+    made.show()
+    made._shown_at -= 1.0
+    return made
+
+
+def wrong(card: FormCard) -> list[str]:
+    labels = [one for one in card.findChildren(QLabel) if one.property("kind") == "error"]
+    return [one.text() for one in labels if one.isVisible()]
+
+
+def test_a_form_is_filled_in_at_once_and_checked_before_it_is_sent(card):
+    answers = []
+    card.answered.connect(answers.append)
+    name, mail, seats = card.findChildren(QLineEdit)
+    [paid], (saturday, sunday) = card.findChildren(Choice), card.findChildren(WrappedTick)
+    assert (seats.text(), paid.currentText(), saturday.isChecked(), sunday.isChecked()) == (
+        "2",
+        "Choose…",
+        False,
+        True,
+    )
+    [label] = [one for one in card.findChildren(QLabel) if one.text() == "<b>Name</b>"]
+    assert label.textFormat() == Qt.TextFormat.PlainText
+    mail.setText("ada")
+    seats.setText("5")
+    card._answer.click()
+    assert wrong(card) == [
+        "Fill this in.",
+        "Enter an e-mail address, such as name@example.org.",
+        "Enter a number from 1 to 4.",
+        "Fill this in.",
+    ]
+    assert answers == []
+    name.setText("Ada")
+    mail.setText("")
+    seats.setText("4")
+    paid.setCurrentIndex(2)
+    saturday.setChecked(True)
+    assert wrong(card) == []
+    QTest.keyClick(name, Qt.Key.Key_Return)
+    assert [json.loads(one) for one in answers] == [
+        {"name": ["Ada"], "mail": [], "seats": ["4"], "paid": ["no"], "days": ["sa", "so"]}
+    ]
