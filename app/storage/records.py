@@ -10,6 +10,7 @@ import types
 import typing
 from typing import TYPE_CHECKING, Any
 
+from app.core.forms import FormField
 from app.core.message import Attachment, Author, Failure, Message, MessageState, Prompt, ToolCall, Usage
 from app.core.reasons import Reason
 from app.core.session import (
@@ -245,6 +246,8 @@ def _noun(kind: type, record: Plain) -> Any:
     }
     if kind is Author and "depth" in values:
         values["depth"] = _depth(values["depth"])
+    if kind is Prompt and "fields" in values:
+        values["fields"] = tuple(_noun(FormField, one) for one in values["fields"])
     return kind(**values)
 
 

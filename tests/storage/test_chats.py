@@ -5,6 +5,7 @@ import dataclasses
 import pytest
 
 from app.core.events import MessageStarted, SessionChanged, SessionStarted
+from app.core.forms import FormField
 from app.core.ids import new_id
 from app.core.message import (
     Attachment,
@@ -119,6 +120,7 @@ def whole_messages() -> list[Message]:
             options=("하나", "둘"),
             answer="둘",
             answered_by="m9",
+            fields=(FormField(key="k", label="몇 명", kind="integer", default=("2",), least=1.0, most=4.0),),
         ),
     )
     approval = part(
