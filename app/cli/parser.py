@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 from app import __version__
 from app.core.errors import BadInput
 from app.core.model_facts import Effort
-from app.core.session import CLASSIC_MODES, DEFAULT_ROUNDS, AgentMode, ExportFormat
+from app.core.session import CLASSIC_MODES, DEFAULT_COUNCIL_ROUNDS, DEFAULT_ROUNDS, AgentMode, ExportFormat
 from app.core.texts import LANGUAGES, Texts
 from app.storage.paths import default_data_dir
 
@@ -115,6 +115,7 @@ class Arguments:
     seed: int | None = None
     verdict: bool = False
     no_differences: bool = False
+    debate: bool = False
     max_usd: float = 0.0
     context: tuple[str, ...] = ()
     format: str = ""
@@ -309,6 +310,8 @@ def _parser(texts: Texts) -> _Parser:
     )
     add(council, "--file", text="council_file", action="append", metavar="PATH", dest="files")
     add(council, "--no-differences", text="no_differences", action="store_true")
+    add(council, "--debate", text="council_debate", action="store_true")
+    add(council, "--rounds", text="council_rounds", type=int, default=DEFAULT_COUNCIL_ROUNDS, metavar="1..5")
     add(council, "--seed", text="council_seed", type=int, metavar="N")
     add(council, "--max-usd", text="max_usd", type=float, metavar="X")
     ask = command(CommandName.ASK)

@@ -114,6 +114,8 @@ CLASSIC_MODES = tuple(one for one in DebateMode if one != DebateMode.COUNCIL)
 MIN_ROUNDS = 1
 MAX_ROUNDS = 10
 DEFAULT_ROUNDS = 3
+DEFAULT_COUNCIL_ROUNDS = 2
+MAX_COUNCIL_ROUNDS = 5
 MIN_PARTICIPANTS = 2
 MAX_TOPIC_CHARACTERS = 8_000
 
@@ -152,13 +154,16 @@ class Council:
     """What the user wants of a council; what came of it is in its messages.
 
     With `differences` one call compares the answers. It is made by `helper`, a "provider/model", "" where nobody can.
-    `again` and `merges` count the further comparisons and the merged answers that were asked for since all were asked. `max_usd` is what it may cost, 0 for any amount.
+    `again` and `merges` count the further comparisons and the merged answers that were asked for since all were asked,
+    `rounds` the rounds of debate, of which `debated` were over when more were asked for. `max_usd` is what it may cost, 0 for any amount.
     """
 
     differences: bool = True
     helper: str = ""
     again: int = 0
     merges: int = 0
+    rounds: int = 0
+    debated: int = 0
     max_usd: float = 0.0
 
 

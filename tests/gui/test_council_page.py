@@ -72,6 +72,13 @@ def compared(text: str) -> str:
     )
 
 
+def vote(text: str) -> str:
+    """Hold the first option whoever it is, as a turn and in the ballot."""
+    letter = next(line[0] for line in text.splitlines() if line[1:] == f": {HOLDS['openai']}")
+    said = json.dumps({"choice": letter, "confidence": 88, "moved_by": [1]})
+    return said if "secret ballot" in text else f"The peak is the point.\n@@ {said}"
+
+
 def script(servers: dict[str, WireServer], *, broken: set[str] = frozenset(), pace: float = 0.0) -> None:  # type: ignore[assignment]
     for kind, says in SAYS.items():
 
@@ -81,6 +88,8 @@ def script(servers: dict[str, WireServer], *, broken: set[str] = frozenset(), pa
                 return compared(request.messages[-1].text)
             if "Make one answer" in text:
                 return "Postgres with one row per document (1); SQLite would do below 20 writers (2)."
+            if "Open, each with its letter" in text or "secret ballot" in text:
+                return vote(request.messages[-1].text)
             if kind in broken:
                 return Fault("e500")
             trailer = json.dumps({"answer": HOLDS[kind], "confidence": SURE[kind]})
@@ -200,3 +209,20 @@ async def test_the_switch_of_the_composer_asks_several(person: Person) -> None:
     await ended(page)
     asked = [one for one in page._messages.values() if one.part == CouncilPart.ANSWER]
     assert len(asked) == len(setup.participants)
+
+
+async def test_what_is_open_is_debated_and_the_column_says_who_moved(
+    person: Person, wire_home: dict[str, WireServer]
+) -> None:
+    page = await opened(person)
+    await ended(page)
+    count = sum(len(server.requests) for server in wire_home.values())
+    assert "at most 9 calls" in page.box._buttons["debate"].text()
+    await person.click("council_debate")
+    await until(lambda: len(said(page, 1)) == 2, what="the turn")
+    await ended(page)
+    # Nobody moves after the first round: three turns, and the ballots of all.
+    assert sum(len(server.requests) for server in wire_home.values()) == count + 6
+    assert "The peak is the point." in said(page, 1)[1]
+    assert page._columns["p1"]._sure.text() == "88 % sure · first B"
+    assert page.box._chip.text().startswith("All the same") and not page.box._buttons["debate"].isVisible()

@@ -87,3 +87,20 @@ def test_one_participant_is_no_council(wire_home: dict[str, WireServer]) -> None
     done = moot("council", QUESTION, *THREE[:2])
     assert done.status == 2 and len(done.err.splitlines()) == 1
     assert not any(server.requests for server in wire_home.values())
+
+
+def test_what_is_open_is_debated_where_that_is_asked(wire_home: dict[str, WireServer]) -> None:
+    def reply(kind: str, text: str) -> str:
+        if "Open, each with its letter" not in text and "secret ballot" not in text:
+            return said(kind, text)
+        vote = json.dumps({"choice": "A", "confidence": 90, "moved_by": []})
+        return vote if "secret ballot" in text else f"{kind} argues.\n@@ {vote}"
+
+    for kind in HELD:
+        for model in wire_home[kind].models:
+            wire_home[kind].script(model, lambda one, kind=kind: reply(kind, str(one.messages[-1])))
+    done = moot("council", QUESTION, *THREE, "--debate", "--rounds", "1")
+    assert done.status == 0, done.err
+    assert "openai argues." in done.out and "@@" not in done.out and "3 of 3 answered" in done.out
+    assert sum(len(server.requests) for server in wire_home.values()) == 4 + 3 + 3
+    assert moot("council", QUESTION, *THREE, "--debate", "--rounds", "9").status == 2

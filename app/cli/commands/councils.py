@@ -10,7 +10,8 @@ from app.cli.printing.councils import CouncilPrinter, council_text
 from app.cli.printing.lines import cost_line, last_line
 from app.core.catalog import EMBEDDED
 from app.core.errors import BadInput
-from app.core.session import MIN_PARTICIPANTS, DebateMode
+from app.core.session import MAX_COUNCIL_ROUNDS, MIN_PARTICIPANTS, MIN_ROUNDS, DebateMode, Session, Status
+from app.engine.council.outcome import outcome
 from app.engine.engine import CouncilSetup
 from app.engine.live_session import LiveSession
 
@@ -29,7 +30,28 @@ async def council(run: CommandRun) -> int:
     )
     run.moot.engine.councils.check(wanted)
     await run.warm_up(embedded=any(one.provider == EMBEDDED for one in setup.participants))
-    return await _follow(run, lambda: run.moot.engine.councils.start(wanted))
+    if arguments.debate and not MIN_ROUNDS <= arguments.rounds <= MAX_COUNCIL_ROUNDS:
+        raise BadInput(
+            "rounds_out_of_range", rounds=arguments.rounds, least=MIN_ROUNDS, most=MAX_COUNCIL_ROUNDS
+        )
+    session = await _followed(run, lambda: run.moot.engine.councils.start(wanted))
+    if arguments.debate and session.status == Status.COMPLETED and _is_open(run, session.id):
+
+        async def debate() -> str:
+            await run.moot.engine.councils.debate(session.id, arguments.rounds)
+            return session.id
+
+        session = await _followed(run, debate)
+    return BY_STATUS.get(session.status, PAUSED_OR_STOPPED)
+
+
+def _is_open(run: CommandRun, session_id: str) -> bool:
+    """Say whether the answers hold more than one option, so that there is something to debate."""
+    live = run.moot.engine.live(session_id)
+    if live is None:
+        return False
+    votes = outcome(live.debate_session.debate, live.messages).after.votes
+    return sum(count > 0 for count in votes.values()) > 1
 
 
 async def resume_council(run: CommandRun, live: LiveSession) -> int:
@@ -67,9 +89,15 @@ async def show_council(run: CommandRun, live: LiveSession) -> int:
 
 
 async def _follow(run: CommandRun, start: Callable[[], Awaitable[str]]) -> int:
+    session = await _followed(run, start)
+    return BY_STATUS.get(session.status, PAUSED_OR_STOPPED)
+
+
+async def _followed(run: CommandRun, start: Callable[[], Awaitable[str]]) -> Session:
+    """Print a council until its calls have ended, then what follows from it."""
     session = await run.follow(start, CouncilPrinter(run.texts))
     live = run.moot.engine.live(session.id)
     if live is not None and not run.arguments.json:
         text = council_text(live.debate_session, list(live.whole_messages()), run.texts)
         await run.print(f"{text}\n{last_line(session, run.texts)}")
-    return BY_STATUS.get(session.status, PAUSED_OR_STOPPED)
+    return session

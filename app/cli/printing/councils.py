@@ -8,7 +8,7 @@ from app.core.message import SPOKEN, CouncilPart, Message
 from app.core.session import DebateSession, Session
 from app.core.text import without_steering
 from app.core.texts import Texts
-from app.engine.council.outcome import outcome
+from app.engine.council.outcome import holders_of, outcome
 from app.engine.council.record import Record
 from app.engine.council.replies import LETTERS
 
@@ -62,9 +62,15 @@ def council_text(session: DebateSession, messages: Sequence[Message], texts: Tex
     if result.names_visible:
         lines.append(texts("council.names_visible"))
     lines += ["", f"{texts('council.options')}: {texts(f'council.state.{result.state}')}"]
+    holders = holders_of(record)
     for letter, option in zip(LETTERS, record.options(), strict=False):
-        who = ", ".join(names.get(one, "") for one in option.backers)
+        who = ", ".join(names.get(one, "") for one in holders[option.id])
         lines.append(f"  {letter}  {without_steering(option.text)} ({who})")
+    for view in result.minority:
+        if not view.now:
+            who = ", ".join(names.get(one, "") for one in view.holders)
+            text = next(one.text for one in record.options() if one.id == view.option)
+            lines.append(f"  {texts('council.given_up', names=who, option=without_steering(text))}")
     for kind in ("differ", "agreed"):
         points = record.points(kind)
         lines += ["", texts(f"council.{kind}")] if points else []

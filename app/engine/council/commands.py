@@ -7,7 +7,14 @@ from app.core.errors import BadInput, NotFound
 from app.core.events import utc_now
 from app.core.ids import new_id
 from app.core.message import CouncilPart, Message, MessageState, Role
-from app.core.session import Council, DebateSession, Status
+from app.core.session import (
+    DEFAULT_COUNCIL_ROUNDS,
+    MAX_COUNCIL_ROUNDS,
+    MIN_ROUNDS,
+    Council,
+    DebateSession,
+    Status,
+)
 from app.core.store import SessionStore
 from app.core.text import clean_text
 from app.engine.chat.run import USER_AUTHOR
@@ -94,6 +101,19 @@ class Councils:
         """Let the helper make one answer of all, in one call."""
         await self._want(session_id, "merges")
 
+    async def debate(self, session_id: str, rounds: int = DEFAULT_COUNCIL_ROUNDS) -> None:
+        """Debate what is open for so many rounds more, or until nobody moves; then all vote in secret."""
+        live = await self._at_rest(session_id)
+        debate = live.debate_session.debate
+        council = debate.council or Council()
+        begun = Record(debate, live.messages).rounds
+        if not council.helper:
+            raise BadInput("council_no_helper")
+        if not MIN_ROUNDS <= rounds <= MAX_COUNCIL_ROUNDS:
+            raise BadInput("rounds_out_of_range", rounds=rounds, least=MIN_ROUNDS, most=MAX_COUNCIL_ROUNDS)
+        live.change(debate=replace(debate, council=replace(council, rounds=begun + rounds, debated=begun)))
+        await self._go_on(live)
+
     async def choose(self, session_id: str, message_id: str) -> None:
         """Keep which answer the user goes by; "" for none."""
         live = await self._at_rest(session_id)
@@ -162,7 +182,12 @@ def council_object(session: DebateSession, messages: Sequence[Message]) -> dict[
     return {
         "question": record.question.content if record.question else "",
         "options": [asdict(one) for one in record.options()],
-        "ballots": [asdict(one) for one in record.ballots()],
+        "ballots": [
+            asdict(record.vote(who, number))
+            for number in range(record.rounds + 1)
+            for who in record.openings()
+            if number == 0 or record.voted(who, number)
+        ],
         "readings": [],
         "differ": [asdict(one) for one in record.points("differ")],
         "agreed": [asdict(one) for one in record.points("agreed")],
@@ -172,7 +197,7 @@ def council_object(session: DebateSession, messages: Sequence[Message]) -> dict[
 
 
 def _anew(council: Council | None) -> Council:
-    return replace(council or Council(), again=0, merges=0)
+    return replace(council or Council(), again=0, merges=0, rounds=0, debated=0)
 
 
 def _by_user(part: str, text: str, data: dict[str, object] | None = None) -> Message:

@@ -1,6 +1,6 @@
 """What follows from a council: who holds what, what leads, and how settled that is; pure, never stored."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -71,25 +71,36 @@ def outcome(debate: Debate, messages: Sequence[Message]) -> CouncilOutcome:
     """Return what follows from the messages of a council."""
     record = Record(debate, messages)
     everybody = [one.id for one in debate.participants]
-    before = after = _tally(record.ballots(), everybody, [one.id for one in record.options()])
+    options = record.options()
+    ids = [one.id for one in options]
+    votes = votes_of(record)
+    before = _tally(record.ballots(), everybody, ids)
+    after = _tally(votes, everybody, ids, _first_confidence(record))
     leaders = after.leaders()
     headline = leaders[0] if len(leaders) == 1 else ""
-    minority = sorted(
-        (one for one in record.options() if one.id != headline and after.votes.get(one.id)),
-        key=lambda one: (-after.votes[one.id], -after.weighted[one.id]),
-    )
+    others = [one for one in options if one.id != headline]
+    others.sort(key=lambda one: (-after.votes[one.id], -after.weighted[one.id]))
+    held_now = holders_of(record)
+    minority = [
+        View(option=one.id, holders=held_now[one.id], text=_text_of(record, held_now[one.id]))
+        for one in others
+        if held_now[one.id]
+    ]
+    minority += [
+        View(option=one.id, holders=one.backers, now=False, text=_text_of(record, one.backers))
+        for one in others
+        if one.backers and not held_now[one.id]
+    ]
     answered = len(record.openings())
     degraded = [] if answered == len(everybody) else ["answers"]
     if debate.council is not None and debate.council.differences and answered >= MIN_PARTICIPANTS:
         degraded += ["differences"] if record.grouped else []
     return CouncilOutcome(
-        state=_state(record, after, headline),
+        state=_state(record, before, after, headline),
         headline=headline,
         before=before,
         after=after,
-        minority=tuple(
-            View(option=one.id, holders=one.backers, text=_text_of(record, one.backers)) for one in minority
-        ),
+        minority=tuple(minority),
         answered=answered,
         asked=len(everybody),
         degraded=tuple(degraded),
@@ -103,13 +114,50 @@ def names_visible(debate: Debate) -> bool:
     return any(mentioned(text, debate.participants) for text in texts)
 
 
-def _tally(ballots: Sequence[Vote], everybody: Sequence[str], options: Sequence[str]) -> Tally:
+def votes_of(record: Record) -> tuple[Vote, ...]:
+    """Return what everybody holds now."""
+    return tuple(record.vote(one, record.rounds) for one in record.openings())
+
+
+def holders_of(record: Record) -> dict[str, tuple[str, ...]]:
+    """Return who holds each option now, by the option's id."""
+    votes = votes_of(record)
+    return {
+        option.id: tuple(vote.participant for vote in votes if vote.choice == option.id)
+        for option in record.options()
+    }
+
+
+def _first_confidence(record: Record) -> dict[str, int | None]:
+    """Return how sure each participant was when it took the position that it ends with: debating makes everybody surer."""
+    found = {}
+    for who in record.openings():
+        held = record.vote(who, record.rounds)
+        for number in range(record.rounds, -1, -1):
+            vote = record.vote(who, number)
+            if vote.choice != held.choice:
+                break
+            held = vote
+        found[who] = held.confidence
+    return found
+
+
+def _tally(
+    ballots: Sequence[Vote],
+    everybody: Sequence[str],
+    options: Sequence[str],
+    sure: Mapping[str, int | None] | None = None,
+) -> Tally:
     valid = [one for one in ballots if one.choice in options]
     voted = {one.participant for one in valid}
     return Tally(
         votes={one: sum(ballot.choice == one for ballot in valid) for one in options},
         weighted={
-            one: sum(_weight(ballot.confidence) for ballot in valid if ballot.choice == one)
+            one: sum(
+                _weight(sure.get(ballot.participant) if sure is not None else ballot.confidence)
+                for ballot in valid
+                if ballot.choice == one
+            )
             for one in options
         },
         missing=tuple(one for one in everybody if one not in voted),
@@ -120,14 +168,16 @@ def _weight(confidence: int | None) -> float:
     return 0.5 + (UNSURE if confidence is None else confidence) / 200
 
 
-def _state(record: Record, after: Tally, headline: str) -> str:
+def _state(record: Record, before: Tally, after: Tally, headline: str) -> str:
     valid = sum(after.votes.values())
     if valid < MIN_PARTICIPANTS:
         return State.NONE
     if not headline:
         return State.TIE
     for_it = after.votes[headline]
-    if for_it * 2 <= len(record.debate.participants):
+    first = before.leaders()
+    overturned = len(first) == 1 and first[0] != headline
+    if overturned or for_it * 2 <= len(record.debate.participants):
         return State.CONTESTED
     if for_it < len(record.debate.participants):
         return State.LEANING

@@ -51,6 +51,7 @@ class Vote:
     round: int = 0
     choice: str = ""
     confidence: int | None = None
+    moved_by: tuple[str, ...] = ()
 
 
 class Record:
@@ -77,12 +78,14 @@ class Record:
         wanted = to(self.question) if self.question else ()
         return [one for one in self.debate.participants if not wanted or one.id in wanted]
 
-    def last(self, part: str, who: str = "", *, latest: bool = False) -> Message | None:
-        """Return the message of a part that ended last since all were asked, or since the last question."""
+    def last(
+        self, part: str, who: str = "", *, latest: bool = False, number: int | None = None
+    ) -> Message | None:
+        """Return the message of a part (of a round) that ended last since all were asked, or since the last question."""
         found = None
         for one in self._latest if latest else self._since:
             if one.part == part and one.ended and (not who or one.author.id == who):
-                found = one
+                found = one if number in (None, one.round) else found
         return found
 
     def count(self, part: str) -> int:
@@ -127,8 +130,62 @@ class Record:
             )
         return tuple(found)
 
-    def options(self) -> tuple[Option, ...]:
-        """Return what can be held: as the user wrote it last, else by the differences, else by the short answers."""
+    @property
+    def rounds(self) -> int:
+        """How many rounds of debate have begun."""
+        return max(
+            (one.round for one in self._since if one.part == CouncilPart.TURN and one.ended), default=0
+        )
+
+    def statements(self, before: int) -> list[Message]:
+        """Return what is argued from in a round: the answers that were compared, then the turns round by round."""
+        openings = self.openings()
+        found = list(openings.values())
+        for number in range(1, before):
+            turns = (self.last(CouncilPart.TURN, one, number=number) for one in openings)
+            found += [one for one in turns if one is not None and one.state == MessageState.DONE]
+        return found
+
+    def vote(self, who: str, number: int) -> Vote:
+        """Return what a participant held after a round: by its ballot, else by what its turn said, else as before."""
+        said: Message | None = None
+        for each in range(number, 0, -1):
+            for part in (CouncilPart.BALLOT, CouncilPart.TURN):
+                said = self.last(part, who, number=each)
+                if said is not None and (said.data or {}).get("choice"):
+                    return _vote(who, each, said.data or {})
+        first = next((one for one in self.ballots() if one.participant == who), None)
+        return first or Vote(participant=who)
+
+    def voted(self, who: str, number: int) -> bool:
+        """Say whether a participant said in a round what it holds."""
+        return self.vote(who, number).round == number
+
+    def stands(self, number: int) -> bool:
+        """Say whether a round moved nobody, or all agree; a blank is never stable."""
+        voters = list(self.openings())
+        now = [self.vote(one, number) for one in voters]
+        if not all(one.round == number and one.choice for one in now):
+            return False
+        before = [self.vote(one, number - 1).choice for one in voters]
+        return before == [one.choice for one in now] or len({one.choice for one in now}) == 1
+
+    def options(self, before: int | None = None) -> tuple[Option, ...]:
+        """Return what can be held: as the user wrote it last, else by the differences, else by the short answers.
+
+        Behind them stand those that turns and ballots brought, of rounds `before` one or of all.
+        """
+        found = list(self._first_options())
+        for number in range(1, self.rounds + 1 if before is None else before):
+            for one in self.openings():
+                for part in (CouncilPart.TURN, CouncilPart.BALLOT):
+                    said = self.last(part, one, number=number)
+                    text = one_line((said.data or {}).get("new")) if said is not None else ""
+                    if text and all(same_words(text) != same_words(each.text) for each in found):
+                        found.append(Option(id=str((said.data or {})["choice"]), text=text, origin="turn"))  # type: ignore[union-attr]
+        return tuple(found)
+
+    def _first_options(self) -> tuple[Option, ...]:
         found = tuple(_option(one) for one in _objects(self.compared().get("options")))
         found = found or self._grouped()
         edited = self.last(CouncilPart.OPTIONS)
@@ -150,7 +207,7 @@ class Record:
 
     def ballots(self) -> tuple[Vote, ...]:
         """Return what everybody holds by their own answers; a participant without one has no ballot."""
-        held = {who: option.id for option in self.options() for who in option.backers}
+        held = {who: option.id for option in self._first_options() for who in option.backers}
         found = []
         for who, answer in self.openings().items():
             confidence = (answer.data or {}).get("confidence")
@@ -179,6 +236,17 @@ class Record:
             Option(id=f"o{number}", text=text, backers=tuple(backers), origin="answers")
             for number, (text, backers) in enumerate(several, 1)
         )
+
+
+def _vote(who: str, number: int, data: dict[str, object]) -> Vote:
+    confidence, moved = data.get("confidence"), data.get("moved_by")
+    return Vote(
+        participant=who,
+        round=number,
+        choice=str(data.get("choice")),
+        confidence=confidence if isinstance(confidence, int) else None,
+        moved_by=tuple(str(one) for one in moved) if isinstance(moved, list) else (),
+    )
 
 
 def to(question: Message) -> tuple[str, ...]:

@@ -7,13 +7,23 @@ import random
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from app.core.files import with_page_numbers
 from app.core.message import CouncilPart, Message, MessageState, Role
+from app.core.model_facts import Effort
 from app.core.provider import ModelRequest
 from app.core.session import Debate, Participant
-from app.engine.council.record import MOST_OPTIONS, Record, to
-from app.engine.council.replies import one_line, read_object
+from app.engine.council.record import MOST_OPTIONS, Option, Record, to
+from app.engine.council.replies import (
+    LETTERS,
+    OTHER,
+    confidence_of,
+    one_line,
+    read_choice,
+    read_object,
+    same_words,
+)
 from app.engine.debate.names import find_names
 from app.engine.prompts import Prompts
 from app.engine.turns.answer_style import length_words, temperature_of
@@ -21,6 +31,7 @@ from app.engine.turns.answer_style import length_words, temperature_of
 MOST_POINTS = 6
 MOST_QUOTE = 300
 SMALL_TOKENS = 160
+BALLOT_TOKENS = 400
 _MOST_SMALL = 6_000
 
 _TEXT = {"type": "string"}
@@ -99,6 +110,118 @@ def differences_request(
         answers=_numbered(debate, order),
     )
     return _to_helper(debate, text, schema=DIFFERENCES)
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderView:
+    """What one reader sees of a debate: the statements in order, and the options in an order of its own."""
+
+    statements: tuple[Message, ...] = ()
+    options: tuple[Option, ...] = ()
+    letters: Mapping[str, str] = field(default_factory=dict)
+
+
+def turn_request(
+    debate: Debate, messages: Sequence[Message], speaker: Participant, view: ReaderView, prompts: Prompts
+) -> ModelRequest:
+    """Return the request for a participant's turn in a round: only what is open is argued."""
+    return _argued(debate, messages, speaker, view, "council-turn", prompts)
+
+
+def ballot_request(
+    debate: Debate, messages: Sequence[Message], voter: Participant, view: ReaderView, prompts: Prompts
+) -> ModelRequest:
+    """Return the request for a secret ballot on the options in this reader's order."""
+    request = _argued(debate, messages, voter, view, "council-ballot", prompts)
+    letters = [*LETTERS[: len(view.options)], OTHER]
+    schema = _object(
+        choice={"type": "string", "enum": letters},
+        text=_TEXT,
+        confidence={"type": "integer"},
+        moved_by=_list({"type": "integer"}),
+    )
+    return replace(request, schema=schema, max_tokens=BALLOT_TOKENS, effort=Effort.AUTO)
+
+
+def view_of(
+    debate: Debate, messages: Sequence[Message], reader: str, number: int, *, ballot: bool
+) -> ReaderView:
+    """Return what a participant sees in a round, or after it for a ballot; letters are drawn anew for each reader."""
+    record = Record(debate, messages)
+    chance = random.Random(f"{debate.seed}/{reader}/{number}/{ballot}")
+    options = list(record.options(number + ballot))
+    chance.shuffle(options)
+    people = [one.id for one in debate.participants]
+    chance.shuffle(people)
+    return ReaderView(
+        tuple(record.statements(number + ballot)),
+        tuple(options),
+        dict(zip(people, LETTERS, strict=False)),
+    )
+
+
+def read_vote(text: str, view: ReaderView, message: str) -> dict[str, object]:
+    """Return what a trailer or a ballot says: the option, a new one, how sure, what moved; stored with what was shown."""
+    shown = [one.id for one in view.options]
+    found: dict[str, object] = {"shown": shown}
+    said = read_object(text) or {}
+    choice = read_choice(text, [(one.id, one.text) for one in view.options])
+    if choice == OTHER:
+        new = one_line(said.get("text"))
+        same = next((one.id for one in view.options if same_words(one.text) == same_words(new)), "")
+        if new and not same:
+            found["new"] = new
+        choice = same or (f"x{message}" if new else "")
+    if choice:
+        found["choice"] = choice
+    if (confidence := confidence_of(said.get("confidence"))) is not None:
+        found["confidence"] = confidence
+    moved = said.get("moved_by")
+    numbers = [one for one in moved if type(one) is int] if isinstance(moved, list) else []
+    found["moved_by"] = [
+        view.statements[one - 1].id for one in dict.fromkeys(numbers) if 0 < one <= len(view.statements)
+    ]
+    return found
+
+
+def _argued(
+    debate: Debate,
+    messages: Sequence[Message],
+    speaker: Participant,
+    view: ReaderView,
+    prompt: str,
+    prompts: Prompts,
+) -> ModelRequest:
+    record = Record(debate, messages)
+    lines = prompts.lines(debate.language, "council-words")
+    said = [
+        f"({number}) {lines['yours'] if one.author.id == speaker.id else lines['by'].format(letter=view.letters.get(one.author.id, ''))}: "
+        + without_names(one.content.strip(), debate, view.letters)
+        for number, one in enumerate(view.statements, 1)
+    ]
+    settled = "\n".join(f"- {one.text}" for one in record.points("agreed")) or f"- {lines['nothing']}"
+    options = "\n".join(f"{letter}: {one.text}" for letter, one in zip(LETTERS, view.options, strict=False))
+    text = prompts.text(
+        debate.language,
+        prompt,
+        question="\n\n".join([_question(debate, messages), *_files(debate, prompts)]),
+        settled=settled,
+        options=options,
+        statements="\n\n".join(said),
+    )
+    system = [speaker.system_prompt.strip() or speaker.persona.strip()]
+    system += length_words(speaker.length, prompts.lines(debate.language, "assistant"))
+    head = "\n\n".join(filter(None, system))
+    return ModelRequest(
+        provider=speaker.provider,
+        model=speaker.model,
+        messages=(
+            *([{"role": Role.SYSTEM, "content": head}] if head else []),
+            {"role": Role.USER, "content": text},
+        ),
+        effort=speaker.effort,
+        temperature=temperature_of(speaker.creativity),
+    )
 
 
 def merge_request(
@@ -259,13 +382,14 @@ def _numbered(debate: Debate, order: Sequence[Message]) -> str:
     )
 
 
-def without_names(text: str, debate: Debate) -> str:
-    """Return a text in which participants' names are not read, except those that the question or a file says."""
+def without_names(text: str, debate: Debate, letters: Mapping[str, str] | None = None) -> str:
+    """Return a text with letters for the participants' names, except for those that the question or a file says."""
     asked = "\n".join((debate.topic, *(file.text for file in debate.context)))
     known = {asked[one.start : one.end].casefold() for one in find_names(asked, debate.participants)}
     for found in reversed(find_names(text, debate.participants)):
         if text[found.start : found.end].casefold() not in known:
-            text = f"{text[: found.start]}…{text[found.end :]}"
+            letter = (letters or {}).get(found.participant_id, "…")
+            text = f"{text[: found.start]}{letter}{text[found.end :]}"
     return re.sub(r"^\s*\((\d+)\)", r"[\1]", text, flags=re.MULTILINE)
 
 

@@ -15,12 +15,17 @@ from app.engine.council.director import CouncilStep, next_steps
 from app.engine.council.record import Record
 from app.engine.council.replies import TrailerCleaner, read_trailer
 from app.engine.council.requests import (
+    ReaderView,
     answer_request,
+    ballot_request,
     differences_request,
     merge_request,
     numbered,
     read_differences,
+    read_vote,
     small_request,
+    turn_request,
+    view_of,
     with_names,
 )
 from app.engine.debate.director import PARTICIPANT, participant_of
@@ -122,7 +127,14 @@ class CouncilRun(Run):
         debate = self._live.debate_session.debate
         # Answers that come in meanwhile must not change what the numbers stand for.
         order = () if step.who else numbered(debate, self._live.messages)
-        plan, cleaners = self._plan(step, order)
+        view = view_of(
+            debate,
+            self._live.messages,
+            step.who,
+            step.number,
+            ballot=step.part == CouncilPart.BALLOT,
+        )
+        plan, cleaners = self._plan(step, order, view)
         self._live.start_turn(plan.message)
         speaker = self._speaker(plan.message.author)
         try:
@@ -131,11 +143,13 @@ class CouncilRun(Run):
         except NotFree as refused:
             result = CallResult(speaker.failed(plan.message, refused.reason))
         if result.message is not None:
-            speaker.write(replace(result, message=self._read(step, result.message, order, cleaners)))
+            speaker.write(replace(result, message=self._read(step, result.message, order, view, cleaners)))
         elif result.held:
             self._held = result.held
 
-    def _plan(self, step: CouncilStep, order: Sequence[Message]) -> tuple[CallPlan, list[ReplyCleaner]]:
+    def _plan(
+        self, step: CouncilStep, order: Sequence[Message], view: ReaderView
+    ) -> tuple[CallPlan, list[ReplyCleaner]]:
         session = self._live.debate_session
         debate = session.debate
         if step.who:
@@ -148,7 +162,8 @@ class CouncilRun(Run):
         cleaners: list[ReplyCleaner] = []
 
         def cleaner() -> ReplyCleaner:
-            kind = TrailerCleaner if step.part == CouncilPart.ANSWER else ReplyCleaner
+            spoken = step.part in (CouncilPart.ANSWER, CouncilPart.TURN)
+            kind = TrailerCleaner if spoken else ReplyCleaner
             made = kind.for_name(author.name)
             cleaners.append(made)
             return made
@@ -159,18 +174,19 @@ class CouncilRun(Run):
             role=Role.ASSISTANT,
             author=author,
             part=step.part,
+            round=step.number,
             retakes=step.retakes,
         )
         plan = CallPlan(
             message=message,
             provider=provider,
-            request=lambda _: self._request(step, order),
+            request=lambda _: self._request(step, order, view),
             cleaner=cleaner,
             may_ask=lambda: not step.who or step.who not in self._providers.world(session).absent,
         )
         return plan, cleaners
 
-    def _request(self, step: CouncilStep, order: Sequence[Message]) -> ModelRequest:
+    def _request(self, step: CouncilStep, order: Sequence[Message], view: ReaderView) -> ModelRequest:
         debate, messages, prompts = (
             self._live.debate_session.debate,
             self._live.messages,
@@ -181,12 +197,21 @@ class CouncilRun(Run):
         if step.part == CouncilPart.MERGE:
             return merge_request(debate, messages, order, prompts)
         speaker = participant_of(debate, step.who)
+        if step.part == CouncilPart.TURN:
+            return turn_request(debate, messages, speaker, view, prompts)
+        if step.part == CouncilPart.BALLOT:
+            return ballot_request(debate, messages, speaker, view, prompts)
         if self._providers.form(speaker.provider) == RequestForm.TRANSCRIPT:
             return small_request(debate, messages, speaker)
         return answer_request(debate, messages, speaker, prompts)
 
     def _read(
-        self, step: CouncilStep, message: Message, order: Sequence[Message], cleaners: list[ReplyCleaner]
+        self,
+        step: CouncilStep,
+        message: Message,
+        order: Sequence[Message],
+        view: ReaderView,
+        cleaners: list[ReplyCleaner],
     ) -> Message:
         """Return a message with what was read in it."""
         if message.state != MessageState.DONE:
@@ -195,8 +220,15 @@ class CouncilRun(Run):
             return replace(message, data=read_differences(message.content, order))
         if step.part == CouncilPart.MERGE:
             return replace(message, content=with_names(message.content, order))
+        if step.part == CouncilPart.BALLOT:
+            return replace(message, data=read_vote(message.content, view, message.id))
         if cleaners and isinstance(last := cleaners[-1], TrailerCleaner):
-            return replace(message, data={**read_trailer(last.trailer), "trailer": last.trailer.strip()})
+            said = (
+                read_vote(last.trailer, view, message.id)
+                if step.part == CouncilPart.TURN
+                else read_trailer(last.trailer)
+            )
+            return replace(message, data={**said, "trailer": last.trailer.strip()})
         return message
 
     def _spent_all(self) -> bool:

@@ -35,6 +35,7 @@ class CouncilController(Controller):
         self._run(page.again_requested, councils.ask)
         self._run(page.compare_requested, councils.compare)
         self._run(page.merge_requested, councils.merge)
+        self._run(page.debate_requested, councils.debate)
         self._run(page.retry_requested, councils.retry)
         self._run(page.use_requested, councils.choose)
         self._run(page.ask_requested, self._ask)

@@ -2,22 +2,22 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QBoxLayout, QFrame
 
 from app.core.message import CouncilPart, Message
 from app.core.reasons import paused_text
-from app.core.session import MIN_PARTICIPANTS, DebateSession, Status
+from app.core.session import DEFAULT_COUNCIL_ROUNDS, MIN_PARTICIPANTS, DebateSession, Status
 from app.engine.council.outcome import CouncilOutcome, State
 from app.gui.display.amounts import Spending
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.widgets.badge import Chip
-from app.gui.widgets.boxes import STRETCH, hbox
+from app.gui.widgets.boxes import FlowBox, hbox
 from app.gui.widgets.controls import Button, button
 from app.gui.widgets.label import Paragraph, plain_tip
 
-WITH_WORDS = 760
+SIDE_BY_SIDE = 980
 _TONES = {State.SETTLED: "ok", State.AGREED_ONE_FAMILY: "warn", State.LEANING: "accent"}
 
 
@@ -29,6 +29,7 @@ class CouncilBox(QFrame):
     again_requested = Signal()
     compare_requested = Signal()
     merge_requested = Signal()
+    debate_requested = Signal()
 
     def __init__(self, language: Language, look: Look) -> None:
         super().__init__()
@@ -43,23 +44,28 @@ class CouncilBox(QFrame):
             ("compare", self.compare_requested, "list-checks"),
             ("merge", self.merge_requested, "spline"),
             ("again", self.again_requested, "refresh-cw"),
+            ("debate", self.debate_requested, "scale"),
         ):
-            made = button("", f"council_{name}", signal.emit)
-            made.dress(look, icon)
+            first = name == "debate"
+            made = button("primary" if first else "", f"council_{name}", signal.emit)
+            made.dress(look, icon, "on_accent" if first else "text_2")
             self._buttons[name] = made
-        hbox(
-            self._chip,
-            (self._words, 1, Qt.AlignmentFlag.AlignVCenter),
-            STRETCH,
-            *self._buttons.values(),
-            inside=self,
-            margins=(14, 9, 12, 9),
-            spacing=10,
-        )
+        self._flow = FlowBox()
+        for made in self._buttons.values():
+            self._flow.add(made)
+        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
+        self._row.setContentsMargins(14, 9, 12, 9)
+        self._row.setSpacing(10)
+        self._row.addLayout(hbox(self._chip, (self._words, 1), spacing=10), 1)
+        self._row.addWidget(self._flow)
 
     def fit(self, width: int) -> None:
-        """Leave the sentence out where only the state and the buttons have room."""
-        self._words.setVisible(width >= WITH_WORDS or not self._chip.text())
+        """Put the buttons beside the state where there is room, else under it."""
+        wide = width >= SIDE_BY_SIDE
+        way = QBoxLayout.Direction.LeftToRight if wide else QBoxLayout.Direction.TopToBottom
+        self._row.setDirection(way)
+        shown = [made.sizeHint().width() + 6 for made in self._buttons.values() if not made.isHidden()]
+        self._flow.setMinimumWidth(sum(shown) if wide else 0)
 
     def show_state(
         self, session: DebateSession, messages: Sequence[Message], result: CouncilOutcome, *, read_only: bool
@@ -71,10 +77,11 @@ class CouncilBox(QFrame):
         if running or paused or not enough:
             self._chip.set_text("")
             said = words("council.answered", count=result.answered, asked=result.asked)
+            debates = council is not None and council.rounds > council.debated
             if paused:
                 said = f"{paused_text(session.reason, words.texts)} {said}"
             elif running and enough and result.answered == result.asked:
-                said = words("council.comparing")
+                said = words("council.debating" if debates else "council.comparing")
             self._words.setText(said)
         else:
             self._chip.set_text(state_text(result, words), _TONES.get(State(result.state), "warn"))
@@ -82,27 +89,33 @@ class CouncilBox(QFrame):
         helper = council is not None and bool(council.helper)
         compared = any(one.part == CouncilPart.DIFFERENCES and one.data for one in messages)
         late = "differences" in result.degraded or result.answered < result.asked or not compared
+        open_ = [one for one, count in result.after.votes.items() if count]
         shown = {
             "pause": running,
             "resume": paused,
             "compare": not running and not paused and enough and helper and late,
             "merge": not running and not paused and enough and helper,
             "again": not running and not paused,
+            "debate": not running and not paused and enough and helper and len(open_) > 1,
         }
         prices = {
             "compare": _price([one for one in messages if one.part == CouncilPart.DIFFERENCES][-1:], words),
             "merge": _price([one for one in messages if one.part == CouncilPart.DIFFERENCES][-1:], words),
             "again": _price(_last_asked(messages), words),
+            "debate": "",
         }
         calls = {"compare": 1, "merge": 1, "again": len(session.debate.participants) + 1}
+        # Two rounds, and the ballots at their end.
+        calls["debate"] = (DEFAULT_COUNCIL_ROUNDS + 1) * result.answered
         self._chip.setToolTip(plain_tip(self._words.text()))
-        self.fit(self.width())
         for name, made in self._buttons.items():
             text = words(f"council.{name}")
             if name in prices:
-                text += "  " + (prices[name] or words("council.calls", count=calls[name]))
+                key = "council.calls_most" if name == "debate" else "council.calls"
+                text += "  " + (prices[name] or words(key, count=calls[name]))
             made.setText(text)
             made.setVisible(shown[name] and not read_only)
+        self.fit(self.width())
 
 
 def state_text(result: CouncilOutcome, words: Language) -> str:

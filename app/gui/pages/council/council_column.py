@@ -151,9 +151,9 @@ class CouncilColumn(QFrame):
                 self.transcript.feed.append_text(message.id, "")
 
     def show_held(
-        self, letter: str, option: str, *, leads: bool, index: int | None, sure: int | None
+        self, letter: str, option: str, *, leads: bool, index: int | None, sure: int | None, first: str = ""
     ) -> None:
-        """Show the option that the participant holds and how sure it is; hidden while neither is known."""
+        """Show the option that the participant holds, and how sure it is; `first` is the letter of what it held first."""
         words = self._language
         self._held.setVisible(bool(option) or sure is not None)
         self._letter.setVisible(bool(option))
@@ -161,7 +161,9 @@ class CouncilColumn(QFrame):
         show_or_hide(self._holds, option)
         self._bar.setVisible(sure is not None)
         self._bar.show_percent(index or 0, sure or 0)
-        show_or_hide(self._sure, words("council.sure", percent=sure) if sure is not None else "")
+        said = [words("council.sure", percent=sure)] if sure is not None else []
+        said += [words("council.first", letter=first)] if first and first != letter else []
+        show_or_hide(self._sure, " · ".join(said))
         name, model = self._named
         held = words("council.holds", letter=letter, option=option) if option else ""
         self.setAccessibleName(". ".join(filter(None, (name, model, held, self._sure.text()))))

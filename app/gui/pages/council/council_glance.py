@@ -59,6 +59,7 @@ class Glance(QFrame):
         self,
         result: CouncilOutcome,
         options: Sequence[Option],
+        holders: Mapping[str, Sequence[str]],
         points: Mapping[str, Sequence[ComparedPoint]],
         participants: Sequence[Participant],
     ) -> None:
@@ -79,7 +80,9 @@ class Glance(QFrame):
                 widget.hide()
                 widget.deleteLater()
         for letter, option in zip(LETTERS, options, strict=False):
-            self._rows.addWidget(self._option(letter, option, result, names, places))
+            self._rows.addWidget(
+                self._option(letter, option, option.id == result.headline, holders[option.id], names, places)
+            )
         for kind, (part, text) in self._parts.items():
             lines = []
             for point in points[kind]:
@@ -93,22 +96,23 @@ class Glance(QFrame):
         self,
         letter: str,
         option: Option,
-        result: CouncilOutcome,
+        leads: bool,
+        held_by: Sequence[str],
         names: Mapping[str, str],
         places: Mapping[str, int],
     ) -> QWidget:
         row, tile, text = QWidget(), Letter(self._look), Paragraph("card_title")
-        tile.show_letter(letter, leads=option.id == result.headline)
+        tile.show_letter(letter, leads=leads)
         text.setText(option.text)
-        holders = []
-        for one in option.backers:
+        avatars = []
+        for one in held_by:
             avatar = Avatar(self._look, 20)
             avatar.set_speaker(names.get(one, ""), places.get(one))
-            holders.append(avatar)
+            avatars.append(avatar)
         count = plain_label("hint")
-        count.setText(str(len(option.backers)))
-        hbox(tile, (text, 1), *holders, count, inside=row, spacing=6)
-        who = ", ".join(names.get(one, "") for one in option.backers)
+        count.setText(str(len(held_by)))
+        hbox(tile, (text, 1), *avatars, count, inside=row, spacing=6)
+        who = ", ".join(names.get(one, "") for one in held_by)
         row.setAccessibleName(f"{letter}: {option.text} ({who})")
         return row
 

@@ -11,7 +11,7 @@ from app.core.events import MessageFinished
 from app.core.message import CouncilPart, Message, MessageState, Role
 from app.core.session import DebateSession, Status
 from app.engine.council.commands import MAX_TEXT
-from app.engine.council.outcome import outcome
+from app.engine.council.outcome import holders_of, outcome, votes_of
 from app.engine.council.record import Record, to
 from app.engine.council.replies import LETTERS
 from app.engine.debate.names import find_names
@@ -31,6 +31,7 @@ from app.gui.widgets.wording import named, say
 MARGIN = 18
 LEAST_HEIGHT = 320
 MERGED = ""
+COLUMNS = (CouncilPart.ANSWER, CouncilPart.TURN, CouncilPart.MERGE)
 
 
 class CouncilPage(ConversationView):
@@ -43,6 +44,7 @@ class CouncilPage(ConversationView):
     again_requested = Signal(str)
     compare_requested = Signal(str)
     merge_requested = Signal(str)
+    debate_requested = Signal(str)
     retry_requested = Signal(str, str)
     use_requested = Signal(str, str)
     ask_requested = Signal(str, str, object)
@@ -175,9 +177,9 @@ class CouncilPage(ConversationView):
 
     def _column(self, message: Message) -> CouncilColumn | None:
         """Return the column of an answer."""
-        if message.role != Role.ASSISTANT or message.part not in (CouncilPart.ANSWER, CouncilPart.MERGE):
+        if message.role != Role.ASSISTANT or message.part not in COLUMNS:
             return None
-        who = message.author.id if message.part == CouncilPart.ANSWER else MERGED
+        who = MERGED if message.part == CouncilPart.MERGE else message.author.id
         self._column_of[message.id] = who
         return self._columns.get(who)
 
@@ -199,15 +201,20 @@ class CouncilPage(ConversationView):
             return
         debate, messages = session.debate, list(self._messages.values())
         record, result = Record(debate, messages), outcome(debate, messages)
-        options, ballots = record.options(), {one.participant: one for one in record.ballots()}
+        options, ballots = record.options(), {one.participant: one for one in votes_of(record)}
         letters = {one.id: (letter, one.text) for letter, one in zip(LETTERS, options, strict=False)}
         self._question.setText(" ".join(debate.topic.split()))
         compared = bool(options) and session.status != Status.RUNNING
         self.glance.setVisible(compared)
         self._marks.setVisible(bool(record.points("differ")))
         self.glance.show_outcome(
-            result, options, {kind: record.points(kind) for kind in ("differ", "agreed")}, debate.participants
+            result,
+            options,
+            holders_of(record),
+            {kind: record.points(kind) for kind in ("differ", "agreed")},
+            debate.participants,
         )
+        firsts = {one.participant: one.choice for one in record.ballots()}
         used = record.last(CouncilPart.CHOICE)
         chosen = (used.data or {}).get("message") if used else ""
         answers = record.answers()
@@ -220,6 +227,7 @@ class CouncilPage(ConversationView):
                 leads=bool(ballot) and ballot.choice == result.headline,
                 index=place,
                 sure=ballot.confidence if ballot else None,
+                first=letters.get(firsts.get(one.id, ""), ("", ""))[0] if ballot and compared else "",
             )
             answer = answers.get(one.id)
             column.show_answer(answer, used=answer is not None and answer.id == chosen)
@@ -319,6 +327,7 @@ class CouncilPage(ConversationView):
         box.resume_requested.connect(lambda: self.resume_requested.emit(self.session_id))
         box.again_requested.connect(lambda: self.again_requested.emit(self.session_id))
         box.compare_requested.connect(lambda: self.compare_requested.emit(self.session_id))
+        box.debate_requested.connect(lambda: self.debate_requested.emit(self.session_id))
         box.merge_requested.connect(lambda: self.merge_requested.emit(self.session_id))
         composer.text_changed.connect(self._show_composer)
         composer.submitted.connect(self._on_submitted)

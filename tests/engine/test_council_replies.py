@@ -1,0 +1,82 @@
+"""What is read in the words of a council's models: votes, confidences and last lines, and whose family they are of."""
+
+import pytest
+
+from app.engine.council.families import family_of
+from app.engine.council.replies import OTHER, TrailerCleaner, confidence_of, read_choice, read_trailer
+
+SHOWN = (("o3", "Postgres, one row per document"), ("o1", "SQLite"), ("o2", "Neither of them"))
+
+
+@pytest.mark.parametrize(
+    ("text", "choice"),
+    [
+        ('{"choice": "B", "confidence": 80}', "o1"),
+        ('```json\n{"choice": "B",}\n```', "o1"),
+        ("{'choice': 'c'}", "o2"),
+        ("{“choice”: “A”}", "o3"),
+        ('{"choice": "SQLite"}', "o1"),
+        ('{"choice": "other", "text": "Files"}', OTHER),
+        ('{"choice": "D"}', ""),
+        ('{"choice": "B", "confi', "o1"),
+        ("My vote: B.", "o1"),
+        ("제 선택은 B입니다.", "o1"),
+        ("답: (A)", "o3"),
+        ("**C**", "o2"),
+        ("B", "o1"),
+        ("A", "o3"),
+        ("SQLite, since one writer is enough.", "o1"),
+        ("Either A or C", ""),
+        ("Either B or C", ""),
+        ("A difficult question", ""),
+        ("I would not choose B.", ""),
+        ("I do not vote for A; my choice is B", ""),
+        ("B가 아니라고 봅니다", ""),
+        ("option A, option B", ""),
+        ("", ""),
+    ],
+)
+def test_two_candidates_are_none(text: str, choice: str) -> None:
+    assert read_choice(text, SHOWN) == choice
+
+
+@pytest.mark.parametrize(
+    ("value", "percent"),
+    [
+        (70, 70),
+        ("70 %", 70),
+        (0.7, 70),
+        (1, 1),
+        (100, 100),
+        (101, None),
+        (-1, None),
+        (True, None),
+        ("sure", None),
+    ],
+)
+def test_a_confidence_is_a_percentage(value: object, percent: int | None) -> None:
+    assert confidence_of(value) == percent
+
+
+@pytest.mark.parametrize("size", [1, 3, 1000])
+@pytest.mark.parametrize(
+    ("written", "shown", "found"),
+    [
+        ('Use it.\n\n@@ {"answer": "Use it", "confidence": 0.8}', "Use it.", {"answer": "Use it", "confidence": 80}),
+        ('Mail me @@ home.\n@@{"answer": "x"}\n', "Mail me @@ home.", {"answer": "x"}),
+        ('`@@ {"answer":\n "x"}`\nAnd more.', "And more.", {"answer": "x"}),
+        ("Plain.", "Plain.", {}),
+        ("Broken.\n@@ {answer", "Broken.", {}),
+    ],
+)  # fmt: skip
+def test_the_last_line_is_not_shown(written: str, shown: str, found: dict[str, object], size: int) -> None:
+    cleaner = TrailerCleaner.for_name("GPT")
+    pieces = [cleaner.feed(written[at : at + size])[0] for at in range(0, len(written), size)]
+    text = "".join([*pieces, cleaner.finish()[0]])
+    assert text.strip() == shown
+    assert read_trailer(cleaner.trailer) == found
+
+
+def test_models_of_one_family_are_told_whatever_their_provider() -> None:
+    assert family_of("anthropic/claude-opus-4-5") == family_of("claude-haiku") == "anthropic"
+    assert family_of("openai/gpt-5.2") == family_of("o3-mini") != family_of("gemini-3-pro")
