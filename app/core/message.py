@@ -248,7 +248,7 @@ class Message:
     a parent form a tree: `follows` is the turn before ("" for the first), and turns that follow the
     same one are versions of each other. A question is a message with a `prompt`; `answers` is, in
     the answer, the question's id. `model` is "provider/model", `effort` the Effort it was asked for, "" where that was
-    left to it, `provider_state` what that provider
+    left to it or it takes none, `provider_state` what that provider
     must be sent back as it came (signed thinking). `retakes` is the id of the failed message whose turn in a
     debate this one takes again. `control` is, in a tool's result, what the loop does
     next where that is not to go on: wait or end. `told` is what its request said last of the session's state where

@@ -8,7 +8,7 @@ import pytest
 from app.core.agent import Agent, Group
 from app.core.errors import BadInput
 from app.core.message import Message, Role
-from app.core.model_facts import Effort
+from app.core.model_facts import Effort, FactSource, ModelFacts
 from app.core.session import Status
 from app.engine.chat.branches import said_from, versions
 from tests.builders import Bench, a_bench, a_log_store, a_setup, people
@@ -130,10 +130,10 @@ async def test_a_version_in_a_group_goes_up_to_the_users_next_message(tmp_path: 
 
 async def test_what_is_said_in_a_debate_keeps_its_effort(tmp_path: Path) -> None:
     made = a_bench(a_log_store(tmp_path))
-    first, second = people(2)
-    session_id = await made.run(a_setup(participants=(replace(first, effort=Effort.HIGH), second), rounds=1))
-    assert [(one.author.name, one.effort) for one in made.messages(session_id)] == [
-        (first.name, "high"),
-        (second.name, ""),
-    ]
+    first, second, third = people(3)
+    made.models.told[third.model] = ModelFacts(efforts=(), source=FactSource.LIST)
+    seats = (replace(first, effort=Effort.HIGH), second, replace(third, effort=Effort.HIGH))
+    session_id = await made.run(a_setup(participants=seats, rounds=1))
+    said = [(one.author.name, one.effort) for one in made.messages(session_id)]
+    assert said == [(first.name, "high"), (second.name, ""), (third.name, "")]
     await made.engine.shutdown()

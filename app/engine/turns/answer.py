@@ -272,7 +272,8 @@ class Answer:
     def _new_message(self) -> Message:
         asked = self._request
         model = f"{asked.provider}/{asked.model}" if asked else ""
-        effort = asked.effort if asked and asked.effort != Effort.AUTO else ""
+        takes = asked is not None and self._models.known_facts(asked.provider, asked.model).efforts != ()
+        effort = asked.effort if asked and takes and asked.effort != Effort.AUTO else ""
         return replace(self._plan.message, created_at=utc_now(), model=model, effort=effort)
 
     def _ended(self, state: str) -> Message:
