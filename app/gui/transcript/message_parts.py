@@ -101,9 +101,9 @@ WIDEST_CHIP = 260
 
 def size_of(attachment: Attachment) -> int:
     """Return the size of an attachment in bytes."""
-    return (
-        len(attachment.data) * 3 // 4 if attachment.data else len(attachment.text.encode("utf-8", "replace"))
-    )
+    if encoded := len(attachment.data) or sum(map(len, attachment.pages)):
+        return encoded * 3 // 4
+    return len(attachment.text.encode("utf-8", "replace"))
 
 
 def size_text(size: int) -> str:
