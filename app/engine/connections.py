@@ -145,11 +145,15 @@ class Connections:
         """Return what is known about a model by now."""
         return self._models.known_facts(provider_id, model)
 
-    async def learn_facts(self) -> None:
-        """Look up what is known about the models that are offered, so that `known_facts` says it."""
-        for status in self._providers():
-            for model in status.models if status.ready and not status.local else ():
-                await self._models.facts(status.config.id, model)
+    async def learn_facts(self, wanted: Iterable[tuple[str, str]] | None = None) -> None:
+        """Look up what is known about models, by provider and name, so that `known_facts` says it; None for all on offer."""
+        offered = [
+            (status.config.id, model)
+            for status in self._providers()
+            for model in (status.models if status.ready and not status.local else ())
+        ]
+        for pair in offered if wanted is None else wanted:
+            await self._models.facts(*pair)
 
     async def learn_about(self, models: Sequence[AgentModel]) -> None:
         """Look up what is known about these models, so that `known_facts` says it."""

@@ -338,7 +338,9 @@ class DebateController(Controller):
         self._panel.setup.show_document_size(path, characters)
 
     async def _ask_prices(self, pairs: tuple[tuple[str, str], ...]) -> None:
+        """Ask what models cost and take, and show the estimate and the efforts."""
         await self._engine.estimates.ask(pairs)
+        await self._engine.connections.learn_facts(pairs)
         self._panel.setup.refresh_estimate()
 
     def _on_history_open(self, session_id: str) -> None:
