@@ -142,7 +142,8 @@ class BlockDocument(QTextDocument):
         block_format = _block_format(block, self._line(block))
         if self.blocks:
             block_format.setTopMargin(gap_between(self.blocks[-1], block))
-            cursor.insertBlock(block_format)
+            # A bullet has the format of its block, not that of what came before, such as a link.
+            cursor.insertBlock(block_format, self._character_format(block, Span("")))
         else:
             cursor.setBlockFormat(block_format)
         if block.marker and block.marker not in TICK_BOXES:

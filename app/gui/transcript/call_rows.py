@@ -11,7 +11,7 @@ from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
 from app.core.message import Consent, Message, ToolCall
-from app.core.text import visible
+from app.core.text import clock_text, visible
 from app.gui.markdown.blocks import CODE, Block, code_chunks
 from app.gui.transcript.message_parts import paint_chevron
 from app.gui.transcript.painted_row import (
@@ -68,7 +68,8 @@ _TONES = {
 class CardContext(RowContext):
     """What a card shows: the call, its state and its result.
 
-    `depth` is that of the sub-agent it starts, else 0; `permission` the user's answer if the call needed one.
+    `depth` is that of the sub-agent it starts, else 0; `permission` the user's answer if the call needed one,
+    `elapsed_s` for how long it has been running, None if it does not run.
     """
 
     call: ToolCall
@@ -77,6 +78,7 @@ class CardContext(RowContext):
     result: str = ""
     depth: int = 0
     permission: str = ""
+    elapsed_s: int | None = None
     unfolded: bool = False
     whole: bool = False
 
@@ -153,6 +155,8 @@ class CardRow(ContextRow[CardContext]):
         if permission == Consent.DENY:
             return texts("transcript.permission.deny")
         state = texts(f"transcript.card.{self.context.state}")
+        if self.context.elapsed_s:
+            state += f" · {clock_text(self.context.elapsed_s)}"
         return f"{self._permission()} · {state}" if permission else state
 
     def _permission(self) -> str:

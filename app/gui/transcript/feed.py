@@ -15,7 +15,7 @@ from app.gui.transcript.canvas import Canvas, single_shot
 from app.gui.transcript.message_row import MessageRow
 from app.gui.transcript.pending_messages import SLICE, PendingMessages, PendingMessagesTimer
 from app.gui.transcript.question_row import QuestionRow, QuestionWidgets
-from app.gui.transcript.row_tree import CARD, QUESTION
+from app.gui.transcript.row_tree import QUESTION
 from app.gui.transcript.speaker_line import TypingIndicator
 from app.gui.transcript.summary_row import SummaryRow
 from app.gui.transcript.transcript_model import Splice, TranscriptModel
@@ -374,14 +374,12 @@ class Feed(QObject):
         self._last_cost_ms = (thread_time() - began) * 1000
 
     def _on_refreshed(self) -> None:
-        """Put the widgets of open questions in their places; tick while a folded sub-agent runs, or a model thinks, on screen."""
+        """Put the widgets of open questions in their places; tick while a row on screen counts seconds."""
         if not self._model.chat:
             return
         boxes: dict[str, QRect] = {}
         beats = False
         for placed in self._canvas.placed:
-            if self._model.entries[placed.row].kind == CARD:
-                continue
             row = self._canvas.row(placed.row)
             if isinstance(row, QuestionRow) and row.open:
                 boxes[row.message.id] = row.box.translated(0, placed.top)
@@ -424,7 +422,10 @@ class Feed(QObject):
 
 
 def _goes_on(row: object) -> bool:
-    """Return whether a row shows what a folded sub-agent does, or that a model thinks."""
+    """Return whether a row shows what a folded sub-agent does, that a model thinks, or how long a tool runs."""
     if isinstance(row, GroupRow):
         return row.context.runs and row.context.folded
+    if isinstance(row, CardRow):
+        # Of a sub-agent its head tells.
+        return row.context.elapsed_s is not None and not row.context.depth
     return isinstance(row, MessageRow) and row.thinks

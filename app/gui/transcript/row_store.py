@@ -14,7 +14,7 @@ from app.engine.workflow.director import WORKFLOW
 from app.engine.workflow.step_protocol import read_by_people
 from app.gui.markdown.blocks import clean
 from app.gui.markdown.highlight import colour, lex
-from app.gui.transcript.call_rows import CardContext, CardRow, GroupContext, GroupRow
+from app.gui.transcript.call_rows import CallState, CardContext, CardRow, GroupContext, GroupRow
 from app.gui.transcript.message_row import MessageContext, MessageRow
 from app.gui.transcript.painted_row import PaintedRow, RowContext
 from app.gui.transcript.question_row import HeightOf, QuestionContext, QuestionRow
@@ -26,6 +26,7 @@ from app.gui.transcript.row_words import GUIDED
 from app.gui.transcript.segments import Segment
 from app.gui.transcript.summary_row import SummaryContext, SummaryRow
 from app.gui.transcript.transcript_model import TranscriptModel
+from app.gui.transcript.turn_book import seconds_since
 
 _ROWS: dict[type[RowContext], type[PaintedRow]] = {
     CardContext: CardRow,
@@ -93,9 +94,12 @@ class RowMaker:
         call = message.tool_calls[entry.call]
         result = book.messages.get(entry.result_id)
         starts = book.calls_agent(message.turn_id, call)
+        state = book.call_state(message, call, entry.result_id, runs=model.runs)
+        runs = state == CallState.RUNNING
         return CardContext(
             call=call,
-            state=book.call_state(message, call, entry.result_id, runs=model.runs),
+            state=state,
+            elapsed_s=seconds_since(result.created_at) if result is not None and runs else None,
             seconds=result.seconds if result is not None else None,
             result=result.content if result is not None else "",
             permission=book.permission(message.turn_id, call.id),

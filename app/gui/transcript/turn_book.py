@@ -248,10 +248,15 @@ class TurnBook:
     def elapsed(self, turn_id: str, now: datetime | None = None) -> int:
         """Return the whole seconds since a turn began."""
         said = self.said(turn_id)
-        try:
-            began = datetime.fromisoformat(said[0].created_at) if said else None
-        except ValueError:
-            began = None
-        if began is None or began.tzinfo is None:
-            return 0
-        return max(0, int(((now or datetime.now(UTC)) - began).total_seconds()))
+        return seconds_since(said[0].created_at if said else "", now)
+
+
+def seconds_since(time: str, now: datetime | None = None) -> int:
+    """Return the whole seconds since a time in ISO 8601, 0 if it is unknown."""
+    try:
+        began = datetime.fromisoformat(time)
+    except ValueError:
+        return 0
+    if began.tzinfo is None:
+        return 0
+    return max(0, int(((now or datetime.now(UTC)) - began).total_seconds()))

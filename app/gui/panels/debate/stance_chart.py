@@ -48,6 +48,11 @@ class StanceLine:
     name: str
     stances: tuple[int | None, ...]
 
+    @property
+    def voted(self) -> bool:
+        """Whether there is any valid ballot."""
+        return any(stance is not None for stance in self.stances)
+
     def height(self, place: int) -> float:
         """Return the stance at a position, interpolated if it is missing."""
         known = [number for number, stance in enumerate(self.stances) if stance is not None]
@@ -194,6 +199,8 @@ class StanceChart(PaintedText):
 
     def _paint_line(self, painter: QPainter, number: int) -> None:
         line = self._lines[number]
+        if not line.voted:
+            return
         colour = QColor(self._look.tokens.speaker(number)[0])
         for place in range(len(line.stances) - 1):
             voted = line.stances[place] is not None and line.stances[place + 1] is not None
@@ -208,11 +215,15 @@ class StanceChart(PaintedText):
         colour = QColor(self._look.tokens.speaker(number)[0])
         end = self._point(number, len(self._lines[number].stances) - 1)
         middle = rect.center().y()
+        voted = self._lines[number].voted
         painter.setPen(QPen(colour, 1))
-        painter.drawLine(end, QPointF(rect.left() - 14, middle))
-        self._paint_mark(painter, QPointF(rect.left() - 9, middle), number, hollow=False)
+        if voted:
+            painter.drawLine(end, QPointF(rect.left() - 14, middle))
+        self._paint_mark(painter, QPointF(rect.left() - 9, middle), number, hollow=not voted)
         painter.setPen(colour)
         name = " ".join(self._lines[number].name.split())
+        if not voted:
+            name = self._language("verdict.no_vote", name=name)
         shown = painter.fontMetrics().elidedText(name, Qt.TextElideMode.ElideRight, int(rect.width()))
         painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
 

@@ -1,0 +1,64 @@
+"""What is drawn says no more than what is there: bullets, digits, running tools, participants without a vote."""
+
+from datetime import UTC, datetime, timedelta
+
+from PySide6.QtGui import QColor, QFont
+
+from app.core.message import MessageState
+from app.core.session import Ballot, Debate, Participant
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look, ui_font
+from app.gui.display.theme import LIGHT
+from app.gui.markdown.document import BlockDocument
+from app.gui.markdown.parser import parse
+from app.gui.panels.debate.stance_chart import StanceChart
+from app.storage.paths import resources_dir
+from tests.gui.chats import SESSION, call, gave, spoke
+from tests.gui.shown_view import shown_view
+
+
+def test_a_bullet_after_a_link_has_the_colour_of_the_text(qtbot) -> None:
+    view = shown_view(qtbot, 600, 400)
+    view.feed.show_session(SESSION, [spoke("m1", "tm", "")])
+    text = view.canvas.style.text
+    document = BlockDocument(text, parse("- see [this](https://example.org)\n- and that\n"))
+    second = document.findBlockByNumber(1)
+    assert second.textList() is not None
+    assert second.charFormat().foreground().color() != QColor(LIGHT.accent)
+    assert not second.charFormat().isAnchor() and not second.charFormat().fontUnderline()
+
+
+def test_letters_between_digits_stay_letters(qapp) -> None:
+    assert ui_font().featureValue(QFont.Tag("calt")) == 0
+
+
+def test_a_running_tool_says_since_when(qtbot) -> None:
+    view = shown_view(qtbot, 800, 400)
+    began = (datetime.now(UTC) - timedelta(seconds=75)).isoformat()
+    result = gave("r", "tm", "c", "", state=MessageState.STREAMING)
+    object.__setattr__(result, "created_at", began)
+    view.feed.show_session(SESSION, [spoke("m1", "tm", "", [call("c")]), result])
+    assert ", running · 1:15," in view.describe("m1/0")
+    assert view.feed._beat.isActive()
+
+
+def test_who_never_voted_has_no_line_and_is_named_so(qtbot, qapp) -> None:
+    look = Look(qapp, resources_dir(), "light")
+    chart = StanceChart(Language(resources_dir() / "i18n", "en"), look, "chart")
+    qtbot.addWidget(chart)
+    seats = tuple(Participant(id=one, name=one, provider="p", model="m") for one in "ab")
+    ballots = tuple(Ballot(participant="a", round=number, stance=2) for number in range(3))
+    chart.show_debate(Debate(topic="t", participants=seats, ballots=ballots))
+    chart.resize(500, chart.sizeHint().height())
+    image = chart.grab().toImage()
+    room = chart._room()
+
+    def painted(number: int) -> int:
+        colour = QColor(LIGHT.speaker(number)[0]).rgb()
+        across, down = (
+            range(int(a), int(b)) for a, b in ((room.left(), room.right()), (room.top(), room.bottom()))
+        )
+        return sum(image.pixel(x, y) == colour for x in across for y in down)
+
+    assert painted(0) > 10
+    assert painted(1) == 0
