@@ -13,6 +13,7 @@ from app.core.session import Chat, ChatSession, QueuedMessage
 from tests import app_driver
 from tests.app_driver import Person, at_window
 from tests.chat_scenes import TREE, architect, replies, said_last
+from tests.repeats import slow_after
 from tests.wire import Answer, Fault, WireServer
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
 
@@ -314,7 +315,7 @@ async def test_a_deleted_chat_comes_back(person, wire_servers):  # noqa: F811
 LONG = "Should cities ban private cars from their centres, and who pays for the buses then? " * 3
 
 
-@pytest.mark.parametrize("language", ["en", "ko"])
+@pytest.mark.parametrize("language", slow_after(1, [("en",), ("ko",)]))
 async def test_nothing_is_cut_off_in_the_smallest_window(qapp, data_dir, language):
     async with at_window(data_dir, language=language, size=(900, 600)) as person:
         page = person.window.controller.chat_page

@@ -11,6 +11,7 @@ from app.core.session import Participant
 from app.engine.engine import DebateSetup
 from app.gui.panels.debate.discussion_view import DiscussionView
 from tests.app_driver import Person, at_window, until
+from tests.repeats import slow_after
 from tests.wire import Fault, WireServer
 from tests.wire.fixtures import wire_home, wire_servers
 
@@ -91,7 +92,7 @@ async def test_a_turn_that_waits_is_tried_at_once_and_its_wait_is_seen_by_who_co
 
 
 @pytest.mark.timeout(180)
-@pytest.mark.parametrize("language", ["en", "ko"])
+@pytest.mark.parametrize("language", slow_after(1, [("ko",), ("en",)]))
 async def test_a_debate_that_failed_turns_paused_goes_on_without_one_of_them(
     person: Person,
     wire_home: dict[str, WireServer],

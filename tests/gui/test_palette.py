@@ -16,7 +16,7 @@ from tests.wire import Answer
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
 
 
-@pytest.fixture(params=["en", "ko"])
+@pytest.fixture(params=["ko", pytest.param("en", marks=pytest.mark.slow)])
 async def person(qapp, data_dir, request):
     async with at_window(data_dir, language=request.param) as person:
         person.window.activateWindow()

@@ -13,6 +13,7 @@ from app.gui.commands import COMMANDS, chosen_keys, kept_shortcuts
 from app.gui.pages.settings.settings_dialog import PAGES
 from app.gui.pages.settings.settings_rows import settings_of
 from tests.app_driver import at_window, until
+from tests.repeats import slow_after
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
 
 CTRL = Qt.KeyboardModifier.ControlModifier
@@ -45,7 +46,7 @@ def test_every_setting_with_a_page_is_on_one_that_exists():
     assert settings_of("appearance")[0] == "language"
 
 
-@pytest.mark.parametrize("language", ["en", "ko"])
+@pytest.mark.parametrize("language", slow_after(1, [("en",), ("ko",)]))
 async def test_every_page_opens_and_what_takes_the_focus_has_a_name(person, language):
     person.window.controller.settings.choose(replace(kept(person), language=language))
     nameless = []

@@ -18,6 +18,7 @@ from tests import app_driver
 from tests.app_driver import Person, at_window
 from tests.chat_scenes import architect
 from tests.gui.test_main_window import cut_off
+from tests.repeats import slow_after
 from tests.wire import Answer, Fault
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
 
@@ -100,7 +101,7 @@ async def test_one_panel_is_open_at_a_time(person):
     assert not panel(person).isVisible()
 
 
-@pytest.mark.parametrize("language", ["en", "ko"])
+@pytest.mark.parametrize("language", slow_after(1, [("en",), ("ko",)]))
 async def test_nothing_is_cut_off_in_the_smallest_window(qapp, data_dir, language):
     async with at_window(data_dir, language=language, size=(900, 600)) as person:
         await person.click("workflow_button")
