@@ -132,3 +132,13 @@ def test_a_hand_over_that_is_not_changed_runs_as_it_was_asked_for(qtbot, qapp) -
     card.allow.setEnabled(True)
     card.allow.click()
     assert answers == ["allow"]
+
+
+@pytest.mark.threat("T11")
+def test_allowing_a_server_weighs_no_more_than_refusing_it(qtbot, qapp) -> None:
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    words = Language(resources_dir() / "i18n", "en")
+    dialog = ConsentDialog(words, ServerStatus(server=SERVER, state=ServerState.ASKING), parent)
+    assert dialog.go.property("kind") == dialog.cancel.property("kind")
+    assert dialog.cancel.isDefault() and not dialog.go.isDefault()

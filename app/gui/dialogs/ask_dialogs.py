@@ -33,7 +33,8 @@ class AskDialog(QDialog):
     ) -> None:
         """`name` begins all object names; `go` and `cancel` end those of the buttons.
 
-        With each comes the text of `go` and the key of the text of `cancel`. If `safe`, Enter cancels.
+        With each comes the text of `go` and the key of the text of `cancel`. If `safe`, both weigh the same and Enter
+        cancels.
         """
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -42,7 +43,7 @@ class AskDialog(QDialog):
         self._words = words
         self.heading = plain_label("page_title", wrap=True, text=title)
         self.cancel = button("", f"{name}_{cancel[0]}", self.reject, text=words(cancel[1]))
-        self.go = button("primary", f"{name}_{go[0]}", self._on_go, text=go[1])
+        self.go = button("" if safe else "primary", f"{name}_{go[0]}", self._on_go, text=go[1])
         (self.cancel if safe else self.go).setDefault(True)
 
     def arrange(
