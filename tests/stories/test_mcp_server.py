@@ -90,6 +90,7 @@ async def test_a_server_is_allowed_used_asked_about_and_survives_the_death_of_it
     assert {one.status for one in wire_home["openai"].requests} == {200}
 
 
+@pytest.mark.slow
 async def test_permissions_last_as_long_and_cover_as_much_as_was_said(
     data_dir: Path, wire_home: dict[str, WireServer]
 ) -> None:
