@@ -4,7 +4,9 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 
 import pytest
+from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QFontMetrics
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractScrollArea,
@@ -20,7 +22,7 @@ from app.engine.debate.verdict import Judge
 from app.gui.widgets.badge import Chip
 from app.gui.widgets.controls import ShorteningButton, WrappedTick
 from app.gui.widgets.label import ElidedLabel, Paragraph
-from tests.app_driver import Person, at_window
+from tests.app_driver import Person, at_window, until
 from tests.gui.every_page import DEBATE, every_page, keep_all, parts_of
 from tests.repeats import slow_after
 
@@ -145,6 +147,66 @@ async def test_the_cards_of_the_welcome_page_hold_their_words_at_any_width(qapp,
                     found[percent, width] = wrong
         person.window.look.choose_size(100)
     assert found == {}
+
+
+def shortened(root: QWidget) -> list[str]:
+    """Return the buttons of which not all words are seen, also those that may be shortened where room is scarce."""
+    found = [one for one in parts_of(root) if isinstance(one, QAbstractButton) and one.text()]
+    wide = [one for one in found if one.sizeHint().width() > one.width() + 1]
+    return [f"{type(one).__name__} {one.objectName()} {one.text()!r}" for one in wide]
+
+
+@pytest.mark.parametrize("language", slow_after(1, [("ko",), ("en",)]))
+async def test_with_a_panel_open_no_button_is_shortened_at_1440_pixels(qapp, data_dir, language):
+    await keep_all(data_dir)
+    found: dict[str, list[str]] = {}
+    async with at_window(data_dir, language=language, size=(1440, 900)) as person:
+        top = person.window.top_bar
+        async for name, root in every_page(person):
+            panels = (top.debate_button, top.workflow_button, top.plan_button)
+            if root is person.window and not any(one.isChecked() for one in panels):
+                panel = top.plan_button if name in ("group", "chat", "question") else top.debate_button
+                panel.setChecked(True)
+                await person.settle(0.1)
+                wrong = shortened(root)
+                panel.setChecked(False)
+            else:
+                wrong = shortened(root)
+            if wrong:
+                found[name] = wrong
+    assert found == {}
+
+
+async def test_f2_renames_and_pause_never_turns_into_resume_under_the_mouse(qapp, data_dir):
+    await keep_all(data_dir)
+    async with at_window(data_dir, size=(1440, 900)) as person:
+        window, desk = person.window, person.window.controller
+        desk.debates.show_setup("")
+        await desk.debates.show_discussion(DEBATE)
+        view = desk.panel.discussion
+        lists = (window.side_bar.sessions, desk.panel.history.list, view.transcript)
+        for place, part in zip((1, 2, 1), lists, strict=True):
+            desk.panel.tabs.choose(place)
+            if part is lists[0]:
+                part.select(DEBATE)
+            elif part is lists[1]:
+                part.setCurrentIndex(part.model().index(0, 0))
+            part.setFocus()
+            QTest.keyClick(part, Qt.Key.Key_F2)
+            await until(lambda: person.sees("rename_dialog"), 5, part.objectName())
+            person.find("rename_dialog").reject()
+            await until(lambda: not person.sees("rename_dialog"))
+        controls, over = view.controls, view.session
+        places: dict[str, dict[QWidget, QRect]] = {}
+        for status in (Status.RUNNING, Status.PAUSED):
+            controls.show_change(replace(over, status=status, reason=""))
+            await person.settle(0.1)
+            buttons = (controls.pause, controls.stop, controls.resume)
+            places[status] = {one: one.geometry() for one in buttons if one.isVisible()}
+        assert controls.resume in places[Status.PAUSED] and controls.resume not in places[Status.RUNNING]
+        for button, place in places[Status.PAUSED].items():
+            others = [where for one, where in places[Status.RUNNING].items() if one is not button]
+            assert not any(place.intersects(where) for where in others), button.objectName()
 
 
 async def debate_pages(person: Person) -> AsyncIterator[tuple[str, QWidget]]:

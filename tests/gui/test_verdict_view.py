@@ -278,7 +278,16 @@ def show(person: Person, session: DebateSession, messages: list[Message]) -> Dis
 async def test_a_model_too_small_to_judge_leads_to_a_provider(qapp, data_dir):
     verdict = Verdict(open=(Point(text="I say so.", cites=("m0",)),), failure="too_small")
     async with at_window(data_dir) as person:
-        view = show(person, *a_session(verdict=verdict))
+        session, messages = a_session(verdict=verdict)
+        small = tuple(replace(one, provider="embedded") for one in session.debate.participants)
+        view = show(
+            person,
+            replace(session, debate=replace(session.debate, participants=small, verdict=None)),
+            messages,
+        )
+        view.controls.side_chosen.emit("verdict")
+        assert "too small" in view.verdict._sentence.text() and not person.sees("debate_ask")
+        view = show(person, session, messages)
         assert "too small" in view.verdict._sentence.text()
         assert not person.sees("debate_ask")
         assert person.sees("cite_m0")

@@ -141,6 +141,10 @@ async def test_without_a_provider_it_says_that_the_model_is_small(qapp, data_dir
         empty = person.window.controller.chat_page._empty
         person.window.controller._refresh_providers()
         assert empty.isVisible() and "small" in empty.text() and "add a provider" in empty.text()
+        welcome = person.window.welcome
+        assert not any(one.isHidden() for one in welcome._examples)
+        person.window.language.choose("ko")
+        assert all(one.isHidden() for one in welcome._examples)
 
 
 async def test_the_group_card_offers_ready_made_ones_and_then_opens_the_first(person):

@@ -194,6 +194,8 @@ class DebateController(Controller):
         panel.history.continue_requested.connect(self._on_history_continue)
         panel.history.delete_requested.connect(sessions.delete)
         self._wire_summary()
+        panel.history.rename_requested.connect(sessions.ask_name)
+        panel.discussion.rename_requested.connect(sessions.ask_name)
         for view in (panel.discussion, self._page):
             view.pause_requested.connect(sessions.pause)
             view.resume_requested.connect(sessions.resume)

@@ -240,6 +240,8 @@ class SessionList(QListView):
         summary = self._summary_at(self.currentIndex())
         if summary is not None and event.key() == Qt.Key.Key_Delete:
             self.delete_requested.emit(summary.id)
+        elif summary is not None and event.key() == Qt.Key.Key_F2 and not summary.read_only:
+            self.rename_requested.emit(summary.id)
         elif summary is not None and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
             self.session_requested.emit(summary.id)
         else:
@@ -261,7 +263,9 @@ class SessionList(QListView):
             lambda: self.pin_requested.emit(summary.id, not pinned),
         )
         if not summary.read_only:
-            menu.addAction(self._language("side.rename"), lambda: self.rename_requested.emit(summary.id))
+            menu.addAction(
+                f"{self._language('side.rename')}\tF2", lambda: self.rename_requested.emit(summary.id)
+            )
         exports = menu.addMenu(self._language("top.export"))
         for name in EXPORTS:
             export = functools.partial(self.export_requested.emit, summary.id, name)

@@ -1,6 +1,6 @@
 """A row of a list whose text can be edited in place, dragged or moved up and down, and removed."""
 
-from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QApplication, QFrame
 
@@ -9,6 +9,7 @@ from app.gui.display.style import Look
 from app.gui.widgets.composer import ENTER, TextBox
 from app.gui.widgets.controls import bring_into_sight, icon_button, name_button
 
+EDITS = (*ENTER, Qt.Key.Key_F2)
 STEPS = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
 
 
@@ -34,7 +35,6 @@ class EditableRow(QFrame):
 
     moved = Signal(int)
     removed = Signal()
-    EDIT_KEYS: tuple[Qt.Key, ...] = ENTER
 
     def __init__(self, language: Language, look: Look, name: str, *, side: int, most: int) -> None:
         """`side` is that of a button in pixels, `most` the largest number of lines of the box."""
@@ -70,13 +70,20 @@ class EditableRow(QFrame):
         for tool, (key, shortcut) in zip(self.tools, texts, strict=True):
             name_button(tool, self._language(key), shortcut)
 
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ShortcutOverride and event.key() == Qt.Key.Key_F2:  # type: ignore[attr-defined]
+            # The window uses F2 too.
+            event.accept()
+            return True
+        return super().event(event)
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key = Qt.Key(event.key())
         if key in STEPS and event.modifiers() & Qt.KeyboardModifier.AltModifier:
             self.moved.emit(STEPS[key])
         elif key == Qt.Key.Key_Delete:
             self.removed.emit()
-        elif key in self.EDIT_KEYS and not event.isAutoRepeat():
+        elif key in EDITS and not event.isAutoRepeat():
             self._begin()
         else:
             super().keyPressEvent(event)

@@ -21,7 +21,6 @@ from app.engine.group.commands import MAX_ITEM, MAX_ITEMS
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look, sized, tall
 from app.gui.widgets.boxes import STRETCH, Stretch, hbox, vbox
-from app.gui.widgets.composer import ENTER
 from app.gui.widgets.controls import bring_into_sight
 from app.gui.widgets.editable_row import STEPS, EditableRow
 from app.gui.widgets.label import plain_label, plain_tip
@@ -42,7 +41,6 @@ class PlanRow(EditableRow):
     rewritten = Signal(object, str)
     stepped = Signal(int)
     entered = Signal()
-    EDIT_KEYS = (*ENTER, Qt.Key.Key_F2)
 
     def __init__(self, language: Language, look: Look) -> None:
         super().__init__(language, look, "plan", side=24, most=4)

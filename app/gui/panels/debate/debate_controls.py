@@ -19,7 +19,7 @@ from app.gui.display.style import Look
 from app.gui.panels.debate.debate_bars import HeldTurnBar
 from app.gui.widgets.badge import Chip
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
-from app.gui.widgets.controls import Button, Segmented, button
+from app.gui.widgets.controls import Button, Segmented, button, put_in_tab_order
 from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, plain_tip
 from app.gui.widgets.wording import say
 
@@ -156,7 +156,7 @@ class DebateControls(QFrame):
         self.pause.setText(words("discussion.pause_now" if self._pausing else "discussion.pause"))
         self._side.set_texts((words("tab.discussion"), words("verdict.title")), ("", ""))
         resumable = session.status == Status.PAUSED and not self._read_only
-        self._exchange(self.pause, session.status == Status.RUNNING, self.resume, resumable)
+        self._show_pause(running=session.status == Status.RUNNING, resumable=resumable)
         self.stop.setVisible(not ended and not self._read_only)
         embedded = any(one.provider == EMBEDDED for one in debate.participants)
         self._honesty.setVisible(embedded)
@@ -213,13 +213,21 @@ class DebateControls(QFrame):
         due = bool(self._cost.text()) and self._session.status not in ENDED
         self._cost.setVisible(due and short <= room)
 
-    def _exchange(self, one: QWidget, one_shown: bool, other: QWidget, other_shown: bool) -> None:
-        """Show one widget or the other, and move the focus with it: on Stop a key press would end the debate."""
-        focused = one.hasFocus() or other.hasFocus()
-        for widget, shown in sorted(((one, one_shown), (other, other_shown)), key=lambda pair: not pair[1]):
-            widget.setVisible(shown)
-            if shown and focused:
-                widget.setFocus()
+    def _show_pause(self, *, running: bool, resumable: bool) -> None:
+        """Show Pause, and Resume where no button is while the debate runs: a second click must not undo the first.
+
+        The focus moves with them: on Stop a key press would end the debate.
+        """
+        focused = self.pause.hasFocus() or self.resume.hasFocus()
+        self.pause.setVisible(running or resumable)
+        if resumable:
+            self.resume.show()
+            if focused:
+                self.resume.setFocus()
+        self.pause.setEnabled(running)
+        if running and focused:
+            self.pause.setFocus()
+        self.resume.setVisible(resumable)
 
     def _doing_of(self, session: DebateSession) -> str:
         """Return the text for a debate in which ballots are cast or the verdict is made, else ""."""
@@ -257,7 +265,7 @@ class DebateControls(QFrame):
 
     def _lay_out(self) -> None:
         head = hbox((self._title, 1), spacing=8)
-        buttons = hbox(self.pause, self.resume, self.stop, self._doing, STRETCH, self._cost, spacing=SPACE)
+        buttons = hbox(self.pause, self.stop, self.resume, self._doing, STRETCH, self._cost, spacing=SPACE)
         vbox(self._banner_text, self.held, inside=self._banner, margins=(12, 8, 12, 8), spacing=8)
         self.held.setVisible(False)
         self._banner.setVisible(False)
@@ -272,6 +280,7 @@ class DebateControls(QFrame):
             for absent in (self._title, self._round, self._status):
                 absent.hide()
         column.addLayout(buttons)
+        put_in_tab_order((self.pause, self.stop, self.resume))
         column.addWidget(self._facts)
         column.addWidget(self._side, 0, Qt.AlignmentFlag.AlignLeft)
         column.addWidget(self._honesty)

@@ -6,7 +6,8 @@ The right panel shows it narrow, the main area wide.
 from collections.abc import Sequence
 from dataclasses import replace
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QStackedLayout, QStackedWidget, QWidget
 
 from app.core.catalog import EMBEDDED
@@ -58,6 +59,7 @@ class DiscussionView(ConversationView):
     turns_wanted = Signal(str)
     fork_requested = Signal(str, str)
     again_requested = Signal(str)
+    rename_requested = Signal(str)
     export_requested = Signal(str, str)
 
     def __init__(
@@ -175,6 +177,12 @@ class DiscussionView(ConversationView):
     def open_find(self) -> None:
         self._show_side(DISCUSSION)
         super().open_find()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_F2 and self._session is not None and not self._read_only:
+            self.rename_requested.emit(self.session_id)
+        else:
+            super().keyPressEvent(event)
 
     def take_focus(self) -> None:
         if self._side == VERDICT:

@@ -226,6 +226,7 @@ class HistoryView(QWidget):
     open_requested = Signal(str)
     continue_requested = Signal(str)
     delete_requested = Signal(str)
+    rename_requested = Signal(str)
     setup_requested = Signal()
 
     def __init__(self, language: Language, look: Look, parent: QWidget | None = None) -> None:
@@ -260,6 +261,9 @@ class HistoryView(QWidget):
             summary = self._summary_at(self.list.currentIndex())
             if summary is not None and event.key() == Qt.Key.Key_Delete:
                 self.delete_requested.emit(summary.id)
+                return True
+            if summary is not None and event.key() == Qt.Key.Key_F2 and not summary.read_only:
+                self.rename_requested.emit(summary.id)
                 return True
         return super().eventFilter(watched, event)
 

@@ -10,8 +10,9 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QLabel, QMenu, QSizePolicy, QWidget
 
+from app.core.catalog import EMBEDDED
 from app.core.message import Message, Role
-from app.core.session import ENDED, DebateSession, Point, Verdict
+from app.core.session import ENDED, Debate, DebateSession, Point
 from app.engine.debate.verdict import Judge
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look, tall
@@ -191,7 +192,7 @@ class VerdictView(QWidget):
         self._title.setText(words("verdict.title" if verdict is None or judged else "verdict.none"))
         self._judge_chip.set_text(words("verdict.by", name=by) if by else "")
         self._title.setToolTip(plain_tip(verdict.model) if verdict is not None else "")
-        sentence = self._sentence_of(verdict, ended=ended)
+        sentence = self._sentence_of(session.debate, ended=ended)
         self._sentence.setVisible(bool(sentence) and (judged or not asking))
         self._sentence.setText(sentence)
         focused = self.ask.hasFocus() or self._again.hasFocus()
@@ -202,7 +203,7 @@ class VerdictView(QWidget):
         may_ask = ended and not self._read_only and not asking
         self._copy.setVisible(verdict is not None)
         self._again.setVisible(may_ask and judged and bool(self._judges))
-        self.ask.setVisible(may_ask and not judged and (verdict is None or bool(self._judges)))
+        self.ask.setVisible(may_ask and not judged and bool(self._judges))
         self._judge.setVisible(self.ask.isVisibleTo(self) and len(self._judges) > 1)
         self._provider.setVisible(may_ask and not judged and not self._judges)
         show_or_hide(self._problem, self._problem_text)
@@ -210,10 +211,13 @@ class VerdictView(QWidget):
         self._fit()
         self._show_busy()
 
-    def _sentence_of(self, verdict: Verdict | None, *, ended: bool) -> str:
+    def _sentence_of(self, debate: Debate, *, ended: bool) -> str:
         """Return the text for a debate without a verdict, with the reason."""
-        words = self._language
+        words, verdict = self._language, debate.verdict
         if verdict is None:
+            small = all(one.provider == EMBEDDED for one in debate.participants)
+            if ended and small and not self._judges:
+                return words("failure.too_small")
             return words("verdict.not_yet" if ended else "verdict.at_the_end")
         if not verdict.failure:
             return ""

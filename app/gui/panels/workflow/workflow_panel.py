@@ -339,7 +339,7 @@ class WorkView(QWidget):
             margins=(0, 6, 0, 0),
             spacing=8,
         )
-        for one in (self.pause, self.resume, self.cancel):
+        for one in (self.pause, self.cancel, self.resume):
             self._buttons.add(one)
         vbox(
             self.start_box,
@@ -386,7 +386,12 @@ class WorkView(QWidget):
         show_or_hide(self._reason, reason)
         editable = not self._read_only
         left = any(state.state not in STEP_ENDED for state in work.steps)
-        self.pause.setVisible(editable and status == Status.RUNNING)
+        # Resume comes where no button was: a second click on Pause must not undo the first.
+        if self.pause.hasFocus() and status == Status.PAUSED:
+            self.resume.show()
+            self.resume.setFocus()
+        self.pause.setVisible(editable and status in (Status.RUNNING, Status.PAUSED))
+        self.pause.setEnabled(status == Status.RUNNING)
         self.resume.setVisible(editable and status == Status.PAUSED)
         self.cancel.setVisible(
             editable and status in (Status.RUNNING, Status.WAITING, Status.PAUSED) and left
