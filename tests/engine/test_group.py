@@ -1,6 +1,7 @@
 """Groups: the orchestrator's six tools, whose turn it is, limits, and members who do not do their part."""
 
 import json
+import unicodedata
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from pathlib import Path
@@ -254,6 +255,14 @@ async def test_a_member_can_be_addressed_by_name(tmp_path: Path) -> None:
 )
 def test_who_is_addressed(text: str, found: str) -> None:
     assert addressed(text, CREW) == found
+
+
+@pytest.mark.parametrize("text", ["@철수야", "@철수님, 봐 줘", "@철수에게 맡겨", "@철수가 해", "＠철수 해"])
+def test_a_korean_name_is_addressed_with_its_particles(text: str) -> None:
+    people = (agent("a1", name="철수"), agent("a2", name="철수연"))
+    for written in (text, unicodedata.normalize("NFD", text)):
+        assert addressed(written, people) == "a1"
+    assert addressed("@철수연 해", people) == "a2"
 
 
 async def test_a_hand_over_can_be_asked_about_changed_and_refused(tmp_path: Path) -> None:

@@ -6,6 +6,8 @@ import string
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from PySide6.QtCore import QCoreApplication
+
 from app.gui.display.i18n import Language
 
 ROOT = Path(__file__).parent.parent.parent
@@ -18,6 +20,13 @@ KEY = re.compile(
 
 def blanks(text: str) -> set[str]:
     return {name for _, name, _, _ in string.Formatter().parse(text) if name}
+
+
+def test_qts_own_texts_follow_the_language(qapp):
+    language = Language(FOLDER, "ko")
+    assert QCoreApplication.translate("QWidgetTextControl", "&Copy") == "복사(&C)"
+    language.choose("en")
+    assert QCoreApplication.translate("QWidgetTextControl", "&Copy") == "&Copy"
 
 
 def test_both_languages_have_the_same_texts():

@@ -16,17 +16,19 @@ from app.core.texts import KOREAN_READINGS
 USER_NAMES: tuple[str, ...] = ("User", "사용자")
 
 _PARTICLE = (
-    "(?:이랑|에게|한테|께서|으로|처럼|보다|부터|까지|이여|"
-    "님|씨|은|는|이|가|을|를|의|께|와|과|랑|도|만|야|아|로|여)"
+    "(?:이라면|선생님|이랑|에게|한테|께서|께선|으로|처럼|보다|부터|까지|이여|라면|"
+    "님|씨|은|는|이|가|을|를|의|께|와|과|랑|도|만|야|아|로|여|요)"
 )
 _LEFT = r"(?<![0-9A-Za-z_가-힣\-])"
-_RIGHT = rf"(?P<particles>{_PARTICLE}{{0,2}})(?![0-9A-Za-z_가-힣])"
+_RIGHT = rf"(?P<particles>{_PARTICLE}{{0,3}})(?![0-9A-Za-z_가-힣])"
 
 _FENCE = re.compile(r"^ {0,3}(```|~~~).*?(?:^ {0,3}\1[^\n]*$|\Z)", re.MULTILINE | re.DOTALL)
 _QUOTED_LINE = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
 _SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")
 _LEADING_MARKS = re.compile(r"[\s\"'“‘*_(\-–—]*")
-_VOCATIVE_END = re.compile(r"(?:님|씨|야|아)?\s*[,，:：]|(?:님|씨)\s")
+_TITLE = r"\s?(?:선생|교수|박사|대표)?님|씨"
+_VOCATIVE_END = re.compile(rf"(?:{_TITLE}|야|아)?\s*[,，:：]|(?:{_TITLE}|야|아)\s")
+_ASKS = re.compile(rf"(?:{_TITLE})?(?:에게|한테|께)\s+(?:\S+\s+){{0,2}}(?:묻|물어|질문|여쭈|여쭙)")
 _REQUEST = re.compile(
     r"^[\s,，:：]*(?:so|then|and|but|now|please)?[\s,]*\b(?:please|what|why|how|where|when|can|could|would|"
     r"will|do|does|did|are|is|tell|explain|show|answer|consider|respond|give|say|name|prove|clarify|"
@@ -97,6 +99,11 @@ def _pattern(participants: tuple[Participant, ...]) -> tuple[re.Pattern[str] | N
     return re.compile(f"{_LEFT}@?(?P<name>{names}){_RIGHT}", re.IGNORECASE), owners
 
 
+def begins_with(text: str, name: str) -> bool:
+    """Return whether a text begins with a name, with or without particles behind it."""
+    return re.match(f"{re.escape(name)}{_RIGHT}", text) is not None
+
+
 def without_quotes(text: str) -> str:
     """Return the text without code fences and quoted lines: names in them are not addressed."""
     return _QUOTED_LINE.sub("", _FENCE.sub("", normal(text)))
@@ -127,6 +134,9 @@ def _addressed_in(sentence: str, participants: Sequence[Participant]) -> Iterabl
     called = [one for one in found if sentence[max(0, one.start - 1) : one.start] == "@"]
     if called:
         return [one.participant_id for one in called]
+    for one in found:
+        if _ASKS.match(sentence[one.end :]):
+            return [one.participant_id]
     question = sentence.rstrip().endswith(("?", "？"))
     for one in found:
         if _is_vocative(sentence, one) and (question or _REQUEST.search(sentence[one.end :])):

@@ -7,14 +7,17 @@ import json
 from collections.abc import Sequence
 
 from app.core.agent import Agent
+from app.core.matching import fold
 from app.core.message import SWITCH_ASSISTANT, Message, MessageState, Role, ToolCall
 from app.core.session import GroupSession
 from app.core.tool import Control
 from app.engine.chat.branches import back_from, is_over, last_answer
+from app.engine.debate.names import begins_with
 from app.engine.director import Ask, Decision, Send, Speak
 from app.engine.live_session import LiveSession
 
 ORCHESTRATOR = "orchestrator"
+MOST_NAME = 500
 
 
 def decide(live: LiveSession, session: GroupSession, members: Sequence[Agent]) -> Decision:
@@ -84,13 +87,13 @@ def instruction_of(call: ToolCall) -> tuple[str, str]:
 
 def addressed(text: str, members: Sequence[Agent]) -> str:
     """Return the id of the member a message begins with, as `@name` or `@id`; "" for none."""
-    if not text.startswith("@"):
+    # A name at the beginning is all that counts.
+    folded = fold(text[:MOST_NAME])
+    if not folded.startswith("@"):
         return ""
-    rest = text[1:].casefold()
-    known = [(name.casefold(), one.id) for one in members for name in (one.name, one.id)]
+    known = [(fold(name), one.id) for one in members for name in (one.name, one.id)]
     for name, agent_id in sorted(known, reverse=True, key=lambda pair: len(pair[0])):
-        after = rest[len(name) : len(name) + 1]
-        if rest.startswith(name) and not after.isalnum():
+        if begins_with(folded[1:], name):
             return agent_id
     return ""
 

@@ -63,8 +63,9 @@ def _holds(text: str, keyword: str) -> bool:
     word = normal(keyword).strip()
     if not word:
         return False
-    right = "" if _HANGUL.search(word) else r"(?![\w])"
-    return re.search(rf"(?<![\w]){re.escape(word)}{right}", text, re.IGNORECASE) is not None
+    # Korean words are often written without spaces between them, and end in particles.
+    left, right = ("", "") if _HANGUL.search(word) else (r"(?<![\w])", r"(?![\w])")
+    return re.search(f"{left}{re.escape(word)}{right}", text, re.IGNORECASE) is not None
 
 
 _KIND = LibraryKind(

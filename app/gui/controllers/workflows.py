@@ -334,7 +334,7 @@ class WorkflowController(Controller):
             those = [
                 one
                 for one in agents.values()
-                if one.enabled and role in (role_of(one.role), one.id.casefold())
+                if one.enabled and role in map(role_of, (one.role, one.id, one.name))
             ] or [Agent(id=f"{MADE_FOR}{role}", name=step.role, role=step.role)]
             for agent in those:
                 policy = policy_of(agent.busy, agent.role)

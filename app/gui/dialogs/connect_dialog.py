@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QButtonGroup, QDialog, QGridLayout, QLineEdit, QWi
 
 from app.core.catalog import KINDS, USUAL, kind_of_key, provider_kind
 from app.core.errors import FailureKind, MootError, ProviderError
+from app.core.matching import fits
 from app.core.presets import PRESETS
 from app.core.provider import FoundServer, ProviderConfig, TestResult
 from app.engine.engine import Engine
@@ -146,8 +147,7 @@ class ConnectDialog(QDialog):
 
     def _show_cards(self, text: str) -> None:
         """Show the providers whose names contain a text, and choose the first if the chosen one is not among them."""
-        wanted = text.strip().casefold()
-        found = [one for one in self._kinds.buttons() if wanted in one.text().casefold()]
+        found = [one for one in self._kinds.buttons() if fits(one.text(), text)]
         for card in self._kinds.buttons():
             self._cards.removeWidget(card)
             card.hide()

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from app.core.agent import Agent
+from app.core.matching import fits
 from app.core.session import SessionSummary
 from app.core.store import Hit
 from app.gui.display.session_kinds import icon_of
@@ -46,12 +47,6 @@ class PaletteEntry:
     session_id: str = ""
     message_id: str = ""
     agent_id: str = ""
-
-
-def fits(text: str, typed: str) -> bool:
-    """Return whether a text contains every word typed, ignoring case."""
-    folded = text.casefold()
-    return all(word in folded for word in typed.casefold().split())
 
 
 def command_entries(

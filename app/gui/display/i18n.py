@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QCoreApplication, QLibraryInfo, QObject, QTranslator, Signal
 
 from app.core.catalog import EMBEDDED
 from app.core.provider import FoundServer, ProviderStatus
@@ -31,6 +31,8 @@ class Language(QObject):
         self._folder = folder
         self.texts = Texts.load(folder, choose_language(wanted))
         self._keys: dict[str, str] = {}
+        self._of_qt = QTranslator(self)
+        self._translate_qt()
 
     def __call__(self, key: str, **values: object) -> str:
         """Return the text of a key; see `Texts`."""
@@ -46,7 +48,15 @@ class Language(QObject):
         name = choose_language(wanted)
         if name != self.texts.language:
             self.texts = Texts.load(self._folder, name)
+            self._translate_qt()
             self.changed.emit()
+
+    def _translate_qt(self) -> None:
+        """Let Qt's own texts, as of its context menus, follow the language."""
+        QCoreApplication.removeTranslator(self._of_qt)
+        folder = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
+        if self.name != "en" and self._of_qt.load(f"qtbase_{self.name}", folder):
+            QCoreApplication.installTranslator(self._of_qt)
 
     def keys(self, command: str) -> str:
         """Return the shortcut of a command as this system writes it, "" if it has none."""

@@ -16,6 +16,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QColor, QContextMenuEvent, QKeyEvent, QPainter
 from PySide6.QtWidgets import QListView, QMenu, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
+from app.core.matching import fits
 from app.core.session import ExportFormat, SessionSummary, Status
 from app.gui.display.i18n import Language
 from app.gui.display.session_kinds import failed, icon_of, kind_text, state_of, waits_its_turn
@@ -108,8 +109,7 @@ class SessionRows(QAbstractListModel):
 
 def matches(summary: SessionSummary, search: str) -> bool:
     """Say whether every word of a search is in the title or a speaker's name."""
-    text = " ".join((summary.title, *summary.speakers)).casefold()
-    return all(word in text for word in search.casefold().split())
+    return fits(" ".join((summary.title, *summary.speakers)), search)
 
 
 class SessionRowDelegate(QStyledItemDelegate):

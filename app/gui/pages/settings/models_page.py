@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QLineEdit, QListWidgetItem, QWidget
 
 from app.core.catalog import EMBEDDED
 from app.core.errors import MootError
+from app.core.matching import fits
 from app.core.provider import ProviderStatus
 from app.engine.engine import Engine
 from app.gui.display.i18n import Language
@@ -135,7 +136,7 @@ class ModelsPage(QWidget):
 
     def _filter(self) -> None:
         """Show the models whose name, or provider's name, contains every word searched for."""
-        wanted = self.search.text().casefold().split()
+        wanted = self.search.text().strip()
         heading: QListWidgetItem | None = None
         any_shown = False
         for row in range(self.list.count()):
@@ -145,8 +146,7 @@ class ModelsPage(QWidget):
                 heading.setHidden(bool(wanted))
                 continue
             provider = heading.text() if heading is not None else ""
-            text = f"{provider} {item.text()}".casefold()
-            shown = all(word in text for word in wanted)
+            shown = fits(f"{provider} {item.text()}", wanted)
             item.setHidden(not shown)
             if shown and heading is not None:
                 heading.setHidden(False)

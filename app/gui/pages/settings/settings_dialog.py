@@ -12,10 +12,10 @@ from PySide6.QtWidgets import QDialog, QFrame, QListWidget, QListWidgetItem, QSt
 
 from app.core.errors import MootError
 from app.core.events import Notice
+from app.core.matching import fits
 from app.core.settings import Settings
 from app.engine.engine import Engine
 from app.gui.commands import COMMANDS
-from app.gui.dialogs.palette_entry import fits
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look, tall
 from app.gui.pages.settings.chats_page import ChatsPage

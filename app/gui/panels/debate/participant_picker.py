@@ -7,6 +7,7 @@ from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication, QFrame, QWidget
 
+from app.core.matching import fits
 from app.core.provider import ProviderStatus
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
@@ -44,7 +45,7 @@ class PickRow(QWidget):
         self._status = status
         self.tick.setText(name)
         self._note.setText(note)
-        self.words = f"{name} {note} {self.group}".casefold()
+        self.words = f"{name} {note} {self.group}"
         self._set_up.setObjectName(f"set_up_{status.config.id}")
         self._set_up.setText(language("setup.set_up"))
         name_button(self._again, language("setup.add_again", name=name))
@@ -142,7 +143,7 @@ class ParticipantPicker(QFrame):
 
     def _fill(self) -> None:
         """Show what the search finds, each group under its heading."""
-        wanted = self.search.text().casefold().split()
+        wanted = self.search.text()
         for row in self._model_rows:
             row.hide()
             row.deleteLater()
@@ -151,8 +152,8 @@ class ParticipantPicker(QFrame):
             heading.deleteLater()
         while self._column.takeAt(0) is not None:
             pass
-        found = [row for row in self._rows if all(word in row.words for word in wanted)]
-        models = [one for one in self._offers if all(word in self._words_of(one) for word in wanted)]
+        found = [row for row in self._rows if fits(row.words, wanted)]
+        models = [one for one in self._offers if fits(self._words_of(one), wanted)]
         self._model_rows = [self._model_row(one) for one in models[:MOST_SHOWN]]
         for row in self._rows:
             row.setVisible(row in found)
@@ -182,7 +183,7 @@ class ParticipantPicker(QFrame):
         self._column.addStretch(1)
 
     def _words_of(self, offer: ModelOffer) -> str:
-        return f"{offer.model} {self._language.provider(offer.status)}".casefold()
+        return f"{offer.model} {self._language.provider(offer.status)}"
 
     def _model_row(self, offer: ModelOffer) -> PickRow:
         tick = TickBox(self._look)

@@ -1,0 +1,64 @@
+"""Finding by what is typed, Korean too: spaces are ignored, and initial consonants and half-typed syllables match."""
+
+import re
+import unicodedata
+from functools import lru_cache
+
+_INITIALS = "ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎ"
+# The index of each final consonant in a syllable that can also begin the next one.
+_FINALS = dict(
+    zip(
+        "ㄱㄲㄴㄷㄹㅁㅂㅅㅆㅇㅈㅊㅋㅌㅍㅎ",
+        (1, 2, 4, 7, 8, 16, 17, 19, 20, 21, 22, 23, 24, 25, 26, 27),
+        strict=True,
+    )
+)
+_AT_FINAL = {place: letter for letter, place in _FINALS.items()}
+_FIRST, _LAST = 0xAC00, 0xD7A3
+_PER_INITIAL, _PER_VOWEL = 588, 28
+_NOT_LETTERS = re.compile("[^\u3131-\u318e]+")
+
+
+def fold(text: str) -> str:
+    """Return a text without what does not count in a search: case, width, and how letters are composed."""
+    if text.isascii():
+        return text.casefold()
+    text = unicodedata.normalize("NFC", text)
+    # Single Korean letters stay as they are typed.
+    return _NOT_LETTERS.sub(lambda found: unicodedata.normalize("NFKC", found[0]), text).casefold()
+
+
+def fits(text: str, typed: str) -> bool:
+    """Return whether a text contains every word typed."""
+    words = fold(typed).split()
+    folded = fold(text) if words else ""
+    return all(word in folded or (not word.isascii() and _pattern(word).search(folded)) for word in words)
+
+
+@lru_cache(maxsize=256)
+def _pattern(word: str) -> re.Pattern[str]:
+    """Return the pattern of a word with Korean letters, between which spaces may stand."""
+    parts = [_letter(one) for one in word[:-1]] + [_last(word[-1])]
+    return re.compile(r"\s*".join(parts))
+
+
+def _letter(letter: str) -> str:
+    """Return the pattern of a letter; an initial consonant stands for all its syllables."""
+    place = _INITIALS.find(letter)
+    if place < 0:
+        return re.escape(letter)
+    start = _FIRST + place * _PER_INITIAL
+    return f"[{letter}{chr(start)}-{chr(start + _PER_INITIAL - 1)}]"
+
+
+def _last(letter: str) -> str:
+    """Return the pattern of the letter typed last, which may not be whole yet."""
+    code = ord(letter)
+    if not _FIRST <= code <= _LAST:
+        return _letter(letter)
+    final = (code - _FIRST) % _PER_VOWEL
+    if not final:
+        return f"[{letter}-{chr(code + _PER_VOWEL - 1)}]"
+    following = _AT_FINAL.get(final)
+    open_one = chr(code - final)
+    return rf"(?:{letter}|{open_one}\s*{_letter(following)})" if following else letter
