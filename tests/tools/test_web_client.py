@@ -16,7 +16,7 @@ from cryptography.x509.oid import NameOID
 
 from app.tools.tool_host import web_client
 from app.tools.tool_host.errors import RequestError
-from app.tools.tool_host.web_client import AddressPolicy, Download, WebLimits, download
+from app.tools.tool_host.web_client import AddressPolicy, Download, WebLimits, checked_url, download
 
 LOCAL = AddressPolicy(named=frozenset({"127.0.0.1"}))
 GOOD = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nhi"
@@ -145,3 +145,12 @@ async def test_a_secure_server_is_asked_for_and_checked_by_its_name(
 async def test_a_certificate_nobody_vouches_for_is_refused(security: ssl.SSLContext) -> None:
     async with saying(GOOD, security=security) as port:
         assert "no valid certificate" in await refusal(f"https://named.example:{port}/")
+
+
+def test_a_space_in_the_path_of_an_address_is_encoded() -> None:
+    assert str(checked_url("https://example.org/원격 근무?q=a b")) == (
+        "https://example.org/%EC%9B%90%EA%B2%A9%20%EA%B7%BC%EB%AC%B4?q=a+b"
+    )
+    for address in ("https://exam ple.org/", "https://example.org/a\tb"):
+        with pytest.raises(RequestError):
+            checked_url(address)

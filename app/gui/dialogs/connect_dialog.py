@@ -15,7 +15,7 @@ from app.core.presets import PRESETS
 from app.core.provider import FoundServer, ProviderConfig, TestResult
 from app.engine.engine import Engine
 from app.gui.dialogs.link_dialog import LinkDialog
-from app.gui.display.i18n import Language
+from app.gui.display.i18n import COMPATIBLE, Language
 from app.gui.display.style import Look
 from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
@@ -24,7 +24,7 @@ from app.gui.widgets.label import Paragraph, plain_label, show_as, show_or_hide
 from app.gui.widgets.wording import named, say
 
 REMOTE = tuple(kind.kind for kind in KINDS if kind.needs_key)
-OTHER = "openai-compatible"
+OTHER = COMPATIBLE
 COLUMNS = 4
 MODELS_SHOWN = 8
 # After these failures the provider is not worth saving; after all others it may work later.

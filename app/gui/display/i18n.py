@@ -15,6 +15,7 @@ from app.core.reasons import paused_text, reason_text
 from app.core.store import Problem
 from app.core.texts import Texts, choose_language, in_words
 
+COMPATIBLE = "openai-compatible"
 BUILT_IN_ROLES = ("for", "against", "neutral", "optimist", "realist", "devils-advocate")
 
 # Sessions of a week are listed by day, those of 30 days together.
@@ -73,8 +74,11 @@ class Language(QObject):
         return self(f"role.{role}") if role in BUILT_IN_ROLES else role
 
     def provider(self, status: ProviderStatus) -> str:
-        """Return a provider's name; only the embedded model's is translated."""
-        return self("provider.embedded.label") if status.config.kind == EMBEDDED else status.label
+        """Return a provider's name; only those that say what it is are translated."""
+        config = status.config
+        if config.kind == COMPATIBLE and not config.label:
+            return self("provider.compatible")
+        return self("provider.embedded.label") if config.kind == EMBEDDED else status.label
 
     def server(self, server: FoundServer) -> str:
         """Return the name of a server that was found, or a general one."""

@@ -344,8 +344,9 @@ class WelcomePage(QWidget):
         self._retranslate_composer()
         for number, example in zip(EXAMPLES, self._examples, strict=True):
             example.show_words(words(f"welcome.example.{number}"))
-            # The built-in model knows English only.
-            example.setVisible(not self._local_only or words.name == "en")
+            # The built-in model knows English only. Shown before it has a parent, it would be a window.
+            if example.parentWidget() is not None:
+                example.setVisible(not self._local_only or words.name == "en")
         key = "status_line.embedded_ready" if self._ready else "status_line.embedded_missing"
         self._embedded.setText(words(key) if self._known else "")
         self._embedded_icon.setVisible(self._known)

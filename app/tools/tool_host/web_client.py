@@ -158,10 +158,11 @@ def checked_url(address: str) -> URL:
         raise RequestError(f"The address is longer than {MAX_ADDRESS_CHARACTERS:,} characters.")
     try:
         url = URL(text)
-        usable = url.scheme in ("http", "https") and bool(url.host) and url.port != 0
+        # A space in the path or the query is percent-encoded, one in the host is none of a web address.
+        usable = url.scheme in ("http", "https") and " " not in (url.host or " ") and url.port != 0
     except ValueError:
         usable = False
-    if not usable or any(character.isspace() for character in text):
+    if not usable or any(character.isspace() and character != " " for character in text):
         raise RequestError(
             f"Not a web address: {text[:200]!r}; give one that starts with https:// or http://."
         )
