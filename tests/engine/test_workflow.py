@@ -307,10 +307,7 @@ async def test_the_built_in_ones_reach_their_end(tmp_path: Path, definition: Wor
 @pytest.mark.parametrize(
     ("command", "found"),
     [("Fix the login loop", "bug-fix"), ("로그인 버그를 고쳐 줘", "bug-fix"), ("Please add dark mode", "feature-request"),
-     ("다크 모드 기능을 추가해 줘", "feature-request"), ("Address the prefix debugger", None), ("Hello", None), ("Add a fix", None),
-     ("에러를 잡아줘", "bug-fix"), ("로그인이 안 돼요", "bug-fix"), ("화면이 깨져요", "bug-fix"), ("앱이 꺼져요", "bug-fix"),
-     ("달력을 만들자", "feature-request"), ("검색을 개선해 줘", "feature-request"), ("알림을 개발해줘", "feature-request"),
-     ("다크모드추가해줘", "feature-request"), ("안녕하세요", None)],
+     ("다크 모드 기능을 추가해 줘", "feature-request"), ("Address the prefix debugger", None), ("Hello", None), ("Add a fix", None), ("로그인이 안 돼요", "bug-fix"), ("다크모드추가해줘", "feature-request")],
 )  # fmt: skip
 def test_a_command_is_recognised_by_whole_words(command: str, found: str | None) -> None:
     definition = by_keyword(command, BUILT_IN)
