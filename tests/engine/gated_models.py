@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 
+from app.core.model_facts import ModelFacts, believed
 from app.core.provider import Delta, Finished, ModelRequest, Models, TestResult, Text
 
 
@@ -44,6 +45,9 @@ class GatedModels(Models):
 
     async def test(self, provider: str) -> TestResult:
         return TestResult(ok=True)
+
+    def known_facts(self, provider: str, model: str) -> ModelFacts:
+        return believed([], local=False)
 
     async def listens(self, provider: str) -> bool:
         return True

@@ -74,7 +74,7 @@ async def test_what_is_written_is_saved_by_itself_and_after_a_restart_there(qapp
         document = kept(data_dir, agent_id)
         assert document["name"] == "Architect"
         assert document["instructions"] == "Name the trade-off, pick one."
-        assert document["tools"] == ["web"]
+        assert document["tools"] == ["web", "subAgent"]
         assert document["sub_agents"] == ["browser"]
         assert (document["provider"], document["model"]) == ("anthropic", "claude-opus-4-5")
         assert document["max_steps"] == 7

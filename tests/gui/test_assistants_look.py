@@ -104,7 +104,14 @@ async def test_tab_reaches_the_assistants_from_the_search(person):
     search: QWidget = person.window.side_bar.search
     search.setFocus()
     stops = []
-    for _ in range(4):
+    for _ in range(6):
         QTest.keyClick(person.window.focusWidget(), Qt.Key.Key_Tab)
         stops.append(person.window.focusWidget().objectName())
-    assert stops == ["group_add", "group_first", "assistant_add", "assistant_list"]
+    assert stops == [
+        "group_title",
+        "group_add",
+        "group_first",
+        "assistant_title",
+        "assistant_add",
+        "assistant_list",
+    ]

@@ -100,8 +100,6 @@ async def test_a_topic_of_the_welcome_page_goes_to_setup(person):
     await person.click("welcome_debate")
     assert person.window.controller.panel.setup.topic.text() == "Tabs or spaces?"
     assert person.find("debate_start").isEnabled()
-    await person.click("welcome_example_2")
-    assert "ban private cars" in person.window.controller.panel.setup.topic.text()
 
 
 async def test_language_and_theme_are_switched_live(person):

@@ -367,7 +367,14 @@ def test_the_menu_pops_up_and_copies(view: TranscriptView) -> None:
     view.feed.show_session(SESSION, [said(0, "Hello [x](https://a.example/)")])
     menu = view.context_menu(at(view, "m0", "x"))
     names = [action.text() for action in menu.actions() if action.text()]
-    assert names == ["Copy", "Copy as plain text", "Copy message", "Copy link address", "Select all"]
+    assert names == [
+        "Copy",
+        "Copy as plain text",
+        "Copy message",
+        "Fork from here",
+        "Copy link address",
+        "Select all",
+    ]
     next(action for action in menu.actions() if action.text() == "Copy link address").trigger()
     assert clipboard() == "https://a.example/"
     menu.close()
