@@ -42,7 +42,7 @@ def test_the_sum_of_three_turns_by_hand() -> None:
 
 def test_ballots_and_a_verdict_by_hand() -> None:
     plain = estimate(two(), 2, {A: CENT, B: CENT})
-    voted = estimate(two(), 2, {A: CENT, B: CENT}, two())
+    voted = estimate(two(), 2, {A: CENT, B: CENT}, two(), A)
     for length in (0, 1):
         votes = 2 * (100 + BALLOT[length]) + 2 * (100 + 2 * SAID[length] + BALLOT[length])
         verdict = 300 + 2 * SAID[length] + VERDICT[length]

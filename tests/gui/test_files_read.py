@@ -35,7 +35,7 @@ from tests.gui.test_i18n import FOLDER
 async def test_a_file_that_cannot_be_read_is_named(
     qapp: object, tmp_path: Path, name: str, said: tuple[str, str], *, shared: bool
 ) -> None:
-    (tmp_path / "picture.png").write_bytes(b"\x89PNG\r\n")
+    (tmp_path / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR")
     (tmp_path / "folder").mkdir()
     path = tmp_path / name
     with pytest.raises(BadInput) as caught:

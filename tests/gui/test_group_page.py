@@ -243,7 +243,7 @@ async def test_a_hand_over_waits_for_the_user_who_may_rewrite_it(person, wire_se
     assert card.accessibleName() == "Hand over to Architect?"
     assert person.find("hand_over_instruction").toPlainText() == "List what the importer lacks offline"
     assert page.box._dot._tone == "warn"
-    assert person.window.focusWidget() is card.deny
+    assert person.window.focusWidget() is card
     assert page.box.asks.isChecked()
     await person.write("hand_over_instruction", "List what it lacks, shortest first")
     await person.click("hand_over_allow")
@@ -253,7 +253,7 @@ async def test_a_hand_over_waits_for_the_user_who_may_rewrite_it(person, wire_se
     assert "It is all there." in person.transcript("transcript")[-1]
 
 
-async def test_a_hand_over_is_refused_by_enter(person, wire_servers):  # noqa: F811
+async def test_a_hand_over_is_refused_by_its_button_and_not_by_enter(person, wire_servers):  # noqa: F811
     refused: list[str] = []
     plain = replies(0.5)
 
@@ -270,6 +270,9 @@ async def test_a_hand_over_is_refused_by_enter(person, wire_servers):  # noqa: F
     await until(lambda: person.sees("prompt_card"), what="the card")
     await person.settle(0.7)
     QTest.keyClick(person.window.focusWidget(), KEYS.Key_Return)
+    await person.settle(0.3)
+    assert not refused and person.sees("prompt_card")
+    await person.click("hand_over_deny")
     await until(lambda: page.session.status == "idle")
     assert "Then not." in person.transcript("transcript")[-1]
     assert refused

@@ -117,7 +117,7 @@ async def test_the_ready_made_groups_are_chosen_with_the_keyboard(person):
     actions = person.window.side_bar.group_section._menu.actions()
     words = person.window.language
     assert [action.text() for action in actions] == [
-        words("group.new"), words("group.ready"), words("group.bring_in")
+        words("group.new"), words("group.ready"), words("side.import_group")
     ]  # fmt: skip
     actions[1].trigger()
     await until(lambda: person.sees("ready_groups_dialog"))

@@ -93,7 +93,7 @@ async def test_the_menu_renames_and_exports_a_session(qapp, data_dir, tmp_path):
         sessions = window.side_bar.sessions
         sessions.select(session.id)
         actions = menu_of(sessions).actions()
-        assert [one.text() for one in actions] == ["Open", "Pin", "Rename…", "Export", "Delete"]
+        assert [one.text() for one in actions] == ["Open", "Pin", "Rename…\tF2", "Export", "Delete"]
         actions[2].trigger()
         await until(lambda: person.sees("rename_dialog"))
         assert person.find("rename_field").text() == "Cars in cities"

@@ -25,7 +25,7 @@ async def test_a_proper_server_is_connected_called_and_asks(data_dir: Path) -> N
         assert await one.call("there", "add", a=20, b=22) == "42"
         context = Context("name=Ada; old=yes")
         assert await one.call("there", "greet", context) == "Hello Ada, True"
-        assert context.asked[0].question == "there: Who is it?\nName"
+        assert context.asked[0].question == "there: Who is it?"
         started = time.monotonic()
         call = asyncio.create_task(one.call("there", "slow", seconds=60))
         await asyncio.sleep(0.3)
