@@ -32,7 +32,7 @@ HEAD = 44
 NARROW = 560
 TIGHT = 340
 BAR_WIDTH = 90
-META = 200
+NAME_WIDTH = 209  # of the group, which is shortened
 LEAST_BODY = 84
 _DOTS: dict[str, str] = {
     Status.RUNNING: "ok",
@@ -318,7 +318,9 @@ class OrchestratorBox(QFrame):
             (self._bar, count),
             (self._group, True),
         ):
-            least = min(widget.sizeHint().width() if widget is not self._bar else BAR_WIDTH, META) + 9
+            least = (BAR_WIDTH if widget is self._bar else widget.sizeHint().width()) + 9
+            if widget is self._group:
+                least = min(least, NAME_WIDTH)
             fits = wanted and room >= least
             widget.setVisible(fits)
             if widget is self._group:
@@ -329,7 +331,7 @@ class OrchestratorBox(QFrame):
         self._between.setMaximumSize(*((self.width(), 1) if narrow else (1, self._room + HEAD)))
         directions = QBoxLayout.Direction
         self._halves.setDirection(directions.TopToBottom if narrow else directions.LeftToRight)
-        self._whole.setVisible(self._meta.isHidden() or self._meta.sizeHint().width() > META)
+        self._whole.setVisible(self._meta.isHidden())
         most = self._room // 2 if narrow else self._room
         for area, beside in ((self._plan_area, 40), (self._members_area, 70)):
             _set_height(area, min(max(30, most - beside), _wanted(area)))
