@@ -300,7 +300,7 @@ class OrchestratorBox(QFrame):
             QAccessible.updateAccessibility(event)
 
     def _fit(self) -> None:
-        """Hide what does not fit: first the meta text, then the bar, then the group's name."""
+        """Hide what does not fit: first the turns, then the bar, then the group's name."""
         pausing = self._language("discussion.pause_now" if self._pausing else "discussion.pause")
         # On a narrow page the buttons show only their icons.
         self.pause.setText("" if self.width() < NARROW else pausing)
@@ -321,7 +321,8 @@ class OrchestratorBox(QFrame):
             least = (BAR_WIDTH if widget is self._bar else widget.sizeHint().width()) + 9
             if widget is self._group:
                 least = min(least, NAME_WIDTH)
-            fits = wanted and room >= least
+            # The turns have a line of their own, the name has not.
+            fits = wanted and room >= least + (NAME_WIDTH if widget is self._meta else 0)
             widget.setVisible(fits)
             if widget is self._group:
                 # The name is shortened, so that the text beside it is shown whole.
