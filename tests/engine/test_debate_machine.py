@@ -70,6 +70,25 @@ def test_a_seeded_fault_is_caught(module: str, old: str, new: str, seed: int, br
         _play(seed=seed, examples=600)
 
 
+def test_a_debate_does_not_wait_for_a_paused_provider_to_write_notes() -> None:
+    """Much was said while it was paused, so that notes are due, and both who could write them ask to wait."""
+    machine = DebateMachine()
+    try:
+        machine.start(rounds=3, mode="free", blind=False, count=3)
+        machine.pass_the_turn()
+        machine.refuse(quota=False, retry_after=3.0, times=3)
+        machine.step_in(count=7)
+        machine.leave_out(place=0)
+        machine.fail_in_a_way_that_is_tried_again(kind="empty")
+        machine.pause(times=2)
+        for _ in range(2):
+            machine.step_in(count=7)
+        machine.resume()
+        assert machine.session.status == "running" and machine.timer is None
+    finally:
+        machine.teardown()
+
+
 def test_a_retry_after_two_failures_does_not_wait_for_the_first_of_them() -> None:
     """Both turns fail after a part of their text, and their providers ask to wait."""
     machine = DebateMachine()

@@ -4,7 +4,8 @@ They are a summary beside the debate, written once statements have left the wind
 so they overlap what is sent, and nothing falls between. Killed in between, no notes are found and they are begun again.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 from app.core.errors import FailureKind, ProviderError
@@ -87,8 +88,12 @@ async def write_notes(
     models: MeteredModels,
     prompts: Prompts,
     note: str = SummaryNote.AUTO,
+    waits: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> str:
-    """Write notes on a part of a debate with the first model that gives some; return why there are none, "" if there are."""
+    """Write notes on a part of a debate with the first model that gives some; return why there are none, "" if there are.
+
+    Where it has to wait for a place at a provider, it does so inside `waits`.
+    """
     debate, failure = live.debate_session.debate, TOO_SMALL
     said = statements(live.said)
     covered, notes = said[part.begin : part.end], notes_of(live)
@@ -96,7 +101,7 @@ async def write_notes(
     replaces = sum(tokens_of(line) for line in (before, *(one.content for one in covered)))
     for writer in writers[:_WRITERS]:
         content = ""
-        async with models.place(writer.provider) as place:
+        async with models.place(writer.provider, lambda _: waits()) as place:
             call = place.call(notes_request(debate, said, part, before, writer, prompts))
             try:
                 content = ReplyCleaner.cleaned(writer.name, await call.text())

@@ -120,12 +120,18 @@ class DebateRun(Run):
         """
         providers, services = self._providers, self._services
         part = part_to_note(self._live, spoken.round) if providers.keeps_notes() else None
-        writers = providers.writers(session) if part is not None else []
+        writers = [
+            one
+            for one in (providers.writers(session) if part is not None else ())
+            if not services.models.paused_for(one.provider)
+        ]
         if part is None or not writers or spoken.round == self._unnoted:
             return False
         self._live.change(reason=Reason.SUMMARISING)
         try:
-            failure = await write_notes(self._live, part, writers, services.models, services.prompts)
+            failure = await write_notes(
+                self._live, part, writers, services.models, services.prompts, waits=self._waits
+            )
         finally:
             if self._live.session.status == Status.RUNNING:
                 self._live.change(reason="")

@@ -89,6 +89,10 @@ class MeteredModels:
         """Return what is known about a model; asks no provider."""
         return await self._models.facts(provider, model)
 
+    def paused_for(self, provider: str) -> float:
+        """Return for how many seconds a provider is not asked, because it said so; 0 for one that is."""
+        return self._gate.paused_for(provider)
+
     def end_pause(self, provider: str) -> None:
         """End a provider's pause, so that it can be asked again at once."""
         self._gate.end_pause(provider)
