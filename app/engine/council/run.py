@@ -10,7 +10,6 @@ from app.core.provider import ModelRequest
 from app.core.provider_kind import RequestForm
 from app.core.reasons import Reason, counted, joined
 from app.core.session import MIN_PARTICIPANTS, Status
-from app.engine.availability.slots import NotFree
 from app.engine.council.director import CouncilStep, next_steps
 from app.engine.council.record import Record
 from app.engine.council.replies import TrailerCleaner, read_trailer
@@ -32,7 +31,7 @@ from app.engine.debate.director import PARTICIPANT, participant_of
 from app.engine.debate.providers import DebateProviders
 from app.engine.live_session import LiveSession
 from app.engine.runner import Run
-from app.engine.turns.answer import CallPlan, CallResult
+from app.engine.turns.answer import CallPlan
 from app.engine.turns.context import Services
 from app.engine.turns.reply import ReplyCleaner
 
@@ -135,13 +134,8 @@ class CouncilRun(Run):
             ballot=step.part == CouncilPart.BALLOT,
         )
         plan, cleaners = self._plan(step, order, view)
-        self._live.start_turn(plan.message)
         speaker = self._speaker(plan.message.author)
-        try:
-            async with speaker.slot():
-                result = await speaker.call(plan)
-        except NotFree as refused:
-            result = CallResult(speaker.failed(plan.message, refused.reason))
+        result = await speaker.take(plan)
         if result.message is not None:
             speaker.write(replace(result, message=self._read(step, result.message, order, view, cleaners)))
         elif result.held:

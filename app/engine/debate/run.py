@@ -8,7 +8,6 @@ from app.core.ids import new_id
 from app.core.message import Author, Message, MessageState, Role
 from app.core.reasons import Reason, counted, joined
 from app.core.session import Debate, DebateSession, Participant, Status
-from app.engine.availability.slots import NotFree
 from app.engine.debate.director import (
     PARTICIPANT,
     World,
@@ -26,7 +25,7 @@ from app.engine.debate.verdict import judged, poll, round_to_poll
 from app.engine.director import Decision, Finish, Halt, Speak
 from app.engine.live_session import LiveSession
 from app.engine.runner import Run
-from app.engine.turns.answer import CallPlan, CallResult
+from app.engine.turns.answer import CallPlan
 from app.engine.turns.context import Services
 from app.engine.turns.reply import ReplyCleaner
 
@@ -146,13 +145,8 @@ class DebateRun(Run):
     async def _take(self, session: DebateSession, spoken: Speak, world: World) -> None:
         """Let a participant answer. Message and cursor are one batch, so that no turn is lost or doubled."""
         plan = self._plan(session, spoken)
-        self._live.start_turn(plan.message)
         speaker = self._speaker(plan.message.author)
-        try:
-            async with speaker.slot():
-                result = await speaker.call(plan)
-        except NotFree as refused:
-            result = CallResult(speaker.failed(plan.message, refused.reason))
+        result = await speaker.take(plan)
         if result.message is not None:
             failed = result.message.state == MessageState.FAILED
             debate = after_turn(self._live.debate_session.debate, spoken, failed=failed, world=world)
