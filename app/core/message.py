@@ -38,18 +38,9 @@ class CouncilPart(StrEnum):
     MERGE = "merge"
     TURN = "turn"
     BALLOT = "ballot"
-    READING = "reading"
-    DISSENT = "dissent"
 
 
-SPOKEN = (
-    "",
-    CouncilPart.QUESTION,
-    CouncilPart.ANSWER,
-    CouncilPart.MERGE,
-    CouncilPart.TURN,
-    CouncilPart.DISSENT,
-)
+SPOKEN = ("", CouncilPart.QUESTION, CouncilPart.ANSWER, CouncilPart.MERGE, CouncilPart.TURN)
 """The parts that are shown as rows; the others are read by Moot."""
 
 

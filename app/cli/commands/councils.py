@@ -10,7 +10,8 @@ from app.cli.printing.councils import CouncilPrinter, council_text
 from app.cli.printing.lines import cost_line, last_line
 from app.core.catalog import EMBEDDED
 from app.core.errors import BadInput
-from app.core.session import MAX_COUNCIL_ROUNDS, MIN_PARTICIPANTS, MIN_ROUNDS, DebateMode, Session, Status
+from app.core.session import MIN_PARTICIPANTS, DebateMode, Session, Status
+from app.engine.council.commands import check_rounds
 from app.engine.council.outcome import outcome
 from app.engine.engine import CouncilSetup
 from app.engine.live_session import LiveSession
@@ -29,11 +30,9 @@ async def council(run: CommandRun) -> int:
         max_usd=arguments.max_usd,
     )
     run.moot.engine.councils.check(wanted)
+    if arguments.debate:
+        check_rounds(arguments.rounds)
     await run.warm_up(embedded=any(one.provider == EMBEDDED for one in setup.participants))
-    if arguments.debate and not MIN_ROUNDS <= arguments.rounds <= MAX_COUNCIL_ROUNDS:
-        raise BadInput(
-            "rounds_out_of_range", rounds=arguments.rounds, least=MIN_ROUNDS, most=MAX_COUNCIL_ROUNDS
-        )
     session = await _followed(run, lambda: run.moot.engine.councils.start(wanted))
     if arguments.debate and session.status == Status.COMPLETED and _is_open(run, session.id):
 

@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
-from app.core.errors import BadInput, NotFound
-from app.core.events import utc_now
+from app.core.errors import BadInput
 from app.core.ids import new_id
-from app.core.message import CouncilPart, Message, MessageState, Role
+from app.core.message import CouncilPart, Message, MessageState
 from app.core.session import (
     DEFAULT_COUNCIL_ROUNDS,
     MAX_COUNCIL_ROUNDS,
@@ -17,7 +16,8 @@ from app.core.session import (
 )
 from app.core.store import SessionStore
 from app.core.text import clean_text
-from app.engine.chat.run import USER_AUTHOR
+from app.engine.chat.commands import found_message
+from app.engine.chat.run import user_message
 from app.engine.council.outcome import outcome
 from app.engine.council.record import Option, Record
 from app.engine.council.replies import one_line
@@ -71,12 +71,8 @@ class Councils:
         data: dict[str, object] = {"follows": True} if text else {}
         if to:
             data["to"] = [one.id for one in debate.participants if one.id in to]
-        asked = [
-            one
-            for one in live.messages
-            if one.part == CouncilPart.QUESTION and not (one.data or {}).get("to")
-        ]
-        question = _by_user(CouncilPart.QUESTION, text or asked[-1].content, data)
+        text = text or Record(debate, live.messages).asked_all
+        question = _by_user(CouncilPart.QUESTION, text, data)
         council = debate.council if to else _anew(debate.council)
         live.finish_message(question, debate=replace(debate, council=council, due=()))
         await self._go_on(live)
@@ -84,9 +80,7 @@ class Councils:
     async def retry(self, session_id: str, message_id: str) -> None:
         """Ask a participant again whose answer failed; the others go on."""
         live = await self._open(session_id)
-        message = next((one for one in live.messages if one.id == message_id), None)
-        if message is None:
-            raise NotFound("message_not_found", message=message_id)
+        message = found_message(live, message_id)
         if message.state != MessageState.FAILED:
             raise BadInput("turn_not_failed")
         debate = live.debate_session.debate
@@ -109,16 +103,15 @@ class Councils:
         begun = Record(debate, live.messages).rounds
         if not council.helper:
             raise BadInput("council_no_helper")
-        if not MIN_ROUNDS <= rounds <= MAX_COUNCIL_ROUNDS:
-            raise BadInput("rounds_out_of_range", rounds=rounds, least=MIN_ROUNDS, most=MAX_COUNCIL_ROUNDS)
+        check_rounds(rounds)
         live.change(debate=replace(debate, council=replace(council, rounds=begun + rounds, debated=begun)))
         await self._go_on(live)
 
     async def choose(self, session_id: str, message_id: str) -> None:
         """Keep which answer the user goes by; "" for none."""
         live = await self._at_rest(session_id)
-        if message_id and all(one.id != message_id for one in live.messages):
-            raise NotFound("message_not_found", message=message_id)
+        if message_id:
+            found_message(live, message_id)
         live.finish_message(_by_user(CouncilPart.CHOICE, "", {"message": message_id}))
         await self._store.flush(session_id)
 
@@ -175,6 +168,12 @@ class Councils:
         self._sessions.run(live)
 
 
+def check_rounds(rounds: int) -> None:
+    """Raise BadInput if a council cannot debate for so many rounds."""
+    if not MIN_ROUNDS <= rounds <= MAX_COUNCIL_ROUNDS:
+        raise BadInput("rounds_out_of_range", rounds=rounds, least=MIN_ROUNDS, most=MAX_COUNCIL_ROUNDS)
+
+
 def council_object(session: DebateSession, messages: Sequence[Message]) -> dict[str, object]:
     """Return what `moot show --json` says of a council."""
     record = Record(session.debate, messages)
@@ -201,13 +200,4 @@ def _anew(council: Council | None) -> Council:
 
 
 def _by_user(part: str, text: str, data: dict[str, object] | None = None) -> Message:
-    return Message(
-        id=new_id(),
-        turn_id=new_id(),
-        role=Role.USER,
-        author=USER_AUTHOR,
-        content=text,
-        part=part,
-        data=data or None,
-        created_at=utc_now(),
-    )
+    return user_message(text, (), None, part=part, data=data or None)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from app.core.message import CouncilPart, Message, MessageState
 from app.core.session import Debate, Participant
-from app.engine.council.replies import MOST_OPTION, one_line, same_words
+from app.engine.council.replies import MOST_OPTION, objects_in, one_line, same_words
 
 MOST_OPTIONS = 5
 
@@ -60,18 +60,15 @@ class Record:
     def __init__(self, debate: Debate, messages: Sequence[Message]) -> None:
         self.debate = debate
         self.messages = messages
-        self.questions = [one for one in messages if one.part == CouncilPart.QUESTION]
-        whole = [
-            place for place, one in enumerate(messages) if one.part == CouncilPart.QUESTION and not to(one)
-        ]
-        self._since = messages[whole[-1] :] if whole else messages
-        latest = [place for place, one in enumerate(messages) if one.part == CouncilPart.QUESTION]
-        self._latest = messages[latest[-1] :] if latest else messages
-
-    @property
-    def question(self) -> Message | None:
+        places = [place for place, one in enumerate(messages) if one.part == CouncilPart.QUESTION]
+        whole = [place for place in places if not to(messages[place])]
+        self.since = messages[whole[-1] :] if whole else messages
+        """The messages since all were asked."""
+        self._latest = messages[places[-1] :] if places else messages
+        self.question = messages[places[-1]] if places else None
         """The question that was asked last."""
-        return self.questions[-1] if self.questions else None
+        self.asked_all = messages[whole[-1]].content if whole else debate.topic
+        """The text of the question that all were asked last."""
 
     def asked(self) -> list[Participant]:
         """Return whom the last question is for."""
@@ -83,20 +80,20 @@ class Record:
     ) -> Message | None:
         """Return the message of a part (of a round) that ended last since all were asked, or since the last question."""
         found = None
-        for one in self._latest if latest else self._since:
+        for one in self._latest if latest else self.since:
             if one.part == part and one.ended and (not who or one.author.id == who):
                 found = one if number in (None, one.round) else found
         return found
 
     def count(self, part: str) -> int:
         """Return how many messages of a part ended since all were asked."""
-        return sum(one.part == part and one.ended for one in self._since)
+        return sum(one.part == part and one.ended for one in self.since)
 
     def answers(self) -> dict[str, Message]:
         """Return everybody's latest answer to a question since all were asked, in the participants' order."""
         done = {
             one.author.id: one
-            for one in self._since
+            for one in self.since
             if one.part == CouncilPart.ANSWER and one.state == MessageState.DONE and one.content.strip()
         }
         return {one.id: done[one.id] for one in self.debate.participants if one.id in done}
@@ -107,21 +104,21 @@ class Record:
         numbered = compared.get("order")
         if not isinstance(numbered, list):
             return self.answers()
-        found = {one.author.id: one for one in self._since if one.id in numbered}
+        found = {one.author.id: one for one in self.since if one.id in numbered}
         return {one.id: found[one.id] for one in self.debate.participants if one.id in found}
 
     def compared(self) -> dict[str, object]:
         """Return what the call for the differences said, empty where there is none that could be read."""
-        read = [one.data for one in self._since if one.part == CouncilPart.DIFFERENCES and one.data]
+        read = [one.data for one in self.since if one.part == CouncilPart.DIFFERENCES and one.data]
         return read[-1] if read else {}
 
     def points(self, kind: str) -> tuple[ComparedPoint, ...]:
         """Return what the answers `differ` on, or what is `agreed`."""
         found = []
-        for one in _objects(self.compared().get(kind)):
+        for one in objects_in(self.compared().get(kind)):
             quotes = [
                 Quote(message=str(each.get("message")), text=str(each.get("text")))
-                for each in _objects(one.get("quotes"))
+                for each in objects_in(one.get("quotes"))
             ]
             found.append(
                 ComparedPoint(
@@ -133,9 +130,7 @@ class Record:
     @property
     def rounds(self) -> int:
         """How many rounds of debate have begun."""
-        return max(
-            (one.round for one in self._since if one.part == CouncilPart.TURN and one.ended), default=0
-        )
+        return max((one.round for one in self.since if one.part == CouncilPart.TURN and one.ended), default=0)
 
     def statements(self, before: int) -> list[Message]:
         """Return what is argued from in a round: the answers that were compared, then the turns round by round."""
@@ -186,7 +181,7 @@ class Record:
         return tuple(found)
 
     def _first_options(self) -> tuple[Option, ...]:
-        found = tuple(_option(one) for one in _objects(self.compared().get("options")))
+        found = tuple(_option(one) for one in objects_in(self.compared().get("options")))
         found = found or self._grouped()
         edited = self.last(CouncilPart.OPTIONS)
         if edited is None or edited.data is None:
@@ -202,7 +197,7 @@ class Record:
                 backers=tuple(dict.fromkeys(backers.get(one.id, ()))),
                 origin=one.origin,
             )
-            for one in map(_option, _objects(edited.data.get("options")))
+            for one in map(_option, objects_in(edited.data.get("options")))
         )
 
     def ballots(self) -> tuple[Vote, ...]:
@@ -223,7 +218,7 @@ class Record:
     @property
     def grouped(self) -> bool:
         """Whether the options are the short answers, because nobody compared the answers."""
-        return not _objects(self.compared().get("options"))
+        return not objects_in(self.compared().get("options"))
 
     def _grouped(self) -> tuple[Option, ...]:
         """Return the short answers, each once; where an answer has none, its first sentence."""
@@ -264,10 +259,6 @@ def first_sentence(text: str) -> str:
             line = line[: place + 1]
             break
     return one_line(line, MOST_OPTION)
-
-
-def _objects(value: object) -> list[dict[str, object]]:
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
 def _option(one: dict[str, object]) -> Option:

@@ -19,6 +19,7 @@ from app.engine.council.replies import (
     LETTERS,
     OTHER,
     confidence_of,
+    objects_in,
     one_line,
     read_choice,
     read_object,
@@ -63,9 +64,7 @@ def answer_request(
 ) -> ModelRequest:
     """Return the request for a participant's own answer: what was asked of it, and what it answered itself."""
     said = _own_conversation(messages, speaker)
-    system = [speaker.system_prompt.strip() or speaker.persona.strip()]
-    system += length_words(speaker.length, prompts.lines(debate.language, "assistant"))
-    system.append(prompts.text(debate.language, "council-rules"))
+    system = [*_instructions(debate, speaker, prompts), prompts.text(debate.language, "council-rules")]
     files = _files(debate, prompts)
     blocks: list[dict[str, object]] = []
     for message in said:
@@ -80,7 +79,7 @@ def answer_request(
     return ModelRequest(
         provider=speaker.provider,
         model=speaker.model,
-        messages=({"role": Role.SYSTEM, "content": "\n\n".join(filter(None, system))}, *blocks),
+        messages=({"role": Role.SYSTEM, "content": "\n\n".join(system)}, *blocks),
         effort=speaker.effort,
         temperature=temperature_of(speaker.creativity),
     )
@@ -106,7 +105,7 @@ def differences_request(
     text = prompts.text(
         debate.language,
         "council-differences",
-        question=_question(debate, messages),
+        question=Record(debate, messages).asked_all.strip(),
         answers=_numbered(debate, order),
     )
     return _to_helper(debate, text, schema=DIFFERENCES)
@@ -204,14 +203,12 @@ def _argued(
     text = prompts.text(
         debate.language,
         prompt,
-        question="\n\n".join([_question(debate, messages), *_files(debate, prompts)]),
+        question="\n\n".join([Record(debate, messages).asked_all.strip(), *_files(debate, prompts)]),
         settled=settled,
         options=options,
         statements="\n\n".join(said),
     )
-    system = [speaker.system_prompt.strip() or speaker.persona.strip()]
-    system += length_words(speaker.length, prompts.lines(debate.language, "assistant"))
-    head = "\n\n".join(filter(None, system))
+    head = "\n\n".join(_instructions(debate, speaker, prompts))
     return ModelRequest(
         provider=speaker.provider,
         model=speaker.model,
@@ -231,7 +228,7 @@ def merge_request(
     text = prompts.text(
         debate.language,
         "council-merge",
-        question=_question(debate, messages),
+        question=Record(debate, messages).asked_all.strip(),
         answers=_numbered(debate, order),
     )
     return _to_helper(debate, text)
@@ -257,7 +254,7 @@ def read_differences(text: str, order: Sequence[Message]) -> dict[str, object] |
         return None
     options: list[dict[str, object]] = []
     taken: set[int] = set()
-    for one in _objects(said.get("options"))[:MOST_OPTIONS]:
+    for one in objects_in(said.get("options"))[:MOST_OPTIONS]:
         option = one_line(one.get("text"))
         numbers = one.get("answers")
         answers = [
@@ -323,12 +320,12 @@ _SAME = {
 
 def _points(value: object, order: Sequence[Message]) -> list[dict[str, object]]:
     points: list[dict[str, object]] = []
-    for one in _objects(value)[:MOST_POINTS]:
+    for one in objects_in(value)[:MOST_POINTS]:
         text = one_line(one.get("text"), MOST_QUOTE)
         if not text:
             continue
         quotes = []
-        for quote in _objects(one.get("quotes")):
+        for quote in objects_in(one.get("quotes")):
             number, words = quote.get("answer"), quote.get("text")
             if type(number) is not int or not 0 < number <= len(order) or not isinstance(words, str):
                 continue
@@ -358,6 +355,13 @@ def _own_conversation(messages: Sequence[Message], speaker: Participant) -> list
     return said
 
 
+def _instructions(debate: Debate, speaker: Participant, prompts: Prompts) -> list[str]:
+    """Return what a participant is told of itself, and how long it should answer."""
+    own = speaker.system_prompt.strip() or speaker.persona.strip()
+    length = length_words(speaker.length, prompts.lines(debate.language, "assistant"))
+    return [*filter(None, (own, *length))]
+
+
 def _files(debate: Debate, prompts: Prompts) -> list[str]:
     page = prompts.line(debate.language, "assistant", "page")
     return [
@@ -369,11 +373,6 @@ def _files(debate: Debate, prompts: Prompts) -> list[str]:
         )
         for file in debate.context
     ]
-
-
-def _question(debate: Debate, messages: Sequence[Message]) -> str:
-    asked = [one.content.strip() for one in messages if one.part == CouncilPart.QUESTION and not to(one)]
-    return asked[-1] if asked else debate.topic
 
 
 def _numbered(debate: Debate, order: Sequence[Message]) -> str:
@@ -398,7 +397,3 @@ def _to_helper(debate: Debate, text: str, schema: Mapping[str, object] | None = 
     return ModelRequest(
         provider=provider, model=model, messages=({"role": Role.USER, "content": text},), schema=schema
     )
-
-
-def _objects(value: object) -> list[dict[str, object]]:
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []

@@ -9,6 +9,7 @@ from app.core.message import CouncilPart, Message
 from app.core.reasons import paused_text
 from app.core.session import DEFAULT_COUNCIL_ROUNDS, MIN_PARTICIPANTS, DebateSession, Status
 from app.engine.council.outcome import CouncilOutcome, State
+from app.engine.council.record import Record
 from app.gui.display.amounts import Spending
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
@@ -98,10 +99,13 @@ class CouncilBox(QFrame):
             "again": not running and not paused,
             "debate": not running and not paused and enough and helper and len(open_) > 1,
         }
+        # What the last question to all led to, without merged answers.
+        since = Record(session.debate, messages).since
+        asked = [one for one in since if one.part in (CouncilPart.ANSWER, CouncilPart.DIFFERENCES)]
         prices = {
             "compare": _price([one for one in messages if one.part == CouncilPart.DIFFERENCES][-1:], words),
             "merge": _price([one for one in messages if one.part == CouncilPart.DIFFERENCES][-1:], words),
-            "again": _price(_last_asked(messages), words),
+            "again": _price(asked, words),
             "debate": "",
         }
         calls = {"compare": 1, "merge": 1, "again": len(session.debate.participants) + 1}
@@ -124,17 +128,6 @@ def state_text(result: CouncilOutcome, words: Language) -> str:
     if len(votes) < MIN_PARTICIPANTS:
         return words(f"council.state.{result.state}")
     return f"{words(f'council.state.{result.state}')} · {words('council.votes', first=votes[0], second=sum(votes[1:]))}"
-
-
-def _last_asked(messages: Sequence[Message]) -> list[Message]:
-    """Return the calls that the last question to all led to, without merged answers."""
-    asked = [
-        n
-        for n, one in enumerate(messages)
-        if one.part == CouncilPart.QUESTION and not (one.data or {}).get("to")
-    ]
-    since = messages[asked[-1] :] if asked else messages
-    return [one for one in since if one.part in (CouncilPart.ANSWER, CouncilPart.DIFFERENCES)]
 
 
 def _price(messages: Sequence[Message], words: Language) -> str:
