@@ -212,13 +212,17 @@ class DebateController(Controller):
 
     def _wire_held_turn(self, view: DiscussionView) -> None:
         """Connect the actions on a turn that waits, is held up or has failed."""
-        held, start = self._engine.debates.held, self._tasks.start
-        view.turn_retry_requested.connect(lambda one: start(f"resume {one}", held.retry(one)))
-        view.turn_skip_requested.connect(lambda one: start(f"resume {one}", held.skip(one)))
+        held, go_on = self._engine.debates.held, self._go_on
+        view.turn_retry_requested.connect(lambda one: go_on(one, held.retry(one)))
+        view.turn_skip_requested.connect(lambda one: go_on(one, held.skip(one)))
         view.without_requested.connect(
-            lambda one, participant: start(f"resume {one}", held.go_on_without(one, participant))
+            lambda one, participant: go_on(one, held.go_on_without(one, participant))
         )
-        view.retake_requested.connect(lambda one, message: start(f"resume {one}", held.retake(one, message)))
+        view.retake_requested.connect(lambda one, message: go_on(one, held.retake(one, message)))
+
+    def _go_on(self, session_id: str, way: Coroutine[object, object, None]) -> None:
+        """Go on with a debate in one of the ways a turn that is held up offers; one at a time."""
+        self._tasks.start(f"resume {session_id}", way)
 
     def _wire_summary(self) -> None:
         """Connect the buttons beside the debate in the main area to it."""
@@ -226,10 +230,10 @@ class DebateController(Controller):
         controls.pause_requested.connect(lambda: self._sessions.pause(page.session_id))
         controls.resume_requested.connect(lambda: self._sessions.resume(page.session_id))
         controls.stop_requested.connect(lambda: self._sessions.stop(page.session_id))
-        controls.retry_requested.connect(lambda: self._tasks.start("resume", held.retry(page.session_id)))
-        controls.skip_requested.connect(lambda: self._tasks.start("resume", held.skip(page.session_id)))
+        controls.retry_requested.connect(lambda: self._go_on(page.session_id, held.retry(page.session_id)))
+        controls.skip_requested.connect(lambda: self._go_on(page.session_id, held.skip(page.session_id)))
         controls.without_requested.connect(
-            lambda one: self._tasks.start("resume", held.go_on_without(page.session_id, one))
+            lambda one: self._go_on(page.session_id, held.go_on_without(page.session_id, one))
         )
 
     def _wire_outcome(self, view: DiscussionView) -> None:

@@ -20,7 +20,8 @@ class Marks:
 
     def show(self, quotes: Mapping[str, Sequence[Quote]]) -> None:
         """Mark these words from now on, by the id of their message."""
-        self._quotes, self._found = quotes, {}
+        if quotes != self._quotes:
+            self._quotes, self._found = quotes, {}
 
     def ranges(self, row: PaintedRow, tokens: Tokens) -> list[Range]:
         """Return what to mark in a row."""

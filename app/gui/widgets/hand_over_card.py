@@ -4,7 +4,7 @@ import json
 
 from PySide6.QtCore import Signal
 
-from app.core.message import SWITCH_ASSISTANT, Consent, Message
+from app.core.message import SWITCH_ASSISTANT, Consent, Message, PromptReason
 from app.core.text import exact, visible
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
@@ -72,7 +72,7 @@ def arguments_of(text: str) -> dict[str, object]:
 def is_hand_over(message: Message) -> bool:
     """Say whether a question is a hand-over whose member and instruction are texts."""
     prompt = message.prompt
-    if prompt is None or prompt.tool != SWITCH_ASSISTANT or prompt.reason == "may_have_run":
+    if prompt is None or prompt.tool != SWITCH_ASSISTANT or prompt.reason == PromptReason.MAY_HAVE_RUN:
         return False
     arguments = arguments_of(prompt.arguments)
     return all(isinstance(arguments.get(name), str) for name in ("assistant", "instruction"))

@@ -19,7 +19,7 @@ from PySide6.QtGui import (
     QTextLayout,
     QTextOption,
 )
-from PySide6.QtWidgets import QAccessibleWidget, QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QAbstractButton, QAccessibleWidget, QLabel, QSizePolicy, QWidget
 from shiboken6 import isValid
 
 from app.gui.markdown.utf16 import Utf16Places
@@ -142,13 +142,13 @@ def show_or_hide(label: "QLabel | ElidedLabel | Paragraph", text: str) -> None:
     label.setVisible(bool(text))
 
 
-def show_as(label: QLabel, kind: str, text: str) -> None:
-    """Show a text in the colour of a kind: hint, ok, warn or error."""
-    if label.property("kind") != kind:
-        label.setProperty("kind", kind)
-        label.style().unpolish(label)
-        label.style().polish(label)
-    label.setText(text)
+def show_as(widget: QLabel | QAbstractButton, kind: str, text: str) -> None:
+    """Show a text in the style of a kind: of a label hint, ok, warn or error, of a button primary, plain or ""."""
+    if widget.property("kind") != kind:
+        widget.setProperty("kind", kind)
+        widget.style().unpolish(widget)
+        widget.style().polish(widget)
+    widget.setText(text)
 
 
 def plain_tip(text: str) -> str:

@@ -6,6 +6,7 @@ from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import QApplication, QFrame, QListView, QWidget
 
+from app.core.matching import fits
 from app.core.provider import ProviderStatus
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
@@ -94,7 +95,7 @@ class ModelMenu(QFrame):
         """Add a model, found by `words`; without a model the heading of a provider, which cannot be chosen."""
         item = QStandardItem(text)
         item.setData(pair, PAIR)
-        item.setData(words.casefold(), FOUND_BY)
+        item.setData(words, FOUND_BY)
         if pair is None:
             item.setData(text, HEADING)
             item.setFlags(Qt.ItemFlag.NoItemFlags)
@@ -102,16 +103,16 @@ class ModelMenu(QFrame):
 
     def _filter(self) -> None:
         """Show the models with all words of the search, each under its provider; choose the first."""
-        wanted = self.search.text().casefold().split()
+        wanted = self.search.text()
         found: list[int] = []
         heading = -1
         for place in range(self._rows.rowCount()):
             item = self._rows.item(place)
-            fits = item.data(PAIR) is not None and all(word in item.data(FOUND_BY) for word in wanted)
-            self.list.setRowHidden(place, not fits)
+            shown = item.data(PAIR) is not None and fits(item.data(FOUND_BY), wanted)
+            self.list.setRowHidden(place, not shown)
             if item.data(PAIR) is None:
                 heading = place
-            elif fits:
+            elif shown:
                 found.append(place)
                 if heading >= 0:
                     self.list.setRowHidden(heading, False)

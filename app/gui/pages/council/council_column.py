@@ -16,7 +16,7 @@ from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.widgets.badge import Avatar
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button, icon_button
-from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, show_or_hide
+from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, show_as, show_or_hide
 from app.gui.widgets.wording import say
 
 LEAST_WIDTH = 260
@@ -180,10 +180,7 @@ class CouncilColumn(QFrame):
             spent.add((answer,))
             facts += filter(None, (spent.short_text(words),))
         self._cost.setText(" · ".join(facts))
-        self._use.setText(words("council.used" if used else "council.use"))
-        self._use.setProperty("kind", "primary" if used else "")
-        self._use.style().unpolish(self._use)
-        self._use.style().polish(self._use)
+        show_as(self._use, "primary" if used else "", words("council.used" if used else "council.use"))
         for part in (self._use, self._copy):
             part.setVisible(answer is not None)
 
