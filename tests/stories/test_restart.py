@@ -84,7 +84,12 @@ class Chain:
         assert len(messages) == len(session["messages"])
         for message_id, message in self.acknowledged.items():
             assert messages[message_id] == message
-        finished = [message for message in session["messages"] if message["state"] == "done"]
+        finished = [
+            message
+            for message in session["messages"]
+            # The running notes are no turn.
+            if message["state"] == "done" and message["role"] != "summary"
+        ]
         turns = [(message["round"], message["author"]["name"]) for message in finished]
         assert (
             turns
