@@ -14,7 +14,16 @@ from app.core.catalog import EMBEDDED
 from app.core.events import Event, EventBus
 from app.core.message import Author, Failure, Message, MessageState, Role
 from app.core.model_facts import ModelFacts, believed
-from app.core.provider import Delta, Finished, ModelRequest, Models, ProviderConfig, TestResult, Text
+from app.core.provider import (
+    Delta,
+    Finished,
+    ModelRequest,
+    Models,
+    ProviderConfig,
+    ProviderStatus,
+    TestResult,
+    Text,
+)
 from app.core.session import Debate, DebateSession, Participant, Status
 from app.core.store import ArchiveFiles, SessionStore, UsageLedger
 from app.core.tool import Tool, Tools
@@ -157,6 +166,21 @@ class ScriptedModels(Models):
 
     def known_facts(self, provider: str, model: str) -> ModelFacts:
         return believed([self.told[model]] if model in self.told else [], local=False)
+
+
+def on_offer(label: str, *models: str, ready: bool = True) -> ProviderStatus:
+    """Return a server on this computer with these models."""
+    return ProviderStatus(
+        config=ProviderConfig(id=label.casefold(), kind="openai-compatible", models=models),
+        label=label,
+        base_url="http://127.0.0.1:9/v1",
+        models=models,
+        default_model=models[0],
+        local=True,
+        needs_key=False,
+        key_source="",
+        ready=ready,
+    )
 
 
 def remotes(count: int = 6) -> tuple[ProviderConfig, ...]:

@@ -8,7 +8,7 @@ from app.core.agent import Agent, Group
 from app.core.draft import Draft
 from app.core.errors import BadInput, NotFound, StorageError
 from app.core.events import Event, MessageFinished, MessageStarted, SessionChanged, SessionStarted
-from app.core.message import Message, MessageState
+from app.core.message import Message, MessageState, Role
 from app.core.provider import ModelList, ProviderConfig
 from app.core.session import Session, SessionSummary, Status
 from app.core.settings import Settings
@@ -324,3 +324,16 @@ class MemoryLedger(UsageLedger):
 
     async def close(self) -> None:
         return None
+
+
+def cut_around_summary(store: MemoryStore) -> Iterator[tuple[MemoryStore, bool]]:
+    """Yield what a kill leaves behind just before the first summary is saved and just after, and whether it is there."""
+    place = next(
+        at
+        for at, batch in enumerate(store.batches)
+        if any(isinstance(one, MessageFinished) and one.message.role == Role.SUMMARY for one in batch)
+    )
+    for cut in (place - 1, place, place + 1, place + 2):
+        rest = MemoryStore()
+        rest.batches = store.batches[:cut]
+        yield rest, cut > place

@@ -8,7 +8,7 @@ import pytest
 
 from app.cli.printing.debates import DebatePrinter
 from app.core.errors import BadInput, ProviderError
-from app.core.events import MessageFinished, Notice
+from app.core.events import Notice
 from app.core.message import Message, Role
 from app.core.provider import Finished, FinishReason, ModelRequest
 from app.core.session import Status
@@ -17,7 +17,7 @@ from app.core.texts import Texts
 from app.engine.debate.perspective import chat_request, notes_sent, transcript_request
 from tests.builders import PROMPTS, Bench, Script, a_bench, a_debate, a_setup, until
 from tests.engine.request_rules import as_sent
-from tests.memory import MemoryStore
+from tests.memory import MemoryStore, cut_around_summary
 
 TEXTS = Texts.load(Path(__file__).parents[2] / "resources" / "i18n", "en")
 NOTES = "Everybody counted, from (1) on."
@@ -174,23 +174,16 @@ async def test_killed_at_any_point_it_comes_to_the_same_notes_and_asks_for_none_
     made = _bench(store)
     session_id = await made.run(a_setup(5, rounds=4))
     [notes] = _notes(made, session_id)
-    whole = list(store.batches)
+    left = list(cut_around_summary(store))
     await made.engine.shutdown()
-    place = next(
-        at
-        for at, batch in enumerate(whole)
-        if any(isinstance(one, MessageFinished) and one.message.role == Role.SUMMARY for one in batch)
-    )
-    for cut in (place - 1, place, place + 1, place + 2):
-        rest = MemoryStore()
-        rest.batches = whole[:cut]
+    for rest, saved in left:
         again = _bench(rest)
         await again.engine.open(session_id)
         await again.engine.resume(session_id)
         await again.engine.wait(session_id)
         [found] = _notes(again, session_id)
         assert (found.through, found.content) == (notes.through, notes.content)
-        assert len(_calls(again)) == (0 if cut > place else 1)
+        assert len(_calls(again)) == (0 if saved else 1)
         said = [one for one in again.messages(session_id) if one.role == Role.ASSISTANT and not one.error]
         assert len({(one.author.id, one.round) for one in said}) == 20
         await again.engine.shutdown()

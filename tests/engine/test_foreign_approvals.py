@@ -147,7 +147,9 @@ async def imported(bench: Bench, folder: Path, session: Session, messages: list[
 async def restored(bench: Bench, folder: Path, session: Session, messages: list[Message]) -> bool:
     paths = DataPaths(folder / "elsewhere")
     paths.sessions.mkdir(parents=True)
-    paths.session(session.id).write_bytes(log_of(session, messages))
+    # As the program does: what is checked first is looked up on the disk.
+    log = await asyncio.to_thread(log_of, session, messages)
+    paths.session(session.id).write_bytes(log)
     store = a_log_store(paths.root)
     backup = await FileArchive(paths, store, JsonDocuments(paths)).back_up(
         BackupReason.BY_HAND, str(folder / "b.zip")

@@ -9,7 +9,7 @@ import pytest
 
 from app.core.agent import Agent
 from app.core.errors import FailureKind, NotFound, ProviderError
-from app.core.events import MessageFinished, Notice
+from app.core.events import Notice
 from app.core.files import LONG_TEXT
 from app.core.ids import new_id
 from app.core.message import Attachment, Author, Message, MessageState, Role, SummaryNote
@@ -23,7 +23,7 @@ from app.engine.history.token_count import request_tokens
 from tests.builders import Bench, Script, a_bench, a_log_store, user_said
 from tests.engine.request_rules import as_sent, check_legal, shared_bytes
 from tests.engine.test_turn import a_tool, agent, calling
-from tests.memory import MemoryStore
+from tests.memory import MemoryStore, cut_around_summary
 
 ASKS = "Write notes that will stand in place of its beginning"
 FACT = "My boat is called Marigold."
@@ -275,23 +275,16 @@ async def test_killed_at_any_point_it_comes_to_the_same_summary_and_asks_for_non
     made = _bench(store)
     session_id = await _talk(made, KILLED_TURNS)
     [summary] = _summaries(made, session_id)
-    whole = list(store.batches)
+    left = list(cut_around_summary(store))
     await made.engine.shutdown()
-    place = next(
-        at
-        for at, batch in enumerate(whole)
-        if any(isinstance(one, MessageFinished) and one.message.role == Role.SUMMARY for one in batch)
-    )
-    for cut in (place - 1, place, place + 1, place + 2):
-        rest = MemoryStore()
-        rest.batches = whole[:cut]
+    for rest, saved in left:
         again = _bench(rest)
         await again.engine.open(session_id)
         await again.engine.resume(session_id)
         await again.engine.wait(session_id)
         [found] = _summaries(again, session_id)
         assert (found.through, found.content) == (summary.through, summary.content)
-        assert sum(asks_for_summary(one) for one in again.models.requests) == (0 if cut > place else 1)
+        assert sum(asks_for_summary(one) for one in again.models.requests) == (0 if saved else 1)
         assert len(_calls(again)) == 1
         await again.engine.shutdown()
 

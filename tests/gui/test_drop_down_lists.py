@@ -11,11 +11,11 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QCompleter, QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.core.provider import ProviderConfig, ProviderStatus
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.widgets.controls import Choice
 from app.gui.widgets.model_choice import ModelChoice
+from tests.builders import on_offer
 from tests.gui.test_contrast import READ, contrast
 
 # The platform of the tests has no real pop-ups.
@@ -34,21 +34,7 @@ class Page(QWidget):
         self.plain = Choice(self.look)
         self.plain.addItems(["one", "two", "three"])
         self.model = ModelChoice(Language(RESOURCES / "i18n", "en"), self.look)
-        self.model.set_providers(
-            [
-                ProviderStatus(
-                    config=ProviderConfig(id="router", kind="openai-compatible", models=MODELS),
-                    label="Router",
-                    base_url="http://127.0.0.1:9/v1",
-                    models=MODELS,
-                    default_model=MODELS[0],
-                    local=True,
-                    needs_key=False,
-                    key_source="",
-                    ready=True,
-                )
-            ]
-        )
+        self.model.set_providers([on_offer("Router", *MODELS)])
         self.field = QLineEdit()
         self.field.setCompleter(QCompleter(["alpha", "alphabet"], self.field))
         column = QVBoxLayout(self)

@@ -8,11 +8,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from app.core.model_facts import FactSource, ModelFacts, ModelPrices
-from app.core.provider import ProviderConfig, ProviderStatus
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.widgets.model_choice import HEADING, ModelChoice
 from tests.app_driver import until
+from tests.builders import on_offer
 
 # The platform of the tests has no real pop-ups.
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
@@ -23,19 +23,8 @@ RESOURCES = Path(__file__).parents[2] / "resources"
 @pytest.fixture
 async def choice(qapp):
     models = tuple(f"vendor-{number % 7}/Model-{number:03}" for number in range(400))
-    status = ProviderStatus(
-        config=ProviderConfig(id="router", kind="openai-compatible", models=models),
-        label="Router",
-        base_url="http://127.0.0.1:9/v1",
-        models=models,
-        default_model=models[0],
-        local=True,
-        needs_key=False,
-        key_source="",
-        ready=True,
-    )
     choice = ModelChoice(Language(RESOURCES / "i18n", "en"), Look(qapp, RESOURCES, "light"))
-    choice.set_providers([status])
+    choice.set_providers([on_offer("Router", *models)])
     choice.resize(320, 30)
     choice.show()
     choice.activateWindow()

@@ -8,30 +8,16 @@ from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.core.model_facts import ModelFacts
-from app.core.provider import ProviderConfig, ProviderStatus
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.panels.debate.participant_picker import ParticipantPicker
 from app.gui.widgets.model_choice import HEADING
 from app.gui.widgets.model_menu import ModelMenu
+from tests.builders import on_offer
 from tests.gui.test_drop_down_lists import RESOURCES
 
 # The platform of the tests has no real pop-ups.
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
-
-
-def provider(name: str, *models: str, ready: bool = True) -> ProviderStatus:
-    return ProviderStatus(
-        config=ProviderConfig(id=name.casefold(), kind="openai-compatible", models=models),
-        label=name,
-        base_url="http://127.0.0.1:9/v1",
-        models=models,
-        default_model=models[0],
-        local=True,
-        needs_key=False,
-        key_source="",
-        ready=ready,
-    )
 
 
 @pytest.fixture
@@ -41,9 +27,9 @@ def menu(qapp, qtbot: QtBot):
     qtbot.addWidget(button)
     button.show()
     offered = (
-        provider("One", "small", "large"),
-        provider("Two", "large"),
-        provider("Off", "gone", ready=False),
+        on_offer("One", "small", "large"),
+        on_offer("Two", "large"),
+        on_offer("Off", "gone", ready=False),
     )
     facts = lambda *_: ModelFacts()  # noqa: E731
     language = Language(RESOURCES / "i18n", "en")
