@@ -110,7 +110,8 @@ class Hang:
 class ScriptedModels(Models):
     """Models that answer each request with the next reply of a script.
 
-    A reply is a list of pieces: text, a `Text`, a `Finished`, a ProviderError to raise, or `Hang`.
+    A reply is a list of pieces: text, a `Text`, a `Finished`, a ProviderError to raise, `Hang`, or an event or barrier
+    to wait for.
     After the script, every request gets `otherwise`. A reply without an end ends well.
     """
 
@@ -134,6 +135,9 @@ class ScriptedModels(Models):
                 yield Text(text=request.opener)
             for piece in reply:
                 await asyncio.sleep(0)
+                if isinstance(piece, asyncio.Event | asyncio.Barrier):
+                    await piece.wait()
+                    continue
                 if isinstance(piece, Exception):
                     raise piece
                 if isinstance(piece, Hang):
@@ -329,14 +333,8 @@ async def saved_states(bench: Bench, data_dir: Path, session_id: str) -> list[tu
 
 async def start_and_hold(bench: Bench, gate: asyncio.Event) -> str:
     """Start a debate of two whose first answer waits for the gate."""
-    real = bench.models.stream
-
-    async def stream(request: object) -> AsyncIterator[object]:
-        async for delta in real(request):  # type: ignore[arg-type]
-            yield delta
-            await gate.wait()
-
-    bench.models.stream = stream  # type: ignore[assignment, method-assign]
+    said = bench.models.otherwise
+    bench.models.otherwise = lambda request: [piece for one in said(request) for piece in (one, gate)]
     session_id = await bench.engine.debates.start(a_setup(2, rounds=1))
     await until(lambda: bool(bench.messages(session_id)))
     return session_id

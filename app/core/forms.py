@@ -9,8 +9,8 @@ from enum import StrEnum
 from urllib.parse import urlsplit
 
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
-_YES = {"yes", "y", "true", "예", "네", "1"}
-_NO = {"no", "n", "false", "아니요", "아니오", "0"}
+_YES = {"yes", "y", "true", "ja", "예", "네", "1"}
+_NO = {"no", "n", "false", "nein", "아니요", "아니오", "0"}
 
 
 class FieldKind(StrEnum):
@@ -48,6 +48,12 @@ class FormField:
     most: float | None = None
 
 
+def means_yes(answer: str) -> bool | None:
+    """Return whether an answer means yes, None where it means neither yes nor no."""
+    word = answer.strip().casefold()
+    return True if word in _YES else False if word in _NO else None
+
+
 def problem_of(field: FormField, values: Sequence[str]) -> str:
     """Return a code for what is wrong with the values of a field, "" if they fit; each has a text `form.wrong.<code>`."""
     values = [value.strip() for value in values if value.strip()]
@@ -61,7 +67,7 @@ def problem_of(field: FormField, values: Sequence[str]) -> str:
     if field.kind == FieldKind.ONE:
         return "" if value in field.options else "option"
     if field.kind == FieldKind.YESNO:
-        return "" if value.casefold() in _YES | _NO else "yesno"
+        return "" if means_yes(value) is not None else "yesno"
     if field.kind in (FieldKind.INTEGER, FieldKind.NUMBER):
         number = _number(value, field.kind)
         if number is None:
@@ -80,7 +86,7 @@ def value_of(field: FormField, values: Sequence[str]) -> object:
     if not values:
         return None
     if field.kind == FieldKind.YESNO:
-        return values[0].casefold() in _YES
+        return means_yes(values[0])
     if field.kind in (FieldKind.INTEGER, FieldKind.NUMBER):
         return _number(values[0], field.kind)
     return values[0]

@@ -330,14 +330,7 @@ def _plain(debate: Debate, messages: list[Message]) -> object:
 
 async def test_what_still_runs_is_not_asked_something_else(made: Bench) -> None:
     gate = asyncio.Event()
-    real = made.models.stream
-
-    async def stream(request: ModelRequest) -> AsyncIterator[object]:
-        await gate.wait()
-        async for delta in real(request):
-            yield delta
-
-    made.models.stream = stream  # type: ignore[assignment, method-assign]
+    made.models.otherwise = lambda request: [gate, *answer(request)]
     session_id = await made.engine.councils.start(wanted())
     with pytest.raises(BadInput, match="council_runs"):
         await made.engine.councils.ask(session_id, "And now?")

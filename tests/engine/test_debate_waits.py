@@ -1,7 +1,6 @@
 """A debate whose speaker is an assistant that is busy elsewhere: it says so, waits, and is paused at once (W2, D6)."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from app.core.events import SessionChanged
 from app.core.provider import ModelRequest
 from app.core.session import Status
 from app.engine.debate.setup import DebateSetup
-from tests.builders import Bench, a_bench, a_log_store, a_setup, until
+from tests.builders import Bench, Script, a_bench, a_log_store, a_setup, until
 
 ONE = Busy(strategy="queue", depth=3)
 
@@ -22,15 +21,12 @@ async def hold(tmp_path: Path, busy: Busy = ONE) -> tuple[Bench, asyncio.Event, 
     agent = Agent(id="reviewer", name="Reviewer", provider="remote2", model="model-2", busy=busy)
     bench = a_bench(a_log_store(tmp_path / "data"), agents=(agent,))
     gate = asyncio.Event()
-    real = bench.models.stream
+    said = bench.models.otherwise
 
-    async def stream(request: ModelRequest) -> AsyncIterator[object]:
-        if "Are you there?" in str(request.messages):
-            await gate.wait()
-        async for delta in real(request):
-            yield delta
+    def answer(request: ModelRequest) -> Script:
+        return [*([gate] if "Are you there?" in str(request.messages) else []), *said(request)]
 
-    bench.models.stream = stream  # type: ignore[assignment, method-assign]
+    bench.models.otherwise = answer
     await bench.engine.chats.start("reviewer", "Are you there?")
     await until(lambda: bench.engine.queues.jobs("reviewer") != [])
     candidate = next(one for one in bench.engine.debates.candidates() if one.participant.id == "reviewer")
@@ -46,7 +42,7 @@ async def test_a_debate_says_that_it_waits_and_goes_on_when_the_assistant_is_fre
     bench, gate, setup = await hold(tmp_path)
     session_id = await bench.engine.debates.start(setup)
     await waits(bench, session_id)
-    assert bench.models.requests == [] and bench.messages(session_id) == []
+    assert len(bench.models.requests) == 1 and bench.messages(session_id) == []
     gate.set()
     session = await bench.engine.wait(session_id)
     assert (session.status, session.reason) == (Status.COMPLETED, "rounds_done")

@@ -188,15 +188,7 @@ async def test_what_cannot_be_is_refused_and_changes_nothing(bench: Bench) -> No
         await held.participant(session_id, "Nobody")
     assert end(bench, session_id) == (Status.PAUSED, "rate_limit")
     gate = asyncio.Event()
-    bench.models.otherwise = lambda _: ["Well."]
-    real = bench.models.stream
-
-    async def stream(request: ModelRequest):  # type: ignore[no-untyped-def]
-        await gate.wait()
-        async for delta in real(request):
-            yield delta
-
-    bench.models.stream = stream  # type: ignore[assignment, method-assign]
+    bench.models.otherwise = lambda _: [gate, "Well."]
     await bench.engine.resume(session_id)
     await until(lambda: bench.debate_of(session_id).status == Status.RUNNING)
     await asyncio.sleep(0.01)

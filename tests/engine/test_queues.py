@@ -10,7 +10,7 @@ from app.core.agent import Agent, Busy
 from app.core.errors import BadInput, NotFound
 from app.core.events import AvailabilityChanged, Notice
 from app.core.message import MessageState, Role
-from app.core.provider import ModelRequest, Text
+from app.core.provider import ModelRequest
 from app.core.session import Status
 from app.core.workflow import WorkflowDefinition
 from app.engine.availability.policies import Availability
@@ -42,17 +42,8 @@ async def engines_are_closed() -> AsyncIterator[None]:
 
 def gated(tmp_path: Path, *agents: Agent, **fields: object) -> tuple[Bench, asyncio.Event]:
     """Return a bench whose models begin at once and end when the gate opens."""
-    made = bench(tmp_path, lambda _: [DONE_TEXT], *agents, **fields)  # type: ignore[arg-type]
     gate = asyncio.Event()
-    real = made.models.stream
-
-    async def stream(request: ModelRequest) -> AsyncIterator[object]:
-        yield Text(text="I begin.\n")
-        await gate.wait()
-        async for delta in real(request):
-            yield delta
-
-    made.models.stream = stream  # type: ignore[assignment, method-assign]
+    made = bench(tmp_path, lambda _: ["I begin.\n", gate, DONE_TEXT], *agents, **fields)  # type: ignore[arg-type]
     return made, gate
 
 

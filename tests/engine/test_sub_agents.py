@@ -9,7 +9,7 @@ import pytest
 
 from app.core.agent import Agent
 from app.core.message import MessageState
-from app.core.provider import ModelRequest, Text
+from app.core.provider import ModelRequest
 from app.core.session import Status
 from app.core.tool import ToolError
 from app.engine.chat.branches import shown, versions, versions_shown
@@ -105,10 +105,10 @@ async def test_a_sibling_still_runs_while_one_waits_and_the_answer_wakes_it(tmp_
     gate = asyncio.Event()
 
     def slow_b(request: ModelRequest) -> Script:
-        return [_Gate(gate), "b is done."] if who(request) == "b" else tree_of_four(request)
+        return [gate, "b is done."] if who(request) == "b" else tree_of_four(request)
 
     made = bench(tmp_path, tree_of_four, crew())
-    _let_wait(made, slow_b)
+    made.models.otherwise = slow_b
     session_id = await made.engine.chats.start("main", "Find out.")
     await until(lambda: any(one.asks for one in made.messages(session_id)))
     assert status(made, session_id) == Status.RUNNING
@@ -126,11 +126,11 @@ async def test_stopping_one_leaves_its_parent_and_sibling_running(tmp_path: Path
 
     def hang_b(request: ModelRequest) -> Script:
         if who(request) == "b":
-            return ["I begin", _Gate(gate), "never"]
+            return ["I begin", gate, "never"]
         return ["a is done."] if who(request) == "a" else tree_of_four(request)
 
     made = bench(tmp_path, tree_of_four, crew())
-    _let_wait(made, hang_b)
+    made.models.otherwise = hang_b
     session_id = await made.engine.chats.start("main", "Find out.")
     await until(lambda: any(one.content == "I begin" for one in made.messages(session_id)))
     [mine] = [one for one in made.messages(session_id) if one.content == "I begin"]
@@ -273,33 +273,6 @@ async def test_retry_and_edit_keep_versions_that_can_be_chosen(tmp_path: Path) -
     await made.engine.wait(session_id)
     assert [one.content for one in shown(live)] == ["Good morning", "four"]
     assert [one["content"] for one in made.models.requests[-1].messages[1:]] == ["Good morning"]
-
-
-class _Gate:
-    """In a script: the model waits."""
-
-    def __init__(self, event: asyncio.Event) -> None:
-        self.event = event
-
-
-def _let_wait(made: Bench, answer: Callable[[ModelRequest], Script]) -> None:
-    """Answer by a function whose scripts may hold gates."""
-    real = made.models.stream
-
-    async def stream(request: ModelRequest) -> AsyncIterator[object]:
-        pieces = list(answer(request))
-        for place, piece in enumerate(pieces):
-            if isinstance(piece, _Gate):
-                for early in pieces[:place]:
-                    yield Text(text=str(early))
-                await piece.event.wait()
-                pieces = pieces[place + 1 :]
-                break
-        made.models.script.insert(0, pieces)
-        async for delta in real(request):
-            yield delta
-
-    made.models.stream = stream  # type: ignore[assignment, method-assign]
 
 
 def test_every_ancestor_limits_how_deep_it_goes() -> None:

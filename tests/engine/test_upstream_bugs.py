@@ -1,13 +1,12 @@
 """The nine bugs that the first implementation of availability and workflows shipped: each one stays away."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
 from app.core.agent import Busy
-from app.core.provider import Delta, Finished, ModelRequest, Text
+from app.core.provider import Finished
 from app.core.session import Status
 from app.core.workflow import WorkflowDefinition, WorkflowStep
 from app.engine.availability.policies import (
@@ -23,7 +22,7 @@ from app.engine.availability.policies import (
 from app.engine.availability.slots import NotFree, Slots
 from app.engine.workflow.director import begun
 from app.engine.workflow.step_protocol import step_complete
-from tests.builders import until
+from tests.builders import Hang, until
 from tests.engine.test_workflow import (
     DONE_TEXT,
     bench,
@@ -106,13 +105,7 @@ async def test_6_a_skipped_dependency_hung_the_instance(tmp_path: Path) -> None:
 
 
 async def test_7_what_was_cancelled_was_overwritten_as_failed(tmp_path: Path) -> None:
-    made = bench(tmp_path, lambda _: [DONE_TEXT])
-
-    async def stream(request: ModelRequest) -> AsyncIterator[Delta]:
-        yield Text(text="I begin")
-        await asyncio.Event().wait()
-
-    made.models.stream = stream  # type: ignore[method-assign]
+    made = bench(tmp_path, lambda _: ["I begin", Hang()])
     session_id = await made.engine.workflows.start("Go", "diamond")
     await until(lambda: any(one.content == "I begin" for one in made.messages(session_id)))
     await made.engine.stop(session_id)

@@ -147,16 +147,8 @@ async def test_where_no_judge_answers_the_last_words_are_left(tmp_path: Path) ->
 
 
 async def test_a_debate_that_runs_is_not_judged(tmp_path: Path) -> None:
-    made = bench(tmp_path)
     gate = asyncio.Event()
-    real = made.models.stream
-
-    async def stream(request: ModelRequest) -> AsyncIterator[object]:
-        await gate.wait()
-        async for delta in real(request):
-            yield delta
-
-    made.models.stream = stream  # type: ignore[assignment, method-assign]
+    made = bench(tmp_path, lambda _: [gate])
     session_id = await made.engine.debates.start(a_setup(2))
     with pytest.raises(BadInput, match="debate_runs"):
         await made.engine.debates.judge(session_id)

@@ -18,7 +18,7 @@ from app.engine.library.definitions import read_built_in
 from app.engine.workflow.commands import by_keyword, choice_of
 from app.engine.workflow.director import begun
 from app.engine.workflow.step_protocol import read_by_people, step_complete
-from tests.builders import Bench, Script, a_bench, a_log_store, until
+from tests.builders import Bench, Hang, Script, a_bench, a_log_store, until
 from tests.engine.test_turn import _asker, agent, calling, status
 
 BUILT_IN = read_built_in(Path(__file__).parents[2] / "resources" / "workflows", WorkflowDefinition)["en"]
@@ -106,18 +106,9 @@ async def test_steps_run_by_their_dependencies_and_results_feed_on(tmp_path: Pat
 
 async def test_independent_steps_run_at_once(tmp_path: Path) -> None:
     meeting = asyncio.Barrier(2)
-    made = bench(tmp_path, lambda _: [DONE_TEXT])
-    real = made.models.stream
-
-    async def stream(request: ModelRequest) -> AsyncIterator[object]:
-        if step_of(request) in ("b", "c"):
-            async with asyncio.timeout(5):
-                await meeting.wait()
-        async for delta in real(request):
-            yield delta
-
-    made.models.stream = stream  # type: ignore[assignment, method-assign]
-    session_id = await run(made)
+    made = bench(tmp_path, lambda one: [*([meeting] if step_of(one) in ("b", "c") else []), DONE_TEXT])
+    async with asyncio.timeout(5):
+        session_id = await run(made)
     assert status(made, session_id) == Status.COMPLETED
 
 
@@ -185,14 +176,8 @@ async def test_without_the_marker_it_is_asked_once_more_and_then_waits_for_the_p
 
 
 async def test_cancelled_stays_cancelled(tmp_path: Path) -> None:
-    made = bench(tmp_path, lambda _: [DONE_TEXT])
     gate = asyncio.Event()
-
-    async def stream(request: ModelRequest) -> AsyncIterator[object]:
-        yield Text(text="I begin")
-        await gate.wait()
-
-    made.models.stream = stream  # type: ignore[assignment, method-assign]
+    made = bench(tmp_path, lambda _: ["I begin", gate])
     session_id = await made.engine.workflows.start("Go", "diamond")
     await until(lambda: any(one.content == "I begin" for one in made.messages(session_id)))
     await made.engine.stop(session_id)
@@ -204,17 +189,7 @@ async def test_cancelled_stays_cancelled(tmp_path: Path) -> None:
 
 
 async def test_after_a_restart_it_is_paused_and_no_step_runs_twice(tmp_path: Path) -> None:
-    made = bench(tmp_path, lambda _: [DONE_TEXT])
-    real = made.models.stream
-
-    async def stream(request: ModelRequest) -> AsyncIterator[object]:
-        if step_of(request) == "b":
-            yield Text(text="Half")
-            await asyncio.Event().wait()
-        async for delta in real(request):
-            yield delta
-
-    made.models.stream = stream  # type: ignore[assignment, method-assign]
+    made = bench(tmp_path, lambda one: ["Half", Hang()] if step_of(one) == "b" else [DONE_TEXT])
     session_id = await made.engine.workflows.start("Go", "diamond")
     await until(
         lambda: (
@@ -258,20 +233,13 @@ async def test_a_busy_assistant_takes_its_steps_one_after_the_other(tmp_path: Pa
         id="diamond", name="D", steps=(step("a", role="PO"), step("b", role="PO"), step("c", role="PO"))
     )
     at_once: list[int] = []
-    made = bench(
-        tmp_path,
-        lambda _: [DONE_TEXT],
-        agent("po", role="Product Owner", busy=Busy(strategy="queue", depth=5)),
-        definition=definition,
-    )
-    real = made.models.stream
 
-    async def stream(request: ModelRequest) -> AsyncIterator[object]:
+    def answer(_: ModelRequest) -> Script:
         at_once.append(made.models.open)
-        async for delta in real(request):
-            yield delta
+        return [DONE_TEXT]
 
-    made.models.stream = stream  # type: ignore[assignment, method-assign]
+    po = agent("po", role="Product Owner", busy=Busy(strategy="queue", depth=5))
+    made = bench(tmp_path, answer, po, definition=definition)
     session_id = await run(made)
     assert status(made, session_id) == Status.COMPLETED
     assert at_once == [0, 0, 0]
@@ -399,13 +367,7 @@ def test_people_do_not_read_the_lines_that_end_a_step(text: str, ended: bool, sh
 
 
 async def test_a_step_that_was_cut_can_be_left_out_instead(tmp_path: Path) -> None:
-    made = bench(tmp_path, lambda _: [DONE_TEXT])
-
-    async def stream(request: ModelRequest) -> AsyncIterator[object]:
-        yield Text(text="Half")
-        await asyncio.Event().wait()
-
-    made.models.stream = stream  # type: ignore[assignment, method-assign]
+    made = bench(tmp_path, lambda _: ["Half", Hang()])
     session_id = await made.engine.workflows.start("Go", "diamond")
     await until(lambda: any(one.content == "Half" for one in made.messages(session_id)))
     with pytest.raises(BadInput, match="step_not_skippable"):

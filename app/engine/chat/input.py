@@ -3,7 +3,7 @@
 from typing import Any
 
 from app.core.errors import BadInput
-from app.core.forms import form_text, problem_of, read_form
+from app.core.forms import form_text, means_yes, problem_of, read_form
 from app.core.ids import new_id
 from app.core.message import Attachment, Consent, Message, Prompt, PromptReason, PromptType
 from app.core.session import AgentMode, Status
@@ -67,10 +67,8 @@ def fitting_answer(prompt: Prompt, answer: str) -> str:
         raise BadInput("answer_unfit", answers=", ".join(fitting))
     if prompt.type == PromptType.FORM:
         return _fitting_form(prompt, answer)
-    if prompt.type == PromptType.YESNO and answer.casefold() in ("y", "yes", "true", "네", "예"):
-        return "yes"
-    if prompt.type == PromptType.YESNO and answer.casefold() in ("n", "no", "false", "아니요", "아니오"):
-        return "no"
+    if prompt.type == PromptType.YESNO and (yes := means_yes(answer)) is not None:
+        return "yes" if yes else "no"
     if prompt.type == PromptType.OPTIONS and answer.isdecimal() and 1 <= int(answer) <= len(prompt.options):
         return answer if answer in prompt.options else prompt.options[int(answer) - 1]
     return answer

@@ -118,7 +118,9 @@ class Summaries:
             replaces = sum(one.tokens for one in covered)
             through = covered[-1].turn_id
             note = SummaryNote.EXTRACT
-            live.finish_message(summary_message(turn, text, through=through, note=note, replaces=replaces))
+            live.finish_message(
+                summary_message(turn.author, text, through=through, note=note, replaces=replaces)
+            )
 
     def _next_turn(self, live: LiveSession) -> AgentTurn | None:
         """Return the turn that would be next in a chat or group; None in workflows, and where nobody can answer."""

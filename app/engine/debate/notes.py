@@ -9,8 +9,6 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 from app.core.errors import FailureKind, ProviderError
-from app.core.events import UsageReported, utc_now
-from app.core.ids import new_id
 from app.core.message import Author, Message, Role, SummaryNote
 from app.core.provider import ModelRequest
 from app.core.session import Debate
@@ -21,7 +19,7 @@ from app.engine.history.token_count import tokens_of
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.turns.metered_models import MeteredModels
-from app.engine.turns.reply import ReplyCleaner
+from app.engine.turns.summarizing import ask_for_summary, note_in_vain, summary_message, write_summary
 
 _WRITERS = 2
 
@@ -100,36 +98,27 @@ async def write_notes(
     before = notes.content if notes is not None else ""
     replaces = sum(tokens_of(line) for line in (before, *(one.content for one in covered)))
     for writer in writers[:_WRITERS]:
-        content = ""
-        async with models.place(writer.provider, lambda _: waits()) as place:
-            call = place.call(notes_request(debate, said, part, before, writer, prompts))
-            try:
-                content = ReplyCleaner.cleaned(writer.name, await call.text())
-                if not call.whole or tokens_of(content) > max(LEAST_TOKENS, MOST_LEFT * replaces):
-                    content = ""
-                failure = FailureKind.BAD_RESPONSE
-            except ProviderError as error:
-                failure = error.kind
-            finally:
-                if not content and (entry := models.note(call, live.id)) is not None:
-                    live.note_unsaid(entry)
-        if content:
-            last, used = covered[-1], call.usage
-            message = Message(
-                id=new_id(),
-                turn_id=last.turn_id,
-                role=Role.SUMMARY,
-                author=Author(id=NOTES, name=writer.name, kind=NOTES),
-                content=content,
-                model=f"{writer.provider}/{writer.model}",
-                usage=used,
-                note=note,
-                round=live.messages[-1].round,
-                through=last.turn_id,
-                replaces=replaces,
-                created_at=utc_now(),
-            )
-            reported = UsageReported(session_id=live.id, turn_id=last.turn_id, usage=used) if used else None
-            live.finish_message(message, *([reported] if reported else []))
-            return ""
+        author = Author(id=NOTES, name=writer.name, kind=NOTES)
+        request = notes_request(debate, said, part, before, writer, prompts)
+        try:
+            content, call = await ask_for_summary(live, models, request, author, waits)
+        except ProviderError as error:
+            failure = error.kind
+            continue
+        if not content or tokens_of(content) > max(LEAST_TOKENS, MOST_LEFT * replaces):
+            note_in_vain(live, models, call, author)
+            failure = FailureKind.BAD_RESPONSE
+            continue
+        message = summary_message(
+            author,
+            content,
+            through=covered[-1].turn_id,
+            model=f"{writer.provider}/{writer.model}",
+            usage=call.usage,
+            note=note,
+            round=live.messages[-1].round,
+            replaces=replaces,
+        )
+        write_summary(live, message, message.turn_id)
+        return ""
     return failure

@@ -4,12 +4,14 @@ A step of its own: what it makes is saved before the call. Killed in between, it
 """
 
 import asyncio
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
 from app.core.errors import FailureKind, ProviderError
 from app.core.events import UsageReported, utc_now
 from app.core.ids import new_id
-from app.core.message import Message, MessageState, Role, SummaryNote, Usage
+from app.core.message import Author, Message, MessageState, Role, SummaryNote, Usage
 from app.core.provider import ModelRequest
 from app.core.reasons import Reason
 from app.core.session import Status
@@ -30,7 +32,7 @@ from app.engine.library.agents import AgentModel
 from app.engine.live_session import LiveSession
 from app.engine.turns.cache_plans import turn_plan
 from app.engine.turns.context import TreeContext
-from app.engine.turns.metered_models import MeteredCall
+from app.engine.turns.metered_models import MeteredCall, MeteredModels
 from app.engine.turns.reply import ReplyCleaner
 
 ATTEMPTS = 2
@@ -56,19 +58,53 @@ class _Summary:
     usage: Usage | None = None
 
 
-def summary_message(turn: AgentTurn, content: str, *, through: str, **fields: object) -> Message:
+def summary_message(author: Author, content: str, *, through: str, **fields: object) -> Message:
     """Return a summary of all up to the turn `through`, as a message of that turn."""
     message = Message(
         id=new_id(),
         turn_id=through,
         role=Role.SUMMARY,
-        author=turn.author,
+        author=author,
         content=content,
         state=MessageState.DONE,
         through=through,
         created_at=utc_now(),
     )
     return replace(message, **fields)  # type: ignore[arg-type]
+
+
+def write_summary(live: LiveSession, message: Message, turn_id: str) -> None:
+    """Write a summary, and what it cost as used in a turn."""
+    used = message.usage
+    reported = [UsageReported(session_id=live.id, turn_id=turn_id, usage=used)] if used else []
+    live.finish_message(message, *reported)
+
+
+async def ask_for_summary(
+    live: LiveSession,
+    models: MeteredModels,
+    request: ModelRequest,
+    author: Author,
+    waits: Callable[[], AbstractContextManager[None]],
+) -> tuple[str, MeteredCall]:
+    """Ask for a summary; return its text, "" where it is not whole. Raises ProviderError.
+
+    Where it has to wait for a place at the provider, it does so inside `waits`.
+    """
+    async with models.place(request.provider, lambda _: waits()) as place:
+        call = place.call(request)
+        try:
+            said = await call.text()
+        except (ProviderError, asyncio.CancelledError):
+            note_in_vain(live, models, call, author)
+            raise
+    return ReplyCleaner.cleaned(author.name, said) if call.whole else "", call
+
+
+def note_in_vain(live: LiveSession, models: MeteredModels, call: MeteredCall, author: Author) -> None:
+    """Keep what a call has cost that led to no summary."""
+    entry = models.note(call, live.id, author)
+    live.note_unsaid(*([entry] if entry else []))
 
 
 def measured(turn: AgentTurn, live: LiveSession, history: History, count: TokenCount) -> list[PastTurn]:
@@ -179,7 +215,7 @@ class Summarizing:
                 content = "\n".join((f"{content}\n\n{words['quoted']}", *(f"> {text}" for text in said)))
             if self._is_worth(turn, content, replaces):
                 return _Summary(content, note, (helper or turn.agent_model).name, call.usage)
-            self._note_in_vain(turn, call)
+            note_in_vain(self._live, self._services.models, call, turn.author)
         content = extract(messages, before, words["quoted"])
         return _Summary(content, SummaryNote.EXTRACT) if self._is_worth(turn, content, replaces) else None
 
@@ -212,18 +248,7 @@ class Summarizing:
         )
         if not alone and helper is None:
             request = replace(request, cache=turn_plan(turn, self._live, tail=True))
-        async with services.models.place(request.provider, lambda _: context.waits()) as place:
-            call = place.call(request)
-            try:
-                said = await call.text()
-            except (ProviderError, asyncio.CancelledError):
-                self._note_in_vain(turn, call)
-                raise
-        return ReplyCleaner.cleaned(turn.agent.name, said) if call.whole else "", call
-
-    def _note_in_vain(self, turn: AgentTurn, call: MeteredCall) -> None:
-        entry = self._services.models.note(call, self._live.id, turn.author)
-        self._live.note_unsaid(*([entry] if entry else []))
+        return await ask_for_summary(self._live, services.models, request, turn.author, context.waits)
 
     def _prune(self, turn: AgentTurn, limit: int) -> bool:
         """Shorten what tools returned early in the turn; say whether anything was."""
@@ -240,7 +265,7 @@ class Summarizing:
         self, turn: AgentTurn, text: _Summary, *, through: str, replaces: int, through_message: str = ""
     ) -> None:
         message = summary_message(
-            turn,
+            turn.author,
             text.content,
             model=text.model,
             usage=text.usage,
@@ -251,9 +276,7 @@ class Summarizing:
             replaces=replaces,
         )
         self._context.budget.note_answer(message)
-        used = text.usage
-        reported = [UsageReported(session_id=self._live.id, turn_id=turn.turn_id, usage=used)] if used else []
-        self._live.finish_message(message, *reported)
+        write_summary(self._live, message, turn.turn_id)
 
     def _show(self, reason: str) -> None:
         if self._live.session.status == Status.RUNNING:

@@ -26,7 +26,7 @@ from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 from app.gui.display.style import Look, sized, tall
 from app.gui.widgets.boxes import hbox, vbox
 from app.gui.widgets.controls import button, name_button
-from app.gui.widgets.label import ElidedLabel
+from app.gui.widgets.label import ElidedLabel, restyle
 
 ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
@@ -214,9 +214,7 @@ class Composer(QFrame):
         self.text_changed.emit()
 
     def _on_focus_changed(self, focused: bool) -> None:
-        self.setProperty("focused", focused)
-        self.style().unpolish(self)
-        self.style().polish(self)
+        restyle(self, focused=focused)
 
 
 EDGE = 10

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QLabel, QLineEdit, QWidget
 
 from app.core.store import Definition
 from app.gui.display.i18n import Language
+from app.gui.widgets.label import show_as
 
 SAVE_AFTER_MS = 700
 KINDS = {"assistant.saving": "hint", "assistant.saved": "ok", "assistant.not_saved": "error"}
@@ -63,10 +64,7 @@ class SaveState(QLabel):
 
     def _say(self, key: str) -> None:
         self._key = key
-        self.setProperty("kind", KINDS.get(key, "hint"))
-        self.style().unpolish(self)
-        self.style().polish(self)
-        self.setText(self._language(key) if key else "")
+        show_as(self, KINDS.get(key, "hint"), self._language(key) if key else "")
 
 
 class DefinitionEditor(QWidget, Generic[Definition]):

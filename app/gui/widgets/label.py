@@ -144,11 +144,18 @@ def show_or_hide(label: "QLabel | ElidedLabel | Paragraph", text: str) -> None:
 
 def show_as(widget: QLabel | QAbstractButton, kind: str, text: str) -> None:
     """Show a text in the style of a kind: of a label hint, ok, warn or error, of a button primary, plain or ""."""
-    if widget.property("kind") != kind:
-        widget.setProperty("kind", kind)
-        widget.style().unpolish(widget)
-        widget.style().polish(widget)
+    restyle(widget, kind=kind)
     widget.setText(text)
+
+
+def restyle(widget: QWidget, *inside: QWidget, **properties: object) -> None:
+    """Set properties that the style sheet reads, and apply it again to the widget and those `inside` where one changed."""
+    if any(widget.property(name) != value for name, value in properties.items()):
+        for name, value in properties.items():
+            widget.setProperty(name, value)
+        for one in (widget, *inside):
+            one.style().unpolish(one)
+            one.style().polish(one)
 
 
 def plain_tip(text: str) -> str:

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal
+from PySide6.QtCore import QModelIndex, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QStandardItem, QStandardItemModel
-from PySide6.QtWidgets import QApplication, QFrame, QListView, QWidget
+from PySide6.QtWidgets import QApplication, QListView, QWidget
 
 from app.core.matching import fits
 from app.core.provider import ProviderStatus
@@ -13,14 +13,14 @@ from app.gui.display.style import Look
 from app.gui.widgets.boxes import vbox
 from app.gui.widgets.label import plain_label
 from app.gui.widgets.model_choice import HEADING, PAIR, Facts, ModelLines, facts_text
-from app.gui.widgets.search import SearchBox
+from app.gui.widgets.search import SearchBox, SearchPopUp
 from app.gui.widgets.wording import named, say
 
-WIDTH, HEIGHT = 440, 380
+SIZE = QSize(440, 380)
 FOUND_BY = Qt.ItemDataRole.UserRole + 2
 
 
-class ModelMenu(QFrame):
+class ModelMenu(SearchPopUp):
     """Offers the models of ready providers; emits `chosen` with the id of a provider and a model, and closes.
 
     With `first`, a text, the list begins with that, and two empty texts are emitted for it.
@@ -39,12 +39,9 @@ class ModelMenu(QFrame):
         *,
         first: str = "",
     ) -> None:
-        super().__init__(parent, Qt.WindowType.Popup | Qt.WindowType.FramelessWindowHint)
+        search = say(SearchBox(look, "model_search"), language, hint="model.search", name="model.search")
+        super().__init__(search, "model_menu", SIZE, parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.setProperty("kind", "list_popup")
-        self.setObjectName("model_menu")
-        self.search = say(SearchBox(look, "model_search"), language, hint="model.search", name="model.search")
         self.list = named("model_list", QListView())
         self.list.setAccessibleName(language("assistant.field.model"))
         self.list.setItemDelegate(
@@ -71,15 +68,9 @@ class ModelMenu(QFrame):
         self.list.clicked.connect(self._take)
 
     def open(self, under: QWidget) -> None:
-        """Open below a widget, or where the screen has room."""
-        self.setFixedSize(WIDTH, HEIGHT)
-        screen = under.screen().availableGeometry()
-        corner = under.mapToGlobal(QPoint(0, under.height() + 4))
-        x = max(screen.left(), min(corner.x(), screen.right() - WIDTH))
-        self.move(x, max(screen.top(), min(corner.y(), screen.bottom() - HEIGHT)))
-        self.show()
+        """Open below a widget, at the model that is chosen."""
+        self.open_below(under)
         self.list.scrollTo(self.list.currentIndex(), QListView.ScrollHint.PositionAtCenter)
-        self.search.setFocus(Qt.FocusReason.PopupFocusReason)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Down, Qt.Key.Key_Up, Qt.Key.Key_PageDown, Qt.Key.Key_PageUp):

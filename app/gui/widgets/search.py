@@ -1,8 +1,8 @@
-"""Search fields: a box, the button that opens the palette, and the bar that finds text in a session."""
+"""Search fields: a box, a pop-up with one, the button that opens the palette, and the bar that finds text in a session."""
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QLineEdit
+from PySide6.QtWidgets import QFrame, QLineEdit, QWidget
 
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
@@ -73,6 +73,28 @@ class SearchBox(QLineEdit):
             self.clear()
         else:
             super().keyPressEvent(event)
+
+
+class SearchPopUp(QFrame):
+    """A list that opens below a button, with a search box above it."""
+
+    def __init__(self, search: SearchBox, name: str, size: QSize, parent: QWidget) -> None:
+        super().__init__(parent, Qt.WindowType.Popup | Qt.WindowType.FramelessWindowHint)
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setProperty("kind", "list_popup")
+        self.setObjectName(name)
+        self.setFixedSize(size)
+        self.search = search
+
+    def open_below(self, under: QWidget, *, right: bool = False) -> None:
+        """Open below a widget, at its left or `right` end, or where the screen has room; focus the search."""
+        room = under.screen().availableGeometry()
+        corner = under.mapToGlobal(QPoint(under.width() - self.width() if right else 0, under.height() + 4))
+        x = min(corner.x(), room.right() - self.width())
+        y = min(corner.y(), room.bottom() - self.height())
+        self.move(max(room.left(), x), max(room.top(), y))
+        self.show()
+        self.search.setFocus(Qt.FocusReason.PopupFocusReason)
 
 
 class FindBar(QFrame):

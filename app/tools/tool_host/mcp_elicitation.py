@@ -5,12 +5,11 @@ from dataclasses import asdict
 from typing import Any
 from urllib.parse import urlsplit
 
-from app.core.forms import FieldKind, FormField, problem_of, read_form, value_of
+from app.core.forms import FieldKind, FormField, means_yes, problem_of, read_form, value_of
 from app.core.text import visible
 
 _PROPERTIES = 20
 _QUESTION_CHARACTERS = 2_000
-_YES = {"yes", "y", "true", "ja", "예", "네", "1"}
 _FORMATS = {"email", "uri", "date", "date-time"}
 
 # The question as `put` of the host sends it -> answer, None if it was dismissed.
@@ -27,7 +26,7 @@ async def ask_form(message: str, schema: Mapping[str, Any], ask: Ask) -> Answer:
     properties = schema.get("properties")
     if not isinstance(properties, Mapping) or not properties:
         words = await ask({"question": _short(message), "type": "yesno"})
-        return (CANCEL, None) if words is None else (ACCEPT, {}) if _yes(words) else (DECLINE, None)
+        return (CANCEL, None) if words is None else (ACCEPT, {}) if means_yes(words) else (DECLINE, None)
     if len(properties) > _PROPERTIES:
         return DECLINE, None
     required = schema.get("required") or ()
@@ -62,7 +61,7 @@ async def ask_link(message: str, url: str, ask: Ask) -> Answer:
     if urlsplit(url).scheme != "https":
         return DECLINE, None
     words = await ask({"question": _short(f"{message}\n{visible(url)}"), "type": "yesno", "link": url})
-    return (CANCEL, None) if words is None else (ACCEPT, None) if _yes(words) else (DECLINE, None)
+    return (CANCEL, None) if words is None else (ACCEPT, None) if means_yes(words) else (DECLINE, None)
 
 
 def _field(name: str, rule: Mapping[str, Any], options: Sequence[str], *, needed: bool) -> FormField:
@@ -126,10 +125,6 @@ def _labels(rule: Mapping[str, Any], options: Sequence[str]) -> list[str]:
 
 def _bound(value: object) -> float | None:
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
-
-
-def _yes(words: str) -> bool:
-    return words.strip().lower() in _YES
 
 
 def _short(text: str) -> str:

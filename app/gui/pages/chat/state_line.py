@@ -13,7 +13,7 @@ from app.gui.display.i18n import Language
 from app.gui.display.session_kinds import waits_its_turn
 from app.gui.widgets.boxes import hbox
 from app.gui.widgets.controls import button
-from app.gui.widgets.label import plain_label
+from app.gui.widgets.label import plain_label, restyle
 
 
 class StateLine(QFrame):
@@ -90,11 +90,7 @@ class StateLine(QFrame):
         self.resume.setVisible(offered)
         self._text.setText(text)
         self.setVisible(bool(text))
-        if self.property("tone") != tone:
-            self.setProperty("tone", tone)
-            for widget in (self, self._text):
-                widget.style().unpolish(widget)
-                widget.style().polish(widget)
+        restyle(self, self._text, tone=tone)
         if self._retry is None:
             self._countdown.stop()
         elif not self._countdown.isActive():

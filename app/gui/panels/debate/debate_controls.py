@@ -20,7 +20,7 @@ from app.gui.panels.debate.debate_bars import HeldTurnBar
 from app.gui.widgets.badge import Chip
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import Button, Segmented, button, put_in_tab_order
-from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, plain_tip
+from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, plain_tip, restyle
 from app.gui.widgets.wording import say
 
 SPACE = 6
@@ -164,11 +164,7 @@ class DebateControls(QFrame):
         tone, text = self._banner_of(session)
         self._banner.setVisible(bool(text))
         self._banner_text.setText(text)
-        if self._banner.property("tone") != tone:
-            self._banner.setProperty("tone", tone)
-            for widget in (self._banner, self._banner_text):
-                widget.style().unpolish(widget)
-                widget.style().polish(widget)
+        restyle(self._banner, self._banner_text, tone=tone)
         self._show_ways()
         if self._retry is None:
             self._countdown.stop()

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QApplication, QFrame, QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 
 from app.core.matching import fits
 from app.core.provider import ProviderStatus
@@ -14,10 +14,10 @@ from app.gui.display.style import Look
 from app.gui.widgets.boxes import hbox, vbox
 from app.gui.widgets.controls import TickBox, button, icon_button, name_button, scrolling
 from app.gui.widgets.label import ElidedLabel, plain_label
-from app.gui.widgets.search import SearchBox
+from app.gui.widgets.search import SearchBox, SearchPopUp
 from app.gui.widgets.wording import say
 
-WIDTH, HEIGHT = 420, 400
+SIZE = QSize(420, 400)
 # A server may list hundreds of models: the others are found by the search.
 MOST_SHOWN = 60
 
@@ -65,25 +65,21 @@ class ModelOffer:
     added: bool
 
 
-class ParticipantPicker(QFrame):
+class ParticipantPicker(SearchPopUp):
     """A pop-up with the rows on offer in groups; `model_chosen` carries the provider's status, a model and its tick."""
 
     opened = Signal()
     model_chosen = Signal(object, str, bool)
 
     def __init__(self, language: Language, look: Look, parent: QWidget) -> None:
-        super().__init__(parent, Qt.WindowType.Popup | Qt.WindowType.FramelessWindowHint)
-        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.setProperty("kind", "list_popup")
-        self.setObjectName("participant_picker")
+        search = SearchBox(look, "participant_search")
+        say(search, language, hint="setup.search", name="setup.search")
+        super().__init__(search, "participant_picker", SIZE, parent)
         self._language, self._look = language, look
         self._rows: list[PickRow] = []
         self._model_rows: list[PickRow] = []
         self._offers: Sequence[ModelOffer] = ()
         self._headings: list[QWidget] = []
-        self.search = say(
-            SearchBox(look, "participant_search"), language, hint="setup.search", name="setup.search"
-        )
         self._more = plain_label("hint", wrap=True)
         body = QWidget()
         self._column = vbox(self._more, inside=body, margins=(2, 0, 6, 0), spacing=1)
@@ -91,17 +87,11 @@ class ParticipantPicker(QFrame):
         self.search.textChanged.connect(lambda _text: self._fill())
 
     def open(self, under: QWidget) -> None:
-        """Open below a button, or above it where there is no room."""
+        """Open below a button, with what is offered now."""
         self.search.clear()
         self.opened.emit()
         self._fill()
-        self.setFixedSize(WIDTH, HEIGHT)
-        screen = under.screen().availableGeometry()
-        corner = under.mapToGlobal(QPoint(under.width() - WIDTH, under.height() + 4))
-        y = min(corner.y(), screen.bottom() - HEIGHT)
-        self.move(max(screen.left() + 4, corner.x()), max(screen.top(), y))
-        self.show()
-        self.search.setFocus(Qt.FocusReason.PopupFocusReason)
+        self.open_below(under, right=True)
 
     def show_rows(self, rows: Sequence[PickRow]) -> None:
         """Offer the assistants and participants of these rows, in this order."""
