@@ -13,6 +13,7 @@ from app.core.pictures import cleaned
 from app.core.session import ExportFormat
 from tests import app_driver
 from tests.app_driver import at_window
+from tests.gui.test_transcript_feed import click
 from tests.pictures import SECRET, data_url, images_reply, png
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
 
@@ -36,12 +37,12 @@ async def test_an_image_is_kept_and_saved(person, wire_servers, data_dir, monkey
         lambda: page.session and page.session.status == "idle" and len(page.transcript.message_ids) == 2
     )
     view, row_id = page.transcript, page.transcript.message_ids[-1]
-    box = dict(view.canvas.row(view.model.index(row_id)).action_rects)["save_picture/0"]
+    box = dict(view.canvas.row(view.model.index(row_id)).action_rects)["view_picture/0"]
 
     def colour() -> str:
         shot, rect = view.viewport().grab().toImage(), view.message_rect(row_id)
         return shot.pixelColor(
-            (rect.topLeft() + box.topLeft() + QPoint(30, -30)) * shot.devicePixelRatio()
+            (rect.topLeft() + box.topLeft() + QPoint(30, 30)) * shot.devicePixelRatio()
         ).name()
 
     await until(lambda: colour() == "#d03030", what="the image")
@@ -58,6 +59,18 @@ async def test_an_image_is_kept_and_saved(person, wire_servers, data_dir, monkey
     assert base64.b64encode(saved.read_bytes()).decode() in exported
     await until(lambda: any("image-1.png" in log.read_text() for log in Path(data_dir).rglob("*.jsonl")))
     assert not any(SECRET in file.read_bytes() for file in Path(data_dir).rglob("*.jsonl"))
+
+    click(view, row_id, "view_picture/0")
+    await until(lambda: person.sees("picture_viewer"), what="the viewer")
+    assert person.find("picture_canvas").accessibleName() == "Image image-1.png, 400 × 300 pixels"
+    await person.press("picture_viewer", Qt.Key.Key_Escape)
+    strip = page.chat_composer.strip
+    strip.show_attachments(page.transcript.model.book.messages[row_id].attachments)
+    await until(lambda: person.find("attachment_open_1")._picture, what="the thumbnail in the composer")
+    await until(lambda: not person.sees("picture_viewer"))
+    await person.click("attachment_open_1")
+    await until(lambda: person.sees("picture_viewer"), what="the viewer of what is to be sent")
+    await person.press("picture_viewer", Qt.Key.Key_Escape)
 
 
 async def test_a_damaged_image_is_told_and_the_text_stays(person, wire_servers):  # noqa: F811

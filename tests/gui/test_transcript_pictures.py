@@ -42,17 +42,16 @@ def colour_at(view: TranscriptView, row_id: str) -> str:
 
 
 @pytest.mark.parametrize("text", ["Here it is.", ""])
-def test_a_picture_is_painted_with_words_that_save_and_copy_it(
-    view: TranscriptView, qtbot: QtBot, text: str
-) -> None:
+def test_a_picture_is_painted_shown_large_and_copied(view: TranscriptView, qtbot: QtBot, text: str) -> None:
     row_id = show(view, drawn(png(600, 400), text=text))
     qtbot.waitUntil(lambda: colour_at(view, row_id) == "#d03030")
     assert "Image picture-1.png, 600 × 400 pixels" in view.describe(row_id)
-    with qtbot.waitSignal(view.save_requested) as wanted:
-        click(view, row_id, "save_picture/0")
-    assert wanted.args[0].name == "picture-1.png"
+    with qtbot.waitSignal(view.picture_requested) as wanted:
+        click(view, row_id, "view_picture/0")
+    action, pictures, place = wanted.args
+    assert (action, [one.name for one, _ in pictures], place) == ("view_picture", ["picture-1.png"], 0)
     with qtbot.waitSignal(view.copy_done):
-        click(view, row_id, "copy_picture/0")
+        view.action_bar.chosen.emit(row_id, "copy_picture")
     assert QGuiApplication.clipboard().image().size().width() == 600
 
 
@@ -62,25 +61,38 @@ def test_the_menu_the_bar_and_the_keyboard_reach_it(view: TranscriptView, qtbot:
     assert rect is not None
     menu = view.context_menu(rect.center())
     [save] = [action for action in menu.actions() if action.text() == "Save image"]
-    with qtbot.waitSignal(view.save_requested):
+    with qtbot.waitSignal(view.picture_requested) as wanted:
         save.trigger()
+    assert wanted.args[0] == "save_picture"
     QTest.mouseMove(view.viewport(), rect.center())
     with qtbot.waitSignal(view.copy_done):
         view.action_bar.chosen.emit(view.action_bar.message_id, "copy_picture")
     view.setFocus()
     for _ in range(20):
         QTest.keyClick(view, Qt.Key.Key_Tab)
-        if view.keyboard.target and view.keyboard.target.action == "save_picture/0":
+        if view.keyboard.target and view.keyboard.target.action == "view_picture/0":
             break
-    with qtbot.waitSignal(view.save_requested):
+    with qtbot.waitSignal(view.picture_requested):
         QTest.keyClick(view, Qt.Key.Key_Return)
 
 
-def test_each_of_several_pictures_has_its_own_words(view: TranscriptView, qtbot: QtBot) -> None:
-    row_id = show(view, drawn(png(50, 50), png(70, 30)))
-    with qtbot.waitSignal(view.save_requested) as wanted:
-        click(view, row_id, "save_picture/1")
-    assert wanted.args[0].name == "picture-2.png"
+def test_pictures_of_either_side_stand_side_by_side(view: TranscriptView, qtbot: QtBot) -> None:
+    answer = drawn(png(50, 50), png(70, 30))
+    for message in (answer, replace(asked(2), attachments=answer.attachments)):
+        row_id = show(view, message)
+        first, second = row(view, row_id)._pictures._boxes
+        assert first.right() < second.left() and first.top() == second.top()
+        with qtbot.waitSignal(view.picture_requested) as wanted:
+            click(view, row_id, "view_picture/1")
+        assert [one.name for one, _ in wanted.args[1]] == ["picture-1.png", "picture-2.png"]
+        assert wanted.args[2] == 1
+
+
+def test_a_message_of_a_picture_alone_has_no_bubble_and_no_gap(view: TranscriptView) -> None:
+    message = replace(asked(2), content="", attachments=drawn(png(50, 50)).attachments)
+    made = row(view, show(view, message))
+    [box] = made._pictures._boxes
+    assert box.top() == made.top + made.style.header + 3 and made._chips is None
 
 
 def test_what_only_claims_to_be_a_picture_is_a_chip(view: TranscriptView) -> None:

@@ -59,11 +59,12 @@ class AttachmentController(Controller):
     """Reads files one after the other; Send waits for them.
 
     Signals: ready(session id) when all files are read that Send waited for in a session not in front,
-    brought_back() when a removed attachment was put back.
+    brought_back() when a removed attachment was put back, picture_requested(action, pictures, place) to show one large.
     """
 
     ready = Signal(str)
     brought_back = Signal()
+    picture_requested = Signal(str, object, int)
 
     def __init__(
         self,
@@ -101,7 +102,8 @@ class AttachmentController(Controller):
         page.draft_changed.connect(self._on_draft_changed)
 
     def wire_looks(self, strip: AttachmentStrip) -> None:
-        """Let the user choose on a strip how PDF files are sent."""
+        """Let the user choose on a strip how PDF files are sent, and look at its pictures."""
+        strip.picture_requested.connect(self.picture_requested)
         strip.why_not_seen = self._why_not_seen
         strip.look_chosen.connect(self._on_look_chosen)
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import base64
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from pathlib import Path
 
 from PySide6.QtWidgets import QApplication
@@ -15,6 +15,8 @@ from app.gui.dialogs.link_dialog import LinkDialog, may_open
 from app.gui.display.i18n import Language
 from app.gui.files.shared_files import ask_where, save_whole
 from app.gui.navigation.session_list import PDF
+from app.gui.transcript.pictures import SAVE_PICTURE
+from app.gui.widgets.picture_viewer import PictureSize, PictureViewer
 from app.gui.widgets.toast import Toast, Toasts
 
 Listed = Session | SessionSummary
@@ -88,11 +90,21 @@ class SessionController(Controller):
             format_name,
         )
 
-    def save_picture(self, picture: Attachment) -> None:
-        """Ask for a file name, then save a picture of an answer."""
+    def on_picture(self, action: str, pictures: Sequence[PictureSize], place: int) -> None:
+        """Show a picture of a message large, or save it."""
+        if action == SAVE_PICTURE:
+            self._ask_to_save(pictures[place][0])
+            return
+        over = QApplication.activeWindow() or self._window
+        viewer = PictureViewer(self._language, self._look, pictures, place, over)
+        viewer.save_requested.connect(self._ask_to_save)
+        viewer.open()
+
+    def _ask_to_save(self, picture: Attachment) -> None:
+        """Ask for a file name, then save a picture."""
         name, _, suffix = picture.name.rpartition(".")
         ask_where(
-            self._window,
+            QApplication.activeWindow() or self._window,
             self._language("transcript.save_picture"),
             name,
             lambda path: self._tasks.start("save picture", self._save_picture(picture, path)),

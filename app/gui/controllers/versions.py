@@ -112,7 +112,7 @@ class VersionController(Controller):
         )
         dialog.chosen.connect(lambda one: self._start(self._engine.chats.choose_version(session_id, one)))
         dialog.link_requested.connect(page.link_requested)
-        dialog.save_requested.connect(page.picture_requested)
+        dialog.picture_requested.connect(page.picture_requested)
         dialog.open()
 
     def _on_version(self, session_id: str, turn_id: str, step: int) -> None:

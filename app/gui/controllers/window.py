@@ -167,7 +167,8 @@ class WindowController(QObject):
         self.providers.changed.connect(self._look_for_servers)
         for conversation in (panel.discussion, self.session_page, self.council_page, self.chat_page):
             conversation.link_requested.connect(self.sessions.open_link)
-            conversation.picture_requested.connect(self.sessions.save_picture)
+            conversation.picture_requested.connect(self.sessions.on_picture)
+        self.chats.files.picture_requested.connect(self.sessions.on_picture)
         self.welcome.new_requested.connect(lambda group_id: self.show_new("", group_id))
         self.chats.session_started.connect(self.show_session)
         self.chats.mode_changed.connect(self.pages.refresh)

@@ -36,7 +36,7 @@ class VersionsDialog(QDialog):
 
     chosen = Signal(str)
     link_requested = Signal(str, str)
-    save_requested = Signal(object)
+    picture_requested = Signal(str, object, int)
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class VersionsDialog(QDialog):
         view.go_to(version.messages[0].id, 0)
         view.canvas.scroller.follow = False
         view.link_requested.connect(self.link_requested)
-        view.save_requested.connect(self.save_requested)
+        view.picture_requested.connect(self.picture_requested)
         column.use.clicked.connect(lambda: self._use(version.turn_id))
         self._row.addWidget(column, 1)
         if version.shown:

@@ -165,24 +165,25 @@ class MessageRow(ContextRow[MessageContext]):
         y = self._place_thought(text_left, y, width)
         y += 9 if bubble else 0
         bottom = self.text.place(text_left + inset, y, width)
-        if not self.text.segments and not (bubble and message.attachments):
+        shown = shown_pictures(message)
+        places = {place for place, _, _ in shown}
+        files = [one for place, one in enumerate(message.attachments) if place not in places]
+        if not self.text.segments and not (bubble and files):
             waits = (
                 message.state == MessageState.STREAMING and not message.tool_calls and self._thought is None
             )
             bottom = y + style.text.line_height if waits else y - (9 if bubble else 0)
         self._chips = None
         self._pictures = None
-        shown = shown_pictures(message)
-        if shown:
-            self._pictures = PictureStrip(style, self.row_id, shown)
-            bottom = self._pictures.place(text_left, bottom + (8 if self.text.segments else 0), width)
-            self._links += self._pictures.links
-        places = {place for place, _, _ in shown}
-        files = [one for place, one in enumerate(message.attachments) if place not in places]
         if files:
             self._chips = AttachmentChips(style, files)
             bottom = self._chips.place(text_left + inset, bottom + (8 if self.text.segments else 0), width)
         bottom += 9 if bubble and (self.text.segments or self._chips) else 0
+        if shown:
+            self._pictures = PictureStrip(style, self.row_id, shown)
+            above = 8 if self.text.segments or self._chips else 0
+            bottom = self._pictures.place(text_left, bottom + above, width)
+            self._links += self._pictures.links
         bottom = self._place_end(text_left, bottom, width)
         self._content.setBottom(bottom)
         # A message without visible text needs a height, or its picture is empty or cuts the initial.

@@ -1,26 +1,26 @@
-"""Pictures in answers: where they are in a row, thumbnails decoded in a thread, and copying and saving them."""
+"""Pictures in messages: where they are in a row, their thumbnails, and showing, copying and saving them."""
 
 import base64
 import binascii
 import struct
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from contextlib import suppress
-from threading import Thread
 
-from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QObject, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QGuiApplication, QImage, QImageReader, QPainter, QPainterPath
+from PySide6.QtCore import QObject, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QGuiApplication, QImage, QPainter, QPainterPath
 
-from app.core.message import Attachment, Message, Role
+from app.core.message import Attachment, Message
 from app.core.pictures import MOST_PIXELS, size_of
 from app.gui.transcript.painted_row import Link
 from app.gui.transcript.row_style import RowStyle
+from app.gui.widgets.picture_viewer import PictureDecoder
 
 SAVE_PICTURE = "save_picture"
 COPY_PICTURE = "copy_picture"
+VIEW_PICTURE = "view_picture"
 LONGEST_SIDE = 320
+TILE = 180
 GAP = 8
-LINE = 24
 # Enough of a picture without metadata to know its size.
 _HEAD = 8_192
 _MOST_KEPT = 24
@@ -31,21 +31,28 @@ Key = tuple[str, int, int, int]
 
 
 def shown_pictures(message: Message) -> list[Shown]:
-    """Return the pictures of an answer that can be shown, with the place and the size in pixels of each."""
+    """Return the pictures of a message that can be shown, with the place and the size in pixels of each."""
     found = []
-    for place, one in enumerate(message.attachments if message.role == Role.ASSISTANT else ()):
-        if one.data and one.media_type.startswith("image/"):
-            try:
-                width, height = size_of(base64.b64decode(one.data[:_HEAD]))
-            except (binascii.Error, ValueError, IndexError, struct.error):
-                continue
-            if width * height <= MOST_PIXELS:
-                found.append((place, one, QSize(width, height)))
+    for place, one in enumerate(message.attachments):
+        size = pixels_of(one)
+        if size is not None:
+            found.append((place, one, size))
     return found
 
 
+def pixels_of(attachment: Attachment) -> QSize | None:
+    """Return the size of a picture in pixels, from its first bytes; None for what cannot be shown."""
+    if not attachment.data or not attachment.media_type.startswith("image/"):
+        return None
+    try:
+        width, height = size_of(base64.b64decode(attachment.data[:_HEAD]))
+    except (binascii.Error, ValueError, IndexError, struct.error):
+        return None
+    return QSize(width, height) if width * height <= MOST_PIXELS else None
+
+
 class PictureStrip:
-    """The thumbnails of an answer, under each other, each with words that save and copy it."""
+    """The thumbnails of a message; one alone is larger. A click on one shows it large."""
 
     def __init__(self, style: RowStyle, row_id: str, pictures: Sequence[Shown]) -> None:
         self._style = style
@@ -55,25 +62,24 @@ class PictureStrip:
         self.links: list[Link] = []
 
     def place(self, left: int, top: int, width: int) -> int:
-        """Lay out; return the lower edge in pixels."""
-        style, high = self._style, self._style.tall(LINE)
-        self._boxes, self.links = [], []
-        y = top
-        for place, _, size in self._pictures:
-            most = min(LONGEST_SIDE, width)
+        """Lay out, as many side by side as fit; return the lower edge in pixels."""
+        self._boxes = []
+        most = min(LONGEST_SIDE if len(self._pictures) == 1 else TILE, width)
+        x, y, bottom = left, top, top
+        for _, _, size in self._pictures:
             shown = size
             if max(size.width(), size.height()) > most:
                 shown = size.scaled(most, most, Qt.AspectRatioMode.KeepAspectRatio).expandedTo(QSize(1, 1))
-            box = QRect(left, y, shown.width(), shown.height())
-            self._boxes.append(box)
-            x = left
-            for action in (SAVE_PICTURE, COPY_PICTURE):
-                words = style.texts(f"transcript.{action}")
-                wide = style.chip_metrics.horizontalAdvance(words) + 2
-                self.links.append(Link(f"{action}/{place}", words, QRect(x, box.bottom() + 1, wide, high)))
-                x += wide + 16
-            y = box.bottom() + 1 + high + GAP
-        return y - GAP
+            if x > left and x + shown.width() > left + width:
+                x, y = left, bottom + GAP
+            self._boxes.append(QRect(x, y, shown.width(), shown.height()))
+            x += shown.width() + GAP
+            bottom = max(bottom, y + shown.height())
+        self.links = [
+            Link(f"{VIEW_PICTURE}/{place}", "", box)
+            for (place, _, _), box in zip(self._pictures, self._boxes, strict=True)
+        ]
+        return bottom
 
     def paint(self, painter: QPainter, clip: QRect) -> None:
         """Paint what lies inside `clip`; a thumbnail that is not decoded yet is an empty frame."""
@@ -106,22 +112,22 @@ class PictureStrip:
 
 
 class Pictures(QObject):
-    """Decodes pictures in a thread: thumbnails to be painted, and whole ones for the clipboard.
+    """Keeps the thumbnails to be painted, and does what is asked of a picture.
 
     Signals: ready(row id) when a thumbnail can be painted, copied() when a picture is on the clipboard,
-    save_requested(attachment).
+    requested(action, pictures, place) to save a picture or to show it large.
     """
 
     ready = Signal(str)
     copied = Signal()
-    save_requested = Signal(object)
-    _decoded = Signal(object, QImage)
+    requested = Signal(str, object, int)
 
     def __init__(self, message_of: Callable[[str], Message], parent: QObject) -> None:
         super().__init__(parent)
         self._message_of = message_of
         self._kept: OrderedDict[Key, QImage | None] = OrderedDict()
-        self._decoded.connect(self._on_decoded)
+        self._decoder = PictureDecoder(self)
+        self._decoder.decoded.connect(self._on_decoded)
 
     def thumbnail(self, row_id: str, place: int, attachment: Attachment, size: QSize) -> QImage | None:
         """Return a picture in a size in device pixels, None until it is decoded."""
@@ -132,37 +138,21 @@ class Pictures(QObject):
         self._kept[key] = None
         while len(self._kept) > _MOST_KEPT:
             self._kept.popitem(last=False)
-        self._start(key, attachment.data, size)
+        self._decoder.decode(key, attachment.data, size)
         return None
 
     def act(self, message_id: str, action: str) -> bool:
-        """Save or copy the picture that an action names; return False for any other action."""
+        """Show, save or copy the picture that an action names; return False for any other action."""
         name, _, place = action.partition("/")
-        if name not in (SAVE_PICTURE, COPY_PICTURE):
+        if name not in (VIEW_PICTURE, SAVE_PICTURE, COPY_PICTURE):
             return False
-        message = self._message_of(message_id)
-        chosen = int(place) if place else shown_pictures(message)[0][0]
-        attachment = message.attachments[chosen]
-        if name == SAVE_PICTURE:
-            self.save_requested.emit(attachment)
+        shown = shown_pictures(self._message_of(message_id))
+        chosen = next((number for number, one in enumerate(shown) if str(one[0]) == place), 0)
+        if name == COPY_PICTURE:
+            self._decoder.decode(None, shown[chosen][1].data)
         else:
-            self._start(None, attachment.data, None)
+            self.requested.emit(name, [(one, size) for _, one, size in shown], chosen)
         return True
-
-    def _start(self, key: Key | None, data: str, size: QSize | None) -> None:
-        Thread(target=self._decode, args=(key, data, size), name="picture", daemon=True).start()
-
-    def _decode(self, key: Key | None, data: str, size: QSize | None) -> None:
-        """Decode a picture, in a thread of its own."""
-        buffer = QBuffer()
-        buffer.setData(QByteArray(base64.b64decode(data)))
-        buffer.open(QIODevice.OpenModeFlag.ReadOnly)
-        reader = QImageReader(buffer)
-        if size is not None:
-            reader.setScaledSize(size)
-        image = reader.read()
-        with suppress(RuntimeError):  # The transcript is closed.
-            self._decoded.emit(key, image)
 
     def _on_decoded(self, key: Key | None, image: QImage) -> None:
         if image.isNull():

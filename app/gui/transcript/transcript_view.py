@@ -65,7 +65,7 @@ class TranscriptView(QAbstractScrollArea):
     Signals: link_requested(url, shown text), copy_done(), action_requested(message id, action),
     where an action is `retry`, `settings`, `edit`, `continue` or `continue_from`;
     stop_turn_requested(turn id) of a sub-agent, stop_requested() of all that runs, version_requested(turn id, step) with step -1 or 1,
-    found(number of the place shown from 1, how many) during a search; save_requested(attachment) for a picture.
+    found(number of the place shown from 1, how many) during a search; picture_requested(action, pictures, place).
     """
 
     link_requested = Signal(str, str)
@@ -75,7 +75,7 @@ class TranscriptView(QAbstractScrollArea):
     version_requested = Signal(str, int)
     copy_done = Signal()
     found = Signal(int, int)
-    save_requested = Signal(object)
+    picture_requested = Signal(str, object, int)
 
     def __init__(
         self,
@@ -120,7 +120,7 @@ class TranscriptView(QAbstractScrollArea):
         self.search.found.connect(self.found)
         self._pictures.ready.connect(lambda row_id: self.canvas.renew((row_id,)))
         self._pictures.copied.connect(self.copy_done)
-        self._pictures.save_requested.connect(self.save_requested)
+        self._pictures.requested.connect(self.picture_requested)
         self.typing.ticked.connect(lambda: self.viewport().update(self.feed.typing_rect()))
         self.feed.session_shown.connect(self._on_session_shown)
         self.feed.finished.connect(lambda row_id: accessible.announce(self, lambda: self.describe(row_id)))

@@ -4,19 +4,24 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from PySide6.QtCore import QPoint, Signal
+from PySide6.QtCore import QPoint, QSize, Qt, Signal
+from PySide6.QtGui import QImage, QPixmap
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QScrollArea, QWidget
+from shiboken6 import isValid
 
 from app.core.files import PDF
 from app.core.message import Attachment
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.files.attachments import is_image, is_seen
+from app.gui.transcript.pictures import VIEW_PICTURE, pixels_of
 from app.gui.widgets.boxes import STRETCH, Part, frame, hbox
-from app.gui.widgets.controls import icon_button, name_button
+from app.gui.widgets.controls import IconButton, icon_button, name_button
 from app.gui.widgets.label import ElidedLabel, plain_tip
+from app.gui.widgets.picture_viewer import PictureDecoder
 
 HEIGHT = 40
+SIDE = 24
 CHIP_WIDTH = 200
 
 
@@ -37,7 +42,11 @@ class ChipStrip(QScrollArea):
         self.setWidget(body)
 
     def _chip(
-        self, name: str, label: ElidedLabel, remove: tuple[str, Callable[[], object]], icon: str = ""
+        self,
+        name: str,
+        label: ElidedLabel,
+        remove: tuple[str, Callable[[], object]],
+        icon: IconButton | None = None,
     ) -> QFrame:
         """Return the chip of a file; `remove` is the object name of its button and what that does."""
         removing = icon_button(self._look, "x", *remove)
@@ -46,10 +55,8 @@ class ChipStrip(QScrollArea):
         label.setMinimumWidth(min(label.sizeHint().width(), CHIP_WIDTH - (70 if icon else 40)))
         parts: list[Part] = [(label, 1), removing]
         if icon:
-            picture = icon_button(self._look, icon)
-            picture.setFixedSize(20, 20)
-            picture.setEnabled(False)
-            parts.insert(0, picture)
+            icon.setFixedSize(SIDE, SIDE)
+            parts.insert(0, icon)
         chip = frame("card", hbox(*parts, margins=(6 if icon else 8, 3, 4, 3), spacing=4))
         chip.setMaximumWidth(CHIP_WIDTH)
         return chip
@@ -59,16 +66,20 @@ class AttachmentStrip(ChipStrip):
     """Shows the attachments; hidden if there are none.
 
     Signals: changed(), removed(attachment, position) after the user removed one, look_chosen(attachment, seen) when the
-    user chose how a PDF file is sent: as it looks, or as text. `why_not_seen` returns why one cannot be sent as it looks.
+    user chose how a PDF file is sent: as it looks, or as text; picture_requested(action, pictures, place) to show one
+    large. `why_not_seen` returns why one cannot be sent as it looks.
     """
 
     changed = Signal()
     removed = Signal(object, int)
     look_chosen = Signal(object, bool)
+    picture_requested = Signal(str, object, int)
 
     def __init__(self, language: Language, look: Look) -> None:
         super().__init__(language, look, "attachments")
         self._attachments: tuple[Attachment, ...] = ()
+        self._decoder = PictureDecoder(self)
+        self._decoder.decoded.connect(self._on_decoded)
         self.why_not_seen: Callable[[Attachment], str] = lambda _attachment: ""
 
     def attachments(self) -> tuple[Attachment, ...]:
@@ -94,7 +105,7 @@ class AttachmentStrip(ChipStrip):
             one.name,
             label,
             (f"attachment_remove_{place + 1}", partial(self._on_remove, place)),
-            "image" if is_image(one) or is_seen(one) else "file-text",
+            self._icon_of(place, one),
         )
         chip.setToolTip(plain_tip(self._tip(one)))
         if one.media_type == PDF:
@@ -107,6 +118,33 @@ class AttachmentStrip(ChipStrip):
             assert isinstance(row, QHBoxLayout)
             row.insertWidget(row.count() - 1, choosing)
         return chip
+
+    def _icon_of(self, place: int, one: Attachment) -> IconButton:
+        """Return the icon of a file: of a picture a thumbnail, which shows it large when it is clicked."""
+        icon = icon_button(
+            self._look,
+            "image" if is_image(one) or is_seen(one) else "file-text",
+            f"attachment_open_{place + 1}",
+            partial(self._open, one),
+        )
+        size = pixels_of(one)
+        icon.setEnabled(size is not None)
+        if size is not None:
+            name_button(icon, self._language("picture.open", name=one.name))
+            most = QSize(SIDE, SIDE) * self.devicePixelRatioF()
+            shown = size.scaled(most, Qt.AspectRatioMode.KeepAspectRatio).expandedTo(QSize(1, 1))
+            self._decoder.decode(icon, one.data, shown)
+        return icon
+
+    def _on_decoded(self, icon: IconButton, image: QImage) -> None:
+        if not image.isNull() and isValid(icon):
+            icon.setIconSize(QSize(SIDE, SIDE))
+            icon.set_picture(QPixmap.fromImage(image))
+
+    def _open(self, chosen: Attachment, _checked: bool = False) -> None:
+        pictures = [(one, size) for one in self._attachments if (size := pixels_of(one)) is not None]
+        place = next(number for number, (one, _) in enumerate(pictures) if one is chosen)
+        self.picture_requested.emit(VIEW_PICTURE, pictures, place)
 
     def _tip(self, one: Attachment) -> str:
         if is_seen(one):

@@ -163,7 +163,7 @@ class CouncilPage(ConversationView):
                 column.use_requested.connect(lambda one: self.use_requested.emit(self.session_id, one))
                 column.retry_requested.connect(lambda one: self.retry_requested.emit(self.session_id, one))
                 column.transcript.link_requested.connect(self.link_requested)
-                column.transcript.save_requested.connect(self.picture_requested)
+                column.transcript.picture_requested.connect(self.picture_requested)
                 column.settings_requested.connect(
                     lambda who=who: self.provider_requested.emit(self._provider_of(who))
                 )
