@@ -37,6 +37,7 @@ def viewer(qtbot: QtBot, qapp) -> Iterator[PictureViewer]:
     result.open()
     qtbot.waitUntil(lambda: result.canvas.shown)
     yield result
+    over.close()
 
 
 def colour(viewer: PictureViewer, at: QPoint | None = None) -> str:
