@@ -6,12 +6,10 @@ from itertools import pairwise
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal, SignalInstance
 from PySide6.QtGui import (
     QColor,
-    QIcon,
     QKeyEvent,
     QPainter,
     QPaintEvent,
     QPen,
-    QPixmap,
     QResizeEvent,
     QWheelEvent,
 )
@@ -72,7 +70,6 @@ class IconButton(QToolButton):
         super().__init__()
         self._look = look
         self._name = icon
-        self._picture: QPixmap | None = None
         self.setIconSize(QSize(ICON, ICON))
         self.setFixedSize(34, 30)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -84,13 +81,8 @@ class IconButton(QToolButton):
         self._name = icon
         self._on_theme_changed()
 
-    def set_picture(self, picture: QPixmap) -> None:
-        """Show a picture in place of the icon, in every theme."""
-        self._picture = picture
-        self._on_theme_changed()
-
     def _on_theme_changed(self) -> None:
-        self.setIcon(QIcon(self._picture) if self._picture else self._look.icon(self._name, side=ICON))
+        self.setIcon(self._look.icon(self._name, side=ICON))
 
 
 Clicked = Callable[[], object] | SignalInstance | None

@@ -9,12 +9,14 @@ from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QObject, QPointF, QRe
 from PySide6.QtGui import (
     QColor,
     QGuiApplication,
+    QIcon,
     QImage,
     QImageReader,
     QKeySequence,
     QMouseEvent,
     QPainter,
     QPaintEvent,
+    QPixmap,
     QResizeEvent,
     QShortcut,
     QWheelEvent,
@@ -26,7 +28,7 @@ from app.core.pictures import MOST_PIXELS
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.widgets.boxes import hbox, vbox
-from app.gui.widgets.controls import button, icon_button
+from app.gui.widgets.controls import IconButton, button, icon_button
 from app.gui.widgets.label import ElidedLabel, plain_label
 from app.gui.widgets.wording import say
 
@@ -61,6 +63,30 @@ class PictureDecoder(QObject):
         image = reader.read()
         with suppress(RuntimeError):  # Who wanted it is gone.
             self.decoded.emit(key, image)
+
+
+class PictureButton(IconButton):
+    """A button with the thumbnail of a picture, an icon until it is decoded."""
+
+    def __init__(self, look: Look, picture: PictureSize, side: int) -> None:
+        self._thumbnail = QPixmap()
+        super().__init__(look, "image")
+        self.setIconSize(QSize(side, side))
+        self._decoder = PictureDecoder(self)
+        self._decoder.decoded.connect(self._on_decoded)
+        most = QSize(side, side) * self.devicePixelRatioF()
+        shown = picture[1].scaled(most, Qt.AspectRatioMode.KeepAspectRatio).expandedTo(QSize(1, 1))
+        self._decoder.decode(None, picture[0].data, shown)
+
+    def _on_decoded(self, _key: object, image: QImage) -> None:
+        self._thumbnail = QPixmap.fromImage(image)
+        self._on_theme_changed()
+
+    def _on_theme_changed(self) -> None:
+        if self._thumbnail.isNull():
+            super()._on_theme_changed()
+        else:
+            self.setIcon(QIcon(self._thumbnail))
 
 
 class PictureCanvas(QWidget):

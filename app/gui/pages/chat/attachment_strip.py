@@ -4,10 +4,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from PySide6.QtCore import QPoint, QSize, Qt, Signal
-from PySide6.QtGui import QImage, QPixmap
+from PySide6.QtCore import QPoint, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QScrollArea, QWidget
-from shiboken6 import isValid
 
 from app.core.files import PDF
 from app.core.message import Attachment
@@ -18,7 +16,8 @@ from app.gui.transcript.pictures import VIEW_PICTURE, pixels_of
 from app.gui.widgets.boxes import STRETCH, Part, frame, hbox
 from app.gui.widgets.controls import IconButton, icon_button, name_button
 from app.gui.widgets.label import ElidedLabel, plain_tip
-from app.gui.widgets.picture_viewer import PictureDecoder
+from app.gui.widgets.picture_viewer import PictureButton
+from app.gui.widgets.wording import named
 
 HEIGHT = 40
 SIDE = 24
@@ -78,8 +77,6 @@ class AttachmentStrip(ChipStrip):
     def __init__(self, language: Language, look: Look) -> None:
         super().__init__(language, look, "attachments")
         self._attachments: tuple[Attachment, ...] = ()
-        self._decoder = PictureDecoder(self)
-        self._decoder.decoded.connect(self._on_decoded)
         self.why_not_seen: Callable[[Attachment], str] = lambda _attachment: ""
 
     def attachments(self) -> tuple[Attachment, ...]:
@@ -121,25 +118,15 @@ class AttachmentStrip(ChipStrip):
 
     def _icon_of(self, place: int, one: Attachment) -> IconButton:
         """Return the icon of a file: of a picture a thumbnail, which shows it large when it is clicked."""
-        icon = icon_button(
-            self._look,
-            "image" if is_image(one) or is_seen(one) else "file-text",
-            f"attachment_open_{place + 1}",
-            partial(self._open, one),
-        )
         size = pixels_of(one)
-        icon.setEnabled(size is not None)
-        if size is not None:
-            name_button(icon, self._language("picture.open", name=one.name))
-            most = QSize(SIDE, SIDE) * self.devicePixelRatioF()
-            shown = size.scaled(most, Qt.AspectRatioMode.KeepAspectRatio).expandedTo(QSize(1, 1))
-            self._decoder.decode(icon, one.data, shown)
-        return icon
-
-    def _on_decoded(self, icon: IconButton, image: QImage) -> None:
-        if not image.isNull() and isValid(icon):
-            icon.setIconSize(QSize(SIDE, SIDE))
-            icon.set_picture(QPixmap.fromImage(image))
+        if size is None:
+            icon = icon_button(self._look, "image" if is_image(one) or is_seen(one) else "file-text")
+            icon.setEnabled(False)
+            return icon
+        thumbnail = named(f"attachment_open_{place + 1}", PictureButton(self._look, (one, size), SIDE))
+        name_button(thumbnail, self._language("picture.open", name=one.name))
+        thumbnail.clicked.connect(partial(self._open, one))
+        return thumbnail
 
     def _open(self, chosen: Attachment, _checked: bool = False) -> None:
         pictures = [(one, size) for one in self._attachments if (size := pixels_of(one)) is not None]
