@@ -13,7 +13,7 @@ from app.core.session import AnswerChoice, Chat, Status
 from app.engine.availability.slots import NotFree, SentTo
 from app.engine.chat.branches import back_from, last_answer, unanswered
 from app.engine.chat.director import decide
-from app.engine.chat.request import root_turn
+from app.engine.chat.request import AgentTurn, root_turn
 from app.engine.director import Ask, Decision, Send, Speak
 from app.engine.live_session import LiveSession
 from app.engine.runner import Run
@@ -54,7 +54,8 @@ class ChatRun(Run):
     async def _step(self) -> None:
         chat = self._live.chat_session.chat
         if chat.summarise and not self._pausing:
-            await self._summarise(chat)
+            agent = self._services.directory.agent(chat.assistant_id)
+            await self._summarise(root_turn(agent, self._live, self._services.directory) if agent else None)
             return
         match decide(chat, self._live.turn(chat.head)):
             case Speak() as spoken if not self._pausing:
@@ -122,13 +123,10 @@ class ChatRun(Run):
         elif outcome.state == TurnState.HELD:
             self._live.change(status=Status.PAUSED, reason=outcome.reason)
 
-    async def _summarise(self, chat: Chat) -> None:
-        """Summarise the chat because the user has asked for it."""
-        agent = self._services.directory.agent(chat.assistant_id)
-        if agent is not None:
-            turn = root_turn(agent, self._live, self._services.directory)
-            if not await TurnTree(self._tree_context(())).summarise(turn):
-                self._live.tell(Notice(session_id=self._live.id, level="info", code="nothing_summarised"))
+    async def _summarise(self, turn: AgentTurn | None) -> None:
+        """Summarise what came before the turn that would be next, because the user has asked for it."""
+        if turn is not None and not await TurnTree(self._tree_context(())).summarise(turn):
+            self._live.tell(Notice(session_id=self._live.id, level="info", code="nothing_summarised"))
         self._live.change(chat=replace(self._live.chat_session.chat, summarise=False))
 
     def _answered_by(self, agent_id: str) -> None:

@@ -14,10 +14,8 @@ from app.core.settings import HistoryLength
 from app.core.text import clean_text
 from app.engine.chat.commands import found_message
 from app.engine.chat.request import AgentTurn, build_request, history_of, root_turn
-from app.engine.group.director import ORCHESTRATOR
-from app.engine.group.leading import orchestrator_of, told_to_lead
+from app.engine.group.leading import next_lead
 from app.engine.history.summaries import extract, limit_for, turns_to_replace
-from app.engine.library.agents import ORCHESTRATION
 from app.engine.live_session import LiveSession
 from app.engine.sessions import Sessions, check_open
 from app.engine.turns.answer import Attempt
@@ -127,17 +125,7 @@ class Summaries:
         session, directory = live.session, self._services.directory
         chat = session.chat
         if session.group is not None:
-            leader = orchestrator_of(live, directory.group(session.group.id))
-            notes, state = told_to_lead(live, directory.members(session.group), self._services.prompts)
-            turn = root_turn(
-                leader,
-                live,
-                directory,
-                given=(ORCHESTRATION,),
-                kind=ORCHESTRATOR,
-                notes=notes,
-                state=state,
-            )
+            turn = next_lead(live, directory, self._services.prompts)
             return None if turn.agent_model.guided else turn
         agent = directory.agent(chat.assistant_id) if chat else None
         if chat is None or agent is None or session.workflow:
@@ -146,9 +134,9 @@ class Summaries:
         return None if turn.agent_model.guided else turn
 
     async def make(self, session_id: str) -> None:
-        """Summarise a chat now, whatever its length."""
+        """Summarise a chat or a group's work now, whatever its length."""
         live = await self._sessions.open_conversation(session_id)
-        if live.session.status != Status.IDLE or live.session.group is not None:
+        if live.session.status != Status.IDLE:
             raise BadInput("summary_not_now", title=live.session.title)
         self._sessions.check(live.session)
         live.change(chat=replace(live.chat_session.chat, summarise=True, budget_from=new_id()))

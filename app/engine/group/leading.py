@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 from app.core.agent import Agent, Group, Leader
 from app.core.session import Plan
+from app.engine.chat.request import AgentTurn, root_turn
 from app.engine.group.director import ORCHESTRATOR, turns_used
-from app.engine.library.agents import ORCHESTRATION
+from app.engine.library.agents import ORCHESTRATION, AgentDirectory
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 
@@ -28,6 +29,15 @@ def orchestrator_of(live: LiveSession, saved: Group | None, *, last: bool = Fals
         tools=(REPORT_RESULT,) if last else (ORCHESTRATION,),
         max_steps=1 if last else MOST_STEPS,
     )
+
+
+def next_lead(live: LiveSession, directory: AgentDirectory, prompts: Prompts) -> AgentTurn:
+    """Return the turn that would be the orchestrator's next."""
+    session = live.group_session
+    agent = orchestrator_of(live, directory.group(session.group.id))
+    notes, state = told_to_lead(live, directory.members(session.group), prompts)
+    given = (ORCHESTRATION,)
+    return root_turn(agent, live, directory, given=given, kind=ORCHESTRATOR, notes=notes, state=state)
 
 
 def told_to_lead(

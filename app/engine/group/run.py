@@ -8,7 +8,7 @@ from app.core.session import GroupSession
 from app.engine.chat.run import ChatRun
 from app.engine.director import Ask, Speak
 from app.engine.group.director import ORCHESTRATOR, decide, turns_used
-from app.engine.group.leading import orchestrator_of, told_to_lead
+from app.engine.group.leading import next_lead, orchestrator_of, told_to_lead
 from app.engine.library.agents import ORCHESTRATION
 
 
@@ -17,6 +17,10 @@ class GroupRun(ChatRun):
 
     async def _step(self) -> None:
         session = self._live.group_session
+        if session.chat.summarise and not self._pausing:
+            directory, prompts = self._services.directory, self._services.prompts
+            await self._summarise(next_lead(self._live, directory, prompts))
+            return
         members = self._services.directory.members(session.group)
         match decide(self._live, session, members):
             case Speak() as spoken if not self._pausing:

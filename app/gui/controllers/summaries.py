@@ -105,7 +105,7 @@ class SummaryController(Controller):
         if writer:
             words = unmarked(self._language("gauge.summarise", words=words, model=exact(writer)))
         action = menu.addAction(words, self.summarise)
-        action.setEnabled(session is not None and session.status == Status.IDLE and session.group is None)
+        action.setEnabled(session is not None and session.status == Status.IDLE)
 
     def _on_action(self, session_id: str, message: Message, action: str) -> None:
         summaries, notes = self._engine.summaries, message.author.kind == NOTES
