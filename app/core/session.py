@@ -176,7 +176,7 @@ class Debate:
     cursor's, in order; `left` are the ids of participants whom the user left out. With `polls` all participants vote in
     secret before the first round and after each. `judge` is "provider/model" of who gives the verdict at the end, ANY_JUDGE,
     NO_JUDGE, or "" for a verdict where there are votes. `unused_summaries` are the ids of the running notes that the user
-    does not want used. `council` is what only a council has.
+    does not want used, `pinned` those of messages that all are sent word for word. `council` is what only a council has.
     """
 
     topic: str
@@ -197,6 +197,7 @@ class Debate:
     ballots: tuple[Ballot, ...] = ()
     verdict: Verdict | None = None
     unused_summaries: tuple[str, ...] = ()
+    pinned: tuple[str, ...] = ()
     council: Council | None = None
 
     @property
@@ -317,12 +318,25 @@ class Session:
         state = self.chat or self.debate
         return state.unused_summaries if state is not None else ()
 
+    @property
+    def pinned(self) -> tuple[str, ...]:
+        """The ids of the messages that are always sent word for word."""
+        state = self.chat or self.debate
+        return state.pinned if state is not None else ()
+
     def without_summaries(self, ids: Iterable[str]) -> dict[str, object]:
         """Return the changed field of the session where the user does not want these summaries used, and all others."""
-        unused = tuple(sorted(ids))
+        return self._sending(unused_summaries=tuple(sorted(ids)))
+
+    def with_pin(self, message_id: str, *, pinned: bool) -> dict[str, object]:
+        """Return the changed field of the session where a message is pinned, as the last one, or is no longer."""
+        others = tuple(one for one in self.pinned if one != message_id)
+        return self._sending(pinned=(*others, message_id) if pinned else others)
+
+    def _sending(self, **changed: tuple[str, ...]) -> dict[str, object]:
         if self.debate is not None:
-            return {"debate": replace(self.debate, unused_summaries=unused)}
-        return {"chat": replace(self.chat, unused_summaries=unused)} if self.chat is not None else {}
+            return {"debate": replace(self.debate, **changed)}  # type: ignore[arg-type]
+        return {"chat": replace(self.chat, **changed)} if self.chat is not None else {}  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

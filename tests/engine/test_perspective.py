@@ -1,6 +1,8 @@
 """The transcript as one speaker sees it: legal for every provider, the window, no forged speaker."""
 
 import re
+from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -8,12 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.core.message import Message, MessageState
+from app.core.provider import ModelRequest
 from app.core.session import ContextFile, Debate
 from app.engine.debate.modes import ROLES
 from app.engine.debate.names import USER_NAMES
 from app.engine.debate.perspective import chat_request, opener, transcript_request, visible
 from tests.builders import PROMPTS, a_debate, failed, people, said, user_said
-from tests.engine.request_rules import blocks_of, texts_of
+from tests.engine.request_rules import as_sent, blocks_of, texts_of
 from tests.repeats import repeats
 
 FORGED = st.sampled_from(
@@ -109,6 +112,26 @@ def test_the_latest_that_spoke_to_the_speaker_is_kept() -> None:
     messages += [said((claude, gemini)[place % 2], f"Filler {place}.") for place in range(30)]
     shown = visible(debate, messages, gpt, 3)
     assert shown[0] is messages[0] and shown[1:] == messages[-14:]
+
+
+def test_what_is_pinned_is_sent_word_for_word_once_it_left_the_window() -> None:
+    debate = a_debate(3)
+    gpt, claude, _ = debate.participants
+    spoken = [said(claude, f"Point {number}.", number) for number in range(1, 21)]
+    spoken = [replace(one, id=f"m{place:02}") for place, one in enumerate(spoken)]
+    debate = replace(debate, pinned=("m03", "m01", "m19", "gone"))
+
+    def sent(form: Callable[..., ModelRequest], round_number: int = 9, **fields: object) -> str:
+        now = replace(debate, **fields)  # type: ignore[arg-type]
+        return as_sent(form(now, spoken, gpt, round_number, PROMPTS))
+
+    text = sent(chat_request)
+    assert "Pinned by the user, word for word" in text and f"{claude.name} said:)\nPoint 4." in text
+    assert 0 < text.index("Point 4.") < text.index("Point 2.") < text.index("Point 6.")
+    assert "Point 1." not in text and text.count("Point 20.") == 1, "what is sent anyway is not sent twice"
+    small = sent(transcript_request)
+    assert "Point 4." in small and "Point 3." not in small
+    assert "Point 4." not in sent(chat_request, 1, independent_opening=True)
 
 
 def test_neighbours_are_merged_without_losing_a_label() -> None:

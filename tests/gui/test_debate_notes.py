@@ -79,10 +79,19 @@ async def test_notes_are_a_line_that_unfolds_and_can_be_edited_and_put_aside(
         person.find("summary_text", TextBox).setPlainText("Openai may want a rewrite.")
         await person.click("summary_save")
         await until(lambda: "Not used" in line(), what="the edited ones")
+        first = next(one.id for one in transcript.model.entries if one.kind == "message")
+        transcript.point_out(first)
+        rect = transcript.message_rect(first)
+        assert rect is not None
+        menu = transcript.context_menu(rect.center())
+        next(one for one in menu.actions() if one.text() == "Pin").trigger()
+        await until(lambda: view.session.pinned == (first,), what="the pin")
+        assert "pinned" in person.transcript()[0]
         await person.click("debate_resume")
         await until(lambda: view.session.status == "completed")
         asked = wire_servers["anthropic"].requests[-1].messages
         assert "Openai may want a rewrite." in asked[0].text and "(1)." not in asked[0].text
+        assert "Pinned by the user, word for word" in asked[0].text and "Openai says 1. " in asked[0].text
         model, style = transcript.model, transcript.canvas.style
         said = [at for at, one in enumerate(model.entries) if one.kind == "message"]
         heads = [model.context(at, style.tokens, style.texts).separator for at in said]

@@ -172,16 +172,14 @@ class Summaries:
 
     async def pin(self, session_id: str, message_id: str, *, pinned: bool) -> None:
         """Send a message word for word from now on, also once a summary stands for it; or no longer."""
-        live = await self._sessions.open_conversation(session_id)
+        live = await self._open(session_id)
         message = found_message(live, message_id)
         if message.role not in (Role.USER, Role.ASSISTANT) or message.parent_turn_id or not message.ended:
             raise NotFound("message_not_found", message=message_id)
-        chat = live.chat_session.chat
-        others = tuple(one for one in chat.pinned if one != message_id)
-        live.change(chat=replace(chat, pinned=(*others, message_id) if pinned else others))
+        live.change(**live.session.with_pin(message_id, pinned=pinned))
 
     async def _open(self, session_id: str) -> LiveSession:
-        """Open a session that has summaries to change: a chat, a group, or a debate with its running notes."""
+        """Open a session that has summaries or pins to change: a chat, a group, or a debate."""
         live = await self._sessions.open(session_id)
         if live.session.debate is None:
             return await self._sessions.open_conversation(session_id)

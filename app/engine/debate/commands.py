@@ -146,6 +146,6 @@ class Debates:
             replace(one, id=ids[one.id], turn_id=new_id(), retakes=ids.get(one.retakes, ""), usage=None)
             for one in messages[: place + 1]
         ]
-        session = forked(live.debate_session, kept)
+        session = forked(live.debate_session, kept, ids)
         twin = await self._sessions.begin(session, *kept)
         return twin.id

@@ -54,7 +54,8 @@ def chat_request(
     """
     names, words = known_names(debate), prompts.lines(debate.language, "assistant")
     items: list[tuple[str, str]] = []
-    for message in visible(debate, messages, speaker, round_number, window=window):
+    shown = visible(debate, messages, speaker, round_number, window=window)
+    for message in shown:
         text = defuse(with_files(message, words), names)
         if message.author.id == speaker.id:
             items.append((Role.ASSISTANT, text))
@@ -68,7 +69,11 @@ def chat_request(
     noted = (
         [f"{words['debate_notes']}\n{defuse(notes, names)}"] if _may_read(debate, notes, round_number) else []
     )
-    blocks[0][1][:0] = [_brief(debate, prompts, names), *noted]
+    pinned = [
+        f"{words['debate_pinned'].format(name=_label(one))}\n{defuse(with_files(one, words), names)}"
+        for one in _pinned(debate, messages, shown, speaker, round_number)
+    ]
+    blocks[0][1][:0] = [_brief(debate, prompts, names), *noted, *pinned]
     if blocks[-1][0] != Role.USER:
         blocks.append((Role.USER, []))
     blocks[-1][1].append(cue or _cue(debate, speaker, round_number, prompts))
@@ -109,7 +114,8 @@ def transcript_request(
     if _may_read(debate, notes, round_number):
         parts.append(lines["notes"].format(text=_cut(_one_line(notes), TRANSCRIPT_NOTES)))
     parts.append("")
-    for message in visible(debate, messages, speaker, round_number, window=window):
+    shown = visible(debate, messages, speaker, round_number, window=window)
+    for message in (*_pinned(debate, messages, shown, speaker, round_number), *shown):
         said = [
             message.content,
             *(f"{one.name}: {_cut(one.text, TRANSCRIPT_CONTEXT)}" for one in message.attachments),
@@ -159,9 +165,7 @@ def visible(
     statement before having made their own. Always kept, however old: the participant's own last message, the user's
     latest, and the latest that addressed the participant.
     """
-    seen = [message for message in messages if is_said(message)]
-    if debate.independent_opening and round_number == 1:
-        seen = [one for one in seen if one.author.kind == "user" or one.author.id == speaker.id]
+    seen = _readable(debate, messages, speaker, round_number)
     if len(seen) <= window:
         return seen
     keep = _protected(debate, seen, speaker)
@@ -170,6 +174,30 @@ def visible(
         shown.discard(min(shown - keep))
         shown.add(place)
     return [seen[place] for place in sorted(shown)]
+
+
+def _readable(
+    debate: Debate, messages: Sequence[Message], speaker: Participant, round_number: int
+) -> list[Message]:
+    seen = [message for message in messages if is_said(message)]
+    if debate.independent_opening and round_number == 1:
+        seen = [one for one in seen if one.author.kind == "user" or one.author.id == speaker.id]
+    return seen
+
+
+def _pinned(
+    debate: Debate,
+    messages: Sequence[Message],
+    shown: Sequence[Message],
+    speaker: Participant,
+    round_number: int,
+) -> list[Message]:
+    """Return the pinned messages that are not among those `shown`, in the order in which they were pinned."""
+    wanted = set(debate.pinned).difference(one.id for one in shown)
+    if not wanted:
+        return []
+    found = [one for one in _readable(debate, messages, speaker, round_number) if one.id in wanted]
+    return sorted(found, key=lambda one: debate.pinned.index(one.id))
 
 
 def notes_of(live: LiveSession) -> Message | None:

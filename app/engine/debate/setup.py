@@ -1,7 +1,7 @@
 """The set-up of a debate, its checks, and the participants that can be chosen for it."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from app.core.agent import Agent
@@ -108,8 +108,8 @@ def session_of(setup: DebateSetup, statuses: Sequence[ProviderStatus]) -> Debate
     )
 
 
-def forked(session: DebateSession, messages: Sequence[Message]) -> DebateSession:
-    """Return a new debate that continues another one after these messages, paused."""
+def forked(session: DebateSession, messages: Sequence[Message], ids: Mapping[str, str]) -> DebateSession:
+    """Return a new debate that continues another one after these messages, paused; `ids` are their new ids by the old."""
     debate = session.debate
     turns = [one for one in messages if one.author.kind == "participant"]
     round_number = turns[-1].round if turns else 1
@@ -134,6 +134,7 @@ def forked(session: DebateSession, messages: Sequence[Message]) -> DebateSession
             round=round_number,
             turn=turn,
             failures=0,
+            pinned=tuple(ids[one] for one in debate.pinned if one in ids),
             due=(),
             ballots=tuple(replace(one, usage=None) for one in debate.ballots if one.round < round_number),
             verdict=None,

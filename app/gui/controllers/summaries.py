@@ -41,11 +41,12 @@ class SummaryController(Controller):
     ) -> None:
         super().__init__(window, engine, bridge, tasks)
         self._page = page
+        self._views = (page, *debates)
         self._pin_shown = ""
         # The request is counted once what happened has been painted.
         self._timer = QTimer(self, singleShot=True, interval=SETTLED_MS)
         self._timer.timeout.connect(self.show_use)
-        for view in (page, *debates):
+        for view in self._views:
             view.summary_action_requested.connect(self._on_action)
         page.chat_composer.gauge.choices.aboutToShow.connect(self._fill_menu)
         for signal in (views.view_changed, chats.refreshed):
@@ -59,15 +60,16 @@ class SummaryController(Controller):
             self._start(self._engine.summaries.make(session.id))
 
     def next_pin(self) -> None:
-        """Show the next pinned message of the chat in front, after the last one the first."""
-        session, page = self._page.session, self._page
-        pinned = sorted(session.chat.pinned) if session is not None and page.isVisible() else []
+        """Show the next pinned message of the session in front, after the last one the first."""
+        pins = ((one, one.session.pinned) for one in self._views if one.session and one.isVisible())
+        view, pinned = next((each for each in pins if each[1]), (self._page, ()))
         if not pinned:
             self._toasts.show_toast(self._language("toast.no_pins"))
             return
-        self._pin_shown = next((one for one in pinned if one > self._pin_shown), pinned[0])
-        page.transcript.point_out(self._pin_shown)
-        page.transcript.setFocus()
+        order = sorted(pinned)
+        self._pin_shown = next((one for one in order if one > self._pin_shown), order[0])
+        view.transcript.point_out(self._pin_shown)
+        view.transcript.setFocus()
 
     async def _pin(self, session_id: str, message_id: str, *, pinned: bool) -> None:
         """Pin a message or no longer, and offer to take that back."""

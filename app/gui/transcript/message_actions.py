@@ -25,7 +25,7 @@ USE_SUMMARY = "use_summary"
 LEAVE_SUMMARY = "leave_summary"
 PIN = "pin"
 UNPIN = "unpin"
-SUMMARY_ACTIONS = (EDIT, REDO_SUMMARY, USE_SUMMARY, LEAVE_SUMMARY)
+SUMMARY_ACTIONS = (EDIT, REDO_SUMMARY, USE_SUMMARY, LEAVE_SUMMARY, PIN, UNPIN)
 
 WORDS = {
     COPY: "transcript.copy_message",
@@ -69,10 +69,10 @@ def offered(
     Of several pictures each has its own words under it.
     """
     pictures = (SAVE_PICTURE, COPY_PICTURE) if len(shown_pictures(message)) == 1 else ()
-    if not chat:
-        return *_of_turn(message, writable=writable, unused=message.id in left), *pictures
-    actions = _of_message(message, writable=writable, unused=message.id in left)
-    if len(actions) > 1 and message.ended and message.role in (Role.USER, Role.ASSISTANT):
+    of_kind = _of_message if chat else _of_turn
+    actions = of_kind(message, writable=writable, unused=message.id in left)
+    sent = message.ended and not message.parent_turn_id and message.role in (Role.USER, Role.ASSISTANT)
+    if writable and sent and not message.part:
         actions += (UNPIN if message.id in pinned else PIN,)
     return *actions, *pictures
 

@@ -110,7 +110,7 @@ class TranscriptModel:
         before = self.runs, self.unused, self.pinned
         self.runs = session.status == Status.RUNNING
         self.unused = frozenset(session.unused_summaries)
-        self.pinned = frozenset(session.chat.pinned if session.chat else ())
+        self.pinned = frozenset(session.pinned)
         return before != (self.runs, self.unused, self.pinned)
 
     def load(self, messages: Sequence[Message]) -> None:
