@@ -8,11 +8,15 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QWidget
 
 from app.core.message import CouncilPart
 from app.core.session import DebateMode, Participant
+from app.engine.council.outcome import holders_of
+from app.engine.council.record import Record
 from app.engine.engine import CouncilSetup, DebateSetup
 from app.gui.pages.council.council_page import CouncilPage
+from app.gui.widgets.badge import initials
 from tests import app_driver
 from tests.app_driver import Person, at_window
 from tests.wire import Answer, Fault, WireServer
@@ -226,3 +230,68 @@ async def test_what_is_open_is_debated_and_the_column_says_who_moved(
     assert "The peak is the point." in said(page, 1)[1]
     assert page._columns["p1"]._sure.text() == "88 % sure · first B"
     assert page.box._chip.text().startswith("All the same") and not page.box._buttons["debate"].isVisible()
+
+
+def options(page: CouncilPage) -> dict[str, tuple[str, ...]]:
+    record = Record(page.session.debate, list(page._messages.values()))
+    return {one.text: holders_of(record)[one.id] for one in record.options()}
+
+
+async def test_the_options_are_renamed_merged_and_added_by_the_user(person: Person) -> None:
+    page = await opened(person)
+    await ended(page)
+    assert page.glance._lacks.text() == "3 of 3 answered"
+    await person.click("council_edit")
+    await person.write("option_1", "Postgres")
+    await person.write("option_3", "Files")
+    await person.click("options_save")
+    await until(lambda: list(options(page)) == ["Postgres", HOLDS["anthropic"], "Files"])
+    assert options(page)["Postgres"] == ("p0", "p2") and "Postgres" in page._columns["p0"].accessibleName()
+    await person.click("council_edit")
+    await person.write("option_2", "postgres.")
+    await person.write("option_3", "")
+    await person.click("options_save")
+    await until(lambda: options(page) == {"Postgres": ("p0", "p1", "p2")})
+
+
+async def test_names_are_hidden_and_words_found_over_all_columns(person: Person) -> None:
+    page = await opened(person, "Postgres or SQLite?")
+    await ended(page)
+    await person.click("council_hide_names")
+    shown = [page._row.itemAt(place).widget() for place in range(3)]
+    assert [one.accessibleName().split(".")[0] for one in shown] == ["Answer 1", "Answer 2", "Answer 3"]
+    assert shown == [page._columns[one] for one in page._people()]
+    for one in (*shown, *page.glance._options.findChildren(QWidget)):
+        assert not any(name in one.accessibleName() for name in ("GPT", "Claude", "Gemini", "wire"))
+    await person.click("council_hide_names")
+    assert [page._row.itemAt(place).widget() for place in range(3)] == [*page._columns.values()][:3]
+    page.open_find()
+    bar = page.find_bar
+    bar._box.setText("postgres")
+    await until(lambda: bar._count.text() == "1 of 2")
+    for step, said, at in ((1, "2 of 2", "p2"), (1, "1 of 2", "p0"), (-1, "2 of 2", "p2")):
+        bar.step_requested.emit(step)
+        assert (bar._count.text(), page._at) == (said, at)
+
+
+async def test_the_composer_of_a_chat_asks_several_without_a_comparison(
+    person: Person, wire_home: dict[str, WireServer]
+) -> None:
+    welcome, controller = person.window.welcome, person.window.controller
+    page = controller.council_page
+    QTest.mouseClick(welcome.mode._segments[2], Qt.MouseButton.LeftButton)
+    await person.click("council_compare_tick")
+    setup = controller.panel.setup.setup()
+    assert f"{len(setup.participants)} calls" in welcome._debaters.text()
+    controller.show_new()
+    await person.write("composer", QUESTION)
+    controller.chat_page.chat_composer.ask_several.trigger()
+    await until(lambda: page.session is not None and page.isVisible(), what="the council")
+    await ended(page)
+    assert page.session.debate.topic == QUESTION
+    assert [one.part for one in page._messages.values()].count(CouncilPart.DIFFERENCES) == 0
+    assert "Grouped by their short answers" not in page.glance._lacks.text()
+
+
+def test_participants_with_the_same_initial_get_different_letters() -> None:
+    assert initials(["GPT", "Gemini", "Claude"]) == ["Gp", "Ge", "C"]

@@ -20,7 +20,7 @@ from app.engine.chat.commands import found_message
 from app.engine.chat.run import user_message
 from app.engine.council.outcome import outcome
 from app.engine.council.record import Option, Record
-from app.engine.council.replies import one_line
+from app.engine.council.replies import one_line, same_words
 from app.engine.debate.providers import DebateProviders
 from app.engine.debate.setup import DebateSetup, session_of
 from app.engine.live_session import LiveSession
@@ -116,18 +116,24 @@ class Councils:
         await self._store.flush(session_id)
 
     async def edit_options(self, session_id: str, options: Sequence[tuple[str, str]]) -> None:
-        """Replace the options, each an id, "" for a new one, and its text."""
+        """Replace the options, each an id, "" for a new one, and its text; those with the same text become one."""
         live = await self._at_rest(session_id)
-        before = {one.id: one for one in Record(live.debate_session.debate, live.messages).options()}
-        kept: list[dict[str, object]] = []
+        record = Record(live.debate_session.debate, live.messages)
+        before = {one.id: one for one in record.options()}
+        kept: dict[str, dict[str, object]] = {}
+        now: dict[str, str] = {}
         for option_id, text in options:
             if not (text := one_line(text)):
                 continue
             old = before.get(option_id) or Option(id=f"u{new_id()}", text=text, origin="user")
-            kept.append({"id": old.id, "text": text, "origin": old.origin})
+            first = kept.setdefault(same_words(text), {"id": old.id, "text": text, "origin": old.origin})
+            now[old.id] = str(first["id"])
         if not kept:
             raise BadInput("text_empty")
-        live.finish_message(_by_user(CouncilPart.OPTIONS, "", {"options": kept}))
+        became = {one: now.get(one, "") for one in before}
+        became |= {old: became.get(one, "") for old, one in record.edited.items()}
+        data: dict[str, object] = {"options": [*kept.values()], "became": became}
+        live.finish_message(_by_user(CouncilPart.OPTIONS, "", data))
         await self._store.flush(session_id)
 
     async def _want(self, session_id: str, what: str) -> None:

@@ -4,7 +4,8 @@ Nothing depends on the order in which answers that were asked for side by side c
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 from app.core.message import CouncilPart, Message, MessageState
 from app.core.session import Debate, Participant
@@ -148,7 +149,8 @@ class Record:
             for part in (CouncilPart.BALLOT, CouncilPart.TURN):
                 said = self.last(part, who, number=each)
                 if said is not None and (said.data or {}).get("choice"):
-                    return _vote(who, each, said.data or {})
+                    vote = _vote(who, each, said.data or {})
+                    return replace(vote, choice=self.edited.get(vote.choice, vote.choice))
         first = next((one for one in self.ballots() if one.participant == who), None)
         return first or Vote(participant=who)
 
@@ -171,14 +173,23 @@ class Record:
         Behind them stand those that turns and ballots brought, of rounds `before` one or of all.
         """
         found = list(self._first_options())
+        known = {*self.edited, *(one.id for one in found)}
         for number in range(1, self.rounds + 1 if before is None else before):
             for one in self.openings():
                 for part in (CouncilPart.TURN, CouncilPart.BALLOT):
                     said = self.last(part, one, number=number)
                     text = one_line((said.data or {}).get("new")) if said is not None else ""
-                    if text and all(same_words(text) != same_words(each.text) for each in found):
-                        found.append(Option(id=str((said.data or {})["choice"]), text=text, origin="turn"))  # type: ignore[union-attr]
+                    new = str((said.data or {}).get("choice")) if said is not None else ""
+                    if text and new not in known and not _among(text, found):
+                        found.append(Option(id=new, text=text, origin="turn"))
         return tuple(found)
+
+    @cached_property
+    def edited(self) -> dict[str, str]:
+        """Which option each one became that was there when the user wrote the options last; "" for one that was deleted."""
+        edited = self.last(CouncilPart.OPTIONS)
+        became = (edited.data or {}).get("became") if edited is not None else None
+        return {str(old): str(new) for old, new in became.items()} if isinstance(became, dict) else {}
 
     def _first_options(self) -> tuple[Option, ...]:
         found = tuple(_option(one) for one in objects_in(self.compared().get("options")))
@@ -187,9 +198,9 @@ class Record:
         if edited is None or edited.data is None:
             return found
         backers = {one.id: one.backers for one in found}
-        merged = edited.data.get("merged")
-        for old, new in merged.items() if isinstance(merged, dict) else ():
-            backers[str(new)] = (*backers.get(str(new), ()), *backers.get(str(old), ()))
+        for old, new in self.edited.items():
+            if old != new:
+                backers[new] = (*backers.get(new, ()), *backers.get(old, ()))
         return tuple(
             Option(
                 id=one.id,
@@ -231,6 +242,10 @@ class Record:
             Option(id=f"o{number}", text=text, backers=tuple(backers), origin="answers")
             for number, (text, backers) in enumerate(several, 1)
         )
+
+
+def _among(text: str, options: Sequence[Option]) -> bool:
+    return any(same_words(text) == same_words(one.text) for one in options)
 
 
 def _vote(who: str, number: int, data: dict[str, object]) -> Vote:

@@ -37,12 +37,14 @@ class ChatController(Controller):
     """Answers what the user asks on the chat page.
 
     Signals: session_started(session id), settings_requested(page, provider id), mode_changed() of a new chat,
-    refreshed() when the assistants to choose from were shown again.
+    refreshed() when the assistants to choose from were shown again, several_requested(text, attachments) for a question
+    to several models.
     """
 
     session_started = Signal(str)
     settings_requested = Signal(str, str)
     refreshed = Signal()
+    several_requested = Signal(str, object)
     mode_changed = Signal()
 
     def __init__(
@@ -230,6 +232,7 @@ class ChatController(Controller):
         page.draft_changed.connect(self._on_draft_changed)
         composer.assistant_chosen.connect(self._on_assistant_chosen)
         composer.settings_mode_chosen.connect(self.choose_settings_mode)
+        composer.ask_several.triggered.connect(self._on_ask_several)
         composer.servers_requested.connect(lambda: self.settings_requested.emit("servers", ""))
         composer.tool_switched.connect(lambda tool, on: self.switch_tool(self._assistant(), tool, on))
         self.files.ready.connect(self._on_ready)
@@ -263,6 +266,18 @@ class ChatController(Controller):
     def send_new(self, text: str, attachments: tuple[Attachment, ...]) -> None:
         """Send the first message of a new chat."""
         self._on_send("", text, attachments)
+
+    def _on_ask_several(self) -> None:
+        """Ask several what is written; where nothing is, what was asked last."""
+        composer, live = self._page.chat_composer, self._engine.live(self._page.session_id)
+        asked: tuple[str, tuple[Attachment, ...]] = (composer.box.text(), composer.attachments())
+        if not asked[0]:
+            said = [one for one in (live.messages if live else ()) if one.by_user and one.content.strip()]
+            asked = (said[-1].content, said[-1].attachments) if said else asked
+        if asked[0]:
+            self.several_requested.emit(*asked)
+        else:
+            self._toasts.show_toast(self._language("chat.ask_several.nothing"))
 
     def _on_send(self, session_id: str, text: str, attachments: tuple[Attachment, ...]) -> None:
         use = self._engine.summaries.to_choose(session_id)

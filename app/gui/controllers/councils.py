@@ -38,6 +38,7 @@ class CouncilController(Controller):
         self._run(page.debate_requested, councils.debate)
         self._run(page.retry_requested, councils.retry)
         self._run(page.use_requested, councils.choose)
+        self._run(page.options_chosen, councils.edit_options)
         self._run(page.ask_requested, self._ask)
         page.provider_requested.connect(lambda provider: self.settings_requested.emit("providers", provider))
         page.draft_changed.connect(self._on_draft_changed)

@@ -11,7 +11,7 @@ from PySide6.QtCore import Signal
 from app.core.draft import SETUP, Draft
 from app.core.errors import MootError
 from app.core.message import Attachment
-from app.core.session import ENDED, DebateMode
+from app.core.session import ENDED, ContextFile, DebateMode
 from app.engine.debate.setup import set_up_again
 from app.engine.debate.verdict import Judge
 from app.engine.engine import CouncilSetup, DebateSetup, Engine
@@ -27,6 +27,7 @@ from app.gui.tasks import Tasks
 from app.gui.window_frame import WindowFrame
 
 TABS = ("0", "1", "2")
+COMPARE = "compare_answers"
 SHOWN, TAB = "panel", "tab"
 
 
@@ -88,9 +89,10 @@ class DebateController(Controller):
         self._window.top_bar.debate_button.setChecked(True)
         self._panel.show_setup(topic)
 
-    def begin(self, topic: str, *, council: bool = False) -> None:
+    def begin(self, topic: str, files: tuple[Attachment, ...] = (), *, council: bool = False) -> None:
         """Start a debate with what is set up, or ask all participants at once, and show it in the main area.
 
+        The texts of `files` are read as well.
         Where it cannot start, Setup opens with the topic and says why.
         """
         setup = self._panel.setup
@@ -100,6 +102,8 @@ class DebateController(Controller):
         else:
             whole = setup.whole_setup()
             whole = replace(whole, mode=DebateMode.COUNCIL) if council else whole
+            given = (ContextFile(name=one.name, text=one.text) for one in files if one.text)
+            whole = replace(whole, context=(*whole.context, *given))
             self._begin(whole, setup.context_paths)
 
     def show_tab(self, place: int) -> None:
@@ -315,7 +319,8 @@ class DebateController(Controller):
             context = (*setup.context, *(file.context_file() for file in files))
             whole = replace(setup, context=context)
             if setup.mode == DebateMode.COUNCIL:
-                session_id = await self._engine.councils.start(CouncilSetup(setup=whole))
+                wanted = CouncilSetup(setup=whole, differences=self._state.flag(COMPARE, True))
+                session_id = await self._engine.councils.start(wanted)
             else:
                 session_id = await self._engine.debates.start(whole)
         except MootError:

@@ -13,7 +13,7 @@ from app.engine.engine import Engine
 from app.gui.bridge import Bridge
 from app.gui.controllers.chats import ChatController
 from app.gui.controllers.controller import Controller
-from app.gui.controllers.debates import DebateController
+from app.gui.controllers.debates import COMPARE, DebateController
 from app.gui.pages.chat.chat_composer import LONGEST_NAME, short_name, unmarked
 from app.gui.pages.welcome_page import BEGINS, CHAT, COUNCIL, WITH_SEVERAL
 from app.gui.panels.debate.setup_view import SetupView
@@ -97,9 +97,13 @@ class WelcomeController(Controller):
             return words("setup.invalid.participants")
         names = ", ".join(one.name for one in setup.participants)
         if self._mode == COUNCIL:
-            calls = words("council.calls", count=len(setup.participants) + 1)
+            calls = words("council.calls", count=len(setup.participants) + self._page.compare.isChecked())
             return words("welcome.debaters", names=names, rounds=calls)
         return words("welcome.debaters", names=names, rounds=words("verdict.rounds", count=setup.rounds))
+
+    def _on_compare(self, on: bool) -> None:
+        self._state.keep(COMPARE, on)
+        self.refresh()
 
     def _on_mode_chosen(self, mode: str) -> None:
         self._state.keep(MODE, mode)
@@ -152,6 +156,10 @@ class WelcomeController(Controller):
         ):
             signal.connect(partial(self._attach, attach))
         self._chats.refreshed.connect(self.refresh)
+        self._chats.several_requested.connect(partial(self._debates.begin, council=True))
+        composer.ask_several.setVisible(False)
+        self._page.compare.setChecked(self._state.flag(COMPARE, True))
+        self._page.compare.toggled.connect(self._on_compare)
 
     def _on_brought_back(self) -> None:
         if self._page.isVisible():

@@ -11,7 +11,7 @@ from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.pages.chat.chat_composer import ChatComposer, short_name
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
-from app.gui.widgets.controls import Segmented, ShorteningButton, button, scrolling
+from app.gui.widgets.controls import Segmented, ShorteningButton, TickBox, button, scrolling
 from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, plain_tip
 from app.gui.widgets.offers import MOST_SHOWN, OfferLine, ServerOffers
 from app.gui.widgets.wording import named, say
@@ -117,6 +117,13 @@ class WelcomePage(QWidget):
         self.composer.assistant.hide()
         self.composer.tools.hide()
         self.mode = named("composer_mode", Segmented(BEGINS))
+        self.compare = say(
+            named("council_compare_tick", TickBox(look)),
+            language,
+            "council.compare.tick",
+            tip="council.compare.hint",
+        )
+        self.compare.hide()
         self._debaters = ElidedLabel("hint")
         self._debaters.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self._change = button(
@@ -169,6 +176,7 @@ class WelcomePage(QWidget):
         self._debaters.setText(debaters)
         for widget in (self._debaters, self._change):
             widget.setVisible(several)
+        self.compare.setVisible(mode == COUNCIL)
         self._retranslate_composer()
 
     def offer_group(self, group_id: str, name: str) -> None:
@@ -196,7 +204,15 @@ class WelcomePage(QWidget):
         for card in self._all_cards:
             cards.addWidget(card, 10)
         cards.addStretch(1)
-        switch = hbox(self.mode, (self._debaters, 1), self._change, STRETCH, margins=(2, 0, 2, 0), spacing=10)
+        switch = hbox(
+            self.mode,
+            (self._debaters, 1),
+            self.compare,
+            self._change,
+            STRETCH,
+            margins=(2, 0, 2, 0),
+            spacing=10,
+        )
         begin = QWidget()
         begin.setMaximumWidth(708)
         vbox(switch, self.composer, inside=begin, spacing=8)

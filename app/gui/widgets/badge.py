@@ -111,15 +111,15 @@ class Avatar(QWidget):
     def __init__(self, look: Look, side: int = AVATAR, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._look = look
-        self._name = ""
+        self._name = self._letters = ""
         self._index: int | None = None
         self._faint = False
         self.setFixedSize(side, side)
         look.changed.connect(self.update)
 
-    def set_speaker(self, name: str, index: int | None, *, faint: bool = False) -> None:
-        """Show a name's initial in the colour of an index, None for grey; `faint` for an empty place."""
-        self._name, self._index, self._faint = name, index, faint
+    def set_speaker(self, name: str, index: int | None, *, faint: bool = False, letters: str = "") -> None:
+        """Show a name's initial, or `letters`, in the colour of an index, None for grey; `faint` for an empty place."""
+        self._name, self._index, self._faint, self._letters = name, index, faint, letters
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -128,7 +128,7 @@ class Avatar(QWidget):
         painter = QPainter(self)
         if self._faint or not self.isEnabled():
             painter.setOpacity(0.6)
-        paint_avatar(painter, self.rect(), self._name, colours)
+        paint_avatar(painter, self.rect(), self._name, colours, self._letters)
 
 
 class Chip(PaintedText):

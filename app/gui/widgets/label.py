@@ -142,7 +142,7 @@ def show_or_hide(label: "QLabel | ElidedLabel | Paragraph", text: str) -> None:
     label.setVisible(bool(text))
 
 
-def show_as(widget: QLabel | QAbstractButton, kind: str, text: str) -> None:
+def show_as(widget: "QLabel | QAbstractButton | Paragraph", kind: str, text: str) -> None:
     """Show a text in the style of a kind: of a label hint, ok, warn or error, of a button primary, plain or ""."""
     restyle(widget, kind=kind)
     widget.setText(text)

@@ -75,9 +75,10 @@ class ChatComposer(AttachingComposer):
         self.gauge.hide()
         self.stop = button("", "stop_button", self.stop_requested)
         self.stop.dress(look, "square", "text")
-        # One action in two menus: a group has no menu of tools.
+        # Each is one action in two menus: a group has no menu of tools.
         self.settings_mode = QAction(self)
         self.settings_mode.setCheckable(True)
+        self.ask_several = QAction(self)
         self._assistant_id = ""
         self._in_group, self._stops = False, True
         self._lay_out()
@@ -156,7 +157,7 @@ class ChatComposer(AttachingComposer):
                 lambda _checked=False, called=member: self.message_box.begin_with(called)
             )
         self.group.choices.addSeparator()
-        self.group.choices.addAction(self.settings_mode)
+        self.group.choices.addActions([self.ask_several, self.settings_mode])
         self.message_box.set_names(tuple(members))
         self.assistant.setVisible(not name)
         self.group.setVisible(bool(name))
@@ -192,7 +193,7 @@ class ChatComposer(AttachingComposer):
         if menu.isEmpty():
             menu.addAction(words("chat.tools.none")).setEnabled(False)
         menu.addSeparator()
-        menu.addAction(self.settings_mode)
+        menu.addActions([self.ask_several, self.settings_mode])
         self._fit_hint()
 
     def _show_asking(self, server: str) -> None:
@@ -235,6 +236,7 @@ class ChatComposer(AttachingComposer):
         self._waits.setText(words("chat.reading.sends"))
         self._editing_cancel.setText(words("dialog.cancel"))
         self.settings_mode.setText(words("chat.settings_mode"))
+        self.ask_several.setText(words("chat.ask_several"))
         self.stop.setText(words("discussion.stop"))
         name_button(self.stop, words("chat.stop"), "Esc")
         name_button(self.attach, words("chat.attach"))

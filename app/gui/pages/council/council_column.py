@@ -134,10 +134,10 @@ class CouncilColumn(QFrame):
             spacing=0,
         )
 
-    def show_speaker(self, name: str, model: str, index: int | None) -> None:
-        """Show whose column it is."""
+    def show_speaker(self, name: str, model: str, index: int | None, letters: str = "") -> None:
+        """Show whose column it is; `letters` stand on its mark."""
         self._named = (name, model)
-        self._avatar.set_speaker(name, index)
+        self._avatar.set_speaker(name, index, letters=letters)
         self._name.setText(name)
         self._model.setText(model)
         self.transcript.setAccessibleName(name)

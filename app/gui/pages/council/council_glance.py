@@ -1,10 +1,11 @@
 """What the answers hold, differ on and agree on, at a glance; over it, how many answered."""
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QBoxLayout, QFrame, QVBoxLayout, QWidget
 
-from app.core.session import Participant
 from app.engine.council.outcome import CouncilOutcome
 from app.engine.council.record import ComparedPoint, Option
 from app.engine.council.replies import LETTERS
@@ -13,23 +14,39 @@ from app.gui.display.style import Look
 from app.gui.pages.council.council_column import Letter
 from app.gui.widgets.badge import Avatar
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
-from app.gui.widgets.label import Paragraph, plain_label, show_or_hide
+from app.gui.widgets.controls import button
+from app.gui.widgets.label import Paragraph, plain_label, show_as
 from app.gui.widgets.wording import named, say
 
 SIDE_BY_SIDE = 720
 BULLET = "•  "
 
 
+class Shown(NamedTuple):
+    """How a participant is named and marked: by its own name and colour, or by a number where names are hidden."""
+
+    name: str
+    model: str
+    colour: int
+    letters: str
+
+
 class Glance(QFrame):
-    """A card of three parts, side by side where there is room."""
+    """A card of three parts, side by side where there is room; emits edit_requested() for the options."""
+
+    edit_requested = Signal()
 
     def __init__(self, language: Language, look: Look) -> None:
         super().__init__()
         self.setProperty("kind", "card")
         self._language, self._look = language, look
-        self._lacks = Paragraph("warning")
+        self._lacks = Paragraph("warn")
         self._options = named("council_options", QWidget())
         self._rows: QVBoxLayout = vbox(inside=self._options, spacing=6)
+        self.edit = say(
+            button("link", "council_edit", self.edit_requested.emit), language, "council.options.edit"
+        )
+        self.edit.dress(look, "pencil", "accent")
         self._parts: dict[str, tuple[QWidget, Paragraph]] = {}
         self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._row.setSpacing(24)
@@ -37,6 +54,7 @@ class Glance(QFrame):
         vbox(
             say(plain_label("card_title"), language, "council.options"),
             self._options,
+            hbox(self.edit, STRETCH),
             STRETCH,
             inside=held,
             spacing=8,
@@ -61,33 +79,29 @@ class Glance(QFrame):
         options: Sequence[Option],
         holders: Mapping[str, Sequence[str]],
         points: Mapping[str, Sequence[ComparedPoint]],
-        participants: Sequence[Participant],
+        people: Mapping[str, Shown],
     ) -> None:
-        """Show what the answers hold; what the result lacks stands over it."""
+        """Show what the answers hold; over it stands how many answered, and what the result lacks."""
         words = self._language
-        names = {one.id: one.name for one in participants}
-        places = {one.id: place for place, one in enumerate(participants)}
-        lacks = []
-        if "answers" in result.degraded:
-            lacks.append(words("council.answered", count=result.answered, asked=result.asked))
+        lacks = [words("council.answered", count=result.answered, asked=result.asked)]
         if "differences" in result.degraded:
             lacks.append(words("council.grouped"))
         if result.names_visible:
             lacks.append(words("council.names_visible"))
-        show_or_hide(self._lacks, "  ".join(lacks))
+        show_as(self._lacks, "warn" if result.degraded else "hint", "  ".join(lacks))
         while (item := self._rows.takeAt(0)) is not None:
             if (widget := item.widget()) is not None:
                 widget.hide()
                 widget.deleteLater()
         for letter, option in zip(LETTERS, options, strict=False):
             self._rows.addWidget(
-                self._option(letter, option, option.id == result.headline, holders[option.id], names, places)
+                self._option(letter, option, option.id == result.headline, holders[option.id], people)
             )
         for kind, (part, text) in self._parts.items():
             lines = []
             for point in points[kind]:
-                alone = kind == "differ" and point.only in names
-                only = words("council.only", name=names[point.only]) if alone else ""
+                alone = kind == "differ" and point.only in people
+                only = words("council.only", name=people[point.only].name) if alone else ""
                 lines.append(BULLET + point.text + (f" ({only})" if only else ""))
             text.setText("\n".join(lines))
             part.setVisible(bool(lines))
@@ -98,21 +112,21 @@ class Glance(QFrame):
         option: Option,
         leads: bool,
         held_by: Sequence[str],
-        names: Mapping[str, str],
-        places: Mapping[str, int],
+        people: Mapping[str, Shown],
     ) -> QWidget:
         row, tile, text = QWidget(), Letter(self._look), Paragraph("card_title")
         tile.show_letter(letter, leads=leads)
         text.setText(option.text)
         avatars = []
-        for one in held_by:
+        held = [people[one] for one in held_by if one in people]
+        for one in held:
             avatar = Avatar(self._look, 20)
-            avatar.set_speaker(names.get(one, ""), places.get(one))
+            avatar.set_speaker(one.name, one.colour, letters=one.letters)
             avatars.append(avatar)
         count = plain_label("hint")
         count.setText(str(len(held_by)))
         hbox(tile, (text, 1), *avatars, count, inside=row, spacing=6)
-        who = ", ".join(names.get(one, "") for one in held_by)
+        who = ", ".join(one.name for one in held)
         row.setAccessibleName(f"{letter}: {option.text} ({who})")
         return row
 

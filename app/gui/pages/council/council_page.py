@@ -1,6 +1,8 @@
 """The page of a council in the main area: the question, what the answers hold, a column for each answer, what is next."""
 
+import random
 from collections.abc import Sequence
+from functools import partial
 from itertools import chain
 
 from PySide6.QtCore import Qt, Signal
@@ -19,8 +21,10 @@ from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.pages.council.council_box import CouncilBox, state_text
 from app.gui.pages.council.council_column import CouncilColumn
-from app.gui.pages.council.council_glance import Glance
+from app.gui.pages.council.council_glance import Glance, Shown
+from app.gui.pages.council.options_dialog import OptionsDialog
 from app.gui.panels.conversation_view import ConversationView
+from app.gui.widgets.badge import initials
 from app.gui.widgets.boxes import hbox, vbox
 from app.gui.widgets.composer import Composer, TextBox
 from app.gui.widgets.controls import TickBox, scrolling
@@ -48,6 +52,7 @@ class CouncilPage(ConversationView):
     retry_requested = Signal(str, str)
     use_requested = Signal(str, str)
     ask_requested = Signal(str, str, object)
+    options_chosen = Signal(str, object)
 
     def __init__(self, language: Language, look: Look) -> None:
         names = ("council_transcript", "composer", "send_button")
@@ -55,15 +60,19 @@ class CouncilPage(ConversationView):
         super().__init__(language, look, composer, layout="compact", names=names)
         self.setObjectName("council_view")
         # Each column has a transcript of its own.
-        for part in (self.transcript, self.find_bar):
-            part.setParent(self)
-            part.hide()
+        self.transcript.setParent(self)
+        self.transcript.hide()
         self._session: DebateSession | None = None
         self._messages: dict[str, Message] = {}
         self._column_of: dict[str, str] = {}
         self._columns: dict[str, CouncilColumn] = {}
         self._said = ""
+        self._found: dict[str, tuple[int, int]] = {}
+        self._at = MERGED
         self._question = Paragraph("card_title")
+        self._hide = say(TickBox(look), language, "council.hide_names")
+        self._hide.setObjectName("council_hide_names")
+        self._hide.toggled.connect(lambda _on: self._name_columns())
         self._marks = say(TickBox(look), language, "council.mark")
         self._marks.setObjectName("council_mark")
         self._marks.setChecked(True)
@@ -144,9 +153,6 @@ class CouncilPage(ConversationView):
     def take_focus(self) -> None:
         self.composer.setFocus()
 
-    def open_find(self) -> None:
-        """There is no find bar over several columns."""
-
     # What is shown
 
     def _build(self, session: DebateSession) -> None:
@@ -160,6 +166,7 @@ class CouncilPage(ConversationView):
             for place, who in enumerate(wanted, 1):
                 column = self._columns[who] = CouncilColumn(self._language, self._look, place)
                 self._row.addWidget(column, 1)
+                column.transcript.found.connect(partial(self._on_found, who))
                 column.use_requested.connect(lambda one: self.use_requested.emit(self.session_id, one))
                 column.retry_requested.connect(lambda one: self.retry_requested.emit(self.session_id, one))
                 column.transcript.link_requested.connect(self.link_requested)
@@ -167,13 +174,37 @@ class CouncilPage(ConversationView):
                 column.settings_requested.connect(
                     lambda who=who: self.provider_requested.emit(self._provider_of(who))
                 )
+            self._name_columns()
         self._column_of = {}
-        for place, one in enumerate(session.debate.participants):
-            self._columns[one.id].show_speaker(one.name, one.model, place)
         for column in self._columns.values():
             rows = [one for one in self._messages.values() if column in self._columns_for(one)]
             column.show_messages(session, rows)
             column.transcript.feed.set_retry_allowed(not self._read_only)
+
+    def _people(self) -> dict[str, Shown]:
+        """Return how each participant is shown; where names are hidden, they are in an order that tells nothing."""
+        session = self._session
+        participants = list(session.debate.participants) if session else []
+        if not self._hide.isChecked():
+            letters = initials([one.name for one in participants])
+            return {
+                one.id: Shown(one.name, one.model, place, letters[place])
+                for place, one in enumerate(participants)
+            }
+        random.Random(f"{self.session_id}/names").shuffle(participants)
+        return {
+            one.id: Shown(self._language("council.number", number=place + 1), "", place, str(place + 1))
+            for place, one in enumerate(participants)
+        }
+
+    def _name_columns(self) -> None:
+        """Put the columns in their order, each with its name."""
+        for place, (who, shown) in enumerate(self._people().items()):
+            column = self._columns[who]
+            column.show_speaker(shown.name, shown.model, shown.colour, shown.letters)
+            self._row.removeWidget(column)
+            self._row.insertWidget(place, column, 1)
+        self._show()
 
     def _column(self, message: Message) -> CouncilColumn | None:
         """Return the column of an answer."""
@@ -202,6 +233,7 @@ class CouncilPage(ConversationView):
         debate, messages = session.debate, list(self._messages.values())
         record, result = Record(debate, messages), outcome(debate, messages)
         options, ballots = record.options(), {one.participant: one for one in votes_of(record)}
+        people = self._people()
         letters = {one.id: (letter, one.text) for letter, one in zip(LETTERS, options, strict=False)}
         self._question.setText(" ".join(debate.topic.split()))
         compared = bool(options) and session.status != Status.RUNNING
@@ -212,20 +244,21 @@ class CouncilPage(ConversationView):
             options,
             holders_of(record),
             {kind: record.points(kind) for kind in ("differ", "agreed")},
-            debate.participants,
+            people,
         )
+        self.glance.edit.setVisible(not self._read_only)
         firsts = {one.participant: one.choice for one in record.ballots()}
         used = record.last(CouncilPart.CHOICE)
         chosen = (used.data or {}).get("message") if used else ""
         answers = record.answers()
-        for place, one in enumerate(debate.participants):
+        for one in debate.participants:
             ballot, column = ballots.get(one.id), self._columns[one.id]
             letter, text = letters.get(ballot.choice, ("", "")) if ballot and compared else ("", "")
             column.show_held(
                 letter,
                 text,
                 leads=bool(ballot) and ballot.choice == result.headline,
-                index=place,
+                index=people[one.id].colour,
                 sure=ballot.confidence if ballot else None,
                 first=letters.get(firsts.get(one.id, ""), ("", ""))[0] if ballot and compared else "",
             )
@@ -294,7 +327,7 @@ class CouncilPage(ConversationView):
     def _lay_out(self) -> None:
         top = QWidget()
         vbox(
-            hbox((self._question, 1), self._marks, spacing=12),
+            hbox((self._question, 1), self._marks, self._hide, spacing=12),
             self.glance,
             inside=top,
             margins=(MARGIN, 12, MARGIN, 4),
@@ -314,7 +347,7 @@ class CouncilPage(ConversationView):
         body = QWidget()
         vbox(top, (self._across, 1), inside=body, spacing=0)
         # A low page scrolls, so that the columns stay high enough to be read.
-        vbox((scrolling(body), 1), foot, inside=self, spacing=0)
+        vbox(self.find_bar, (scrolling(body), 1), foot, inside=self, spacing=0)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -329,6 +362,11 @@ class CouncilPage(ConversationView):
         box.compare_requested.connect(lambda: self.compare_requested.emit(self.session_id))
         box.debate_requested.connect(lambda: self.debate_requested.emit(self.session_id))
         box.merge_requested.connect(lambda: self.merge_requested.emit(self.session_id))
+        self.glance.edit_requested.connect(self._on_edit)
+        for signal in (self.find_bar.text_changed, self.find_bar.closed):
+            signal.disconnect()
+        self.find_bar.text_changed.connect(self._on_find)
+        self.find_bar.closed.connect(lambda: self._columns[self._at].transcript.setFocus())
         composer.text_changed.connect(self._show_composer)
         composer.submitted.connect(self._on_submitted)
 
@@ -339,3 +377,43 @@ class CouncilPage(ConversationView):
             one.participant_id for one in find_names(text, participants) if text[max(0, one.start - 1)] == "@"
         }
         self.ask_requested.emit(self.session_id, text, tuple(sorted(named_ones)))
+
+    def _on_edit(self) -> None:
+        if self._session is None:
+            return
+        options = Record(self._session.debate, list(self._messages.values())).options()
+        dialog = OptionsDialog(self._language, [(one.id, one.text) for one in options], self)
+        dialog.chosen.connect(lambda chosen: self.options_chosen.emit(self.session_id, chosen))
+        dialog.open()
+
+    # Finding words over all columns
+
+    def _on_find(self, text: str) -> None:
+        self._found = {}
+        self.find_bar.show_count(0, 0)
+        for column in self._columns.values():
+            column.transcript.search.find(text)
+
+    def _on_found(self, who: str, number: int, count: int) -> None:
+        """Count the places of all columns in their order; the first one that has any is where the search is."""
+        self._found[who] = (number, count)
+        there = [one for one in (*self._people(), MERGED) if self._found.get(one, (0, 0))[1]]
+        if there and self._at not in there:
+            self._at = there[0]
+        before = sum(self._found[one][1] for one in there[: there.index(self._at)]) if there else 0
+        at = self._found[self._at][0] if there else 0
+        self.find_bar.show_count(before + at, sum(self._found[one][1] for one in there))
+
+    def _on_find_step(self, step: int) -> None:
+        there = [one for one in (*self._people(), MERGED) if self._found.get(one, (0, 0))[1]]
+        if not there:
+            return
+        number, count = self._found[self._at]
+        if not 1 <= number + step <= count:
+            self._at = there[(there.index(self._at) + step) % len(there)]
+            finder = self._columns[self._at].transcript.search.finder
+            # From its other end the next step leads to the end that is nearer.
+            finder.current = len(finder.hits) - 1 if step > 0 else 0
+        column = self._columns[self._at]
+        column.transcript.search.step(step)
+        self._across.ensureWidgetVisible(column)
