@@ -85,7 +85,8 @@ async def made(tmp_path: Path) -> AsyncIterator[Bench]:
 
 
 def wanted(**fields: object) -> CouncilSetup:
-    setup = a_setup(3, topic="Postgres or SQLite?", mode=DebateMode.COUNCIL)
+    # Letters are drawn by the seed.
+    setup = a_setup(3, topic="Postgres or SQLite?", mode=DebateMode.COUNCIL, seed=1)
     return replace(CouncilSetup(setup=setup), **fields)  # type: ignore[arg-type]
 
 
