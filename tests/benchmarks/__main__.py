@@ -29,6 +29,7 @@ MODULES = (
     "bench_providers",
     "bench_chats",
     "bench_workflows",
+    "bench_council",
     "bench_first_token",
     "bench_storage",
     "bench_files",

@@ -1,0 +1,135 @@
+"""What a council is worth with simulated minds, and that it asks nothing twice and shows nobody what is not theirs.
+
+The short form is 60 puzzles of one seed, and only what must hold exactly; the full one 300 puzzles of five seeds.
+"""
+
+import random
+from functools import cache
+from typing import NamedTuple
+
+from app.core.message import CouncilPart
+from app.engine.council.puzzles import puzzles
+from tests.benchmarks.minds import NAMES, REGIMES, Held, Minds, cheap, forced, hold, share_right
+from tests.benchmarks.table import Benchmark, Result
+
+PEOPLE = 3
+INTERLEAVED = 50
+SEEDS = range(1, 6)
+COUNT, SHORT_COUNT = 300, 60
+
+
+class Worth(NamedTuple):
+    """Shares of questions in percent: right by the first answers and at the end; what got better, and worse; tokens."""
+
+    blind: float
+    end: float
+    better: float
+    worse: float
+    tokens: float
+
+
+def _minds(regime: str, seed: int, count: int) -> list[Minds]:
+    return [
+        Minds(REGIMES[regime], puzzle, f"{seed}/{regime}/{place}")
+        for place, puzzle in enumerate(puzzles(count, PEOPLE, seed))
+    ]
+
+
+@cache
+def worth(regime: str, rounds: str) -> Worth:
+    """Return what a regime comes to over all seeds, with the `cheap` debate or three `forced` rounds."""
+    rows = []
+    for seed in SEEDS:
+        for minds in _minds(regime, seed, COUNT):
+            held = hold(minds, cheap if rounds == "cheap" else forced)
+            first, end = share_right(held, minds, before=True), share_right(held, minds)
+            rows.append((first, end, end > first, end < first, held.tokens / 100))
+    return Worth(*(100 * sum(column) / len(rows) for column in zip(*rows, strict=True)))
+
+
+def _shown(found: Worth) -> str:
+    return (
+        f"blind {found.blind:.1f} %, end {found.end:.1f} %, better {found.better:.1f}, worse {found.worse:.1f}, "
+        f"{found.tokens:,.0f} tokens"
+    )
+
+
+def _calls(held: Held) -> list[tuple[str, str, int]]:
+    return [(step.part, step.who, step.number) for step, _ in held.requests or ()]
+
+
+def exact(short: bool) -> Result:
+    """However calls interleave and are cut: the same outcome and no call twice; nobody reads what is not theirs."""
+    made = alone = 0
+    chance = random.Random(1)
+    minds = _minds("sound", 1, SHORT_COUNT)
+    for place, one in enumerate(minds):
+        straight = hold(one, cheap, keep=True)
+        _check_requests(straight)
+        if place < INTERLEAVED:
+            crooked = hold(one, cheap, chance, keep=True)
+            assert crooked.result == straight.result, "another order of the calls led to another outcome"
+            made, alone = made + len(_calls(crooked)), alone + len(set(_calls(straight)))
+    assert made == alone, "a call was made twice"
+    return Result(measured=made, baseline=alone, unit="calls", ratio=made / alone)
+
+
+def _check_requests(held: Held) -> None:
+    said = {one.author.id: one.content for one in held.messages if one.part == CouncilPart.ANSWER}
+    for step, request in held.requests or ():
+        text = "\n".join(str(one["content"]) for one in request.messages)
+        assert not any(name in text for name in NAMES), f"{step.part} holds a name"
+        if step.part == CouncilPart.ANSWER:
+            others = [words for who, words in said.items() if who != step.who]
+            assert not any(words in text for words in others), "an opening holds another's text"
+
+
+def tokens(short: bool) -> Result:
+    """Tokens of the default against three forced rounds, with sound minds."""
+    default, three = worth("sound", "cheap"), worth("sound", "forced")
+    ratio = default.tokens / three.tokens
+    return Result(
+        measured=default.tokens, baseline=three.tokens, unit="tokens", ratio=ratio, extra=_shown(three)
+    )
+
+
+def accuracy(short: bool) -> Result:
+    """What three forced rounds get right against what the default does, with sound minds."""
+    default, three = worth("sound", "cheap"), worth("sound", "forced")
+    return Result(
+        measured=three.end,
+        baseline=default.end,
+        unit="%",
+        ratio=three.end / default.end,
+        extra=_shown(default),
+    )
+
+
+def sound(short: bool) -> Result:
+    """Sound minds gain at least 4 points over the blind vote."""
+    found = worth("sound", "cheap")
+    return Result(measured=found.blind + 4, baseline=found.end, unit="%", ratio=(found.blind + 4) / found.end)
+
+
+def conformist(short: bool) -> Result:
+    """Minds that follow the majority gain at most 3 points over the blind vote."""
+    found = worth("conformist", "cheap")
+    ratio = found.end / (found.blind + 3)
+    return Result(measured=found.end, baseline=found.blind + 3, unit="%", ratio=ratio, extra=_shown(found))
+
+
+def voter(short: bool) -> Result:
+    """Minds that copy anybody make more worse than better."""
+    found = worth("voter", "cheap")
+    ratio = found.better / found.worse
+    return Result(measured=found.better, baseline=found.worse, unit="%", ratio=ratio, extra=_shown(found))
+
+
+BENCHMARKS = [
+    Benchmark(name="Council: calls of runs that are cut", target=1.0, run=exact),
+    Benchmark(name="Council: tokens, default to three rounds", target=0.45, run=tokens, long=True),
+    Benchmark(name="Council: right, three rounds to default", target=1 / 0.95, run=accuracy, long=True),
+    Benchmark(name="Council: sound minds, blind + 4 to default", target=1.0, run=sound, long=True),
+    Benchmark(name="Council: conformists, default to blind + 3", target=1.0, run=conformist, long=True),
+    Benchmark(name="Council: voters, better to worse", target=0.999, run=voter, long=True),
+]
