@@ -41,6 +41,7 @@ class CommandName(StrEnum):
     ASK = "ask"
     DEBATE = "debate"
     COUNCIL = "council"
+    BENCH = "bench"
     REPLY = "reply"
     RETRY = "retry"
     WORKFLOW = "workflow"
@@ -117,6 +118,8 @@ class Arguments:
     no_differences: bool = False
     debate: bool = False
     max_usd: float = 0.0
+    tasks: str = ""
+    count: int = 0
     context: tuple[str, ...] = ()
     format: str = ""
     output: str = ""
@@ -314,6 +317,22 @@ def _parser(texts: Texts) -> _Parser:
     add(council, "--rounds", text="council_rounds", type=int, default=DEFAULT_COUNCIL_ROUNDS, metavar="1..5")
     add(council, "--seed", text="council_seed", type=int, metavar="N")
     add(council, "--max-usd", text="max_usd", type=float, metavar="X")
+    bench = command(CommandName.BENCH)
+    add(bench, "name", text="bench_what", choices=[CommandName.COUNCIL.value])
+    add(
+        bench,
+        "-p",
+        "--participant",
+        text="council_participant",
+        action="append",
+        metavar="SPEC",
+        dest="participants",
+    )
+    add(bench, "--tasks", text="bench_tasks", default="knights:3", metavar="knights:N")
+    add(bench, "--n", text="bench_n", type=int, default=40, metavar="N", dest="count")
+    add(bench, "--seed", text="bench_seed", type=int, metavar="N")
+    add(bench, "--max-usd", text="max_usd", type=float, metavar="X")
+    add(bench, "--yes", text="agree", action="store_true")
     ask = command(CommandName.ASK)
     add(ask, "assistant", text="who", metavar="WHO")
     add(ask, "text", text="text", metavar="TEXT")

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+from app.engine.council.puzzles import puzzles
 from tests.stories.processes import Running, look, moot
 from tests.wire import Answer, Fault, WireServer
 from tests.wire.fixtures import wire_home, wire_servers
@@ -104,3 +105,48 @@ def test_what_is_open_is_debated_where_that_is_asked(wire_home: dict[str, WireSe
     assert "openai argues." in done.out and "@@" not in done.out and "3 of 3 answered" in done.out
     assert sum(len(server.requests) for server in wire_home.values()) == 4 + 3 + 3
     assert moot("council", QUESTION, *THREE, "--debate", "--rounds", "9").status == 2
+
+
+def test_a_panel_is_measured_on_puzzles_and_goes_on_where_it_was(wire_home: dict[str, WireServer]) -> None:
+    (puzzle,) = puzzles(1, 2, 7)
+    right, wrong = puzzle.text(puzzle.solution), puzzle.text(tuple(not one for one in puzzle.solution))
+
+    def reply(kind: str, text: str) -> str:
+        answer = wrong if kind == "anthropic" else right
+        if "Compare their answers" in text:
+            numbers = {one: [] for one in (right, wrong)}  # type: dict[str, list[int]]
+            for line in text.splitlines():
+                for one, found in numbers.items():
+                    found += [int(line[1])] if line.startswith("(") and one in line else []
+            options = [{"text": one, "answers": found} for one, found in numbers.items()]
+            return json.dumps({"options": options, "differ": [], "agreed": []})
+        letter = next((line[0] for line in text.splitlines() if line[1:] == f": {right}"), "")
+        vote = json.dumps({"choice": letter, "confidence": 90, "moved_by": []})
+        if "secret ballot" in text:
+            return vote
+        trailer = vote if letter else json.dumps({"answer": answer, "confidence": 80})
+        return f"{right if letter else answer}.\n@@ {trailer}"
+
+    for kind in HELD:
+        for model in wire_home[kind].models:
+            wire_home[kind].script(model, lambda one, kind=kind: reply(kind, one.messages[-1].text))
+    asks = ("bench", "council", *THREE, "--tasks", "knights:2", "--seed", "7")
+    done = moot(*asks, "--n", "1", "--yes", "--json")
+    assert done.status == 0, done.err
+    assert sum(len(server.requests) for server in wire_home.values()) == 4 + 3 + 3
+    found = done.json
+    shares = {name: round(arm["share"], 2) for name, arm in found["arms"].items()}
+    assert shares == {"alone": 0.67, "vote": 1.0, "round1": 1.0, "default": 1.0}
+    assert (found["trailers_read"], found["ballots_read"]) == ([6, 6], [3, 3])
+    assert (
+        0
+        < found["arms"]["alone"]["tokens"]
+        < found["arms"]["vote"]["tokens"]
+        < found["arms"]["default"]["tokens"]
+    )
+    done = moot(*asks, "--n", "1")
+    assert done.status == 0, done.err
+    assert "one participant alone:  66.7 %" in done.out and "fewer than 200" in done.out
+    assert sum(len(server.requests) for server in wire_home.values()) == 10
+    assert moot(*asks, "--n", "2").status == 2
+    assert moot("bench", "council", *THREE, "--tasks", "zebra", "--yes").status == 2

@@ -34,7 +34,7 @@ async def council(run: CommandRun) -> int:
         check_rounds(arguments.rounds)
     await run.warm_up(embedded=any(one.provider == EMBEDDED for one in setup.participants))
     session = await _followed(run, lambda: run.moot.engine.councils.start(wanted))
-    if arguments.debate and session.status == Status.COMPLETED and _is_open(run, session.id):
+    if arguments.debate and session.status == Status.COMPLETED and is_open(run, session.id):
 
         async def debate() -> str:
             await run.moot.engine.councils.debate(session.id, arguments.rounds)
@@ -44,7 +44,7 @@ async def council(run: CommandRun) -> int:
     return BY_STATUS.get(session.status, PAUSED_OR_STOPPED)
 
 
-def _is_open(run: CommandRun, session_id: str) -> bool:
+def is_open(run: CommandRun, session_id: str) -> bool:
     """Say whether the answers hold more than one option, so that there is something to debate."""
     live = run.moot.engine.live(session_id)
     if live is None:

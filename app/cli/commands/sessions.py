@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from app.cli.command_run import CommandRun
-from app.cli.commands import chats, councils, debates, providers, servers, stored_data
+from app.cli.commands import bench, chats, councils, debates, providers, servers, stored_data
 from app.cli.exit_status import OK, Interrupt
 from app.cli.parser import DIVIDED, Action, Arguments, CommandName
 from app.cli.printing.lines import json_line, last_line, load_texts
@@ -94,6 +94,7 @@ _COMMANDS: dict[str, Callable[[CommandRun], Awaitable[int]]] = {
     CommandName.DEBATE: debates.debate,
     CommandName.RETRY: chats.retry,
     CommandName.COUNCIL: councils.council,
+    CommandName.BENCH: bench.bench,
     CommandName.RESUME: _resume,
     CommandName.REPLY: _reply,
     CommandName.PAUSE: _pause,

@@ -2,4 +2,5 @@
 
 Pure: director says which calls come next, record what the messages hold, outcome what follows from them, replies what is
 read in a model's words, requests what a model gets. run makes the calls, commands has what the user can do.
+puzzles and measuring say what a council is worth where the answers are known.
 """

@@ -11,6 +11,7 @@ LEAST, MOST = 2, len(PEOPLE)
 
 Answer = tuple[bool, ...]
 """Who is a knight, in the order of the people."""
+_Statement = tuple[str, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,27 +37,28 @@ class Puzzle:
 
 
 def puzzles(count: int, people: int, seed: int) -> list[Puzzle]:
-    """Return so many different puzzles; the same ones for a seed."""
+    """Return so many different puzzles; the same ones for a seed, and as the first of more."""
     chance = random.Random(f"knights/{people}/{seed}")
-    made: dict[str, Puzzle] = {}
+    made: dict[tuple[_Statement, ...], Puzzle] = {}
     while len(made) < count:
-        said = [_statement(who, people, chance) for who in range(people)]
+        said = tuple(_statement(who, people, chance) for who in range(people))
         fits = [
             one
             for one in itertools.product((False, True), repeat=people)
             if all(one[who] == _holds(statement, one) for who, statement in enumerate(said))
         ]
-        if len(fits) == 1:
+        if len(fits) == 1 and said not in made:
             lines = (f"{PEOPLE[who]} says: “{_words(statement)}”" for who, statement in enumerate(said))
-            question = "\n".join((_RULES, *lines, _ASKS.format(form=_form(people))))
-            made[question] = Puzzle(question, fits[0])
+            rules = _RULES.format(number=f"{seed}-{len(made) + 1}")
+            question = "\n".join((rules, *lines, _ASKS.format(form=_form(people))))
+            made[said] = Puzzle(question, fits[0])
     return list(made.values())
 
 
-_RULES = "On an island, knights always tell the truth and knaves always lie."
+_RULES = (
+    "Knights and knaves, puzzle {number}. On an island, knights always tell the truth and knaves always lie."
+)
 _ASKS = "Who is a knight and who is a knave? Give the answer in this form: {form}."
-
-_Statement = tuple[str, int, int]
 
 
 def _statement(speaker: int, people: int, chance: random.Random) -> _Statement:
