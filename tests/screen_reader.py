@@ -22,6 +22,7 @@ LAUNCHER = Path("/usr/libexec/at-spi-bus-launcher")
 NEEDED = ("Xvfb", "dbus-daemon")
 PACKAGES = "xvfb, dbus and at-spi2-core"
 ACCESSIBLE = "org.a11y.atspi.Accessible"
+COMPONENT = "org.a11y.atspi.Component"
 PATIENCE_S = 40.0
 # Bits of the state, in the order of the protocol.
 STATES = {
@@ -32,6 +33,7 @@ STATES = {
     "expanded": 10,
     "focusable": 11,
     "focused": 12,
+    "selected": 23,
     "showing": 25,
 }
 Found = TypeVar("Found")
@@ -105,13 +107,43 @@ class Node:
         assert found is not None
         return found
 
+    @property
+    def place(self) -> tuple[int, int, int, int]:
+        """Where it is on the screen: left, top, width, height."""
+        left, top, width, height = self.bus.call(self, COMPONENT, "GetExtents", "u", (0,))
+        return left, top, width, height
+
+    @property
+    def text(self) -> str:
+        """What is written in it."""
+        return str(self.bus.call(self, "org.a11y.atspi.Text", "GetText", "ii", (0, -1)))
+
+    @property
+    def parent(self) -> "Node":
+        """What it is in."""
+        return Node(self.bus, *self.bus.get(self, ACCESSIBLE, "Parent"))
+
+    def clips(self) -> Iterator[tuple[int, int, int, int]]:
+        """Yield the places of what it is in, up to its window."""
+        node = self.parent
+        while node.role != "application":
+            yield node.place
+            node = node.parent
+
+    def seen(self) -> Iterator["Node"]:
+        """Yield it and everything in it that is on the screen."""
+        for child in self.children:
+            if "showing" in child.states:
+                yield child
+                yield from child.seen()
+
     def press(self) -> None:
         """Do what a click does."""
         self.bus.call(self, "org.a11y.atspi.Action", "DoAction", "i", (0,))
 
     def focus(self) -> None:
         """Give it the keyboard."""
-        self.bus.call(self, "org.a11y.atspi.Component", "GrabFocus")
+        self.bus.call(self, COMPONENT, "GrabFocus")
 
     def write(self, text: str) -> None:
         """Put text into it."""
@@ -129,7 +161,7 @@ class Bus:
         self._filter = self._connection.filter(rule, queue=self._heard)
         self.desktop = Node(self, "org.a11y.atspi.Registry", "/org/a11y/atspi/accessible/root")
         registry = Node(self, self.desktop.owner, "/org/a11y/atspi/registry")
-        for event in ("object:announcement", "object:state-changed:focused"):
+        for event in ("object:announcement", "object:state-changed:focused", "object:state-changed:showing"):
             self.call(registry, "org.a11y.atspi.Registry", "RegisterEvent", "s", (event,))
 
     def call(
@@ -149,6 +181,35 @@ class Bus:
             with contextlib.suppress(TimeoutError):
                 self._connection.recv_messages(timeout=left)
         return [str(one.body[3][1]) for one in self._heard if one.header.fields.get(3) == "Announcement"]
+
+    def focused(self) -> Node | None:
+        """Return what got the keyboard last."""
+        self.announced(0.02)
+        return next(self._told("focused"), None)
+
+    def windows(self) -> list[Node]:
+        """Return the open windows of all programs, the newest last."""
+        return [window for program in self.desktop.children for window in program.children]
+
+    def popups(self) -> list[Node]:
+        """Return the open menus and lists over the windows, the newest first: a program does not list them."""
+        self.announced(0.02)
+        shown = dict.fromkeys(self._told("showing"))
+        found = []
+        for node in shown:
+            with contextlib.suppress(Gone):
+                if "showing" in node.states and (
+                    node.role == "popup menu" or node.parent.role == "application"
+                ):
+                    found.append(node)
+        windows = self.windows()
+        return [node for node in found if node not in windows]
+
+    def _told(self, state: str) -> Iterator[Node]:
+        """Yield what got into a state, the latest first."""
+        for one in reversed(self._heard):
+            if one.header.fields.get(3) == "StateChanged" and one.body[:2] == (state, 1):
+                yield Node(self, str(one.header.fields[7]), str(one.header.fields[1]))
 
     def close(self) -> None:
         """Hang up."""
@@ -174,8 +235,8 @@ def ask(
 
 
 @contextlib.contextmanager
-def desktop() -> Iterator[tuple[Bus, dict[str, str]]]:
-    """Start screen and buses; yield the accessibility bus and the environment of what runs there."""
+def desktop(*manager: str, size: str = "1440x900") -> Iterator[tuple[Bus, dict[str, str]]]:
+    """Start screen, window manager and buses; yield the accessibility bus and the environment of what runs there."""
     with contextlib.ExitStack() as stack:
         runtime = stack.enter_context(tempfile.TemporaryDirectory(prefix="moot-bus-"))
         environment = {
@@ -191,11 +252,13 @@ def desktop() -> Iterator[tuple[Bus, dict[str, str]]]:
 
         screen, far = os.pipe()
         start(
-            "Xvfb", "-displayfd", str(far), "-screen", "0", "1440x900x24", "-nolisten", "tcp", pass_fds=[far]
+            "Xvfb", "-displayfd", str(far), "-screen", "0", f"{size}x24", "-nolisten", "tcp", pass_fds=[far]
         )
         os.close(far)
         with os.fdopen(screen) as told:
             environment["DISPLAY"] = f":{told.readline().strip()}"
+        if manager:
+            start(*manager)
         daemon = start(
             "dbus-daemon", "--session", "--nofork", "--nopidfile", "--print-address=1", stdout=subprocess.PIPE
         )

@@ -12,6 +12,7 @@ from app.core.presets import PRESETS
 from app.core.provider_kind import ProviderKind, RequestForm
 
 EMBEDDED = "embedded"
+COMPATIBLE = "openai-compatible"
 EMBEDDED_MODEL = "smollm2-135m"
 EMBEDDED_BYTES = 98_362_432
 EMBEDDED_WINDOW = 8_192
@@ -28,7 +29,7 @@ class LocalServer:
     address: str
     path: str
     sign: str
-    kind: str = "openai-compatible"
+    kind: str = COMPATIBLE
 
 
 # The providers that everybody has from the start, as far as they have models.
@@ -77,7 +78,7 @@ USUAL: tuple[ProviderKind, ...] = (
         needs_key=False,
     ),
     ProviderKind(
-        kind="openai-compatible",
+        kind=COMPATIBLE,
         label="OpenAI-compatible server",
         voice="Local",
         route="openai",

@@ -9,6 +9,11 @@ from app.core.model_facts import Effort, ModelFacts
 from app.core.usage import Price
 
 
+def last_part(model: str) -> str:
+    """Return a model's name without its maker."""
+    return model.rstrip("/").rpartition("/")[2]
+
+
 class FinishReason(StrEnum):
     """Why a model's answer ended."""
 

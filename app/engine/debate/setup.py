@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from app.core.agent import Agent
-from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, EMBEDDED_VOICES, provider_kind
+from app.core.catalog import COMPATIBLE, EMBEDDED, EMBEDDED_MODEL, EMBEDDED_VOICES, provider_kind
 from app.core.draft import Draft, ParticipantDraft, SetupDraft
 from app.core.errors import BadInput, FailureKind
 from app.core.events import utc_now
 from app.core.ids import new_id
 from app.core.message import Message
-from app.core.provider import ProviderStatus
+from app.core.provider import ProviderStatus, last_part
 from app.core.reasons import Reason
 from app.core.session import (
     DEFAULT_ROUNDS,
@@ -305,15 +305,16 @@ def candidates_of(
     ]
     remote = [status for status in statuses if status.config.kind != EMBEDDED and status.config.enabled]
     embedded = [status for status in statuses if status.config.kind == EMBEDDED and status.config.enabled]
-    with_key = [status for status in remote if status.ready and status.needs_key]
+    with_key = [status for status in remote if status.ready and status.key_source]
     for status in remote:
-        kind = provider_kind(status.config.kind)
-        voice = status.config.label or (kind.voice if kind else status.config.id)
+        voice = _voice(status, status.default_model)
         chosen = status in with_key
         candidates.append(_candidate(status.config.id, voice, status, status.default_model, chosen=chosen))
         if with_key == [status]:
             second = status.models[1] if len(status.models) > 1 else status.default_model
-            candidates.append(_candidate(f"{status.config.id}-2", f"{voice} 2", status, second, chosen=True))
+            name = _voice(status, second)
+            name = name if name != voice else f"{voice} 2"
+            candidates.append(_candidate(f"{status.config.id}-2", name, status, second, chosen=True))
     for status in embedded:
         for place, voice in enumerate(EMBEDDED_VOICES):
             chosen = not with_key and place < MIN_PARTICIPANTS and status.ready
@@ -324,6 +325,14 @@ def candidates_of(
         if candidate.plain and candidate.participant.id in assistants:
             candidate.participant = replace(candidate.participant, id=f"seat-{candidate.participant.id}")
     return candidates
+
+
+def _voice(status: ProviderStatus, model: str) -> str:
+    """Return the name of a provider's participant; that of the model where the provider has but an address."""
+    if status.config.kind == COMPATIBLE and model:
+        return last_part(model)
+    kind = provider_kind(status.config.kind)
+    return status.config.label or (kind.voice if kind else status.config.id)
 
 
 def _candidate(

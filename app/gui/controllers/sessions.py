@@ -5,6 +5,8 @@ import base64
 from collections.abc import Coroutine, Sequence
 from pathlib import Path
 
+from PySide6.QtCore import QUrl
+from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QApplication
 
 from app.core.message import Attachment
@@ -119,7 +121,7 @@ class SessionController(Controller):
             detail = error.strerror or str(error)
             self._toasts.show_toast(words("export.failed", name=path.name, detail=detail))
         else:
-            self._toasts.show_toast(words("export.done", name=path.name))
+            self._offer_open(path)
 
     async def _delete(self, summary: SessionSummary) -> None:
         await self._engine.delete(summary.id)
@@ -147,7 +149,17 @@ class SessionController(Controller):
             self._toasts.show_toast(words("export.failed", name=path.name, detail=detail))
         else:
             if done:
-                self._toasts.show_toast(words("export.done", name=path.name))
+                self._offer_open(path)
+
+    def _offer_open(self, path: Path) -> None:
+        """Say that a file is saved, and offer to open it."""
+        words = self._language
+        self._toasts.show_toast(
+            words("export.done", name=path.name),
+            words("export.open"),
+            lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))),
+            undoes=False,
+        )
 
     async def _write(self, session: Listed, format_name: str, path: Path) -> None:
         text = await self._engine.export(

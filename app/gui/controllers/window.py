@@ -44,6 +44,7 @@ from app.gui.window_frame import SIDE_WIDTH, WindowFrame
 
 LIST_REFRESH_MS = 200
 SAVED_AGAIN = "saved_again"
+TURN_HELD = "turn_held"
 
 
 class WindowController(QObject):
@@ -286,8 +287,7 @@ class WindowController(QObject):
         if page.session_id == summary.id:
             # The page may have shown the session already, behind another page.
             self.pages.show(page)
-        if page is self.chat_page:
-            page.take_focus()
+        page.take_focus()
 
     async def _open(self, view: ConversationView, summary: SessionSummary) -> None:
         await self.views.open(view, summary)
@@ -335,7 +335,14 @@ class WindowController(QObject):
             self.window.banner.hide()
             self._refresh_providers()
         else:
-            self.window.toasts.show_toast(text)
+            views = [one for one in (self.panel.discussion, self.session_page) if one.isVisible()]
+            at = next(
+                (one for one in views if notice.session_id and one.session_id == notice.session_id), None
+            )
+            if notice.code == TURN_HELD and at is not None:
+                at.controls.show_held(text)
+            else:
+                self.window.toasts.show_toast(text)
 
     def _on_task_failed(self, name: str, error: MootError) -> None:
         text = self._language.problem(error.code, **error.details)
@@ -367,7 +374,7 @@ class WindowController(QObject):
         self.assistants.refresh()
         self.chats.refresh()
         self.workflows.refresh()
-        remote = any(status.config.kind != EMBEDDED and status.needs_key for status in ready)
+        remote = any(status.config.kind != EMBEDDED and status.key_source for status in ready)
         self.window.welcome.show_state(embedded_ready=embedded, local_only=not remote, saved=self._saved)
         self.panel.setup.refresh_seats()
         self.debates.refresh()

@@ -8,18 +8,18 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QButtonGroup, QDialog, QGridLayout, QLineEdit, QWidget
 
-from app.core.catalog import KINDS, USUAL, kind_of_key, provider_kind
+from app.core.catalog import COMPATIBLE, KINDS, USUAL, kind_of_key, provider_kind
 from app.core.errors import FailureKind, MootError, ProviderError
 from app.core.matching import fits
 from app.core.presets import PRESETS
 from app.core.provider import FoundServer, ProviderConfig, TestResult
 from app.engine.engine import Engine
 from app.gui.dialogs.link_dialog import LinkDialog
-from app.gui.display.i18n import COMPATIBLE, Language
+from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
-from app.gui.widgets.controls import button
+from app.gui.widgets.controls import button, put_in_tab_order
 from app.gui.widgets.label import Paragraph, plain_label, show_as, show_or_hide
 from app.gui.widgets.wording import named, say
 
@@ -143,6 +143,8 @@ class ConnectDialog(QDialog):
             spacing=9,
         )
         self._show_cards("")
+        fields = (self.address, self.model, self.key, self._copy, self._open)
+        put_in_tab_order((self.search, *self._kinds.buttons(), *fields, self._anyway, self._cancel, self.go))
         self.resize(600, 480)
 
     def _show_cards(self, text: str) -> None:

@@ -9,13 +9,12 @@ from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QLibraryInfo, QObject, QTranslator, Signal
 
-from app.core.catalog import EMBEDDED, KINDS
+from app.core.catalog import COMPATIBLE, EMBEDDED, KINDS
 from app.core.provider import FoundServer, ProviderStatus
 from app.core.reasons import paused_text, reason_text
 from app.core.store import Problem
 from app.core.texts import Texts, choose_language, in_words
 
-COMPATIBLE = "openai-compatible"
 # What such a server is called that the user has not named.
 _COMPATIBLE_LABEL = next(kind.label for kind in KINDS if kind.kind == COMPATIBLE)
 BUILT_IN_ROLES = ("for", "against", "neutral", "optimist", "realist", "devils-advocate")

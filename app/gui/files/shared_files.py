@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QIODevice, QSaveFile, Qt
+from PySide6.QtCore import QDir, QIODevice, QSaveFile, QStandardPaths, Qt
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.core.errors import BadInput
@@ -31,6 +31,10 @@ def ask_where(
     dialog = QFileDialog(over, title)
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+    if dialog.directory() == QDir.current():
+        # Nothing was saved yet: the working directory is no place of the user's.
+        documents = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
+        dialog.setDirectory(documents if QDir(documents).exists() else QDir.homePath())
     dialog.setDefaultSuffix(suffix)
     dialog.selectFile(file_name(name, suffix))
     dialog.fileSelected.connect(lambda path: then(Path(path)))
@@ -56,7 +60,7 @@ async def read_shared_file(path: Path) -> str:
 
 def file_name(title: str, suffix: str) -> str:
     """Return a file name without suffix that is valid on every system, made from any title."""
-    text = unicodedata.normalize("NFC", title)
+    text = unicodedata.normalize("NFC", title).rstrip("?!.… ")
     text = "".join(one if one in " -_" or unicodedata.category(one)[0] in "LMN" else "_" for one in text)
     room = MOST_NAME_BYTES - len(suffix) - 1
     # A character cut in two is left out.

@@ -22,7 +22,7 @@ from app.gui.transcript.painted_row import (
 )
 from app.gui.transcript.pictures import PictureStrip, shown_pictures
 from app.gui.transcript.row_style import COLUMN, MAX_COLUMN, RowStyle
-from app.gui.transcript.row_words import chips_of, error_of, is_cut, meta_of, thought_of, tip_of
+from app.gui.transcript.row_words import chips_of, error_of, is_cut, meta_of, model_of, thought_of, tip_of
 from app.gui.transcript.segments import Range, Segment
 from app.gui.transcript.speaker_line import (
     CHIP,
@@ -159,7 +159,7 @@ class MessageRow(ContextRow[MessageContext]):
         if self._headed:
             self._place_header(top)
             y += style.header + 3
-        bubble = style.wide and message.role == Role.USER
+        bubble = not style.barred and message.role == Role.USER
         inset = 12 if bubble else 0
         width = max(40, right - text_left - 2 * inset)
         y = self._place_thought(text_left, y, width)
@@ -197,7 +197,7 @@ class MessageRow(ContextRow[MessageContext]):
             message,
             context.role,
             style.texts,
-            model=style.wide,
+            model=style.wide and model_of(message) != context.speaker.name,
             begun=bool(self.text.blocks),
             chat=context.chat,
             pinned=context.pinned,
@@ -332,17 +332,14 @@ class MessageRow(ContextRow[MessageContext]):
             self._paint_separator(painter)
         content = self._content
         user = self.message.role == Role.USER
-        if not style.wide and self._headed:
+        if style.barred and self._headed:
             colour = speaker.background if user else speaker.colour
             painter.fillRect(content.left(), content.top(), 3, content.height(), QColor(colour))
-        if style.wide:
-            avatar = QRect(content.left(), content.top(), style.avatar, style.avatar)
-        else:
-            avatar = QRect(content.left() + style.text_left, content.top(), style.avatar, style.avatar)
+        avatar = QRect(content.left() + style.avatar_left, content.top(), style.avatar, style.avatar)
         if self._headed and clip.top() < content.top() + style.avatar:
             paint_avatar(painter, style, speaker, avatar)
             paint_header(painter, style, self._pieces, 0)
-        if style.wide and user and (self.text.segments or self._chips):
+        if not style.barred and user and (self.text.segments or self._chips):
             self._paint_bubble(painter)
         if self._thought is not None:
             self._thought.paint(painter, clip, [each for each in ranges if each.thought])

@@ -15,11 +15,15 @@ from app.gui.transcript.row_heights import RowEstimate
 
 COMPACT = "compact"
 WIDE = "wide"
+DEBATE = "debate"
+"""As wide, with bars in the speakers' colours."""
 COLUMN = "column"
 """Of one speaker, beside others: rows without names."""
 MAX_COLUMN = 860
 MAX_CARD = 700
 DEEP = 4
+BAR = 14
+"""The room of a bar in a speaker's colour."""
 
 Picture = Callable[[str, str, int, float], QPixmap]
 """Gives an icon's picture: its name, a colour's token, side in points, device pixels a point."""
@@ -114,7 +118,17 @@ class RowStyle:
     @property
     def wide(self) -> bool:
         """Whether the layout is the one of the main area."""
-        return self.layout == WIDE
+        return self.layout in (WIDE, DEBATE)
+
+    @property
+    def barred(self) -> bool:
+        """Whether a bar beside each row has its speaker's colour."""
+        return self.layout != WIDE
+
+    @property
+    def avatar_left(self) -> int:
+        """The left edge of the initial, from the row's left edge."""
+        return BAR if self.barred else 0
 
     @property
     def margin(self) -> int:
@@ -129,7 +143,7 @@ class RowStyle:
     @property
     def text_left(self) -> int:
         """The left edge of text, from the row's left edge."""
-        return 41 if self.wide else 0 if self.layout == COLUMN else 14
+        return 0 if self.layout == COLUMN else self.avatar_left + (41 if self.wide else 0)
 
     @property
     def header(self) -> int:

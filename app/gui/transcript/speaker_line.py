@@ -236,9 +236,9 @@ class TypingIndicator(QObject):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         left = rect.left() + style.margin
         text_left = left + style.text_left
-        if not style.wide:
+        if style.barred:
             painter.fillRect(left, rect.top(), 3, self.height - 6, QColor(self._speaker.colour))
-        avatar_left = left if style.wide else text_left
+        avatar_left = left + style.avatar_left
         paint_avatar(
             painter, style, self._speaker, QRect(avatar_left, rect.top(), style.avatar, style.avatar)
         )

@@ -16,7 +16,7 @@ from app.gui.widgets.model_choice import HEADING, PAIR, Facts, ModelLines, facts
 from app.gui.widgets.search import SearchBox, SearchPopUp
 from app.gui.widgets.wording import named, say
 
-SIZE = QSize(440, 380)
+SIZE, SEARCH_HEIGHT = QSize(440, 380), 34
 FOUND_BY = Qt.ItemDataRole.UserRole + 2
 
 
@@ -69,6 +69,9 @@ class ModelMenu(SearchPopUp):
 
     def open(self, under: QWidget) -> None:
         """Open below a widget, at the model that is chosen."""
+        # A short list takes no more room than it needs.
+        rows = self._rows.rowCount() * self.list.sizeHintForRow(0)
+        self.setFixedHeight(min(SIZE.height(), 2 * SEARCH_HEIGHT + rows))
         self.open_below(under)
         self.list.scrollTo(self.list.currentIndex(), QListView.ScrollHint.PositionAtCenter)
 

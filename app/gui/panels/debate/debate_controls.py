@@ -48,6 +48,7 @@ class DebateControls(QFrame):
         self._session: DebateSession | None = None
         self._spending = Spending()
         self._retry: RetryScheduled | None = None
+        self._held_text = ""
         self._retry_at = 0.0
         self._holds_up: tuple[tuple[str, str], ...] = ()
         self._read_only = False
@@ -89,13 +90,15 @@ class DebateControls(QFrame):
     ) -> None:
         """Show another debate, or the same one reloaded."""
         self._spending, self._read_only, self._damaged = spending, read_only, damaged
-        self._retry = None
+        self._retry, self._held_text = None, ""
         self.show_change(session)
 
     def show_change(self, session: DebateSession) -> None:
         """Show a debate after a change."""
         self._session = session
-        if session.status != Status.RUNNING:
+        if session.status == Status.RUNNING:
+            self._held_text = ""
+        else:
             self._retry = None
             self._pausing = False
         self.refresh()
@@ -123,6 +126,11 @@ class DebateControls(QFrame):
         """Set the participants that hold a paused debate up and that it could continue without."""
         self._holds_up = tuple((one.id, one.name) for one in participants)
         self._show_ways()
+
+    def show_held(self, text: str) -> None:
+        """Say whose turn holds the debate up, and why."""
+        self._held_text = text
+        self.refresh()
 
     def end_retry(self) -> None:
         """Stop the countdown: the turn continues."""
@@ -250,7 +258,7 @@ class DebateControls(QFrame):
         if failed(session.status, session.reason):
             return "error", reason
         if session.status == Status.PAUSED and reason:
-            return "warn", words.paused(session.reason)
+            return "warn", self._held_text or words.paused(session.reason)
         if session.status == Status.COMPLETED and Reason.FAILED_TURNS in session.reason:
             return "warn", reason
         if session.status == Status.COMPLETED and session.reason == Reason.EXHAUSTED:

@@ -28,7 +28,7 @@ from app.gui.panels.debate.topic_card import TopicCard
 from app.gui.panels.debate.verdict_view import VerdictView
 from app.gui.transcript.message_actions import FORK, SUMMARY_ACTIONS
 from app.gui.transcript.message_row import RETRY, SETTINGS
-from app.gui.transcript.row_style import COMPACT, MAX_COLUMN, WIDE
+from app.gui.transcript.row_style import COMPACT, DEBATE, MAX_COLUMN
 from app.gui.widgets.boxes import centred, vbox
 from app.gui.widgets.composer import TextBox
 from app.gui.widgets.controls import button
@@ -68,7 +68,7 @@ class DiscussionView(ConversationView):
         """`names` are the object names of transcript, box and send button; `prefix` begins those of the controls."""
         box = TextBox(longest_paste=LONG_PASTE)
         composer = AttachingComposer(language, look, box_name=names[1], button_name=names[2], box=box)
-        super().__init__(language, look, composer, layout=COMPACT if compact else WIDE, names=names)
+        super().__init__(language, look, composer, layout=COMPACT if compact else DEBATE, names=names)
         composer.strip.setObjectName(f"{prefix}attachments")
         self._composer = composer
         self._session: DebateSession | None = None

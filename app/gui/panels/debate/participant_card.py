@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFrame, QLineEdit, QWidget
 from app.core.catalog import EMBEDDED
 from app.core.draft import ParticipantDraft
 from app.core.model_facts import Effort, ModelFacts
-from app.core.provider import ProviderStatus
+from app.core.provider import ProviderStatus, last_part
 from app.core.session import Participant
 from app.engine.engine import Candidate
 from app.gui.display.i18n import BUILT_IN_ROLES, Language
@@ -316,8 +316,11 @@ class ParticipantCard(QFrame):
         self.changed.emit()
 
     def _on_model_chosen(self, provider: str, model: str) -> None:
+        named_after_model = self._name.text() == last_part(self._participant.model)
         self._model_chosen = (provider, model)
         self._use_model()
+        if named_after_model:
+            self._name.setText(last_part(model))
         self.retranslate()
         self.changed.emit()
 

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.core.catalog import EMBEDDED
 from app.core.draft import ParticipantDraft
-from app.core.provider import ProviderStatus
+from app.core.provider import ProviderStatus, last_part
 from app.core.session import Participant
 from app.engine.engine import Candidate, Engine
 from app.gui.display.i18n import Language
@@ -198,7 +198,7 @@ class ParticipantList(QWidget):
         """Add a participant with a model, or remove those with it."""
         if on:
             names = {card.participant().name for card in self.cards if card.chosen}
-            base = name = model.rpartition("/")[2]
+            base = name = last_part(model)
             number = 1
             while name in names:
                 number += 1
