@@ -14,7 +14,14 @@ from typing import Any, NoReturn
 from app import __version__
 from app.core.errors import BadInput
 from app.core.model_facts import Effort
-from app.core.session import CLASSIC_MODES, DEFAULT_COUNCIL_ROUNDS, DEFAULT_ROUNDS, AgentMode, ExportFormat
+from app.core.session import (
+    ANY_JUDGE,
+    CLASSIC_MODES,
+    DEFAULT_COUNCIL_ROUNDS,
+    DEFAULT_ROUNDS,
+    AgentMode,
+    ExportFormat,
+)
 from app.core.texts import LANGUAGES, Texts
 from app.storage.paths import default_data_dir
 
@@ -120,6 +127,7 @@ class Arguments:
     max_usd: float = 0.0
     tasks: str = ""
     count: int = 0
+    judge: str = ANY_JUDGE
     context: tuple[str, ...] = ()
     format: str = ""
     output: str = ""
@@ -315,6 +323,7 @@ def _parser(texts: Texts) -> _Parser:
     add(council, "--no-differences", text="no_differences", action="store_true")
     add(council, "--debate", text="council_debate", action="store_true")
     add(council, "--rounds", text="council_rounds", type=int, default=DEFAULT_COUNCIL_ROUNDS, metavar="1..5")
+    add(council, "--judge", text="council_judge", default=ANY_JUDGE, metavar="PROVIDER/MODEL")
     add(council, "--seed", text="council_seed", type=int, metavar="N")
     add(council, "--max-usd", text="max_usd", type=float, metavar="X")
     bench = command(CommandName.BENCH)

@@ -38,9 +38,22 @@ class CouncilPart(StrEnum):
     MERGE = "merge"
     TURN = "turn"
     BALLOT = "ballot"
+    READING = "reading"
+    DISSENT = "dissent"
+    SOLO = "solo"
+    CHECK = "check"
 
 
-SPOKEN = ("", CouncilPart.QUESTION, CouncilPart.ANSWER, CouncilPart.MERGE, CouncilPart.TURN)
+SPOKEN = (
+    "",
+    CouncilPart.QUESTION,
+    CouncilPart.ANSWER,
+    CouncilPart.MERGE,
+    CouncilPart.TURN,
+    CouncilPart.DISSENT,
+    CouncilPart.SOLO,
+    CouncilPart.CHECK,
+)
 """The parts that are shown as rows; the others are read by Moot."""
 
 

@@ -156,6 +156,9 @@ class Council:
     With `differences` one call compares the answers. It is made by `helper`, a "provider/model", "" where nobody can.
     `again` and `merges` count the further comparisons and the merged answers that were asked for since all were asked,
     `rounds` the rounds of debate, of which `debated` were over when more were asked for. `max_usd` is what it may cost, 0 for any amount.
+    `judges` read the debate at its end, each a "provider/model": the first, or the next where that fails; empty for none.
+    `outsider` is the "provider/model" that answers or objects from outside: `checks` and `solos` count the further answers asked
+    for, `stressed` are the rounds in which it alone speaks before all vote again.
     """
 
     differences: bool = True
@@ -165,6 +168,11 @@ class Council:
     rounds: int = 0
     debated: int = 0
     max_usd: float = 0.0
+    judges: tuple[str, ...] = ()
+    outsider: str = ""
+    checks: int = 0
+    solos: int = 0
+    stressed: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,14 +14,15 @@ from hypothesis import strategies as st
 from app.core.errors import BadInput, FailureKind, ProviderError
 from app.core.message import CouncilPart, Message, MessageState, Role
 from app.core.provider import Finished, ModelRequest
-from app.core.session import ContextFile, Council, Debate, DebateMode, Status
-from app.engine.council.director import CouncilStep, next_steps
+from app.core.session import NO_JUDGE, ContextFile, Council, Debate, DebateMode, Status
+from app.engine.council.director import CouncilStep, next_steps, seen_by
+from app.engine.council.judging import read_reading
 from app.engine.council.outcome import State, outcome
 from app.engine.council.record import Record
 from app.engine.council.replies import (
     LETTERS,
 )
-from app.engine.council.requests import ReaderView, numbered, read_differences, read_vote, view_of
+from app.engine.council.requests import ReaderView, numbered, read_differences, read_vote
 from app.engine.engine import CouncilSetup
 from tests.builders import USER_AUTHOR, Bench, Script, a_bench, a_log_store, a_setup, people, said
 from tests.memory import MemoryStore
@@ -223,7 +224,8 @@ async def test_a_council_that_is_cut_after_any_batch_resumes_without_a_second_ca
 def _held_by(made: Bench, session_id: str) -> object:
     live = made.engine.live(session_id)
     assert live is not None
-    return outcome(live.debate_session.debate, live.messages)
+    # Messages made again have other ids.
+    return replace(outcome(live.debate_session.debate, live.messages), cites=(), minority=())
 
 
 def _wants(step: CouncilStep, view: ReaderView) -> dict[str, object]:
@@ -249,7 +251,19 @@ def _ended(
             part=step.part,
             data=read_differences(content, order),
         )
+    if step.part == CouncilPart.READING:
+        # The first judge fails whenever it reads; the second takes the first option it would find by its name.
+        made = said(
+            people(6)[5], "", step.number, part=step.part, data={"judge": step.model, "order": step.order}
+        )
+        if step.model == "j/1":
+            return replace(made, state=MessageState.FAILED)
+        letter = {one.text: letter for letter, one in zip(LETTERS, view.options, strict=False)}["Postgres"]
+        text = json.dumps({"choice": letter, "cases": [{"option": letter, "text": "One row.", "cites": [1]}]})
+        return replace(made, data={**(made.data or {}), **read_reading(text, view)})
     speaker = next(one for one in debate.participants if one.id == step.who)
+    if step.part == CouncilPart.DISSENT:
+        return said(speaker, "I still say so.", step.number, part=step.part)
     if step.part in (CouncilPart.TURN, CouncilPart.BALLOT):
         # The first says nothing that counts in a turn, so that it gets the small call.
         silent = step.part == CouncilPart.TURN and step.who == "p0"
@@ -282,7 +296,7 @@ def test_five_hundred_runs_that_interleave_come_to_the_same_outcome(
 
 def _interleaved(chance: random.Random, count: int) -> None:
     def run(chance: random.Random | None) -> tuple[object, list[tuple[str, str, str]]]:
-        debate, messages = a_council(count, rounds=3), [asked()]
+        debate, messages = a_council(count, rounds=3, judges=("j/1", "j/2")), [asked()]
         calls: list[tuple[str, str, str]] = []
         flying: dict[CouncilStep, tuple[list[Message], ReaderView]] = {}
         while due := next_steps(debate, messages):
@@ -293,14 +307,12 @@ def _interleaved(chance: random.Random, count: int) -> None:
                 ]
                 flying.clear()
             for step in due:
-                view = view_of(
-                    debate, messages, step.who, step.number, ballot=step.part == CouncilPart.BALLOT
-                )
+                view = seen_by(debate, messages, step)
                 flying.setdefault(step, (numbered(debate, messages), view))
             place = chance.randrange(len(flying)) if chance is not None else 0
             step = [*flying][place]
             messages.append(_ended(debate, step, messages, *flying.pop(step)))
-            calls.append((step.part + str(step.number), step.who, step.retakes))
+            calls.append((f"{step.part}{step.number}{step.order}", step.who + step.model, step.retakes))
             failed = [
                 one for one in messages if one.state == MessageState.FAILED and one.id not in debate.due
             ]
@@ -326,7 +338,9 @@ def _plain(debate: Debate, messages: list[Message]) -> object:
         for who in record.openings()
     }
     now = [(texts[one.option], one.holders, one.now) for one in result.minority]
-    return held, held_now, now, record.rounds, result.state, result.answered
+    assert all(texts[one.choice] == "Postgres" for one in record.readings())
+    judged = result.judge, texts.get(result.choice), [one.text for one in result.minority]
+    return held, held_now, now, record.rounds, result.state, result.answered, judged
 
 
 async def test_what_still_runs_is_not_asked_something_else(made: Bench) -> None:
@@ -359,7 +373,7 @@ async def test_only_what_is_open_is_debated_until_nobody_moves_and_then_all_vote
     made.models.otherwise = debated
     session_id = await held(made)
     before = len(made.models.requests)
-    await made.engine.councils.debate(session_id)
+    await made.engine.councils.debate(session_id, judge=NO_JUDGE)
     await made.engine.wait(session_id)
     rounds = made.models.requests[before:]
     # All agree after the first round: three turns and three ballots.
@@ -404,14 +418,14 @@ async def test_a_new_option_is_there_for_all_and_a_turn_without_a_trailer_votes_
     made.models.otherwise = odd
     session_id = await held(made)
     before = len(made.models.requests)
-    await made.engine.councils.debate(session_id, 2)
+    await made.engine.councils.debate(session_id, 2, NO_JUDGE)
     await made.engine.wait(session_id)
     parts = [
         one.part for one in made.messages(session_id) if one.part in (CouncilPart.TURN, CouncilPart.BALLOT)
     ]
-    # Round 1, one small ballot; round 2, and the ballots of all.
-    assert parts == [*["turn"] * 3, "ballot", *["turn"] * 3, *["ballot"] * 3]
-    assert len(made.models.requests) == before + 10
+    # Round 1, one small ballot; round 2, and the ballots of all. What cannot be read is asked for once more.
+    assert parts == [*["turn"] * 3, *["ballot"] * 2, *["turn"] * 3, *["ballot"] * 4]
+    assert len(made.models.requests) == before + 12
     live = made.engine.live(session_id)
     assert live is not None
     record = Record(live.debate_session.debate, live.messages)

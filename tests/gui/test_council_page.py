@@ -83,6 +83,21 @@ def vote(text: str) -> str:
     return said if "secret ballot" in text else f"The peak is the point.\n@@ {said}"
 
 
+def judged(text: str) -> str:
+    """Judge for the first option, with a case of its own."""
+    letter = next(line[0] for line in text.splitlines() if line[1:] == f": {HOLDS['openai']}")
+    case = {"option": letter, "text": "Reports never wait for a writer.", "cites": [1]}
+    crux = {
+        "text": "Do more than 20 laptops write in the same second?",
+        "settled_by": "a day of sync logs",
+        "yes": ["A"],
+        "no": ["B"],
+        "cites": [1, 2],
+    }
+    more = {"agreed": [{"text": "The server settles conflicts", "cites": [1]}], "open": [], "cruxes": [crux]}
+    return json.dumps({"choice": letter, "confidence": 70, "cases": [case], **more})
+
+
 def script(servers: dict[str, WireServer], *, broken: set[str] = frozenset(), pace: float = 0.0) -> None:  # type: ignore[assignment]
     for kind, says in SAYS.items():
 
@@ -90,6 +105,8 @@ def script(servers: dict[str, WireServer], *, broken: set[str] = frozenset(), pa
             text = str(request.messages[-1])
             if "Compare their answers" in text:
                 return compared(request.messages[-1].text)
+            if "You judge a question" in text:
+                return judged(request.messages[-1].text)
             if "Make one answer" in text:
                 return "Postgres with one row per document (1); SQLite would do below 20 writers (2)."
             if "Open, each with its letter" in text or "secret ballot" in text:
@@ -221,12 +238,12 @@ async def test_what_is_open_is_debated_and_the_column_says_who_moved(
     page = await opened(person)
     await ended(page)
     count = sum(len(server.requests) for server in wire_home.values())
-    assert "at most 9 calls" in page.box._buttons["debate"].text()
+    assert "at most 13 calls" in page.box._buttons["debate"].text()
     await person.click("council_debate")
     await until(lambda: len(said(page, 1)) == 2, what="the turn")
     await ended(page)
-    # Nobody moves after the first round: three turns, and the ballots of all.
-    assert sum(len(server.requests) for server in wire_home.values()) == count + 6
+    # All agree after the first round: three turns, the ballots of all, and two readings.
+    assert sum(len(server.requests) for server in wire_home.values()) == count + 8
     assert "The peak is the point." in said(page, 1)[1]
     assert page._columns["p1"]._sure.text() == "88 % sure · first B"
     assert page.box._chip.text().startswith("All the same") and not page.box._buttons["debate"].isVisible()

@@ -1,7 +1,10 @@
 """A council as people have it on the command line: three providers, a kill, and what it says afterwards."""
 
 import json
+import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from app.engine.council.puzzles import puzzles
 from tests.stories.processes import Running, look, moot
@@ -90,21 +93,115 @@ def test_one_participant_is_no_council(wire_home: dict[str, WireServer]) -> None
     assert not any(server.requests for server in wire_home.values())
 
 
-def test_what_is_open_is_debated_where_that_is_asked(wire_home: dict[str, WireServer]) -> None:
-    def reply(kind: str, text: str) -> str:
-        if "Open, each with its letter" not in text and "secret ballot" not in text:
-            return said(kind, text)
-        vote = json.dumps({"choice": "A", "confidence": 90, "moved_by": []})
-        return vote if "secret ballot" in text else f"{kind} argues.\n@@ {vote}"
+def letters(text: str) -> dict[str, str]:
+    """Return the letter of each option as this reader sees them."""
+    return {words: letter for letter, words in re.findall(r"^([A-Z]): (.+)$", text, re.MULTILINE)}
+
+
+def argued(kind: str, text: str, chosen: Callable[[dict[str, str], str], str | Fault]) -> str | Fault:
+    """Answer, argue and vote for what one said at first; the judge says what `chosen` makes of the letters."""
+    if "You judge a question" in text:
+        return chosen(letters(text), text)
+    if "Write your dissent" in text:
+        return 'Nobody tested it.\n@@ {"right_if": "a day of logs shows it"}'
+    if "Open, each with its letter" not in text and "secret ballot" not in text:
+        return said(kind, text)
+    vote = json.dumps({"choice": letters(text)[HELD[kind]], "confidence": 90, "moved_by": []})
+    return vote if "secret ballot" in text else f"{kind} argues.\n@@ {vote}"
+
+
+def verdict(
+    servers: dict[str, WireServer], chosen: Callable[[dict[str, str], str], str | Fault], *more: str,
+    ballot: Callable[[str], str | None] = lambda _kind: None,
+) -> tuple[str, Any]:  # fmt: skip
+    """Debate one round over the wires; return what was printed, and the council as JSON."""
+
+    def reply(kind: str, request: Any) -> str | Fault:
+        text = request.messages[-1].text
+        own = ballot(kind) if "secret ballot" in text else None
+        return own if own is not None else argued(kind, text, chosen)
 
     for kind in HELD:
-        for model in wire_home[kind].models:
-            wire_home[kind].script(model, lambda one, kind=kind: reply(kind, str(one.messages[-1])))
-    done = moot("council", QUESTION, *THREE, "--debate", "--rounds", "1")
+        for model in servers[kind].models:
+            servers[kind].script(model, lambda one, kind=kind: reply(kind, one))
+    done = moot("council", QUESTION, *THREE, "--no-differences", "--debate", "--rounds", "1", *more)
     assert done.status == 0, done.err
-    assert "openai argues." in done.out and "@@" not in done.out and "3 of 3 answered" in done.out
-    assert sum(len(server.requests) for server in wire_home.values()) == 4 + 3 + 3
+    session_id = re.findall(r"^  (\w{26})$", done.out, re.MULTILINE)[0]
+    return done.out, look("show", session_id, "--json").json["council"]
+
+
+def for_(option: str) -> Callable[[dict[str, str], str], str]:
+    return lambda shown, _text: json.dumps({"choice": shown[option], "confidence": 70})
+
+
+def test_what_is_open_is_debated_where_that_is_asked(wire_home: dict[str, WireServer]) -> None:
+    out, council = verdict(wire_home, for_("Postgres"))
+    assert "openai argues." in out and "@@" not in out and "3 of 3 answered" in out
+    assert sum(len(server.requests) for server in wire_home.values()) == 3 + 3 + 3 + 2 + 1
+    result, (first, second) = council["outcome"], council["readings"]
+    assert (result["state"], result["choice"], result["unstable"]) == ("leaning", result["headline"], False)
+    assert first["shown"] == second["shown"][::-1] and (first["order"], second["order"]) == (1, 2)
+    (minority,) = result["minority"]
+    assert (minority["text"], minority["right_if"]) == ("Nobody tested it.", "a day of logs shows it")
+    assert "A both times" in out or "B both times" in out
+    assert "Nobody tested it." in out and "Right if a day of logs shows it" in out
+    readings = [
+        one for server in wire_home.values() for one in server.requests if "You judge" in json.dumps(one.body)
+    ]
+    for one in readings:
+        text = one.messages[-1].text
+        names = ("GPT", "Claude", "제미나이", "openai", "anthropic", "gemini", "-wire", "90", "80")
+        assert len(one.messages) == 1 and not any(name in text for name in names)
     assert moot("council", QUESTION, *THREE, "--debate", "--rounds", "9").status == 2
+    refused = moot("council", QUESTION, *THREE, "--debate", "--judge", "nobody")
+    assert refused.status == 2 and "nobody" in refused.err
+
+
+def test_judges_that_fail_leave_the_ballots_and_say_why(wire_home: dict[str, WireServer]) -> None:
+    out, council = verdict(wire_home, lambda _shown, _text: Fault("e401"))
+    result = council["outcome"]
+    assert (result["degraded"], result["failure"], result["judge"]) == (["judge"], "authentication", "")
+    assert result["headline"] and result["minority"][0]["text"] == "anthropic argues."
+    assert "No judge:" in out
+    readings = [
+        one for server in wire_home.values() for one in server.requests if "You judge" in json.dumps(one.body)
+    ]
+    assert len(readings) == 6
+
+
+def test_a_judge_that_contradicts_itself_or_fails_once_is_silent(wire_home: dict[str, WireServer]) -> None:
+    _, council = verdict(wire_home, lambda _shown, _text: '{"choice": "A"}')
+    assert council["outcome"]["unstable"] and council["outcome"]["choice"] == ""
+    asked = iter(range(9))
+    out, council = verdict(
+        wire_home, lambda shown, text: Fault("e401") if next(asked) else for_("SQLite")(shown, text)
+    )
+    result = council["outcome"]
+    assert (result["degraded"], result["choice"], result["state"]) == (["second_reading"], "", "leaning")
+    assert "Read once only" in out
+
+
+def test_a_judge_against_the_ballots_overrules_nobody(wire_home: dict[str, WireServer]) -> None:
+    out, council = verdict(wire_home, for_("SQLite"))
+    result = council["outcome"]
+    texts = {one["id"]: one["text"] for one in council["options"]}
+    assert (result["state"], result["against"]) == ("contested", "judge")
+    assert (texts[result["headline"]], texts[result["choice"]]) == ("Postgres", "SQLite")
+    assert "Contested" in out
+
+
+def test_a_ballot_that_cannot_be_read_is_asked_for_once_more_and_then_a_blank(
+    wire_home: dict[str, WireServer],
+) -> None:
+    tries = dict.fromkeys(HELD, 0)
+
+    def ballot(kind: str) -> str | None:
+        tries[kind] += 1
+        return {"openai": "Either A or B.", "gemini": "I pass." if tries[kind] == 1 else None}.get(kind)
+
+    _, council = verdict(wire_home, for_("Postgres"), "--judge", "none", ballot=ballot)
+    assert tries == {"openai": 2, "gemini": 2, "anthropic": 1}
+    assert council["readings"] == [] and council["outcome"]["judge"] == ""
 
 
 def test_a_panel_is_measured_on_puzzles_and_goes_on_where_it_was(wire_home: dict[str, WireServer]) -> None:

@@ -32,12 +32,13 @@ async def council(run: CommandRun) -> int:
     run.moot.engine.councils.check(wanted)
     if arguments.debate:
         check_rounds(arguments.rounds)
+        run.moot.engine.councils.check_judge(arguments.judge)
     await run.warm_up(embedded=any(one.provider == EMBEDDED for one in setup.participants))
     session = await _followed(run, lambda: run.moot.engine.councils.start(wanted))
     if arguments.debate and session.status == Status.COMPLETED and is_open(run, session.id):
 
         async def debate() -> str:
-            await run.moot.engine.councils.debate(session.id, arguments.rounds)
+            await run.moot.engine.councils.debate(session.id, arguments.rounds, arguments.judge)
             return session.id
 
         session = await _followed(run, debate)

@@ -8,9 +8,7 @@ from app.core.message import SPOKEN, CouncilPart, Message
 from app.core.session import DebateSession, Session
 from app.core.text import without_steering
 from app.core.texts import Texts
-from app.engine.council.outcome import holders_of, outcome
-from app.engine.council.record import Record
-from app.engine.council.replies import LETTERS
+from app.engine.council.words import verdict_parts
 
 
 class CouncilPrinter:
@@ -51,31 +49,9 @@ class CouncilPrinter:
 
 
 def council_text(session: DebateSession, messages: Sequence[Message], texts: Texts) -> str:
-    """Return what the participants hold, differ on and agree on, as lines; how many answered comes first."""
-    record, result = Record(session.debate, messages), outcome(session.debate, messages)
-    names = {one.id: one_line(one.name) for one in session.debate.participants}
-    if not result.answered:
-        return ""
-    lines = ["", texts("council.answered", count=result.answered, asked=result.asked)]
-    if "differences" in result.degraded:
-        lines.append(texts("council.grouped"))
-    if result.names_visible:
-        lines.append(texts("council.names_visible"))
-    lines += ["", f"{texts('council.options')}: {texts(f'council.state.{result.state}')}"]
-    holders = holders_of(record)
-    for letter, option in zip(LETTERS, record.options(), strict=False):
-        who = ", ".join(names.get(one, "") for one in holders[option.id])
-        lines.append(f"  {letter}  {without_steering(option.text)} ({who})")
-    for view in result.minority:
-        if not view.now:
-            who = ", ".join(names.get(one, "") for one in view.holders)
-            text = next(one.text for one in record.options() if one.id == view.option)
-            lines.append(f"  {texts('council.given_up', names=who, option=without_steering(text))}")
-    for kind in ("differ", "agreed"):
-        points = record.points(kind)
-        lines += ["", texts(f"council.{kind}")] if points else []
-        for point in points:
-            alone = kind == "differ" and point.only
-            only = f" ({texts('council.only', name=names.get(point.only, ''))})" if alone else ""
-            lines.append(f"  - {without_steering(point.text)}{only}")
-    return "\n".join([*lines, ""])
+    """Return what follows from a council as lines; how many answered comes first."""
+    lines: list[str] = []
+    for heading, found in verdict_parts(session, messages, texts):
+        lines += ["", heading]
+        lines += [f"  {line}" for text in found for line in without_steering(text).splitlines()]
+    return "\n".join([*lines, ""]) if lines else ""

@@ -7,9 +7,11 @@ from app.core.errors import BadInput
 from app.core.ids import new_id
 from app.core.message import CouncilPart, Message, MessageState
 from app.core.session import (
+    ANY_JUDGE,
     DEFAULT_COUNCIL_ROUNDS,
     MAX_COUNCIL_ROUNDS,
     MIN_ROUNDS,
+    NO_JUDGE,
     Council,
     DebateSession,
     Status,
@@ -95,16 +97,75 @@ class Councils:
         """Let the helper make one answer of all, in one call."""
         await self._want(session_id, "merges")
 
-    async def debate(self, session_id: str, rounds: int = DEFAULT_COUNCIL_ROUNDS) -> None:
-        """Debate what is open for so many rounds more, or until nobody moves; then all vote in secret."""
+    async def debate(
+        self, session_id: str, rounds: int = DEFAULT_COUNCIL_ROUNDS, judge: str | None = None
+    ) -> None:
+        """Debate what is open for so many rounds more, or until nobody moves; then all vote in secret, and a judge reads.
+
+        `judge` is who: a "provider/model", ANY_JUDGE or NO_JUDGE, None for what was chosen before.
+        """
+        check_rounds(rounds)
+        if judge is not None:
+            self.check_judge(judge)
+        await self._more_rounds(session_id, rounds, judge)
+
+    def check_judge(self, judge: str) -> None:
+        """Raise BadInput for a judge that cannot be asked."""
+        provider, slash, model = judge.partition("/")
+        known = {one.config.id for one in self._providers.statuses()}
+        if judge not in (ANY_JUDGE, NO_JUDGE) and not (slash and model and provider in known):
+            raise BadInput("unknown_judge", judge=judge, providers=", ".join(sorted(known)))
+
+    async def stress(self, session_id: str) -> None:
+        """Let a model from outside look for what is wrong with what most hold; then all vote again."""
+        await self._more_rounds(session_id, 1, stress=True)
+
+    async def check_outside(self, session_id: str) -> None:
+        """Ask a model of another family the same question."""
+        await self._want(session_id, "checks")
+
+    async def solo(self, session_id: str) -> None:
+        """Ask one participant's model alone, with as many tokens to think in as all have written."""
+        await self._want(session_id, "solos")
+
+    async def judge(self, session_id: str, judge: str) -> None:
+        """Let a judge read what was debated: a "provider/model", or ANY_JUDGE."""
+        self.check_judge(judge)
         live = await self._at_rest(session_id)
-        debate = live.debate_session.debate
-        council = debate.council or Council()
-        begun = Record(debate, live.messages).rounds
+        session = replace(live.debate_session, debate=replace(live.debate_session.debate, judge=judge))
+        council = session.debate.council or Council()
+        judges = self._providers.council_judges(session)
+        live.change(debate=replace(session.debate, council=replace(council, judges=judges)))
+        await self._go_on(live)
+
+    def judges(self, session_id: str) -> list[str]:
+        """Return who could judge an open council, each a "provider/model", the best first."""
+        live = self._sessions.live(session_id)
+        return self._providers.outside(live.debate_session) if live is not None else []
+
+    async def _more_rounds(
+        self, session_id: str, rounds: int, judge: str | None = None, *, stress: bool = False
+    ) -> None:
+        live = await self._at_rest(session_id)
+        session = live.debate_session
+        if judge is not None:
+            session = replace(session, debate=replace(session.debate, judge=judge))
+        debate = session.debate
+        council, outsider = debate.council or Council(), self._providers.outsider(session)
         if not council.helper:
             raise BadInput("council_no_helper")
-        check_rounds(rounds)
-        live.change(debate=replace(debate, council=replace(council, rounds=begun + rounds, debated=begun)))
+        if stress and not outsider:
+            raise BadInput("council_no_outsider")
+        begun = Record(debate, live.messages).rounds
+        council = replace(
+            council,
+            rounds=begun + rounds,
+            debated=begun,
+            judges=self._providers.council_judges(session),
+            outsider=outsider,
+            stressed=(*council.stressed, begun + 1) if stress else council.stressed,
+        )
+        live.change(debate=replace(debate, council=council))
         await self._go_on(live)
 
     async def choose(self, session_id: str, message_id: str) -> None:
@@ -140,9 +201,12 @@ class Councils:
         live = await self._at_rest(session_id)
         debate = live.debate_session.debate
         council = debate.council or Council()
+        outsider = self._providers.outsider(live.debate_session)
         if not council.helper:
             raise BadInput("council_no_helper")
-        wanted = replace(council, **{what: getattr(council, what) + 1})
+        if what == "checks" and not outsider:
+            raise BadInput("council_no_outsider")
+        wanted = replace(council, outsider=outsider, **{what: getattr(council, what) + 1})
         live.change(debate=replace(debate, council=wanted))
         await self._go_on(live)
 
@@ -193,7 +257,7 @@ def council_object(session: DebateSession, messages: Sequence[Message]) -> dict[
             for who in record.openings()
             if number == 0 or record.voted(who, number)
         ],
-        "readings": [],
+        "readings": [asdict(one) for one in record.readings()],
         "differ": [asdict(one) for one in record.points("differ")],
         "agreed": [asdict(one) for one in record.points("agreed")],
         "chosen": (used.data or {}).get("message") if used else None,
@@ -202,7 +266,8 @@ def council_object(session: DebateSession, messages: Sequence[Message]) -> dict[
 
 
 def _anew(council: Council | None) -> Council:
-    return replace(council or Council(), again=0, merges=0, rounds=0, debated=0)
+    anew = replace(council or Council(), again=0, merges=0, rounds=0, debated=0)
+    return replace(anew, judges=(), checks=0, solos=0, stressed=())
 
 
 def _by_user(part: str, text: str, data: dict[str, object] | None = None) -> Message:

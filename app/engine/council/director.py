@@ -8,23 +8,34 @@ from dataclasses import dataclass
 
 from app.core.message import CouncilPart, Message, MessageState
 from app.core.session import MIN_PARTICIPANTS, Council, Debate
+from app.engine.council.judging import ORDERS, judge_view
+from app.engine.council.outcome import in_full, outcome, surest
 from app.engine.council.record import Record
+from app.engine.council.requests import ReaderView, view_of
 
 
 @dataclass(frozen=True, slots=True)
 class CouncilStep:
-    """One call: what it is, whose it is ("" for the helper's), the failed message it makes up for, and the round."""
+    """One call: what it is, the participant whose it is ("" for none), the message it makes up for, and the round.
+
+    `model` is the "provider/model" that is asked in place of a participant, "" for the helper. A judge reads in two orders.
+    """
 
     part: str
     who: str = ""
     retakes: str = ""
     number: int = 0
+    model: str = ""
+    order: int = 0
 
 
 def next_steps(
-    debate: Debate, messages: Sequence[Message], absent: Collection[str] = ()
+    debate: Debate, messages: Sequence[Message], absent: Collection[str] = (), mute: Collection[str] = ()
 ) -> tuple[CouncilStep, ...]:
-    """Return all calls that can be made now, side by side; `absent` are participants who cannot be asked."""
+    """Return all calls that can be made now, side by side.
+
+    `absent` are participants who cannot be asked, `mute` those whose models are too small to argue and vote.
+    """
     record = Record(debate, messages)
     council = debate.council
     if council is None or record.question is None:
@@ -47,27 +58,92 @@ def next_steps(
         return (CouncilStep(CouncilPart.DIFFERENCES),)
     if record.count(CouncilPart.MERGE) < council.merges:
         return (CouncilStep(CouncilPart.MERGE),)
-    return _debate(record, council, absent)
+    if record.count(CouncilPart.SOLO) < council.solos and (best := surest(record)):
+        return (CouncilStep(CouncilPart.SOLO, model=model_of(debate, best)),)
+    checked = sum(one.part == CouncilPart.CHECK and one.ended and not one.round for one in record.since)
+    if checked < council.checks and council.outsider:
+        return (CouncilStep(CouncilPart.CHECK, model=council.outsider),)
+    return _debate(record, council, {*absent, *mute}) or _judge(record, council, absent)
+
+
+def seen_by(debate: Debate, messages: Sequence[Message], step: CouncilStep) -> ReaderView:
+    """Return what the reader of a step sees of a debate."""
+    if step.part == CouncilPart.READING:
+        return judge_view(debate, messages, step.number, step.order)
+    return view_of(debate, messages, step.who, step.number, ballot=step.part == CouncilPart.BALLOT)
+
+
+def model_of(debate: Debate, participant_id: str) -> str:
+    """Return the "provider/model" of a participant."""
+    return next(f"{one.provider}/{one.model}" for one in debate.participants if one.id == participant_id)
 
 
 def _debate(record: Record, council: Council, absent: Collection[str]) -> tuple[CouncilStep, ...]:
     """Return the calls of a debate of what is open: a round at a time, until nobody moves; then all vote in secret."""
     voters = [one for one in record.openings() if one not in absent]
+    if not council.rounds or len(voters) < MIN_PARTICIPANTS:
+        return ()
+    # Whose answer stands under no option says first what it holds.
+    placed = {who for option in record.first_options() for who in option.backers}
+    if small := _ballots(record, [one for one in voters if one not in placed], 0):
+        return small
     for number in range(1, council.rounds + 1):
-        due = [one for one in voters if record.last(CouncilPart.TURN, one, number=number) is None]
+        stressed = number in council.stressed
+        due = [
+            CouncilStep(CouncilPart.TURN, one, number=number)
+            for one in voters
+            if not stressed and record.last(CouncilPart.TURN, one, number=number) is None
+        ]
+        if stressed and record.last(CouncilPart.CHECK, number=number) is None:
+            due = [CouncilStep(CouncilPart.CHECK, number=number, model=council.outsider)]
         if due:
-            return tuple(CouncilStep(CouncilPart.TURN, one, number=number) for one in due)
+            return tuple(due)
         last = number == council.rounds
         if number <= council.debated:
             continue
         # Who said nothing that counts is asked once more, with a small call.
-        blank = [one for one in voters if last or not record.voted(one, number)]
-        due = [one for one in blank if record.last(CouncilPart.BALLOT, one, number=number) is None]
-        if not due and not last and record.stands(number):
+        ballots = _ballots(record, [one for one in voters if last or not record.voted(one, number)], number)
+        if not ballots and not last and record.stands(number):
             last = True
-            due = [one for one in voters if record.last(CouncilPart.BALLOT, one, number=number) is None]
-        if due:
-            return tuple(CouncilStep(CouncilPart.BALLOT, one, number=number) for one in due)
+            ballots = _ballots(record, voters, number)
+        if ballots:
+            return ballots
         if last:
             break
     return ()
+
+
+def _ballots(record: Record, voters: Sequence[str], number: int) -> tuple[CouncilStep, ...]:
+    """Return the ballots of a round that are due; one that cannot be read, or failed, is asked for once more."""
+    due = []
+    for one in voters:
+        cast = record.cast(one, number)
+        if not cast:
+            due.append(CouncilStep(CouncilPart.BALLOT, one, number=number))
+        elif len(cast) == 1 and not (cast[0].data or {}).get("choice"):
+            due.append(CouncilStep(CouncilPart.BALLOT, one, cast[0].id, number))
+    return tuple(due)
+
+
+def _judge(record: Record, council: Council, absent: Collection[str]) -> tuple[CouncilStep, ...]:
+    """Return the readings after the last round, by the next judge where one fails; then the dissents."""
+    number = record.rounds
+    for judge in council.judges if number else ():
+        due = tuple(
+            CouncilStep(CouncilPart.READING, number=number, model=judge, order=order)
+            for order in ORDERS
+            if record.asked_to_read(judge, order, number) is None
+        )
+        if due:
+            return due
+        if any(one.judge == judge for one in record.readings()):
+            break
+    else:
+        return ()
+    result = outcome(record.debate, record.messages)
+    holders = [surest(record, view.holders) for view in in_full(result) if view.now and result.headline]
+    return tuple(
+        CouncilStep(CouncilPart.DISSENT, one, number=number)
+        for one in holders
+        if one not in absent and record.last(CouncilPart.DISSENT, one, number=number) is None
+    )

@@ -4,9 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from app.core.message import Message
+from app.core.errors import FailureKind
+from app.core.message import CouncilPart, Message, MessageState
 from app.core.session import MIN_PARTICIPANTS, Debate
 from app.engine.council.families import family_of
+from app.engine.council.judging import best_case
 from app.engine.council.record import Record, Vote
 from app.engine.debate.names import mentioned
 
@@ -40,72 +42,237 @@ class Tally:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """An option that is not the headline, and who holds it; not `now`: who gave it up."""
+    """An option that is not the headline, and who holds it; not `now`: who gave it up.
+
+    `text` are the words of the surest of them, `cites` what that one said, `right_if` what would show that it is right.
+    `reason_named` says that all who gave it up named a statement that moved them.
+    """
 
     option: str
     holders: tuple[str, ...]
     now: bool = True
     text: str = ""
+    cites: tuple[str, ...] = ()
+    right_if: str = ""
+    reason_named: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CouncilOutcome:
     """What follows from a council.
 
-    `headline` is an option's id, "" where none leads. `degraded` says what the result lacks: answers, or the call that
-    compares them. `names_visible` says that the question or its files name a participant.
+    `headline` is an option's id, "" where none leads; `text` is the case for it and `cites` what that rests on. `judge` is who
+    read ("provider/model", "" for nobody), `choice` what it chose both times: an option's id, NEITHER, or "" where it is
+    silent, because it read once or `unstable`: its choice changed with the order. `inside` says that it takes part itself.
+    `against` says what speaks against the headline: judge, overturned (another one led before) or half. `stop` is how the
+    debate ended: agreed, still (nobody moved) or rounds, "" where there was none. `degraded` says what the result lacks:
+    answers, differences (the call that compares), ballots, judge (then `failure` is why), or second_reading.
+    `names_visible` says that the question or its files name a participant.
     """
 
     state: str
     headline: str
     before: Tally
     after: Tally
+    text: str = ""
+    cites: tuple[str, ...] = ()
+    judge: str = ""
+    choice: str = ""
+    unstable: bool = False
+    inside: bool = False
+    against: str = ""
     minority: tuple[View, ...] = ()
     answered: int = 0
     asked: int = 0
+    stop: str = ""
     degraded: tuple[str, ...] = ()
+    failure: str = ""
     names_visible: bool = False
+
+
+IN_FULL = 2
+"""How many views of the minority are shown in full; the others are a line."""
+
+
+def in_full(result: CouncilOutcome) -> tuple[View, ...]:
+    """Return the views of the minority that are shown in full."""
+    return result.minority[:IN_FULL]
 
 
 def outcome(debate: Debate, messages: Sequence[Message]) -> CouncilOutcome:
     """Return what follows from the messages of a council."""
     record = Record(debate, messages)
     everybody = [one.id for one in debate.participants]
-    options = record.options()
-    ids = [one.id for one in options]
-    votes = votes_of(record)
+    ids = [one.id for one in record.options()]
     before = _tally(record.ballots(), everybody, ids)
-    after = _tally(votes, everybody, ids, _first_confidence(record))
+    after = _tally(votes_of(record), everybody, ids, _first_confidence(record))
+    readings = record.readings()
+    chosen = {one.choice for one in readings}
+    unstable = len(chosen) > 1
+    choice = chosen.pop() if len(readings) > 1 and not unstable else ""
     leaders = after.leaders()
-    headline = leaders[0] if len(leaders) == 1 else ""
-    others = [one for one in options if one.id != headline]
-    others.sort(key=lambda one: (-after.votes[one.id], -after.weighted[one.id]))
-    held_now = holders_of(record)
-    minority = [
-        View(option=one.id, holders=held_now[one.id], text=_text_of(record, held_now[one.id]))
-        for one in others
-        if held_now[one.id]
-    ]
-    minority += [
-        View(option=one.id, holders=one.backers, now=False, text=_text_of(record, one.backers))
-        for one in others
-        if one.backers and not held_now[one.id]
-    ]
+    headline = leaders[0] if len(leaders) == 1 else choice if choice in leaders else ""
+    families = {family_of(one.model) for one in debate.participants}
+    state, against = state_of(before, after, headline, choice, len(families), unstable=unstable)
     answered = len(record.openings())
-    degraded = [] if answered == len(everybody) else ["answers"]
-    if debate.council is not None and debate.council.differences and answered >= MIN_PARTICIPANTS:
-        degraded += ["differences"] if record.grouped else []
+    judge = readings[0].judge if readings else ""
+    text, cites = best_case(readings, headline)
+    if headline and not text:
+        backers = [one.participant for one in votes_of(record) if one.choice == headline]
+        text, cites = last_words(record, surest(record, backers))
+    failure = "" if judge else _failure(record)
+    lacks = {
+        "answers": answered < len(everybody),
+        "differences": bool(debate.council and debate.council.differences)
+        and answered >= MIN_PARTICIPANTS
+        and record.grouped,
+        "ballots": bool(record.rounds)
+        and any(one not in after.missing for one in everybody)
+        and bool(after.missing),
+        "judge": bool(failure),
+        "second_reading": len(readings) == 1,
+    }
     return CouncilOutcome(
-        state=_state(record, before, after, headline),
+        state=state,
         headline=headline,
         before=before,
         after=after,
-        minority=tuple(minority),
+        text=text,
+        cites=cites,
+        judge=judge,
+        choice=choice,
+        unstable=unstable,
+        inside=judge in {f"{one.provider}/{one.model}" for one in debate.participants},
+        against=against,
+        minority=_minority(record, after, headline, choice),
         answered=answered,
         asked=len(everybody),
-        degraded=tuple(degraded),
+        stop=_stop(record),
+        degraded=tuple(name for name, lacking in lacks.items() if lacking),
+        failure=failure,
         names_visible=names_visible(debate),
     )
+
+
+def state_of(
+    before: Tally, after: Tally, headline: str, choice: str, families: int, *, unstable: bool
+) -> tuple[str, str]:
+    """Return how settled a council of so many base families is, and what speaks against the headline.
+
+    `choice` is what a stable judge chose, "" for a silent one.
+    """
+    valid = sum(after.votes.values())
+    everybody = valid + len(after.missing)
+    if valid < MIN_PARTICIPANTS:
+        return State.NONE, ""
+    if not headline:
+        return State.TIE, ""
+    first = before.leaders()
+    if choice and choice != headline:
+        return State.CONTESTED, "judge"
+    if len(first) == 1 and first[0] != headline:
+        return State.CONTESTED, "overturned"
+    if after.votes[headline] * 2 <= everybody:
+        return State.CONTESTED, "half"
+    alike = after.votes[headline] == everybody
+    if alike and families > 1 and not unstable:
+        return State.SETTLED, ""
+    return (State.AGREED_ONE_FAMILY if alike and families == 1 else State.LEANING), ""
+
+
+def _minority(record: Record, after: Tally, headline: str, choice: str) -> tuple[View, ...]:
+    """Return the views held now, by votes and weight, then those given up; first the one a stable judge sides with."""
+    others = [one.id for one in record.options() if one.id != headline]
+    others.sort(key=lambda one: (-after.votes[one], -after.weighted[one]))
+    held_now = holders_of(record)
+    first = {one.participant: one.choice for one in record.ballots()}
+    views = []
+    for one in others:
+        if held_now[one]:
+            who = surest(record, held_now[one])
+            text, cites = last_words(record, who)
+            dissent = record.last(CouncilPart.DISSENT, who, number=record.rounds)
+            if dissent is not None and dissent.state == MessageState.DONE:
+                text = dissent.content
+            right = str((dissent.data or {}).get("right_if", "")) if dissent is not None else ""
+            views.append(View(option=one, holders=held_now[one], text=text, cites=cites, right_if=right))
+    for one in others:
+        gone = tuple(who for who, choice_ in first.items() if choice_ == one)
+        if gone and not held_now[one]:
+            opening = record.openings()[max(gone, key=lambda who: _sureness(record, who, 0))]
+            named = all(_left_for(record, who, one) for who in gone)
+            views.append(
+                View(
+                    option=one,
+                    holders=gone,
+                    now=False,
+                    text=opening.content,
+                    cites=(opening.id,),
+                    reason_named=named,
+                )
+            )
+    return tuple(sorted(views, key=lambda view: view.option != choice))
+
+
+def moved_by(record: Record, who: str) -> tuple[str, ...]:
+    """Return the statements that a participant named when it took the position that it ends with; none where it never moved."""
+    held = record.vote(who, record.rounds).choice
+    first = record.vote(who, 0).choice
+    if held == first:
+        return ()
+    for number in range(1, record.rounds + 1):
+        vote = record.vote(who, number)
+        if vote.choice == held:
+            later = (record.vote(who, each) for each in range(number, record.rounds + 1))
+            return next((one.moved_by for one in later if one.choice == held and one.moved_by), ())
+    return ()
+
+
+def _left_for(record: Record, who: str, option: str) -> tuple[str, ...]:
+    """Return the statements that a participant named when it left an option."""
+    for number in range(1, record.rounds + 1):
+        vote = record.vote(who, number)
+        if vote.choice != option:
+            return vote.moved_by
+    return ()
+
+
+def surest(record: Record, holders: Sequence[str] | None = None) -> str:
+    """Return who is the surest of some, or of all by their first answers; "" where there is nobody."""
+    number = record.rounds if holders is not None else 0
+    among = record.openings() if holders is None else [one for one in holders if one in record.openings()]
+    return max(among, key=lambda who: _sureness(record, who, number), default="")
+
+
+def last_words(record: Record, who: str) -> tuple[str, tuple[str, ...]]:
+    """Return what a participant said last, and the ids of all it said."""
+    own = [one for one in record.statements(record.rounds + 1) if one.author.id == who]
+    return (own[-1].content, tuple(one.id for one in own)) if own else ("", ())
+
+
+def _sureness(record: Record, who: str, number: int) -> float:
+    return _weight(record.vote(who, number).confidence)
+
+
+def _stop(record: Record) -> str:
+    if not record.rounds:
+        return ""
+    now = {record.vote(one, record.rounds).choice for one in record.openings()}
+    if len(now) == 1 and "" not in now:
+        return "agreed"
+    return "still" if record.stands(record.rounds) else "rounds"
+
+
+def _failure(record: Record) -> str:
+    """Return why the last judge could not read, where all that were wanted have failed; a code of `failure.<code>`."""
+    council, number = record.debate.council, record.rounds
+    if council is None or not number or not council.judges:
+        return ""
+    asked = [record.asked_to_read(one, order, number) for one in council.judges for order in (1, 2)]
+    if None in asked:
+        return ""
+    failed = [one.error.kind for one in asked if one is not None and one.error is not None]
+    return failed[-1] if failed else FailureKind.BAD_RESPONSE
 
 
 def names_visible(debate: Debate) -> bool:
@@ -166,32 +333,3 @@ def _tally(
 
 def _weight(confidence: int | None) -> float:
     return 0.5 + (UNSURE if confidence is None else confidence) / 200
-
-
-def _state(record: Record, before: Tally, after: Tally, headline: str) -> str:
-    valid = sum(after.votes.values())
-    if valid < MIN_PARTICIPANTS:
-        return State.NONE
-    if not headline:
-        return State.TIE
-    for_it = after.votes[headline]
-    first = before.leaders()
-    overturned = len(first) == 1 and first[0] != headline
-    if overturned or for_it * 2 <= len(record.debate.participants):
-        return State.CONTESTED
-    if for_it < len(record.debate.participants):
-        return State.LEANING
-    families = {family_of(one.model) for one in record.debate.participants}
-    return State.SETTLED if len(families) > 1 else State.AGREED_ONE_FAMILY
-
-
-def _text_of(record: Record, holders: Sequence[str]) -> str:
-    """Return the answer of the surest of those who hold an option."""
-    answers = record.openings()
-    there = [one for one in holders if one in answers]
-
-    def sureness(who: str) -> float:
-        confidence = (answers[who].data or {}).get("confidence")
-        return _weight(confidence if isinstance(confidence, int) else None)
-
-    return answers[max(there, key=sureness)].content if there else ""

@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from app.core.message import CouncilPart, Message, MessageState
-from app.core.session import Debate, Participant
+from app.core.session import Debate, Participant, Point
 from app.engine.council.replies import MOST_OPTION, objects_in, one_line, same_words
 
 MOST_OPTIONS = 5
+NEITHER = "none"
+"""What a judge chooses where no option holds up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +55,41 @@ class Vote:
     choice: str = ""
     confidence: int | None = None
     moved_by: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """The best case for an option, as a judge puts it."""
+
+    option: str
+    text: str
+    cites: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Crux:
+    """A question on which the answer turns: what would settle it, and the ids of those who say yes and no."""
+
+    text: str
+    settled_by: str = ""
+    yes: tuple[str, ...] = ()
+    no: tuple[str, ...] = ()
+    cites: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """What a judge ("provider/model") made of the debate in one order, 1 or 2; `choice` is an option's id or NEITHER."""
+
+    judge: str
+    order: int
+    choice: str
+    confidence: int | None = None
+    shown: tuple[str, ...] = ()
+    cases: tuple[Case, ...] = ()
+    agreed: tuple[Point, ...] = ()
+    open: tuple[Point, ...] = ()
+    cruxes: tuple[Crux, ...] = ()
 
 
 class Record:
@@ -131,16 +168,50 @@ class Record:
     @property
     def rounds(self) -> int:
         """How many rounds of debate have begun."""
-        return max((one.round for one in self.since if one.part == CouncilPart.TURN and one.ended), default=0)
+        spoken = (CouncilPart.TURN, CouncilPart.CHECK)
+        return max((one.round for one in self.since if one.part in spoken and one.ended), default=0)
 
     def statements(self, before: int) -> list[Message]:
         """Return what is argued from in a round: the answers that were compared, then the turns round by round."""
         openings = self.openings()
         found = list(openings.values())
         for number in range(1, before):
-            turns = (self.last(CouncilPart.TURN, one, number=number) for one in openings)
+            turns = [self.last(CouncilPart.TURN, one, number=number) for one in openings]
+            turns.append(self.last(CouncilPart.CHECK, number=number))
             found += [one for one in turns if one is not None and one.state == MessageState.DONE]
         return found
+
+    def cast(self, who: str, number: int) -> list[Message]:
+        """Return a participant's ballots of a round that ended, in order: one that could not be read is asked for again."""
+        return [
+            one
+            for one in self.since
+            if one.part == CouncilPart.BALLOT and one.ended and one.author.id == who and one.round == number
+        ]
+
+    def asked_to_read(self, judge: str, order: int, number: int) -> Message | None:
+        """Return the message of a judge's reading after a round, where it has ended."""
+        key = (judge, order)
+        for one in self.since:
+            data = one.data or {}
+            found = one.part == CouncilPart.READING and one.round == number and one.ended
+            if found and (data.get("judge"), data.get("order")) == key:
+                return one
+        return None
+
+    def readings(self) -> tuple[Reading, ...]:
+        """Return what a judge read after the last round, in its orders: the first that could of those who were wanted."""
+        found: dict[str, dict[int, Reading]] = {}
+        for one in self.since:
+            whole = one.part == CouncilPart.READING and one.state == MessageState.DONE
+            read = _reading(one.data or {}) if whole and one.round == self.rounds else None
+            if read is not None:
+                cases = tuple(replace(case, option=self._now(case.option)) for case in read.cases)
+                read = replace(read, choice=self._now(read.choice), cases=cases)
+                found.setdefault(read.judge, {})[read.order] = read
+        wanted = self.debate.council.judges if self.debate.council else ()
+        first = next((found[one] for one in wanted if one in found), {})
+        return tuple(first[order] for order in sorted(first))
 
     def vote(self, who: str, number: int) -> Vote:
         """Return what a participant held after a round: by its ballot, else by what its turn said, else as before."""
@@ -149,8 +220,7 @@ class Record:
             for part in (CouncilPart.BALLOT, CouncilPart.TURN):
                 said = self.last(part, who, number=each)
                 if said is not None and (said.data or {}).get("choice"):
-                    vote = _vote(who, each, said.data or {})
-                    return replace(vote, choice=self.edited.get(vote.choice, vote.choice))
+                    return self._vote(who, each, said.data or {})
         first = next((one for one in self.ballots() if one.participant == who), None)
         return first or Vote(participant=who)
 
@@ -167,21 +237,18 @@ class Record:
         before = [self.vote(one, number - 1).choice for one in voters]
         return before == [one.choice for one in now] or len({one.choice for one in now}) == 1
 
-    def options(self, before: int | None = None) -> tuple[Option, ...]:
+    def options(self, before: int | None = None, cast: int | None = None) -> tuple[Option, ...]:
         """Return what can be held: as the user wrote it last, else by the differences, else by the short answers.
 
-        Behind them stand those that turns and ballots brought, of rounds `before` one or of all.
+        Behind them stand those that turns of rounds `before` one brought and ballots of rounds before `cast`, or all.
         """
-        found = list(self._first_options())
+        found = list(self.first_options())
         known = {*self.edited, *(one.id for one in found)}
-        for number in range(1, self.rounds + 1 if before is None else before):
-            for one in self.openings():
-                for part in (CouncilPart.TURN, CouncilPart.BALLOT):
-                    said = self.last(part, one, number=number)
-                    text = one_line((said.data or {}).get("new")) if said is not None else ""
-                    new = str((said.data or {}).get("choice")) if said is not None else ""
-                    if text and new not in known and not _among(text, found):
-                        found.append(Option(id=new, text=text, origin="turn"))
+        for one, number, brought in self._brought:
+            late = before if one.part != CouncilPart.BALLOT or cast is None else cast
+            first = self._same[brought.id] == brought.id and brought.id not in known
+            if first and (late is None or number < late):
+                found.append(brought)
         return tuple(found)
 
     @cached_property
@@ -191,9 +258,50 @@ class Record:
         became = (edited.data or {}).get("became") if edited is not None else None
         return {str(old): str(new) for old, new in became.items()} if isinstance(became, dict) else {}
 
-    def _first_options(self) -> tuple[Option, ...]:
-        found = tuple(_option(one) for one in objects_in(self.compared().get("options")))
-        found = found or self._grouped()
+    @cached_property
+    def _brought(self) -> list[tuple[Message, int, Option]]:
+        """The options that turns, ballots and objections brought, by round and in the participants' order."""
+        found = []
+        openings = list(self.openings())
+        for number in range(self.rounds + 1):
+            said = [self.last(CouncilPart.TURN, one, number=number) for one in openings] if number else []
+            said += [self.last(CouncilPart.CHECK, number=number)]
+            said += [self.last(CouncilPart.BALLOT, one, number=number) for one in openings]
+            for message in said:
+                data = (message.data if message else None) or {}
+                if message is not None and (text := one_line(data.get("new"))):
+                    found.append(
+                        (message, number, Option(id=str(data["choice"]), text=text, origin=message.part))
+                    )
+        return found
+
+    @cached_property
+    def _same(self) -> dict[str, str]:
+        """By the id of an option that was brought, the id of the first that says the same."""
+        first: dict[str, str] = {}
+        brought = [option for _, _, option in self._brought]
+        for option in (*self._compared_options(), *self.first_options(), *brought):
+            first.setdefault(same_words(option.text), option.id)
+        return {option.id: first[same_words(option.text)] for option in brought}
+
+    def _now(self, choice: str) -> str:
+        """Return the id under which an option that was chosen stands by now."""
+        choice = self._same.get(choice, choice)
+        return self.edited.get(choice, choice)
+
+    def _vote(self, who: str, number: int, data: dict[str, object]) -> Vote:
+        confidence, moved = data.get("confidence"), data.get("moved_by")
+        return Vote(
+            participant=who,
+            round=number,
+            choice=self._now(str(data.get("choice"))),
+            confidence=confidence if isinstance(confidence, int) else None,
+            moved_by=tuple(str(one) for one in moved) if isinstance(moved, list) else (),
+        )
+
+    def first_options(self) -> tuple[Option, ...]:
+        """Return what can be held before anybody argued."""
+        found = self._compared_options()
         edited = self.last(CouncilPart.OPTIONS)
         if edited is None or edited.data is None:
             return found
@@ -211,11 +319,20 @@ class Record:
             for one in map(_option, objects_in(edited.data.get("options")))
         )
 
+    def _compared_options(self) -> tuple[Option, ...]:
+        """Return the options by the differences, else by the short answers."""
+        found = tuple(_option(one) for one in objects_in(self.compared().get("options")))
+        return found or self._grouped()
+
     def ballots(self) -> tuple[Vote, ...]:
         """Return what everybody holds by their own answers; a participant without one has no ballot."""
-        held = {who: option.id for option in self._first_options() for who in option.backers}
+        held = {who: option.id for option in self.first_options() for who in option.backers}
         found = []
         for who, answer in self.openings().items():
+            small = self.cast(who, 0)
+            if who not in held and small and (small[-1].data or {}).get("choice"):
+                found.append(self._vote(who, 0, small[-1].data or {}))
+                continue
             confidence = (answer.data or {}).get("confidence")
             found.append(
                 Vote(
@@ -244,18 +361,43 @@ class Record:
         )
 
 
-def _among(text: str, options: Sequence[Option]) -> bool:
-    return any(same_words(text) == same_words(one.text) for one in options)
+def _reading(data: dict[str, object]) -> Reading | None:
+    """Return what the message of a reading holds, None where that could not be read."""
+    order, confidence = data.get("order"), data.get("confidence")
+    if not data.get("choice") or not isinstance(order, int):
+        return None
 
+    def ids(value: object) -> tuple[str, ...]:
+        return tuple(str(one) for one in value) if isinstance(value, list) else ()
 
-def _vote(who: str, number: int, data: dict[str, object]) -> Vote:
-    confidence, moved = data.get("confidence"), data.get("moved_by")
-    return Vote(
-        participant=who,
-        round=number,
-        choice=str(data.get("choice")),
+    def points(part: str) -> tuple[Point, ...]:
+        return tuple(
+            Point(text=str(one.get("text")), cites=ids(one.get("cites")))
+            for one in objects_in(data.get(part))
+        )
+
+    return Reading(
+        judge=str(data.get("judge")),
+        order=order,
+        choice=str(data["choice"]),
         confidence=confidence if isinstance(confidence, int) else None,
-        moved_by=tuple(str(one) for one in moved) if isinstance(moved, list) else (),
+        shown=ids(data.get("shown")),
+        cases=tuple(
+            Case(option=str(one.get("option")), text=str(one.get("text")), cites=ids(one.get("cites")))
+            for one in objects_in(data.get("cases"))
+        ),
+        agreed=points("agreed"),
+        open=points("open"),
+        cruxes=tuple(
+            Crux(
+                text=str(one.get("text")),
+                settled_by=str(one.get("settled_by") or ""),
+                yes=ids(one.get("yes")),
+                no=ids(one.get("no")),
+                cites=ids(one.get("cites")),
+            )
+            for one in objects_in(data.get("cruxes"))
+        ),
     )
 
 

@@ -14,6 +14,7 @@ from app.core.message import CouncilPart, Message, MessageState, Role
 from app.core.model_facts import Effort
 from app.core.provider import ModelRequest
 from app.core.session import Debate, Participant
+from app.engine.council.families import traces_of
 from app.engine.council.record import MOST_OPTIONS, Option, Record, to
 from app.engine.council.replies import (
     LETTERS,
@@ -25,7 +26,7 @@ from app.engine.council.replies import (
     read_object,
     same_words,
 )
-from app.engine.debate.names import find_names
+from app.engine.debate.names import find_traces
 from app.engine.prompts import Prompts
 from app.engine.turns.answer_style import length_words, temperature_of
 
@@ -38,7 +39,8 @@ _MOST_SMALL = 6_000
 _TEXT = {"type": "string"}
 
 
-def _object(**fields: object) -> dict[str, object]:
+def schema_object(**fields: object) -> dict[str, object]:
+    """Return a schema of an object with these fields and no others."""
     return {
         "type": "object",
         "properties": fields,
@@ -47,15 +49,16 @@ def _object(**fields: object) -> dict[str, object]:
     }
 
 
-def _list(items: Mapping[str, object]) -> dict[str, object]:
+def schema_list(items: Mapping[str, object]) -> dict[str, object]:
+    """Return a schema of an array."""
     return {"type": "array", "items": items}
 
 
-_QUOTES = _list(_object(answer={"type": "integer"}, text=_TEXT))
-DIFFERENCES: Mapping[str, object] = _object(
-    options=_list(_object(text=_TEXT, answers=_list({"type": "integer"}))),
-    differ=_list(_object(text=_TEXT, quotes=_QUOTES)),
-    agreed=_list(_object(text=_TEXT, quotes=_QUOTES)),
+_QUOTES = schema_list(schema_object(answer={"type": "integer"}, text=_TEXT))
+DIFFERENCES: Mapping[str, object] = schema_object(
+    options=schema_list(schema_object(text=_TEXT, answers=schema_list({"type": "integer"}))),
+    differ=schema_list(schema_object(text=_TEXT, quotes=_QUOTES)),
+    agreed=schema_list(schema_object(text=_TEXT, quotes=_QUOTES)),
 )
 
 
@@ -133,11 +136,11 @@ def ballot_request(
     """Return the request for a secret ballot on the options in this reader's order."""
     request = _argued(debate, messages, voter, view, "council-ballot", prompts)
     letters = [*LETTERS[: len(view.options)], OTHER]
-    schema = _object(
+    schema = schema_object(
         choice={"type": "string", "enum": letters},
         text=_TEXT,
         confidence={"type": "integer"},
-        moved_by=_list({"type": "integer"}),
+        moved_by=schema_list({"type": "integer"}),
     )
     return replace(request, schema=schema, max_tokens=BALLOT_TOKENS, effort=Effort.AUTO)
 
@@ -148,12 +151,14 @@ def view_of(
     """Return what a participant sees in a round, or after it for a ballot; letters are drawn anew for each reader."""
     record = Record(debate, messages)
     chance = random.Random(f"{debate.seed}/{reader}/{number}/{ballot}")
-    options = list(record.options(number + ballot))
+    options = list(record.options(number + ballot, number))
     chance.shuffle(options)
     people = [one.id for one in debate.participants]
     chance.shuffle(people)
+    own = record.openings().get(reader)
+    statements = record.statements(number + ballot) if number else [own] if own else []
     return ReaderView(
-        tuple(record.statements(number + ballot)),
+        tuple(statements),
         tuple(options),
         dict(zip(people, LETTERS, strict=False)),
     )
@@ -183,6 +188,44 @@ def read_vote(text: str, view: ReaderView, message: str) -> dict[str, object]:
     return found
 
 
+def argued_text(
+    debate: Debate,
+    messages: Sequence[Message],
+    reader: str,
+    view: ReaderView,
+    prompt: str,
+    prompts: Prompts,
+    **more: object,
+) -> str:
+    """Return what a reader is sent of a debate: the question and files, what is settled and open, the statements."""
+    record = Record(debate, messages)
+    lines = prompts.lines(debate.language, "council-words")
+
+    def by(who: str) -> str:
+        if who == reader:
+            return lines["yours"]
+        return lines["by"].format(letter=view.letters[who]) if who in view.letters else lines["outside"]
+
+    said = [
+        f"({number}) {by(one.author.id)}: {without_names(one.content.strip(), debate, view.letters)}"
+        for number, one in enumerate(view.statements, 1)
+    ]
+    settled = "\n".join(f"- {one.text}" for one in record.points("agreed")) or f"- {lines['nothing']}"
+    options = "\n".join(
+        f"{letter}: {without_names(one.text, debate, view.letters)}"
+        for letter, one in zip(LETTERS, view.options, strict=False)
+    )
+    return prompts.text(
+        debate.language,
+        prompt,
+        question="\n\n".join([record.asked_all.strip(), *_files(debate, prompts)]),
+        settled=settled,
+        options=options,
+        statements="\n\n".join(said),
+        **more,
+    )
+
+
 def _argued(
     debate: Debate,
     messages: Sequence[Message],
@@ -191,23 +234,7 @@ def _argued(
     prompt: str,
     prompts: Prompts,
 ) -> ModelRequest:
-    record = Record(debate, messages)
-    lines = prompts.lines(debate.language, "council-words")
-    said = [
-        f"({number}) {lines['yours'] if one.author.id == speaker.id else lines['by'].format(letter=view.letters.get(one.author.id, ''))}: "
-        + without_names(one.content.strip(), debate, view.letters)
-        for number, one in enumerate(view.statements, 1)
-    ]
-    settled = "\n".join(f"- {one.text}" for one in record.points("agreed")) or f"- {lines['nothing']}"
-    options = "\n".join(f"{letter}: {one.text}" for letter, one in zip(LETTERS, view.options, strict=False))
-    text = prompts.text(
-        debate.language,
-        prompt,
-        question="\n\n".join([Record(debate, messages).asked_all.strip(), *_files(debate, prompts)]),
-        settled=settled,
-        options=options,
-        statements="\n\n".join(said),
-    )
+    text = argued_text(debate, messages, speaker.id, view, prompt, prompts)
     head = "\n\n".join(_instructions(debate, speaker, prompts))
     return ModelRequest(
         provider=speaker.provider,
@@ -382,10 +409,11 @@ def _numbered(debate: Debate, order: Sequence[Message]) -> str:
 
 
 def without_names(text: str, debate: Debate, letters: Mapping[str, str] | None = None) -> str:
-    """Return a text with letters for the participants' names, except for those that the question or a file says."""
+    """Return a text with letters for all words that tell who wrote it, except for those that the question or a file says."""
     asked = "\n".join((debate.topic, *(file.text for file in debate.context)))
-    known = {asked[one.start : one.end].casefold() for one in find_names(asked, debate.participants)}
-    for found in reversed(find_names(text, debate.participants)):
+    traces = [(one.id, word) for one in debate.participants for word in traces_of(one)]
+    known = {asked[one.start : one.end].casefold() for one in find_traces(asked, traces)}
+    for found in reversed(find_traces(text, traces)):
         if text[found.start : found.end].casefold() not in known:
             letter = (letters or {}).get(found.participant_id, "…")
             text = f"{text[: found.start]}{letter}{text[found.end :]}"

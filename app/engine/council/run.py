@@ -10,7 +10,18 @@ from app.core.provider import ModelRequest
 from app.core.provider_kind import RequestForm
 from app.core.reasons import Reason, counted, joined
 from app.core.session import MIN_PARTICIPANTS, Status
-from app.engine.council.director import CouncilStep, next_steps
+from app.engine.council.director import CouncilStep, next_steps, seen_by
+from app.engine.council.judging import (
+    dissent_request,
+    matched,
+    objection_request,
+    outside_request,
+    read_dissent,
+    read_reading,
+    reading_request,
+    tokens_written,
+)
+from app.engine.council.outcome import outcome
 from app.engine.council.record import Record
 from app.engine.council.replies import TrailerCleaner, read_trailer
 from app.engine.council.requests import (
@@ -24,7 +35,6 @@ from app.engine.council.requests import (
     read_vote,
     small_request,
     turn_request,
-    view_of,
     with_names,
 )
 from app.engine.debate.director import PARTICIPANT, participant_of
@@ -36,6 +46,13 @@ from app.engine.turns.context import Services
 from app.engine.turns.reply import ReplyCleaner
 
 HELPER = "helper"
+WITH_TRAILER = (
+    CouncilPart.ANSWER,
+    CouncilPart.TURN,
+    CouncilPart.DISSENT,
+    CouncilPart.SOLO,
+    CouncilPart.CHECK,
+)
 
 
 class CouncilRun(Run):
@@ -62,8 +79,9 @@ class CouncilRun(Run):
 
     def _due(self) -> tuple[CouncilStep, ...]:
         session = self._live.debate_session
-        absent = self._providers.world(session).absent
-        return next_steps(session.debate, self._live.messages, absent)
+        voters = {one.id for one in self._providers.voters(session)}
+        mute = {one.id for one in session.debate.participants} - voters
+        return next_steps(session.debate, self._live.messages, self._providers.world(session).absent, mute)
 
     async def _step(self) -> None:
         self._held = ""
@@ -126,13 +144,7 @@ class CouncilRun(Run):
         debate = self._live.debate_session.debate
         # Answers that come in meanwhile must not change what the numbers stand for.
         order = () if step.who else numbered(debate, self._live.messages)
-        view = view_of(
-            debate,
-            self._live.messages,
-            step.who,
-            step.number,
-            ballot=step.part == CouncilPart.BALLOT,
-        )
+        view = seen_by(debate, self._live.messages, step)
         plan, cleaners = self._plan(step, order, view)
         speaker = self._speaker(plan.message.author)
         result = await speaker.take(plan)
@@ -150,14 +162,14 @@ class CouncilRun(Run):
             speaker = participant_of(debate, step.who)
             author, provider = Author(id=speaker.id, name=speaker.name, kind=PARTICIPANT), speaker.provider
         else:
-            provider, _, model = (debate.council.helper if debate.council else "").partition("/")
+            used = step.model or (debate.council.helper if debate.council else "")
+            provider, _, model = used.partition("/")
             # A slot of its own for each session: comparing waits for no other council.
-            author = Author(id=f"{self._live.id}-{step.part}", name=model, kind=HELPER)
+            author = Author(id=f"{self._live.id}-{step.part}{step.order or ''}", name=model, kind=HELPER)
         cleaners: list[ReplyCleaner] = []
 
         def cleaner() -> ReplyCleaner:
-            spoken = step.part in (CouncilPart.ANSWER, CouncilPart.TURN)
-            kind = TrailerCleaner if spoken else ReplyCleaner
+            kind = TrailerCleaner if step.part in WITH_TRAILER else ReplyCleaner
             made = kind.for_name(author.name)
             cleaners.append(made)
             return made
@@ -170,6 +182,7 @@ class CouncilRun(Run):
             part=step.part,
             round=step.number,
             retakes=step.retakes,
+            data={"judge": step.model, "order": step.order} if step.part == CouncilPart.READING else None,
         )
         plan = CallPlan(
             message=message,
@@ -186,15 +199,29 @@ class CouncilRun(Run):
             self._live.messages,
             self._services.prompts,
         )
-        if step.part == CouncilPart.DIFFERENCES:
-            return differences_request(debate, messages, order, prompts)
-        if step.part == CouncilPart.MERGE:
-            return merge_request(debate, messages, order, prompts)
+        match step.part:
+            case CouncilPart.DIFFERENCES:
+                return differences_request(debate, messages, order, prompts)
+            case CouncilPart.MERGE:
+                return merge_request(debate, messages, order, prompts)
+            case CouncilPart.READING:
+                return reading_request(debate, messages, step.model, step.order, view, prompts)
+            case CouncilPart.SOLO:
+                budget = tokens_written(Record(debate, messages).since)
+                return outside_request(debate, messages, step.model, prompts, budget)
+            case CouncilPart.CHECK if step.number:
+                return objection_request(debate, messages, step.model, view, prompts)
+            case CouncilPart.CHECK:
+                return outside_request(debate, messages, step.model, prompts)
         speaker = participant_of(debate, step.who)
-        if step.part == CouncilPart.TURN:
-            return turn_request(debate, messages, speaker, view, prompts)
-        if step.part == CouncilPart.BALLOT:
-            return ballot_request(debate, messages, speaker, view, prompts)
+        match step.part:
+            case CouncilPart.TURN:
+                return turn_request(debate, messages, speaker, view, prompts)
+            case CouncilPart.BALLOT:
+                return ballot_request(debate, messages, speaker, view, prompts)
+            case CouncilPart.DISSENT:
+                headline = outcome(debate, messages).headline
+                return dissent_request(debate, messages, speaker, headline, prompts)
         if self._providers.form(speaker.provider) == RequestForm.TRANSCRIPT:
             return small_request(debate, messages, speaker)
         return answer_request(debate, messages, speaker, prompts)
@@ -210,20 +237,28 @@ class CouncilRun(Run):
         """Return a message with what was read in it."""
         if message.state != MessageState.DONE:
             return message
-        if step.part == CouncilPart.DIFFERENCES:
-            return replace(message, data=read_differences(message.content, order))
-        if step.part == CouncilPart.MERGE:
-            return replace(message, content=with_names(message.content, order))
-        if step.part == CouncilPart.BALLOT:
-            return replace(message, data=read_vote(message.content, view, message.id))
-        if cleaners and isinstance(last := cleaners[-1], TrailerCleaner):
-            said = (
-                read_vote(last.trailer, view, message.id)
-                if step.part == CouncilPart.TURN
-                else read_trailer(last.trailer)
-            )
-            return replace(message, data={**said, "trailer": last.trailer.strip()})
-        return message
+        match step.part:
+            case CouncilPart.DIFFERENCES:
+                return replace(message, data=read_differences(message.content, order))
+            case CouncilPart.MERGE:
+                return replace(message, content=with_names(message.content, order))
+            case CouncilPart.BALLOT:
+                return replace(message, data=read_vote(message.content, view, message.id))
+            case CouncilPart.READING:
+                return replace(message, data={**(message.data or {}), **read_reading(message.content, view)})
+        last = cleaners[-1] if cleaners else None
+        if not isinstance(last, TrailerCleaner):
+            return message
+        if step.part == CouncilPart.TURN or (step.number and step.part == CouncilPart.CHECK):
+            said = read_vote(last.trailer, view, message.id)
+        elif step.part == CouncilPart.DISSENT:
+            said = read_dissent(last.trailer)
+        else:
+            said = read_trailer(last.trailer)
+        if step.model:
+            debate = self._live.debate_session.debate
+            said = said if step.number else matched(said, debate, self._live.messages, message.id)
+        return replace(message, data={**said, "trailer": last.trailer.strip()})
 
     def _spent_all(self) -> bool:
         council = self._live.debate_session.debate.council

@@ -6,9 +6,10 @@ from dataclasses import replace
 from app.core.model_facts import ModelFacts
 from app.core.provider import ModelRequest, ProviderStatus
 from app.core.provider_kind import RequestForm
-from app.core.session import DebateSession, Participant
+from app.core.session import NO_JUDGE, DebateSession, Participant
 from app.core.settings import DebateHistory
 from app.core.store import Documents
+from app.engine.council.families import family_of
 from app.engine.debate.director import World, participant_of
 from app.engine.debate.modes import form_of
 from app.engine.debate.perspective import WINDOW, chat_request, notes_sent, transcript_request, visible
@@ -20,6 +21,8 @@ from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.providers import ProviderProblem, provider_of
 from app.engine.turns.cache_plans import cache_plan
+
+MOST_JUDGES = 3
 
 
 class DebateProviders:
@@ -78,6 +81,44 @@ class DebateProviders:
         found = [f"{one.provider}/{one.model}" for one in self.judges(session) if one.provider in used]
         taking_part = {f"{one.provider}/{one.model}" for one in session.debate.participants}
         return min(found, key=lambda one: (one in taking_part, self._price(*one.split("/", 1))), default="")
+
+    def outside(self, session: DebateSession) -> list[str]:
+        """Return the models that can read a council without having taken part, each a "provider/model", the best first.
+
+        First those of a base family that does not take part, then others, and the participants' own last. All are of
+        providers that the session uses, or that may read any session.
+        """
+        taking = [f"{one.provider}/{one.model}" for one in session.debate.participants]
+        families = {family_of(one.model) for one in session.debate.participants}
+        may_read = {
+            *(one.provider for one in session.debate.participants),
+            *self._documents.settings().may_read_any,
+        }
+        ready = [
+            one
+            for one in self.statuses()
+            if one.ready and one.config.id in may_read and self._can_think(one.config.id)
+        ]
+        usual = [(one.config.id, one.default_model) for one in ready if one.default_model]
+        others = [(one.config.id, model) for one in ready for model in one.models]
+        found = [f"{provider}/{model}" for provider, model in usual if family_of(model) not in families]
+        found += [f"{provider}/{model}" for provider, model in (*usual, *others)]
+        usable = {one.config.id for one in ready}
+        inside = [one for one in taking if one.partition("/")[0] in usable]
+        return list(dict.fromkeys((*(one for one in found if one not in taking), *inside)))
+
+    def council_judges(self, session: DebateSession) -> tuple[str, ...]:
+        """Return who reads a council at its end: the user's choice first; none where the user wants none."""
+        wanted = session.debate.judge
+        chosen = [wanted] if "/" in wanted else []
+        found = dict.fromkeys((*chosen, *self.outside(session)))
+        return () if wanted == NO_JUDGE else tuple(found)[:MOST_JUDGES]
+
+    def outsider(self, session: DebateSession) -> str:
+        """Return the "provider/model" of another base family than those that take part, "" where there is none."""
+        families = {family_of(one.model) for one in session.debate.participants}
+        first = next(iter(self.outside(session)), "")
+        return first if first and family_of(first) not in families else ""
 
     def form(self, provider_id: str) -> str:
         """Return how a provider's models are asked: as chat turns, or with one text."""

@@ -86,7 +86,7 @@ class CouncilBox(QFrame):
             self._words.setText(said)
         else:
             self._chip.set_text(state_text(result, words), _TONES.get(State(result.state), "warn"))
-            self._words.setText(words(f"council.state.{result.state}.hint"))
+            self._words.setText(words(f"council.state.{result.state}.{result.against or 'hint'}"))
         helper = council is not None and bool(council.helper)
         compared = any(one.part == CouncilPart.DIFFERENCES and one.data for one in messages)
         late = "differences" in result.degraded or result.answered < result.asked or not compared
@@ -109,8 +109,8 @@ class CouncilBox(QFrame):
             "debate": "",
         }
         calls = {"compare": 1, "merge": 1, "again": len(session.debate.participants) + 1}
-        # Two rounds, and the ballots at their end.
-        calls["debate"] = (DEFAULT_COUNCIL_ROUNDS + 1) * result.answered
+        # Two rounds, the ballots at their end, two readings and what two of the others hold.
+        calls["debate"] = (DEFAULT_COUNCIL_ROUNDS + 1) * result.answered + 4
         self._chip.setToolTip(plain_tip(self._words.text()))
         for name, made in self._buttons.items():
             text = words(f"council.{name}")

@@ -1,0 +1,227 @@
+"""What a council's judge, its dissenters and those from outside are sent, and what of their answers counts; pure.
+
+A judge reads twice, the second time in the opposite order, and learns neither names nor votes nor confidences.
+"""
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from app.core.message import CouncilPart, Message
+from app.core.provider import ModelRequest
+from app.core.session import Debate, Participant
+from app.engine.council.record import NEITHER, Reading, Record
+from app.engine.council.replies import (
+    LETTERS,
+    MOST_OPTION,
+    confidence_of,
+    objects_in,
+    one_line,
+    read_choice,
+    read_object,
+    same_words,
+)
+from app.engine.council.requests import (
+    MOST_POINTS,
+    ReaderView,
+    answer_request,
+    argued_text,
+    schema_list,
+    schema_object,
+    without_names,
+)
+from app.engine.prompts import Prompts
+
+MOST_CRUXES = 3
+MOST_CASE = 700
+ORDERS = (1, 2)
+
+_TEXT = {"type": "string"}
+_NUMBERS = schema_list({"type": "integer"})
+_LETTERS = schema_list(_TEXT)
+_POINTS = schema_list(schema_object(text=_TEXT, cites=_NUMBERS))
+
+
+def reading_schema(shown: int, order: int) -> Mapping[str, object]:
+    """Return the schema of a reading of so many options; the second asks only for the choice and its case."""
+    choice = {"type": "string", "enum": [*LETTERS[:shown], NEITHER]}
+    cases = schema_list(schema_object(option=_TEXT, text=_TEXT, cites=_NUMBERS))
+    first = {"choice": choice, "confidence": {"type": "integer"}, "cases": cases}
+    if order != ORDERS[0]:
+        return schema_object(**first)
+    crux = schema_object(text=_TEXT, settled_by=_TEXT, yes=_LETTERS, no=_LETTERS, cites=_NUMBERS)
+    return schema_object(**first, agreed=_POINTS, open=_POINTS, cruxes=schema_list(crux))
+
+
+def judge_view(debate: Debate, messages: Sequence[Message], number: int, order: int) -> ReaderView:
+    """Return what a judge sees after a round; the second order reverses letters, options and openings."""
+    record = Record(debate, messages)
+    chance = random.Random(f"{debate.seed}/judge/{number}")
+    openings, options = list(record.openings().values()), list(record.options())
+    people = [one.id for one in debate.participants]
+    for drawn in (openings, options, people):
+        chance.shuffle(drawn)
+        if order != ORDERS[0]:
+            drawn.reverse()
+    replies = record.statements(number + 1)[len(openings) :]
+    return ReaderView((*openings, *replies), tuple(options), dict(zip(people, LETTERS, strict=False)))
+
+
+def reading_request(
+    debate: Debate, messages: Sequence[Message], judge: str, order: int, view: ReaderView, prompts: Prompts
+) -> ModelRequest:
+    """Return the request for one reading of a judge."""
+    prompt = "council-judge" if order == ORDERS[0] else "council-judge-again"
+    text = argued_text(debate, messages, "", view, prompt, prompts)
+    return _of_model(judge, text, reading_schema(len(view.options), order))
+
+
+def read_reading(text: str, view: ReaderView) -> dict[str, object]:
+    """Return what a reading says, with what was shown; without "choice" where none can be read."""
+    found: dict[str, object] = {"shown": [one.id for one in view.options]}
+    said = read_object(text) or {}
+    if one_line(said.get("choice")).casefold() == NEITHER:
+        found["choice"] = NEITHER
+    else:
+        shown = [(one.id, one.text) for one in view.options]
+        # No other option than those shown can be chosen.
+        choice = read_choice(text, shown)
+        if choice in found["shown"]:  # type: ignore[operator]
+            found["choice"] = choice
+    if (confidence := confidence_of(said.get("confidence"))) is not None:
+        found["confidence"] = confidence
+    by_letter = {letter: one.id for letter, one in zip(LETTERS, view.options, strict=False)}
+    people = {letter: who for who, letter in view.letters.items()}
+
+    def cites(one: Mapping[str, object]) -> list[str]:
+        given = one.get("cites")
+        numbers = [each for each in given if type(each) is int] if isinstance(given, list) else []
+        return [view.statements[n - 1].id for n in dict.fromkeys(numbers) if 0 < n <= len(view.statements)]
+
+    def who(value: object) -> list[str]:
+        letters = [one_line(one)[-1:].upper() for one in value] if isinstance(value, list) else []
+        return [people[one] for one in dict.fromkeys(letters) if one in people]
+
+    def points(part: str) -> list[dict[str, object]]:
+        made: list[dict[str, object]] = [
+            {"text": one_line(one.get("text"), MOST_CASE), "cites": cites(one)}
+            for one in objects_in(said.get(part))[:MOST_POINTS]
+        ]
+        return [one for one in made if one["text"]]
+
+    found["cases"] = [
+        {
+            "option": by_letter[letter],
+            "text": one_line(one.get("text"), MOST_CASE),
+            "cites": cites(one),
+        }
+        for one in objects_in(said.get("cases"))
+        if (letter := one_line(one.get("option")).strip(" .()[]*").upper()) in by_letter
+        and one_line(one.get("text"))
+    ]
+    found["agreed"], found["open"] = points("agreed"), points("open")
+    cruxes = [
+        {
+            "text": one_line(one.get("text"), MOST_CASE),
+            "settled_by": one_line(one.get("settled_by"), MOST_CASE),
+            "yes": who(one.get("yes")),
+            "no": who(one.get("no")),
+            "cites": cites(one),
+        }
+        for one in objects_in(said.get("cruxes"))
+    ]
+    # What cites nothing that was said is the judge's own.
+    found["cruxes"] = [one for one in cruxes if one["text"] and one["cites"]][:MOST_CRUXES]
+    return found
+
+
+def best_case(readings: Sequence[Reading], option: str) -> tuple[str, tuple[str, ...]]:
+    """Return the case for an option and what it cites, by the first reading, else the second; "" where there is none."""
+    for reading in readings:
+        for case in reading.cases:
+            if case.option == option:
+                return case.text, case.cites
+    return "", ()
+
+
+def dissent_request(
+    debate: Debate, messages: Sequence[Message], speaker: Participant, headline: str, prompts: Prompts
+) -> ModelRequest:
+    """Return the request for the strongest reason of a participant who holds something else than `headline`."""
+    record = Record(debate, messages)
+    own = [one for one in record.statements(record.rounds + 1) if one.author.id == speaker.id]
+    option = next((one.text for one in record.options() if one.id == headline), "")
+    case, _ = best_case(record.readings(), headline)
+    view = ReaderView(tuple(own))
+    text = argued_text(
+        debate,
+        messages,
+        speaker.id,
+        view,
+        "council-dissent",
+        prompts,
+        headline=option,
+        case=without_names(case, debate),
+    )
+    return ModelRequest(
+        provider=speaker.provider, model=speaker.model, messages=({"role": "user", "content": text},)
+    )
+
+
+def outside_request(
+    debate: Debate, messages: Sequence[Message], model: str, prompts: Prompts, budget: int = 0
+) -> ModelRequest:
+    """Return the request for an answer of a model that is told of no other's; with a `budget` of tokens to think in."""
+    provider, _, name = model.partition("/")
+    alone = Participant(id="", name="", provider=provider, model=name)
+    request = answer_request(debate, messages, alone, prompts)
+    if not budget:
+        return request
+    head, *rest = request.messages
+    more = prompts.text(debate.language, "council-solo", tokens=round(budget, -2) or budget)
+    return replace(request, messages=({**head, "content": f"{head['content']}\n\n{more}"}, *rest))
+
+
+def objection_request(
+    debate: Debate, messages: Sequence[Message], model: str, view: ReaderView, prompts: Prompts
+) -> ModelRequest:
+    """Return the request that looks for what is wrong with what most hold."""
+    return _of_model(model, argued_text(debate, messages, "", view, "council-stress", prompts))
+
+
+def matched(
+    said: Mapping[str, object], debate: Debate, messages: Sequence[Message], message: str
+) -> dict[str, object]:
+    """Return what an answer from outside holds: an option by its short answer, or a new one."""
+    found, text = dict(said), one_line(said.get("answer"))
+    words = same_words(text)
+    same = [
+        one.id
+        for one in Record(debate, messages).options()
+        if words and (same_words(one.text) in words or words in same_words(one.text))
+    ]
+    if len(same) == 1:
+        found["choice"] = same[0]
+    elif text:
+        found |= {"choice": f"x{message}", "new": text}
+    return found
+
+
+def read_dissent(trailer: str) -> dict[str, object]:
+    """Return what would show that a dissenter is right."""
+    said = read_object(trailer) or {}
+    right = one_line(said.get("right_if"), 2 * MOST_OPTION)
+    return {"right_if": right} if right else {}
+
+
+def tokens_written(messages: Sequence[Message]) -> int:
+    """Return how many tokens a council has generated, without those of models from outside who worked alone."""
+    alone = (CouncilPart.SOLO, CouncilPart.CHECK)
+    return sum(one.usage.output_tokens for one in messages if one.usage is not None and one.part not in alone)
+
+
+def _of_model(model: str, text: str, schema: Mapping[str, object] | None = None) -> ModelRequest:
+    provider, _, name = model.partition("/")
+    return ModelRequest(
+        provider=provider, model=name, messages=({"role": "user", "content": text},), schema=schema
+    )

@@ -1,0 +1,104 @@
+"""What follows from a council in words, for the command line, documents and the window; pure.
+
+`words` gives a text by its key `council.<name>`, with its blanks filled.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from app.core.message import Message
+from app.core.session import DebateSession
+from app.engine.council.outcome import CouncilOutcome, View, in_full, outcome, votes_of
+from app.engine.council.record import NEITHER, Record
+from app.engine.council.replies import LETTERS
+
+Words = Callable[..., str]
+
+
+def lettered(record: Record) -> dict[str, str]:
+    """Return each option's letter by its id."""
+    return {one.id: letter for letter, one in zip(LETTERS, record.options(), strict=False)}
+
+
+def judge_name(result: CouncilOutcome) -> str:
+    """Return the judge's model without its provider."""
+    return result.judge.partition("/")[2]
+
+
+def judge_line(result: CouncilOutcome, letters: Mapping[str, str], words: Words) -> str:
+    """Return what the judge came to, or why there is none; "" where none was wanted."""
+    if result.failure:
+        return words("council.judge.failed", why=words(f"failure.{result.failure}"))
+    if not result.judge:
+        return ""
+    who = words("council.judge.inside" if result.inside else "council.judge.outside", name=judge_name(result))
+    if result.unstable:
+        said = words("council.judge.unstable")
+    elif not result.choice:
+        said = words("council.judge.once")
+    elif result.choice == NEITHER:
+        said = words("council.judge.none")
+    else:
+        said = words("council.judge.twice", option=letters.get(result.choice, ""))
+    return f"{who}: {said}"
+
+
+def view_line(view: View, record: Record, words: Words) -> str:
+    """Return who holds something else than the headline, or gave it up."""
+    names = {one.id: one.name for one in record.debate.participants}
+    who = ", ".join(names.get(one, "") for one in view.holders)
+    option = next((one.text for one in record.options() if one.id == view.option), "")
+    held = f"{lettered(record).get(view.option, '')} {option}".strip()
+    if view.now:
+        return words("council.holds_now", names=who, option=held)
+    line = words("council.given_up", names=who, option=held)
+    return line if view.reason_named else f"{line} ({words('council.no_reason')})"
+
+
+def verdict_parts(
+    session: DebateSession, messages: Sequence[Message], words: Words
+) -> list[tuple[str, list[str]]]:
+    """Return the verdict in parts, each with its heading and its lines; nothing where nobody answered."""
+    record, result = Record(session.debate, messages), outcome(session.debate, messages)
+    if not result.answered:
+        return []
+    letters = lettered(record)
+    texts = {one.id: one.text for one in record.options()}
+    names = {one.id: one.name for one in session.debate.participants}
+    lines = [words("council.answered", count=result.answered, asked=result.asked)]
+    if "differences" in result.degraded:
+        lines.append(words("council.grouped"))
+    if result.names_visible:
+        lines.append(words("council.names_visible"))
+    if result.headline and result.text:
+        lines.append(f"{letters[result.headline]} {texts[result.headline]}")
+        lines.append(result.text)
+    lines += filter(None, (judge_line(result, letters, words),))
+    if "ballots" in result.degraded:
+        missing = ", ".join(names.get(one, "") for one in result.after.missing)
+        lines.append(words("council.missing", names=missing))
+    parts = [(words(f"council.state.{result.state}"), lines)]
+    first = {one.participant: one for one in record.ballots()}
+    votes = []
+    for vote in votes_of(record):
+        before = letters.get(first[vote.participant].choice, "–")
+        now = letters.get(vote.choice, "–")
+        sure = f" ({words('council.sure', percent=vote.confidence)})" if vote.confidence is not None else ""
+        held = f"{before} → {now}" if record.rounds else now
+        votes.append(f"{names[vote.participant]}: {held}{sure}")
+    options = [f"{letters[one.id]}  {one.text}" for one in record.options()]
+    parts.append((words("council.options"), [*options, *votes]))
+    report = []
+    for view in result.minority if record.rounds else ():
+        report.append(view_line(view, record, words))
+        if view in in_full(result):
+            report.append(view.text)
+            report += [words("council.right_if", text=view.right_if)] if view.right_if else []
+    parts.append((words("council.minority_report"), report))
+    for kind in ("differ", "agreed"):
+        found = []
+        for point in record.points(kind):
+            alone = kind == "differ" and point.only in names
+            only = f" ({words('council.only', name=names[point.only])})" if alone else ""
+            found.append(f"{point.text}{only}")
+        parts.append((words(f"council.{kind}"), found))
+    return [(heading, found) for heading, found in parts if found]
