@@ -10,7 +10,14 @@ from app.cli.commands.councils import is_open
 from app.cli.commands.debates import setup_of
 from app.cli.exit_status import OK, PAUSED_OR_STOPPED
 from app.core.errors import BadInput
-from app.core.session import DEFAULT_COUNCIL_ROUNDS, MIN_PARTICIPANTS, DebateMode, DebateSession, Status
+from app.core.session import (
+    DEFAULT_COUNCIL_ROUNDS,
+    MIN_PARTICIPANTS,
+    NO_JUDGE,
+    DebateMode,
+    DebateSession,
+    Status,
+)
 from app.core.texts import Texts
 from app.core.usage import amount_text
 from app.engine.council.measuring import FEW, Measured, wilson
@@ -89,7 +96,7 @@ async def _held(run: CommandRun, setup: DebateSetup, known: str | None, max_usd:
         return None
     council = live.debate_session.debate.council
     if council is not None and council.helper and not council.rounds and is_open(run, session_id):
-        await engine.councils.debate(session_id, DEFAULT_COUNCIL_ROUNDS)
+        await engine.councils.debate(session_id, DEFAULT_COUNCIL_ROUNDS, NO_JUDGE)
         if not await _waited(run, live):
             return None
     return live
