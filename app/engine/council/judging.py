@@ -10,7 +10,7 @@ from dataclasses import replace
 from app.core.message import CouncilPart, Message
 from app.core.provider import ModelRequest
 from app.core.session import Debate, Participant
-from app.engine.council.record import NEITHER, Reading, Record
+from app.engine.council.record import NEITHER, JudgeReading, Record
 from app.engine.council.replies import (
     LETTERS,
     MOST_OPTION,
@@ -135,7 +135,7 @@ def read_reading(text: str, view: ReaderView) -> dict[str, object]:
     return found
 
 
-def best_case(readings: Sequence[Reading], option: str) -> tuple[str, tuple[str, ...]]:
+def best_case(readings: Sequence[JudgeReading], option: str) -> tuple[str, tuple[str, ...]]:
     """Return the case for an option and what it cites, by the first reading, else the second; "" where there is none."""
     for reading in readings:
         for case in reading.cases:

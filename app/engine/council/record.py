@@ -58,7 +58,7 @@ class Vote:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
+class BestCase:
     """The best case for an option, as a judge puts it."""
 
     option: str
@@ -78,7 +78,7 @@ class Crux:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class JudgeReading:
     """What a judge ("provider/model") made of the debate in one order, 1 or 2; `choice` is an option's id or NEITHER."""
 
     judge: str
@@ -86,7 +86,7 @@ class Reading:
     choice: str
     confidence: int | None = None
     shown: tuple[str, ...] = ()
-    cases: tuple[Case, ...] = ()
+    cases: tuple[BestCase, ...] = ()
     agreed: tuple[Point, ...] = ()
     open: tuple[Point, ...] = ()
     cruxes: tuple[Crux, ...] = ()
@@ -199,9 +199,9 @@ class Record:
                 return one
         return None
 
-    def readings(self) -> tuple[Reading, ...]:
+    def readings(self) -> tuple[JudgeReading, ...]:
         """Return what a judge read after the last round, in its orders: the first that could of those who were wanted."""
-        found: dict[str, dict[int, Reading]] = {}
+        found: dict[str, dict[int, JudgeReading]] = {}
         for one in self.since:
             whole = one.part == CouncilPart.READING and one.state == MessageState.DONE
             read = _reading(one.data or {}) if whole and one.round == self.rounds else None
@@ -361,7 +361,7 @@ class Record:
         )
 
 
-def _reading(data: dict[str, object]) -> Reading | None:
+def _reading(data: dict[str, object]) -> JudgeReading | None:
     """Return what the message of a reading holds, None where that could not be read."""
     order, confidence = data.get("order"), data.get("confidence")
     if not data.get("choice") or not isinstance(order, int):
@@ -376,14 +376,14 @@ def _reading(data: dict[str, object]) -> Reading | None:
             for one in objects_in(data.get(part))
         )
 
-    return Reading(
+    return JudgeReading(
         judge=str(data.get("judge")),
         order=order,
         choice=str(data["choice"]),
         confidence=confidence if isinstance(confidence, int) else None,
         shown=ids(data.get("shown")),
         cases=tuple(
-            Case(option=str(one.get("option")), text=str(one.get("text")), cites=ids(one.get("cites")))
+            BestCase(option=str(one.get("option")), text=str(one.get("text")), cites=ids(one.get("cites")))
             for one in objects_in(data.get("cases"))
         ),
         agreed=points("agreed"),
