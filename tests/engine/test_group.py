@@ -2,17 +2,18 @@
 
 import json
 import unicodedata
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from app.core.agent import Group, Leader
+from app.core.agent import Agent, Group, Leader
 from app.core.errors import BadInput, FailureKind, NotFound, ProviderError
 from app.core.message import Message, MessageState, Role
 from app.core.provider import ModelRequest
 from app.core.session import GroupSession, Plan, PlanItem, Status
+from app.core.tool import Tool
 from app.engine.group.director import addressed, turns_used
 from app.engine.history.token_count import request_tokens
 from app.tools import orchestration, planning
@@ -42,8 +43,15 @@ TOOLS = tuple(
 CREW = (agent("ann", name="Ann"), agent("bo", name="Bo", tools=("planning",)))
 
 
-def bench(tmp_path: Path, answer: Callable[[ModelRequest], Script], **fields: object) -> Bench:
-    made = a_bench(a_log_store(tmp_path), agents=CREW, tools=TOOLS)
+def bench(
+    tmp_path: Path,
+    answer: Callable[[ModelRequest], Script],
+    *,
+    crew: Sequence[Agent] = CREW,
+    tools: Sequence[Tool] = (),
+    **fields: object,
+) -> Bench:
+    made = a_bench(a_log_store(tmp_path), agents=crew, tools=(*TOOLS, *tools))
     made.models.otherwise = answer
     group = Group(
         id="crew", name="Crew", members=("ann", "bo"), orchestrator=Leader(provider="remote0", model="m")

@@ -17,10 +17,10 @@ from app.core.session import AgentMode, AnswerChoice
 from app.core.tool import FILES, is_object
 from app.engine.chat.attached_files import is_long, user_content
 from app.engine.chat.branches import back_from
-from app.engine.chat.merging import Item, as_transcript, merged, parts_of
+from app.engine.chat.merging import Item, merged, parts_of
 from app.engine.group.director import ORCHESTRATOR, instruction_of
-from app.engine.history.pruning import pruned_calls, short_result
-from app.engine.history.summaries import is_usable, summary_for
+from app.engine.history.pruning import pruned_calls, short_result, turn_notes
+from app.engine.history.summaries import summary_for, usable_summaries
 from app.engine.library.agents import AgentDirectory, AgentModel
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
@@ -28,8 +28,6 @@ from app.engine.turns.answer import Attempt
 from app.engine.turns.answer_style import length_words, temperature_of
 
 MAX_SENT_RESULT = 20_000
-# How much of a message says where a summary has to stop.
-MOST_BEGINNING = 120
 
 
 def in_mode(turn: "AgentTurn", mode: str) -> "AgentTurn":
@@ -136,61 +134,16 @@ def build_request(
     `about_user` is what the user wrote about themselves for all assistants.
     """
     words = prompts.lines(language, "assistant")
-    if turn.parent_turn_id:
-        items: list[Item] = [{"role": Role.USER, "content": turn.task}]
-    else:
-        items = history_of(turn, live, words).items(words)
-    items += _turn_items(turn.turn_id, turn, live, words)
+    items = [*items_before(turn, live, words), *turn_items(turn.turn_id, turn, live, words)]
     if told := news_of(turn, live, words):
         items.append({"role": Role.USER, "content": told})
     nudge = words["wrap_up"] if wrap_up else words["after_empty"] if attempt.after_empty else ""
     if nudge:
         items.append({"role": Role.USER, "content": nudge})
-    return _request(turn, items, functions, words, about_user)
+    return request_of(turn, items, functions, words, about_user)
 
 
-def summary_request(
-    turn: AgentTurn,
-    live: LiveSession,
-    functions: Sequence[Mapping[str, object]],
-    prompts: Prompts,
-    language: str,
-    through: str,
-    *,
-    about_user: str = "",
-    alone: bool,
-    helper: AgentModel | None = None,
-) -> ModelRequest:
-    """Return the request for a summary of all up to the turn `through`.
-
-    A `helper`, which did not take part, is given all as one text. Else it goes to the turn's own model:
-
-    it begins as the request of the turn's next call does, so that the provider takes it from its cache, and the model
-    is told where to stop. With `alone` nothing behind `through` is sent: then it is shorter.
-    """
-    words = prompts.lines(language, "assistant")
-    history = history_of(turn, live, words)
-    ids = [turn_id for turn_id, _ in history.turns]
-    place = ids.index(through) + 1
-    turns, until = list(history.turns), ""
-    while len(turns) > place and not alone and live.turn(turns[-1][0])[0].role == Role.USER:
-        # What the user wants now must not be answered here.
-        turns.pop()
-    if alone or helper or len(turns) <= place:
-        turns = turns[:place]
-    else:
-        said = next((one.content for one in live.turn(ids[place]) if one.content.strip()), "")
-        until = "\n\n" + words["until"].format(text=" ".join(said.split())[:MOST_BEGINNING])
-    items = replace(history, turns=turns).items(words)
-    if helper is not None:
-        text = as_transcript(items) + "\n\n" + prompts.text(language, "summary", until="")
-        messages = ({"role": Role.USER, "content": text},)
-        return ModelRequest(provider=helper.provider, model=helper.model, messages=messages)
-    items.append({"role": Role.USER, "content": prompts.text(language, "summary", until=until)})
-    return _request(turn, items, functions, words, about_user)
-
-
-def _request(
+def request_of(
     turn: AgentTurn,
     items: list[Item],
     functions: Sequence[Mapping[str, object]],
@@ -213,6 +166,13 @@ def _request(
     )
 
 
+def items_before(turn: AgentTurn, live: LiveSession, words: Mapping[str, str]) -> list[Item]:
+    """Return what a turn begins with: what came before it, or the task of a sub-agent."""
+    if turn.parent_turn_id:
+        return [{"role": Role.USER, "content": turn.task}]
+    return history_of(turn, live, words).items(words)
+
+
 def news_of(turn: AgentTurn, live: LiveSession, words: Mapping[str, str]) -> str:
     """Return the session's state for a turn's next call, "" where the turn knows it already.
 
@@ -220,7 +180,8 @@ def news_of(turn: AgentTurn, live: LiveSession, words: Mapping[str, str]) -> str
     """
     settings = words["settings"] if turn.mode == AgentMode.SETTINGS else ""
     state = "\n\n".join(filter(None, (turn.state, settings)))
-    told = [one.told for one in live.turn(turn.turn_id) if one.told and one.state == MessageState.DONE]
+    _, sent = notes_and_rest(live, turn.turn_id)
+    told = [one.told for one in sent if one.told and one.state == MessageState.DONE]
     return "" if told and told[-1] == state else state
 
 
@@ -268,31 +229,34 @@ class History:
         return [{"role": Role.USER, "content": notes}, *items]
 
 
-def history_of(turn: AgentTurn, live: LiveSession, words: Mapping[str, str]) -> History:
-    """Return what came before a turn, as its assistant is sent it."""
-    path = list(back_from(live, turn.follows or ""))
-    summary = summary_for(live, path, turn.agent.id)
+def history_of(turn: AgentTurn, live: LiveSession, words: Mapping[str, str], *, until: str = "") -> History:
+    """Return what came before a turn, as its assistant is sent it; with `until` what came up to that turn, as it would be
+    sent without a summary of just that.
+    """
+    path = list(back_from(live, until or turn.follows or ""))
+    summary = summary_for(live, path[1:] if until else path, turn.agent.id)
     kept = path[: path.index(summary.through)] if summary else path
     asked = next((turn_id for turn_id in path if live.turn(turn_id)[0].role == Role.USER), None)
     if asked and asked not in kept:
         kept = [*kept, asked]
-    order = live.chat_session.chat.pinned
-    covered = set(path).difference(kept) if order else ()
-    pinned = [one for turn_id in covered for one in live.turn(turn_id) if one.id in order]
+    covered = set(path).difference(kept) if live.session.pinned else ()
     return History(
         summary,
         [(turn_id, _past_items(turn_id, turn, live, words)) for turn_id in reversed(kept)],
-        [
-            part
-            for one in sorted(pinned, key=lambda one: order.index(one.id))
-            for part in _pinned_parts(one, words, turn)
-        ],
+        _pinned_parts([one for turn_id in covered for one in live.turn(turn_id)], live, words, turn),
     )
 
 
-def _pinned_parts(message: Message, words: Mapping[str, str], turn: AgentTurn) -> list[object]:
-    said = f"{words['pinned'].format(name=message.author.name)}\n{message.content}"
-    return parts_of(_user_item(replace(message, content=said), words, turn)["content"])
+def _pinned_parts(
+    covered: Sequence[Message], live: LiveSession, words: Mapping[str, str], turn: AgentTurn
+) -> list[object]:
+    """Return what is pinned of messages that a summary stands for, in the order of pinning."""
+    order = live.session.pinned
+    parts: list[object] = []
+    for one in sorted((one for one in covered if one.id in order), key=lambda one: order.index(one.id)):
+        said = f"{words['pinned'].format(name=one.author.name)}\n{one.content}"
+        parts += parts_of(_user_item(replace(one, content=said), words, turn)["content"])
+    return parts
 
 
 def _past_items(turn_id: str, turn: AgentTurn, live: LiveSession, words: Mapping[str, str]) -> list[Item]:
@@ -300,19 +264,34 @@ def _past_items(turn_id: str, turn: AgentTurn, live: LiveSession, words: Mapping
     if messages[0].role == Role.USER:
         return [_user_item(messages[0], words, turn)]
     if messages[0].author.id == turn.agent.id:
-        return _turn_items(turn_id, turn, live, words, past=True)
+        return turn_items(turn_id, turn, live, words, past=True)
     return _foreign(messages, turn, words)
 
 
-def _turn_items(
-    turn_id: str, turn: AgentTurn, live: LiveSession, words: Mapping[str, str], *, past: bool = False
+def notes_and_rest(live: LiveSession, turn_id: str) -> tuple[Message | None, list[Message]]:
+    """Return the notes that stand for the beginning of a turn, None for none, and the messages that are sent."""
+    messages = live.turn(turn_id)
+    notes, place = turn_notes(messages, usable_summaries(live, turn_id))
+    by_user = [one for one in messages[:place] if one.role == Role.USER and one.answers is None]
+    return notes, [*by_user, *messages[place:]]
+
+
+def turn_items(
+    turn_id: str,
+    turn: AgentTurn,
+    live: LiveSession,
+    words: Mapping[str, str],
+    *,
+    past: bool = False,
+    until: str = "",
 ) -> list[Item]:
     """Return an assistant's own turn: its answers, each followed by its calls' results and the user's answers.
 
-    Failed messages are left out. Cut messages count in past turns only.
+    Failed messages are left out. Cut messages count in past turns only. Where notes stand for its beginning, they are
+    there instead. With `until` nothing behind that message's results is there.
     """
-    messages = live.turn(turn_id)
-    pruned = pruned_calls(messages, [one for one in live.summaries(turn_id) if is_usable(live, one)])
+    pruned = pruned_calls(live.turn(turn_id), usable_summaries(live, turn_id))
+    notes, messages = notes_and_rest(live, turn_id)
     results: dict[str, Message] = {}
     answers: dict[str, list[Message]] = {}
     asked_by: dict[str, str] = {}
@@ -323,6 +302,12 @@ def _turn_items(
         elif message.role == Role.USER and message.answers in asked_by:
             answers.setdefault(asked_by[message.answers or ""], []).append(message)
     items: list[Item] = []
+    if notes is not None:
+        sent = {one.id for one in messages}
+        left = [one for one in live.turn(turn_id) if one.id not in sent]
+        said: object = f"{words['turn_notes']}\n\n{notes.content}"
+        pinned = _pinned_parts(left, live, words, turn)
+        items.append({"role": Role.USER, "content": [*parts_of(said), *pinned] if pinned else said})
     for message in messages:
         if message.role == Role.USER and message.answers is None:
             items.append(_user_item(message, words, turn))
@@ -355,6 +340,8 @@ def _turn_items(
             items.append({"role": Role.TOOL, "tool_call_id": call.id, "content": content})
         for call in message.tool_calls:
             items += [_user_item(answer, words, turn) for answer in answers.get(call.id, ())]
+        if message.id == until:
+            break
     return items
 
 

@@ -166,7 +166,8 @@ class Summaries:
         summary = self._summary(live, message_id)
         unused = {*live.session.unused_summaries, summary.id}
         if used:
-            unused |= {one.id for one in live.summaries(summary.through)}
+            others = live.summaries(summary.through)
+            unused |= {one.id for one in others if _same_part(one, summary)}
             unused.discard(summary.id)
         live.change(**live.session.without_summaries(unused))
 
@@ -191,3 +192,7 @@ class Summaries:
         if message.role != Role.SUMMARY or message.note == SummaryNote.PRUNED:
             raise NotFound("message_not_found", message=message_id)
         return message
+
+
+def _same_part(one: Message, other: Message) -> bool:
+    return (one.through_message, one.agent_id) == (other.through_message, other.agent_id)

@@ -8,6 +8,7 @@ from app.core.message import Message, MessageState, Role, SummaryNote
 from app.core.model_facts import ModelFacts
 from app.core.session import Chat
 from app.core.settings import HistoryLength, Settings
+from app.core.text import visible
 from app.core.texts import Texts
 from app.engine.history.token_count import tokens_of
 from app.engine.live_session import LiveSession
@@ -26,7 +27,7 @@ _USUAL_OUTPUT = 4_096
 _KEPT = 0.25
 _MOST_KEPT = 10_000
 # A summary is worth its cost only where it stands for much of the limit, and is much shorter than what it stands for.
-_LEAST_REPLACED = 0.2
+LEAST_REPLACED = 0.2
 LEAST_TOKENS = 500
 MOST_LEFT = 0.6
 
@@ -75,8 +76,8 @@ def summary_for(live: LiveSession, path: Iterable[str], agent_id: str) -> Messag
     for turn_id in path:
         usable = [
             one
-            for one in live.summaries(turn_id)
-            if is_usable(live, one) and not one.through_message and one.agent_id in ("", agent_id)
+            for one in usable_summaries(live, turn_id)
+            if not one.through_message and one.agent_id in ("", agent_id)
         ]
         if usable:
             return max(usable, key=lambda one: (bool(one.agent_id), one.id))
@@ -87,6 +88,11 @@ def is_usable(live: LiveSession, summary: Message) -> bool:
     """Whether a summary is whole and the user has not put it aside."""
     whole = summary.state == MessageState.DONE and bool(summary.content.strip())
     return whole and summary.id not in live.session.unused_summaries
+
+
+def usable_summaries(live: LiveSession, turn_id: str) -> list[Message]:
+    """Return the summaries of all up to a turn or of its beginning that can be used, the oldest first."""
+    return [one for one in live.summaries(turn_id) if is_usable(live, one)]
 
 
 def turns_to_replace(turns: Sequence[PastTurn], limit: int, most: int | None = None) -> int:
@@ -105,7 +111,7 @@ def turns_to_replace(turns: Sequence[PastTurn], limit: int, most: int | None = N
     if most is not None:
         fitting = sum(total <= most for total in accumulate(turn.tokens for turn in turns))
         place = min(place, max(1, fitting)) if place else 0
-    elif sum(turn.tokens for turn in turns[:place]) < max(LEAST_TOKENS, _LEAST_REPLACED * limit):
+    elif sum(turn.tokens for turn in turns[:place]) < max(LEAST_TOKENS, LEAST_REPLACED * limit):
         return 0
     return place
 
@@ -155,4 +161,7 @@ def summary_line(summary: Message, texts: Texts) -> str:
     after = tokens_of(summary.content, summary.model)
     key = "summary.pruned" if summary.note == SummaryNote.PRUNED else "summary.here"
     key = "summary.notes" if summary.author.kind == NOTES else key
-    return texts(key, before=f"{summary.replaces or 0:,}", after=f"{after:,}")
+    key = "summary.own" if summary.agent_id and not summary.through_message else key
+    return texts(
+        key, name=visible(summary.author.name), before=f"{summary.replaces or 0:,}", after=f"{after:,}"
+    )

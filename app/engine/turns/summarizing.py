@@ -4,7 +4,7 @@ A step of its own: what it makes is saved before the call. Killed in between, it
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
@@ -15,17 +15,31 @@ from app.core.message import Author, Message, MessageState, Role, SummaryNote, U
 from app.core.provider import ModelRequest
 from app.core.reasons import Reason
 from app.core.session import Status
-from app.engine.chat.request import AgentTurn, History, history_of, summary_request
-from app.engine.history.pruning import pruned_text, results_to_prune
+from app.engine.chat.branches import back_from
+from app.engine.chat.merging import Item, as_transcript
+from app.engine.chat.request import (
+    MAX_SENT_RESULT,
+    AgentTurn,
+    History,
+    history_of,
+    items_before,
+    notes_and_rest,
+    request_of,
+    turn_items,
+)
+from app.engine.group.director import ORCHESTRATOR
+from app.engine.history.pruning import part_to_note, pruned_text, results_to_prune
 from app.engine.history.summaries import (
+    LEAST_REPLACED,
     MOST_LEFT,
     PastTurn,
     extract,
-    is_usable,
     limit_for,
     quotes,
     reserve_of,
+    summary_for,
     turns_to_replace,
+    usable_summaries,
 )
 from app.engine.history.token_count import TokenCount, request_tokens, tokens_of
 from app.engine.library.agents import AgentModel
@@ -35,7 +49,12 @@ from app.engine.turns.context import TreeContext
 from app.engine.turns.metered_models import MeteredCall, MeteredModels
 from app.engine.turns.reply import ReplyCleaner
 
+SUMMARY, TURN_SUMMARY = "summary", "turn-summary"
 ATTEMPTS = 2
+# How much of a message says where a summary has to stop.
+MOST_BEGINNING = 120
+# A member has notes of its own where a summary stands for more of its tools' results, in tokens.
+OWN_RESULTS = 5_000
 # Where the model could not be asked now, the call that follows meets the same failure and deals with it.
 _SAME_FOR_THE_CALL = (
     FailureKind.RATE_LIMIT,
@@ -56,6 +75,18 @@ class _Summary:
     note: str
     model: str = ""
     usage: Usage | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """A summary that is wanted: the request for it, what it quotes of the user, what stands in for it where no model gives one,
+    and the tokens it replaces.
+    """
+
+    request: ModelRequest
+    said: Sequence[str]
+    instead: str
+    replaces: int
 
 
 def summary_message(author: Author, content: str, *, through: str, **fields: object) -> Message:
@@ -130,6 +161,7 @@ class Summarizing:
         self._context = context
         self._services = context.services
         self._live = context.live
+        self._words = context.services.prompts.lines(context.language, "assistant")
 
     async def make_room(
         self, turn: AgentTurn, request: ModelRequest, *, note: str = SummaryNote.AUTO, refused: bool = False
@@ -159,68 +191,150 @@ class Summarizing:
             if part is None or refused:
                 return True
             count -= replaced
-        return made or (count > limit and self._prune(turn, limit))
+        return made or (count > limit and (self._prune(turn, limit) or await self._note_turn(turn, limit)))
+
+    async def note_own(self, turn: AgentTurn) -> None:
+        """Write notes of a member's own where the summary for all leaves out much of what its tools returned."""
+        summary = self._summary_for_all(turn)
+        if summary is None:
+            return
+        history = history_of(turn, self._live, self._words, until=summary.through)
+        turns = measured(turn, self._live, history, self._services.count)
+        if not self._needs_own(turn, turns, history.summary):
+            return
+        before = history.summary.content if history.summary else ""
+        own = [one for past in turns for one in past.messages if one.author.id == turn.agent.id]
+        results = [one for one in own if one.role == Role.TOOL]
+        wanted = _Wanted(
+            request=self._request(turn, history.items(self._words), SUMMARY),
+            said=quotes([one for past in turns for one in past.messages], sum(past.tokens for past in turns)),
+            instead="\n\n".join((summary.content, pruned_text(own, results, brief=True))),
+            replaces=sum(past.tokens for past in turns) + tokens_of(before, turn.agent_model.model),
+        )
+        if text := await self._written(turn, wanted, SummaryNote.AUTO):
+            self._write(turn, text, summary.through, replaces=wanted.replaces, agent_id=turn.agent.id)
+
+    def _summary_for_all(self, turn: AgentTurn) -> Message | None:
+        """Return the summary for all that a member of a group gets, None where it gets none or has had notes of its own."""
+        live = self._live
+        if live.session.group is None or not live.is_summarized or turn.parent_turn_id:
+            return None
+        if turn.kind == ORCHESTRATOR or turn.agent_model.guided:
+            return None
+        summary = summary_for(live, back_from(live, turn.follows or ""), turn.agent.id)
+        if summary is None or any(one.agent_id == turn.agent.id for one in live.summaries(summary.through)):
+            return None
+        return summary
+
+    def _needs_own(self, turn: AgentTurn, turns: Sequence[PastTurn], before: Message | None) -> bool:
+        """Whether a summary of these turns, and of notes before them, is for a member alone: it holds much that its tools
+        returned, which is nothing to the others.
+        """
+        if self._live.session.group is None or turn.kind == ORCHESTRATOR:
+            return False
+        results = (
+            one.content[:MAX_SENT_RESULT]
+            for past in turns
+            for one in past.messages
+            if one.role == Role.TOOL and one.author.id == turn.agent.id
+        )
+        tokens = sum(tokens_of(text, turn.agent_model.model) for text in results)
+        return tokens > OWN_RESULTS or bool(before and before.agent_id)
 
     async def _replace(self, turn: AgentTurn, limit: int, part: int | None, note: str) -> int:
         """Put a summary in place of the oldest turns; return how many tokens that saves, 0 where nothing changed."""
         if turn.parent_turn_id:
             return 0
-        words = self._services.prompts.lines(self._context.language, "assistant")
+        words = self._words
         history = history_of(turn, self._live, words)
         turns = measured(turn, self._live, history, self._services.count)
         place = turns_to_replace(turns, limit, part)
         if not place:
             return 0
         covered, through = turns[:place], turns[place - 1].turn_id
+        messages = [message for one in covered for message in one.messages]
         before = history.summary.content if history.summary else ""
         replaces = sum(one.tokens for one in covered) + tokens_of(before, turn.agent_model.model)
-        self._show(Reason.SUMMARISING)
-        try:
-            said = quotes([message for one in covered for message in one.messages], limit)
-            text = await self._written(turn, covered, before, said, replaces, note, alone=part is not None)
-        finally:
-            self._show("")
+        instead = extract(messages, before, words["quoted"])
+        sent, until = self._up_to(history, place, alone=part is not None or self._helper(turn) is not None)
+        wanted = _Wanted(
+            request=self._request(turn, sent.items(words), SUMMARY, until=until, tail=part is None),
+            said=quotes(messages, limit),
+            instead=instead if _is_worth(turn, instead, replaces) else "",
+            replaces=replaces,
+        )
+        text = await self._written(turn, wanted, note)
         if text is None:
             return 0
-        self._write(turn, text, through=through, replaces=replaces)
+        own = self._needs_own(turn, covered, history.summary)
+        agent_id = turn.agent.id if own else ""
+        self._write(turn, text, through, replaces=replaces, agent_id=agent_id)
         return replaces - tokens_of(text.content, turn.agent_model.model)
 
-    async def _written(
-        self,
-        turn: AgentTurn,
-        covered: list[PastTurn],
-        before: str,
-        said: list[str],
-        replaces: int,
-        note: str,
-        *,
-        alone: bool,
-    ) -> _Summary | None:
-        """Return a summary by the turn's own model, else an extract; None where nothing may change."""
-        words = self._services.prompts.lines(self._context.language, "assistant")
-        messages = [message for one in covered for message in one.messages]
-        helper = self._helper(turn)
+    def _up_to(self, history: History, place: int, *, alone: bool) -> tuple[History, str]:
+        """Return what is sent for a summary of the first turns, and how the model is told where to stop.
+
+        Where it begins as the request of the turn's next call does, the provider takes it from its cache. With `alone`
+        nothing behind these turns is sent: then it is shorter.
+        """
+        turns = list(history.turns)
+        while len(turns) > place and not alone and self._live.turn(turns[-1][0])[0].role == Role.USER:
+            # What the user wants now must not be answered here.
+            turns.pop()
+        if alone or len(turns) <= place:
+            return replace(history, turns=turns[:place]), ""
+        said = next((one.content for one in self._live.turn(turns[place][0]) if one.content.strip()), "")
+        text = self._words["until"].format(text=" ".join(said.split())[:MOST_BEGINNING])
+        return replace(history, turns=turns), f"\n\n{text}"
+
+    def _request(
+        self, turn: AgentTurn, items: list[Item], prompt: str, *, until: str = "", tail: bool = False
+    ) -> ModelRequest:
+        """Return the request for a summary of what these items say: to the turn's own model as its next call would begin, or
+        all as one text to a helper, which did not take part.
+        """
+        services, language = self._services, self._context.language
+        text = services.prompts.text(language, prompt, until=until)
+        if helper := self._helper(turn):
+            content = as_transcript(items) + "\n\n" + text
+            messages = ({"role": Role.USER, "content": content},)
+            return ModelRequest(provider=helper.provider, model=helper.model, messages=messages)
+        functions = services.directory.functions(turn.agent, turn.stack, turn.mode, turn.given)
+        about_user = services.directory.about_user(turn.agent)
+        asked: list[Item] = [*items, {"role": Role.USER, "content": text}]
+        request = request_of(turn, asked, functions, self._words, about_user)
+        return replace(request, cache=turn_plan(turn, self._live, tail=True)) if tail else request
+
+    async def _written(self, turn: AgentTurn, wanted: _Wanted, note: str) -> _Summary | None:
+        """Return a summary by a model, else what stands in for it; None where nothing may change."""
+        self._show(Reason.SUMMARISING)
+        try:
+            return await self._by_model(turn, wanted, note)
+        finally:
+            self._show("")
+
+    async def _by_model(self, turn: AgentTurn, wanted: _Wanted, note: str) -> _Summary | None:
         for _ in range(ATTEMPTS):
             if not self._context.budget.take_model_call():
                 return None
             try:
-                content, call = await self._asked(turn, covered[-1].turn_id, alone=alone, helper=helper)
+                content, call = await ask_for_summary(
+                    self._live, self._services.models, wanted.request, turn.author, self._context.waits
+                )
             except ProviderError as error:
                 if error.kind in _SAME_FOR_THE_CALL:
                     return None
                 if error.kind == FailureKind.CONTEXT_WINDOW:
                     break
                 continue
-            if content and said:
-                content = "\n".join((f"{content}\n\n{words['quoted']}", *(f"> {text}" for text in said)))
-            if self._is_worth(turn, content, replaces):
-                return _Summary(content, note, (helper or turn.agent_model).name, call.usage)
+            if content and wanted.said:
+                quoted = (f"> {text}" for text in wanted.said)
+                content = "\n".join((f"{content}\n\n{self._words['quoted']}", *quoted))
+            if _is_worth(turn, content, wanted.replaces):
+                model = f"{wanted.request.provider}/{wanted.request.model}"
+                return _Summary(content, note, model, call.usage)
             note_in_vain(self._live, self._services.models, call, turn.author)
-        content = extract(messages, before, words["quoted"])
-        return _Summary(content, SummaryNote.EXTRACT) if self._is_worth(turn, content, replaces) else None
-
-    def _is_worth(self, turn: AgentTurn, content: str, replaces: int) -> bool:
-        return bool(content) and tokens_of(content, turn.agent_model.model) <= MOST_LEFT * replaces
+        return _Summary(wanted.instead, SummaryNote.EXTRACT) if wanted.instead else None
 
     def _helper(self, turn: AgentTurn) -> AgentModel | None:
         """Return who writes summaries in place of the turn's own model."""
@@ -229,55 +343,64 @@ class Summarizing:
         helper = directory.helper_for(self._live.messages, own, imported=imported)
         return None if helper.name == own.name else helper
 
-    async def _asked(
-        self, turn: AgentTurn, through: str, *, alone: bool, helper: AgentModel | None
-    ) -> tuple[str, MeteredCall]:
-        """Ask for a summary; return its text, "" where it is not whole. Raises ProviderError."""
-        services, context = self._services, self._context
-        functions = services.directory.functions(turn.agent, turn.stack, turn.mode, turn.given)
-        request = summary_request(
-            turn,
-            self._live,
-            functions,
-            services.prompts,
-            context.language,
-            through,
-            about_user=services.directory.about_user(turn.agent),
-            alone=alone,
-            helper=helper,
-        )
-        if not alone and helper is None:
-            request = replace(request, cache=turn_plan(turn, self._live, tail=True))
-        return await ask_for_summary(self._live, services.models, request, turn.author, context.waits)
-
     def _prune(self, turn: AgentTurn, limit: int) -> bool:
         """Shorten what tools returned early in the turn; say whether anything was."""
-        messages = self._live.turn(turn.turn_id)
-        done = [one for one in self._live.summaries(turn.turn_id) if is_usable(self._live, one)]
+        _, messages = notes_and_rest(self._live, turn.turn_id)
+        done = usable_summaries(self._live, turn.turn_id)
         results, replaces = results_to_prune(messages, done, limit, turn.agent_model.model)
         if not results:
             return False
         text = _Summary(pruned_text(messages, results), SummaryNote.PRUNED)
-        self._write(turn, text, through=turn.turn_id, through_message=results[-1].id, replaces=replaces)
+        self._write_of_turn(turn, text, results[-1], replaces)
         return True
 
-    def _write(
-        self, turn: AgentTurn, text: _Summary, *, through: str, replaces: int, through_message: str = ""
-    ) -> None:
-        message = summary_message(
-            turn.author,
-            text.content,
-            model=text.model,
-            usage=text.usage,
-            note=text.note,
-            through=through,
-            through_message=through_message,
-            agent_id=turn.agent.id if through_message else "",
+    async def _note_turn(self, turn: AgentTurn, limit: int) -> bool:
+        """Put notes in place of the turn's earliest calls, where they are long with short results too; say whether that was
+        done.
+        """
+        live, words, model = self._live, self._words, turn.agent_model.model
+        notes, messages = notes_and_rest(live, turn.turn_id)
+        last = part_to_note(messages)
+        if last is None:
+            return False
+        covered = messages[: messages.index(last) + 1]
+        calls = {call.id for one in covered for call in one.tool_calls}
+        results = [one for one in messages if one.tool_call_id in calls]
+        before = notes.content if notes else ""
+        if tokens_of("\n".join((before, pruned_text(messages, results))), model) < LEAST_REPLACED * limit:
+            return False
+        items = turn_items(turn.turn_id, turn, live, words, until=last.id)
+        factor = self._services.count.factor(live.id, turn.agent_model.provider, model)
+        sent = ModelRequest(provider=turn.agent_model.provider, model=model, messages=tuple(items))
+        replaces = round(request_tokens(sent) * factor)
+        instead = "\n".join(filter(None, (before, pruned_text(messages, results, brief=True))))
+        wanted = _Wanted(
+            request=self._request(turn, [*items_before(turn, live, words), *items], TURN_SUMMARY, tail=True),
+            said=quotes(covered, limit),
+            instead=instead if _is_worth(turn, instead, replaces) else "",
             replaces=replaces,
         )
+        text = await self._written(turn, wanted, SummaryNote.AUTO)
+        if text is None:
+            return False
+        self._write_of_turn(turn, text, last, replaces)
+        return True
+
+    def _write_of_turn(self, turn: AgentTurn, text: _Summary, last: Message, replaces: int) -> None:
+        """Keep a summary of a turn's messages up to one."""
+        of = {"through_message": last.id, "agent_id": turn.agent.id}
+        self._write(turn, text, turn.turn_id, replaces=replaces, **of)
+
+    def _write(self, turn: AgentTurn, text: _Summary, through: str, **fields: object) -> None:
+        told = {"model": text.model, "usage": text.usage, "note": text.note}
+        message = summary_message(turn.author, text.content, through=through, **told, **fields)
         self._context.budget.note_answer(message)
         write_summary(self._live, message, turn.turn_id)
 
     def _show(self, reason: str) -> None:
         if self._live.session.status == Status.RUNNING:
             self._live.change(reason=reason)
+
+
+def _is_worth(turn: AgentTurn, content: str, replaces: int) -> bool:
+    return bool(content) and tokens_of(content, turn.agent_model.model) <= MOST_LEFT * replaces

@@ -118,6 +118,7 @@ class TurnTree:
         async def make_room() -> bool:
             return await self._summarizing.make_room(turn, sent[-1], refused=True)
 
+        await self._summarizing.note_own(turn)
         await self._summarizing.make_room(turn, request(Attempt()))
 
         words = services.prompts.lines(context.language, "assistant")

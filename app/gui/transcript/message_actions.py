@@ -92,7 +92,9 @@ def _of_message(message: Message, *, writable: bool, unused: bool) -> tuple[str,
     if message.role == Role.SUMMARY:
         if message.note == SummaryNote.PRUNED:
             return (COPY,)
-        return (COPY, EDIT, REDO_SUMMARY, USE_SUMMARY if unused else LEAVE_SUMMARY)
+        # Notes for one assistant alone are not made by a command.
+        again = () if message.agent_id else (REDO_SUMMARY,)
+        return (COPY, EDIT, *again, USE_SUMMARY if unused else LEAVE_SUMMARY)
     if message.role == Role.USER:
         return (COPY, EDIT, RETRY, RETRY_WITH, CONTINUE_FROM)
     cut = message.state == MessageState.STOPPED or is_cut(message)

@@ -81,7 +81,8 @@ class SummaryRow(ContextRow[SummaryContext]):
 
     def tip_at(self, point: QPoint) -> str:
         """Return what the line means, under a point of it."""
-        tip = "summary.notes.tip" if self.message.author.kind == NOTES else "summary.tip"
+        tip = "summary.turn.tip" if self.message.through_message else "summary.tip"
+        tip = "summary.notes.tip" if self.message.author.kind == NOTES else tip
         return self.style.texts(tip) if self._line.contains(point) else ""
 
     def describe(self) -> str:
