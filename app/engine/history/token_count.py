@@ -11,7 +11,8 @@ from app.core.provider import ModelRequest
 
 # Tokens a character takes, measured with the tokenizers of six families of models.
 _LETTER, _DIGIT, _SIGN, _SPACE, _OTHER = 0.27, 1.1, 0.5, 0.1, 1.0
-_CLAUDE_HANGUL = 1.5
+# Hangul, where it takes more or less beside other letters than it does for most models.
+_HANGUL_OF = {"claude": 1.5, "gemma": 0.88}
 _NEW_CLAUDE = 1.3
 
 # What a message has beside its words, and what a picture takes, and a page of a PDF file with its text.
@@ -33,7 +34,7 @@ _CLAUDE = re.compile(r"claude-(opus|sonnet|haiku)-(\d+)(?:[-.](\d{1,2})(?!\d))?"
 def tokens_of(text: str, model: str = "") -> int:
     """Return about how many tokens a text has for a model; "" for any."""
     count = _count_of(text)
-    hangul = _CLAUDE_HANGUL if "claude" in model else _OTHER
+    hangul = next((weight for name, weight in _HANGUL_OF.items() if name in model), _OTHER)
     return ceil((count.plain + count.hangul * hangul) * (_NEW_CLAUDE if _has_new_tokenizer(model) else 1))
 
 
