@@ -345,8 +345,6 @@ def _parser(texts: Texts) -> _Parser:
     ask = command(CommandName.ASK)
     add(ask, "assistant", text="who", metavar="WHO")
     add(ask, "text", text="text", metavar="TEXT")
-    add(ask, "--file", text="file", action="append", metavar="PATH", dest="files")
-    add(ask, "--as-it-looks", text="as_it_looks", action="store_true", dest="as_it_looks")
     add(ask, "--session", text="session", metavar="ID")
     efforts = [one.value for one in Effort if one != Effort.AUTO]
     add(ask, "--effort", text="effort", choices=efforts)
@@ -381,7 +379,11 @@ def _parser(texts: Texts) -> _Parser:
         text="action",
         choices=[one.value for one in (Action.RETRY, Action.SKIP, Action.ACCEPT)],
     )
-    add(of_a_session[CommandName.REPLY], "text", text="text", metavar="TEXT")
+    reply = of_a_session[CommandName.REPLY]
+    add(reply, "text", text="text", metavar="TEXT")
+    for made in (ask, reply):
+        add(made, "--file", text="file", action="append", metavar="PATH", dest="files")
+        add(made, "--as-it-looks", text="as_it_looks", action="store_true", dest="as_it_looks")
     again = of_a_session[CommandName.RETRY]
     add(again, "--model", text="retry_model", metavar="PROVIDER/MODEL")
     add(again, "--effort", text="retry_effort", choices=efforts)

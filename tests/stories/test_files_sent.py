@@ -36,6 +36,13 @@ def test_files_of_all_kinds_are_sent_along(openai: WireServer, tmp_path: Path) -
     asked = sent(openai)
     for words in ("[page 2]", "Seoul and others", "분기 보고", "data:image/png;base64,"):
         assert words in asked
+    session_id = done.events[0]["session_id"]
+    more = moot("reply", session_id, "And here?", "--file", str(tmp_path / "report.xlsx"), "--json")
+    assert (more.status, more.err) == (0, "")
+    kept = look("show", session_id, "--json").json["messages"][2]["attachments"]
+    assert [one["name"] for one in kept] == ["report.xlsx"] and kept[0]["text"] in json.loads(sent(openai))[
+        -1
+    ]["content"]
 
 
 def test_a_pdf_is_sent_as_it_looks_to_models_that_see(

@@ -37,7 +37,7 @@ async def ask(run: CommandRun) -> int:
     engine, text = run.moot.engine, run.arguments.text
     mode, effort = run.arguments.mode, run.arguments.effort
     who = await _who(run)
-    attachments = await _attachments(run, who)
+    attachments = await attachments_of(run, who)
     await _say_what_waits(run, who)
     if not run.arguments.session:
 
@@ -65,8 +65,10 @@ async def ask(run: CommandRun) -> int:
     return await follow_chat(run, live, send)
 
 
-async def _attachments(run: CommandRun, who: Agent | Group) -> tuple[Attachment, ...]:
-    """Read the files that were given. Raises BadInput for one that cannot be read, or that the model does not take."""
+async def attachments_of(run: CommandRun, who: Agent | Group | None) -> tuple[Attachment, ...]:
+    """Read the files that were given; without `who` only as text. Raises BadInput for one that cannot be read, or that the
+    model does not take.
+    """
     engine, attachments = run.moot.engine, []
     for path in run.arguments.files:
         picture, looks = is_image_file(Path(path)), run.arguments.as_it_looks and is_pdf(Path(path))
@@ -77,16 +79,18 @@ async def _attachments(run: CommandRun, who: Agent | Group) -> tuple[Attachment,
         if looks:
             attachments.append(await _as_it_looks(run, path, who))
             continue
-        if not any(one.images for one in engine.models_for(who)):
+        if who is None or not any(one.images for one in engine.models_for(who)):
             raise BadInput("attachment_no_images", name=path)
         with named(path):
             attachments.append(await engine.files.picture(Path(path)))
     return tuple(attachments)
 
 
-async def _as_it_looks(run: CommandRun, path: str, who: Agent | Group) -> Attachment:
+async def _as_it_looks(run: CommandRun, path: str, who: Agent | Group | None) -> Attachment:
     """Read a PDF file to be sent as it looks; say so if only its first pages are seen. Raises BadInput."""
     engine = run.moot.engine
+    if who is None:
+        raise BadInput("pdf_not_seen", name=path)
     await engine.connections.learn_about(engine.models_for(who))
     look = look_of(engine.models_for(who))
     if not look:
@@ -141,13 +145,32 @@ def _said_to(live: LiveSession, who: Agent | Group, text: str) -> str:
     raise BadInput("not_in_session", who=who.name, title=session.title)
 
 
+def _speaker_of(run: CommandRun, live: LiveSession) -> Agent | Group | None:
+    """Return whose models read what is sent to a session, None where they are several or gone."""
+    session = live.session
+    with contextlib.suppress(NotFound):
+        if session.group is not None:
+            return run.moot.engine.groups.find(session.group.id)
+        if session.workflow is None:
+            return run.moot.engine.assistants.find(live.chat_session.chat.assistant_id)
+    return None
+
+
+def check_no_files(run: CommandRun) -> None:
+    """Raise BadInput where files were given to what takes none."""
+    if run.arguments.files:
+        raise BadInput("files_not_here", name=run.arguments.files[0])
+
+
 async def reply_to_chat(run: CommandRun, live: LiveSession) -> int:
     """Answer the oldest open question; if there is none, send a message."""
     chats = run.moot.engine.chats
     text = run.arguments.text
     waiting = [question for session_id, question in chats.needs_you() if session_id == live.id]
     if not waiting:
-        return await follow_chat(run, live, lambda: chats.send(live.id, text))
+        attachments = await attachments_of(run, _speaker_of(run, live))
+        return await follow_chat(run, live, lambda: chats.send(live.id, text, attachments))
+    check_no_files(run)
     question = min(waiting, key=lambda one: one.id)
     if question.prompt is None or question.prompt.type != PromptType.APPROVAL:
         return await follow_chat(run, live, lambda: chats.answer(live.id, question.id, text))

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from app.cli.command_run import CommandRun
+from app.cli.commands.chats import check_no_files
 from app.cli.commands.debates import setup_of
 from app.cli.exit_status import BY_STATUS, PAUSED_OR_STOPPED
 from app.cli.printing.councils import CouncilPrinter, council_text
@@ -67,6 +68,7 @@ async def resume_council(run: CommandRun, live: LiveSession) -> int:
 
 async def reply_to_council(run: CommandRun, live: LiveSession) -> int:
     """Ask all participants something more."""
+    check_no_files(run)
 
     async def start() -> str:
         await run.warm_up()

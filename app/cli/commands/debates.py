@@ -1,6 +1,7 @@
 """The commands of debates: start, resume, reply, show."""
 
 from app.cli.command_run import CommandRun
+from app.cli.commands.chats import attachments_of
 from app.cli.exit_status import OK
 from app.cli.parser import Arguments, parse_spec
 from app.cli.printing.debates import DebatePrinter
@@ -49,7 +50,8 @@ async def resume_debate(run: CommandRun, live: LiveSession) -> int:
 async def reply_to_debate(run: CommandRun, live: LiveSession) -> int:
     """Say something in a debate; the next participant reads it."""
     session_id, before = live.id, len(live.messages)
-    await run.moot.engine.debates.say(session_id, run.arguments.text)
+    attachments = await attachments_of(run, None)
+    await run.moot.engine.debates.say(session_id, run.arguments.text, attachments)
     await run.moot.store.flush(session_id)
     if run.arguments.json:
         said = next(message for message in live.messages[before:] if message.role == "user")
