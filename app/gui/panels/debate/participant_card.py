@@ -1,6 +1,6 @@
 """A participant in Setup: its tick in the list of those on offer, and its row with name, model, role, effort and prompt."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
@@ -18,6 +18,7 @@ from app.gui.panels.debate.model_button import ModelButton
 from app.gui.widgets.badge import Avatar
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import Choice, TickBox, icon_button, name_button, put_in_tab_order
+from app.gui.widgets.wording import named
 
 OWN = "own"
 EDGE, SPACE = 9, 6
@@ -47,7 +48,7 @@ class ParticipantCard(QFrame):
         """`statuses` returns the providers by their ids, `facts` what is known about a model."""
         super().__init__(parent)
         self.setProperty("kind", "card")
-        self._language, self._statuses, self._facts = language, statuses, facts
+        self._language, self._look, self._statuses, self._facts = language, look, statuses, facts
         self.candidate = candidate
         self._participant = candidate.participant
         # The provider and model that the user chose in place of those on offer.
@@ -57,7 +58,9 @@ class ParticipantCard(QFrame):
         self._roles_shown = False
         # Whether the user wants it to take part; None if they did not choose.
         self._wanted: bool | None = None
-        self._role_default = BUILT_IN_ROLES[0]
+        self._role_value = self._role_default = BUILT_IN_ROLES[0]
+        # The efforts that the model takes; none where that is not known.
+        self._efforts: tuple[str, ...] = ()
         self._role_chosen = False
         self.added = added
         person = candidate.participant.id
@@ -74,10 +77,9 @@ class ParticipantCard(QFrame):
         self._model = ModelButton(
             language, look, f"model_{person}", lambda: tuple(statuses().values()), facts
         )
-        self._role = Choice(look)
-        self._role.setObjectName(f"role_{person}")
-        self._effort = Choice(look)
-        self._effort.setObjectName(f"effort_{person}")
+        # Made when they are shown: few of those on offer take part, and most without a role or an effort.
+        self._role: Choice | None = None
+        self._effort: Choice | None = None
         self._prompt = icon_button(look, "pencil", f"prompt_{person}", self._on_prompt, checkable=True)
         self._prompt.setFixedSize(26, 26)
         self._remove = icon_button(look, "x", f"remove_{person}", self._on_remove)
@@ -86,7 +88,7 @@ class ParticipantCard(QFrame):
         self._own.setMaxLength(400)
         self._own.setVisible(False)
         self._choices = QWidget()
-        hbox(self._role, self._effort, inside=self._choices, spacing=SPACE)
+        self._choices_row = hbox(inside=self._choices, spacing=SPACE)
         self._row = hbox(self._avatar, self._name, self._model, STRETCH, self._choices, spacing=SPACE)
         self._row.setContentsMargins(EDGE, 5, EDGE, 5)
         for control in (self._prompt, self._remove):
@@ -99,8 +101,6 @@ class ParticipantCard(QFrame):
         self.tick.toggled.connect(self._on_toggled)
         self._name.textChanged.connect(self._on_name_changed)
         self._model.chosen.connect(self._on_model_chosen)
-        self._role.activated.connect(self._on_role_activated)
-        self._effort.activated.connect(self._on_effort_chosen)
         self._own.textChanged.connect(lambda _text: self._on_role_chosen())
         self._show_state()
         self.retranslate()
@@ -108,7 +108,7 @@ class ParticipantCard(QFrame):
     @property
     def stops(self) -> tuple[QWidget, ...]:
         """The widgets Tab stops at, in order."""
-        choices, buttons = (self._role, self._effort), (self._prompt, self._remove)
+        choices, buttons = self._menus, (self._prompt, self._remove)
         below = self._below.indexOf(self._choices) >= 0
         menus = (*buttons, *choices) if below else (*choices, *buttons)
         return (self._name, self._model, *menus, self._own)
@@ -163,9 +163,9 @@ class ParticipantCard(QFrame):
             self._name.setText(draft.name)
         if draft.role:
             self._role_chosen = True
-            place = self._role.findData(draft.role)
-            self._role.setCurrentIndex(place if place >= 0 else self._role.findData(OWN))
-            self._own.setText("" if place >= 0 else draft.role)
+            built_in = draft.role in (*BUILT_IN_ROLES, OWN)
+            self._role_value = draft.role if built_in else OWN
+            self._own.setText("" if built_in else draft.role)
         self._model_chosen = (draft.provider, draft.model) if draft.own_model else None
         self._participant = replace(self._participant, system_prompt=draft.system_prompt)
         self._use_model()
@@ -184,9 +184,10 @@ class ParticipantCard(QFrame):
     def show_roles(self, shown: bool, default: str) -> None:
         """Show or hide the roles; `default` is chosen until the user chooses one."""
         self._roles_shown = shown
-        if shown and not self._role_chosen and self._role.currentData() == self._role_default:
-            self._role.setCurrentIndex(BUILT_IN_ROLES.index(default))
-            self._role_default = default
+        if shown and not self._role_chosen and self._role_value == self._role_default:
+            self._role_value = self._role_default = default
+            if self._role is not None:
+                self._role.setCurrentIndex(self._role.findData(default))
         self._show_parts()
 
     def set_speaker_index(self, index: int) -> None:
@@ -206,18 +207,10 @@ class ParticipantCard(QFrame):
             self._prompt, words("setup.prompt.of_changed" if edited else "setup.prompt.of", name=name)
         )
         name_button(self._remove, words("setup.remove_voice", name=name))
-        self._role.setAccessibleName(words("setup.role", name=name))
-        self._effort.setAccessibleName(words("setup.effort", name=name))
-        self._effort.setToolTip(words("answers.effort"))
         self._own.setPlaceholderText(words("role.own.placeholder"))
         self._own.setAccessibleName(words("role.own.placeholder"))
-        index = max(0, self._role.currentIndex())
-        self._role.clear()
-        for role in BUILT_IN_ROLES:
-            self._role.addItem(words(f"role.{role}"), role)
-        self._role.addItem(words("role.own"), OWN)
-        self._role.setCurrentIndex(index)
-        self._fill_effort()
+        self._efforts = self._facts(self._participant.provider, self._participant.model).efforts or ()
+        self._fill_menus()
         self._show_parts()
 
     def minimumSizeHint(self) -> QSize:
@@ -225,8 +218,7 @@ class ParticipantCard(QFrame):
 
     def line_width(self) -> int:
         """Return the width in pixels at which the row fits into one line."""
-        menus = [one for one in (self._role, self._effort) if not one.isHidden()]
-        parts = (self._avatar, self._model, self._prompt, self._remove, *menus)
+        parts = (self._avatar, self._model, self._prompt, self._remove, *self._menus)
         return 2 * EDGE + self._name_width() + sum(_width_of(one) for one in parts if not one.isHidden())
 
     def arrange(self, *, one_line: bool) -> None:
@@ -236,16 +228,12 @@ class ParticipantCard(QFrame):
             before.removeWidget(self._choices)
             after.insertWidget(self._row.indexOf(self._prompt) if one_line else 0, self._choices)
             put_in_tab_order(self.stops)
-        below = not one_line and (self._has_role or self._has_effort)
+        below = not one_line and (self._roles_shown or bool(self._efforts))
         self._below.setContentsMargins(UNDER_NAME, 0, EDGE, 7 if below else 0)
 
     @property
-    def _has_role(self) -> bool:
-        return self._roles_shown
-
-    @property
-    def _has_effort(self) -> bool:
-        return self._effort.count() > 1
+    def _menus(self) -> tuple[Choice, ...]:
+        return tuple(one for one in (self._role, self._effort) if one is not None)
 
     @property
     def _has_prompt(self) -> bool:
@@ -260,22 +248,30 @@ class ParticipantCard(QFrame):
         if provider in self._statuses():
             self._participant = replace(self._participant, provider=provider, model=model)
 
-    def _fill_effort(self) -> None:
-        """Offer the efforts that the model takes; none where that is not known."""
-        efforts = self._facts(self._participant.provider, self._participant.model).efforts
-        self._effort.clear()
-        for value in (Effort.AUTO, *(efforts or ())):
-            self._effort.addItem(self._language(f"setup.effort.{value}"), str(value))
-        effort = self._style.get("effort", self._participant.effort)
-        self._effort.setCurrentIndex(max(0, self._effort.findData(effort)))
+    def _fill_menus(self) -> None:
+        """Offer roles and efforts in the menus that are there."""
+        words, name = self._language, self._name.text()
+        if self._role is not None:
+            roles = [(role, words(f"role.{role}")) for role in (*BUILT_IN_ROLES, OWN)]
+            _fill(self._role, words("setup.role", name=name), roles, self._role_value)
+        if self._effort is not None:
+            efforts = [(one, words(f"setup.effort.{one}")) for one in (Effort.AUTO, *self._efforts)]
+            effort = self._style.get("effort", self._participant.effort)
+            _fill(self._effort, words("setup.effort", name=name), efforts, effort)
+            self._effort.setToolTip(words("answers.effort"))
+
+    def _new_menu(self, name: str, chosen: Callable[[], None]) -> Choice:
+        menu = named(f"{name}_{self.candidate.participant.id}", Choice(self._look))
+        menu.activated.connect(chosen)
+        self._choices_row.insertWidget(0 if name == "role" else -1, menu)
+        return menu
 
     def _name_width(self) -> int:
         words = self._name.fontMetrics().horizontalAdvance(self._name.text())
         return max(LEAST, min(LONGEST, words + 18))
 
     def _chosen_role(self) -> str:
-        role = str(self._role.currentData())
-        return self._own.text().strip() if role == OWN else role
+        return self._own.text().strip() if self._role_value == OWN else self._role_value
 
     def _show_state(self) -> None:
         """Show whether the participant can take part, and does."""
@@ -287,10 +283,19 @@ class ParticipantCard(QFrame):
         self.setVisible(self.chosen)
 
     def _show_parts(self) -> None:
-        self._role.setVisible(self._has_role)
-        self._effort.setVisible(self._has_effort)
+        menus = self._menus
+        if self.chosen and self._roles_shown and self._role is None:
+            self._role = self._new_menu("role", self._on_role_activated)
+        if self.chosen and self._efforts and self._effort is None:
+            self._effort = self._new_menu("effort", self._on_effort_chosen)
+        if self._menus != menus:
+            self._fill_menus()
+            put_in_tab_order(self.stops)
+        for menu, shown in ((self._role, self._roles_shown), (self._effort, bool(self._efforts))):
+            if menu is not None:
+                menu.setVisible(shown)
         self._prompt.setVisible(self._has_prompt)
-        own = self._roles_shown and self._role.currentData() == OWN
+        own = self._roles_shown and self._role_value == OWN
         self._own.setVisible(own)
         self._own_row.setContentsMargins(10, 0, 10, 10 if own else 0)
 
@@ -302,6 +307,7 @@ class ParticipantCard(QFrame):
 
     def _on_toggled(self, on: bool) -> None:
         self._wanted = on
+        self._show_parts()
         self.setVisible(on)
         self.changed.emit()
 
@@ -329,18 +335,29 @@ class ParticipantCard(QFrame):
         self.prompt_requested.emit()
 
     def _on_effort_chosen(self) -> None:
-        self._style["effort"] = str(self._effort.currentData())
+        if self._effort is not None:
+            self._style["effort"] = str(self._effort.currentData())
         self.changed.emit()
 
     def _on_role_activated(self) -> None:
         self._role_chosen = True
+        if self._role is not None:
+            self._role_value = str(self._role.currentData())
         self._on_role_chosen()
 
     def _on_role_chosen(self) -> None:
         self._show_parts()
-        if self._role.currentData() == OWN and not self._own.text():
+        if self._role_value == OWN and not self._own.text():
             self._own.setFocus(Qt.FocusReason.OtherFocusReason)
         self.changed.emit()
+
+
+def _fill(menu: Choice, name: str, rows: Iterable[tuple[str, str]], value: str) -> None:
+    menu.setAccessibleName(name)
+    menu.clear()
+    for row, text in rows:
+        menu.addItem(text, str(row))
+    menu.setCurrentIndex(max(0, menu.findData(value)))
 
 
 def _width_of(control: QWidget) -> int:

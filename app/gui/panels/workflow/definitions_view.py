@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QLineEdit, QListWidget, QListWidgetItem, QWidget
 
 from app.core.text import visible
@@ -108,10 +109,20 @@ class DefinitionsView(DefinitionEditor[WorkflowDefinition]):
                 if one.id == wanted:
                     self.list.setCurrentItem(item)
             self.list.setFixedHeight(tall(ROW) * min(MOST_ROWS, max(1, self.list.count())) + 12)
-        if not wanted and definitions:
-            self.list.setCurrentRow(0)
+        if not wanted:
+            self._choose_first()
         elif wanted and self._is_changed_elsewhere(self._definitions[wanted]):
             self.show_definition(wanted)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._choose_first()
+
+    def _choose_first(self) -> None:
+        """Show the first definition where none is; not before the tab is looked at, because its form is large."""
+        begun = self._definition is not None or self.isVisible()
+        if begun and self.definition_id not in self._definitions and self.list.count():
+            self.list.setCurrentRow(0)
 
     def show_definition(self, definition_id: str) -> None:
         """Show a definition for editing, or read-only if it comes with the program."""
