@@ -92,6 +92,8 @@ class WelcomeController(Controller):
 
     def _debaters(self) -> str:
         """Return who takes part in what begins here, and for how many rounds or calls."""
+        if self._mode not in WITH_SEVERAL:
+            return ""
         setup, words = self._setup.setup(), self._language
         if len(setup.participants) < MIN_PARTICIPANTS:
             return words("setup.invalid.participants")

@@ -160,6 +160,8 @@ class Look(QObject):
         self._shown_moves = self.moves
         duration = MOTION_MS if self._shown_moves else 0
         sheet += f"\nQAbstractScrollArea, QScrollBar {{ widget-animation-duration: {duration}; }}"
+        # One sheet after another would take Qt many times as long: it looks at each widget's children again and again.
+        self._app.setStyleSheet("")
         self._app.setStyleSheet(sheet)
         # A new style sheet restores the fonts that a platform theme (gtk3) has for some classes.
         if QApplication.font(QLABEL) != QApplication.font():

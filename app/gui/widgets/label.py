@@ -208,6 +208,7 @@ class Paragraph(WrappedText):
     def __init__(
         self, kind: str = "", parent: QWidget | None = None, *, centred: bool = False, text: str = ""
     ) -> None:
+        self._heights: dict[int, int] = {}
         super().__init__(kind, parent)
         if centred:
             self.alignment = Qt.AlignmentFlag.AlignHCenter
@@ -220,8 +221,13 @@ class Paragraph(WrappedText):
     def setText(self, text: str) -> None:
         """Show `text`."""
         self._text = text
+        self._heights.clear()
         self.setAccessibleName(text)
         self._place()
+
+    def changeEvent(self, event: QEvent) -> None:
+        self._heights.clear()
+        super().changeEvent(event)
 
     def lines(self) -> list[str]:
         """Return the lines as broken at the current width."""
@@ -232,7 +238,11 @@ class Paragraph(WrappedText):
         return [self._text[places.from_qt(start) : places.from_qt(end)] for start, end in ends]
 
     def heightForWidth(self, width: int) -> int:
-        return math.ceil(self._layouts(width)[0].lineCount() * self._line_height())
+        # Layouts ask for the same few widths again and again.
+        self.ensurePolished()
+        if width not in self._heights:
+            self._heights[width] = math.ceil(self._layouts(width)[0].lineCount() * self._line_height())
+        return self._heights[width]
 
     def sizeHint(self) -> QSize:
         self.ensurePolished()

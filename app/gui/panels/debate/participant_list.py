@@ -1,9 +1,9 @@
 """The participants of a debate that is being set up: their rows in order, and the list in which they are chosen."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from PySide6.QtCore import QEvent, Signal
+from PySide6.QtCore import QEvent, QSignalBlocker, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
@@ -22,6 +22,7 @@ from app.gui.widgets.boxes import vbox
 class ParticipantList(QWidget):
     """The cards of all participants on offer; those that take part are shown, all can be ticked in `picker`.
 
+    They are made when they are asked for first: a window that opens need not wait for them.
     Signals: changed() after a change in a card, rearranged() after cards were added or removed,
     prompt_requested(card), set_up_requested(provider id), participant_removed(draft, position).
     """
@@ -39,13 +40,31 @@ class ParticipantList(QWidget):
         self._engine = engine
         self._added = 0
         self._statuses: dict[str, ProviderStatus] = {}
-        self.cards: list[ParticipantCard] = []
+        self._made = False
+        self._waiting: tuple[ParticipantDraft, ...] = ()
+        self._cards: list[ParticipantCard] = []
         self._rows: dict[ParticipantCard, PickRow] = {}
         self.picker = ParticipantPicker(language, look, self)
         self.picker.opened.connect(self._offer)
         self.picker.model_chosen.connect(self._on_model_chosen)
         language.changed.connect(self._offer)
         self._column = vbox(inside=self, spacing=7)
+
+    @property
+    def made(self) -> Sequence[ParticipantCard]:
+        """The cards made so far."""
+        return self._cards
+
+    @property
+    def cards(self) -> Sequence[ParticipantCard]:
+        """All cards, made if necessary."""
+        if not self._made:
+            self._made = True
+            # Without the drafts the set-up would be another one.
+            with QSignalBlocker(self):
+                self.refresh()
+            self.show_drafts(self._waiting)
+        return self._cards
 
     @property
     def can_judge(self) -> bool:
@@ -55,11 +74,16 @@ class ParticipantList(QWidget):
     @property
     def drafts(self) -> tuple[ParticipantDraft, ...]:
         """The user's changes to the participants."""
-        return tuple(candidate for card in self.cards if (candidate := card.draft) is not None)
+        if not self._made:
+            return self._waiting
+        return tuple(candidate for card in self._cards if (candidate := card.draft) is not None)
 
     def show_drafts(self, drafts: Iterable[ParticipantDraft]) -> None:
         """Show what was set up before, without participants whose provider is gone."""
-        cards = {card.candidate.participant.id: card for card in self.cards}
+        if not self._made:
+            self._waiting = tuple(drafts)
+            return
+        cards = {card.candidate.participant.id: card for card in self._cards}
         for draft in drafts:
             card = self._add_from_draft(draft) if draft.added else cards.get(draft.id)
             if card is not None:
@@ -68,14 +92,16 @@ class ParticipantList(QWidget):
 
     def refresh(self) -> None:
         """Offer the participants the engine has now; keep the cards, and their changes, of those that stay."""
-        before = tuple(self.cards)
+        if not self._made:
+            return
+        before = tuple(self._cards)
         known = {card.candidate.participant.id: card for card in before}
         self._statuses = {status.config.id: status for status in self._engine.providers()}
         # First those that take part by default, last those that have to be set up.
         candidates = sorted(
             self._engine.debates.candidates(), key=lambda one: (not one.status.ready, not one.chosen)
         )
-        self.cards.clear()
+        self._cards.clear()
         for candidate in candidates:
             card = known.pop(candidate.participant.id, None)
             if card is None:
@@ -89,7 +115,7 @@ class ParticipantList(QWidget):
                 if status is not None:
                     card.show_candidate(replace(card.candidate, status=status, note=status.problem))
                 self._put(card)
-            elif card not in self.cards:
+            elif card not in self._cards:
                 self._drop(card)
         self._offer()
         self.rearranged.emit()
@@ -106,7 +132,7 @@ class ParticipantList(QWidget):
     def put_back(self, draft: ParticipantDraft, place: int) -> None:
         """Add a removed participant again, at its position."""
         if (card := self._add_from_draft(draft)) is not None:
-            self.cards.remove(card)
+            self._cards.remove(card)
             self._put(card, place)
             card.show_draft(draft)
         self.rearranged.emit()
@@ -124,7 +150,7 @@ class ParticipantList(QWidget):
     def _arrange(self) -> None:
         """Lay out all cards in one line each, or none of them."""
         width = self.width()
-        shown = [card for card in self.cards if card.chosen]
+        shown = [card for card in self._cards if card.chosen]
         one_line = all(card.line_width() <= width for card in shown)
         for card in shown:
             card.arrange(one_line=one_line)
@@ -132,7 +158,7 @@ class ParticipantList(QWidget):
     def _add_from_draft(self, draft: ParticipantDraft) -> ParticipantCard | None:
         """Add a participant from its draft; return None if its model is no longer offered."""
         model = (draft.provider, draft.model)
-        candidates = sorted((card.candidate for card in self.cards), key=lambda one: not one.plain)
+        candidates = sorted((card.candidate for card in self._cards), key=lambda one: not one.plain)
         offered = [one for one in candidates if (one.participant.provider, one.participant.model) == model]
         status = self._statuses.get(draft.provider)
         if not offered and status is not None and draft.model in status.models:
@@ -173,7 +199,7 @@ class ParticipantList(QWidget):
     def _offer(self) -> None:
         """Offer in the list who is there now, and the models that are not among them."""
         words, rows = self._language, []
-        for card in self.cards:
+        for card in self._cards:
             if card.added:
                 continue
             candidate, row = card.candidate, self._rows[card]
@@ -183,8 +209,8 @@ class ParticipantList(QWidget):
             row.show_offer(words, candidate.participant.name, note, candidate.status)
             rows.append(row)
         self.picker.show_rows(rows)
-        offered = {_model_of(card) for card in self.cards if card.candidate.plain and not card.added}
-        added = {_model_of(card) for card in self.cards if card.added}
+        offered = {_model_of(card) for card in self._cards if card.candidate.plain and not card.added}
+        added = {_model_of(card) for card in self._cards if card.added}
         self.picker.show_models(
             [
                 ModelOffer(status, model, (status.config.id, model) in added)
@@ -197,7 +223,7 @@ class ParticipantList(QWidget):
     def _on_model_chosen(self, status: ProviderStatus, model: str, on: bool) -> None:
         """Add a participant with a model, or remove those with it."""
         if on:
-            names = {card.participant().name for card in self.cards if card.chosen}
+            names = {card.participant().name for card in self._cards if card.chosen}
             base = name = last_part(model)
             number = 1
             while name in names:
@@ -207,7 +233,7 @@ class ParticipantList(QWidget):
             self._add_copy(Candidate(participant, status), name)
             self.rearranged.emit()
             return
-        for card in [one for one in self.cards if one.added and _model_of(one) == (status.config.id, model)]:
+        for card in [one for one in self._cards if one.added and _model_of(one) == (status.config.id, model)]:
             self._on_remove(card)
 
     def _on_set_up(self, provider_id: str) -> None:
@@ -215,8 +241,8 @@ class ParticipantList(QWidget):
         self.set_up_requested.emit(provider_id)
 
     def _put(self, card: ParticipantCard, place: int | None = None) -> None:
-        at = len(self.cards) if place is None else min(place, len(self.cards))
-        self.cards.insert(at, card)
+        at = len(self._cards) if place is None else min(place, len(self._cards))
+        self._cards.insert(at, card)
         self._column.insertWidget(at, card)
 
     def _drop(self, card: ParticipantCard) -> None:
@@ -227,8 +253,8 @@ class ParticipantList(QWidget):
                 gone.deleteLater()
 
     def _on_remove(self, card: ParticipantCard) -> None:
-        place, draft = self.cards.index(card), card.draft
-        self.cards.remove(card)
+        place, draft = self._cards.index(card), card.draft
+        self._cards.remove(card)
         self._drop(card)
         self.changed.emit()
         self.participant_removed.emit(draft, place)

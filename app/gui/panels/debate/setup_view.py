@@ -1,6 +1,7 @@
 """Setup: the topic, the mode, the context files, who takes part, and Start."""
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal
@@ -126,13 +127,15 @@ class SetupView(QWidget):
             language,
             name="setup.participants",
         )
-        self._cards = self.seats.cards
         self._choose_judge("", "")
         self._lay_out()
         self._connect()
-        self.refresh_seats()
         self.set_context_paths(engine.settings().project_context)
         self._retranslate()
+
+    @property
+    def _cards(self) -> Sequence[ParticipantCard]:
+        return self.seats.cards
 
     def set_topic(self, topic: str) -> None:
         """Set the topic and put the cursor at its end."""
@@ -215,7 +218,7 @@ class SetupView(QWidget):
 
     def refresh_estimate(self) -> None:
         """Show the estimate and the efforts again, after prices and facts have arrived."""
-        for card in self._cards:
+        for card in self.seats.made:
             card.retranslate()
         self._refresh()
 
@@ -302,7 +305,7 @@ class SetupView(QWidget):
             *self.mode.findChildren(Button),
             self._add,
         ]
-        for card in self._cards:
+        for card in self.seats.made:
             stops += card.stops
         stops += [self.rounds, self.context, self._choose, *self._files.findChildren(IconButton)]
         stops += [self.opening, self.polls, self.verdict, self.judge, self.start]
@@ -311,6 +314,9 @@ class SetupView(QWidget):
 
     def _refresh(self) -> None:
         if self._filling:
+            return
+        if not self.seats.made and not self.isVisible():
+            self.draft_changed.emit(self.draft)
             return
         words = self._language
         roles = self.mode.value() == DebateMode.ROLES
@@ -437,7 +443,7 @@ class SetupView(QWidget):
             label.setText(words(f"setup.{key}"))
         names = tuple(words.mode(mode) for mode in MODES)
         self.mode.set_texts(names, tuple(words(f"mode.{mode}.hint") for mode in MODES))
-        for card in self._cards:
+        for card in self.seats.made:
             card.retranslate()
         self._refresh()
 
