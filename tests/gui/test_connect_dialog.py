@@ -83,7 +83,9 @@ async def test_a_key_is_pasted_tested_and_the_provider_ready(kind, person, monke
         assert status(person, kind).default_model == server.model
         await person.click("connect_go")
         await until(lambda: not person.sees("connect_dialog"))
-        seats = {card.candidate.participant.id: card for card in person.window.controller.panel.setup._cards}
+        seats = {
+            card.candidate.participant.id: card for card in person.window.controller.panel.setup.seats.cards
+        }
         assert seats[kind].candidate.status.ready
         assert took < 30
         assert not [one.refused for one in server.requests if one.refused]

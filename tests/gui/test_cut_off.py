@@ -220,7 +220,7 @@ async def debate_pages(person: Person) -> AsyncIterator[tuple[str, QWidget]]:
     yield "welcome", window.main_area
     yield "setup", panel
     setup.mode.set_value(DebateMode.ROLES)
-    ready = [card for card in setup._cards if card.candidate.status.ready]
+    ready = [card for card in setup.seats.cards if card.candidate.status.ready]
     for card in ready:
         card.tick.setChecked(True)
     setup.add_participant(ready[0].candidate)

@@ -161,7 +161,7 @@ async def test_setup_is_as_it_was_left(qapp, data_dir):
         setup.rounds.setValue(7)
         for name in ("debate_context", "debate_opening"):
             person.find(name).setChecked(True)
-        ada = next(card for card in setup._cards if card.candidate.participant.id == "ada")
+        ada = next(card for card in setup.seats.cards if card.candidate.participant.id == "ada")
         ada.findChild(QLineEdit).setText("Lovelace")
         ada.set_system_prompt("You are kind.")
         await person.choose("role_ada", "Against")

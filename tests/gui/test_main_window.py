@@ -54,7 +54,7 @@ async def test_nothing_is_cut_off_in_the_smallest_window(qapp, data_dir, languag
         assert cut_off(person) == []
         body = window.controller.panel.setup.findChild(type(window.welcome.findChild(QLabel).parentWidget()))
         assert body is not None
-        for card in window.controller.panel.setup._cards:
+        for card in window.controller.panel.setup.seats.cards:
             assert (
                 card.mapTo(window.controller.panel.setup, card.rect().topRight()).x()
                 <= window.controller.panel.setup.width()

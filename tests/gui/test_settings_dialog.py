@@ -35,7 +35,7 @@ async def test_a_key_is_write_only_and_opens_the_seat(person, data_dir):
     await until(lambda: "until Moot closes" in page(person)._key_source.text())
     assert field.text() == ""
     assert "forgotten" in page(person).result.text()
-    cards = {card.candidate.participant.id: card for card in person.window.controller.panel.setup._cards}
+    cards = {card.candidate.participant.id: card for card in person.window.controller.panel.setup.seats.cards}
     assert cards["openai"].candidate.status.ready
     for file in data_dir.rglob("*"):
         if file.is_file():
@@ -89,7 +89,9 @@ async def test_switching_off_takes_the_seat_away(person):
     await until(
         lambda: (
             "openai"
-            not in {card.candidate.participant.id for card in person.window.controller.panel.setup._cards}
+            not in {
+                card.candidate.participant.id for card in person.window.controller.panel.setup.seats.cards
+            }
         )
     )
 

@@ -29,14 +29,16 @@ async def person(qapp, data_dir):
 
 def card_of(person: Person, seat: str) -> ParticipantCard:
     cards = [
-        one for one in person.window.controller.panel.setup._cards if one.candidate.participant.id == seat
+        one
+        for one in person.window.controller.panel.setup.seats.cards
+        if one.candidate.participant.id == seat
     ]
     assert len(cards) <= 1
     return cards[0] if cards else None
 
 
 def ids(person: Person) -> list[str]:
-    return [one.candidate.participant.id for one in person.window.controller.panel.setup._cards]
+    return [one.candidate.participant.id for one in person.window.controller.panel.setup.seats.cards]
 
 
 @pytest.mark.timeout(180)
@@ -52,7 +54,7 @@ async def test_an_assistant_knows_its_role_the_mode_and_its_own_instructions(
         await desk.engine.assistants.save(agent)
         desk.debates.show_setup()
         await person.write("debate_topic", "Should we rewrite the parser?")
-        for card in desk.panel.setup._cards:
+        for card in desk.panel.setup.seats.cards:
             card.tick.setChecked(card.candidate.participant.id in ("auditor", "openai"))
         await person.click("segment_roles")
         await person.choose("role_openai", "For")
@@ -116,7 +118,7 @@ async def test_every_model_and_assistant_is_found_and_ticked_in_the_list(person)
     names = ["GPT", "GPT 2", "Checker", *([other] if other else [])]
     assert [one.name for one in setup.setup().participants] == names
     assert setup.start.text() == f"Start with {len(names)} participants"
-    shown = [card for card in setup._cards if card.isVisibleTo(setup)]
+    shown = [card for card in setup.seats.cards if card.isVisibleTo(setup)]
     assert [card.participant().name for card in shown] == names, "nobody takes part out of sight"
 
 
@@ -182,7 +184,7 @@ async def test_what_was_set_up_at_a_seat_outlives_every_change(person):
     claude._name.setText("지민")
     claude.set_system_prompt("You are terse.")
     setup.add_participant(gpt.candidate)
-    added = setup._cards[-1]
+    added = setup.seats.cards[-1]
     added._name.setText("Third")
     added.set_system_prompt("You are loud.")
     await person.choose("role_added-1", "Optimist")

@@ -29,7 +29,7 @@ async def person(qapp, data_dir):
 
 
 def cards(person) -> list[ParticipantCard]:
-    return person.window.controller.panel.setup._cards
+    return person.window.controller.panel.setup.seats.cards
 
 
 def card_of(person, seat: str) -> ParticipantCard:

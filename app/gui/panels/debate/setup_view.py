@@ -1,7 +1,6 @@
 """Setup: the topic, the mode, the context files, who takes part, and Start."""
 
 import itertools
-from collections.abc import Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal
@@ -133,10 +132,6 @@ class SetupView(QWidget):
         self.set_context_paths(engine.settings().project_context)
         self._retranslate()
 
-    @property
-    def _cards(self) -> Sequence[ParticipantCard]:
-        return self.seats.cards
-
     def set_topic(self, topic: str) -> None:
         """Set the topic and put the cursor at its end."""
         self._seed = None
@@ -201,7 +196,7 @@ class SetupView(QWidget):
         """Return the setup, without the texts of the context files."""
         return DebateSetup(
             topic=self.topic.text(),
-            participants=tuple(card.participant() for card in self._cards if card.chosen),
+            participants=tuple(card.participant() for card in self.seats.cards if card.chosen),
             mode=self.mode.value(),
             rounds=self.rounds.value(),
             independent_opening=self.opening.isChecked(),
@@ -320,7 +315,7 @@ class SetupView(QWidget):
             return
         words = self._language
         roles = self.mode.value() == DebateMode.ROLES
-        chosen = [card for card in self._cards if card.chosen]
+        chosen = [card for card in self.seats.cards if card.chosen]
         for place, card in enumerate(chosen):
             card.show_roles(roles, BUILT_IN_ROLES[place % 3])
             card.set_speaker_index(place)
@@ -363,7 +358,7 @@ class SetupView(QWidget):
 
     def problem(self) -> str:
         """Return why the debate cannot start as it is set up, "" where it can."""
-        chosen = [card for card in self._cards if card.chosen]
+        chosen = [card for card in self.seats.cards if card.chosen]
         if not self.topic.text():
             return self._language("setup.invalid.topic")
         if len(chosen) < MIN_PARTICIPANTS:
