@@ -14,33 +14,44 @@ TEXTS = Texts.load(resources_dir() / "i18n", "en")
 @pytest.mark.parametrize(
     ("name", "arguments", "shown"),
     [
-        ("web_fetch", '{"url": "https://a.example/"}', 'web_fetch("https://a.example/")'),
-        ("subAgent", '{"agent": "browser", "prompt": "Look\\n  up"}', 'subAgent(browser, "Look up")'),
-        ("subAgent", '{"agent": 1}', "subAgent(1)"),
-        ("setPlan", '{"items": ["한 가지", 2]}', "setPlan(2 items)"),
-        ("setPlan", '{"items": "one"}', 'setPlan("one")'),
+        ("web_fetch", '{"url": "https://a.example/"}', "Read https://a.example/"),
+        ("web_search", '{"query": "tea", "count": 3}', "Searched the web for “tea”"),
+        ("read_file_part", '{"name": "notes.txt", "pages": "2-3"}', "Read notes.txt, pages 2-3"),
+        ("subAgent", '{"name": "a-1", "task": "Look\\n  up"}', "Called Browser: Look up"),
+        ("subAgent", '{"name": 1}', "Sub agent: 1"),
+        ("setPlan", '{"items": ["한 가지", 2]}', "Planned 2 steps"),
+        ("setPlan", '{"items": "one"}', "Set plan: one"),
         ("checkDone", '{"index": 0}', "Marked step 1 as done"),
-        ("checkDone", '{"index": "0"}', 'checkDone("0")'),
-        ("checkDone", '{"index": -1}', "checkDone(-1)"),
+        ("checkDone", '{"index": "0"}', "Check done: 0"),
+        ("checkDone", '{"index": -1}', "Check done: -1"),
+        ("toggle_todo", '{"index": 2}', "Changed to-do 3"),
         (
             "switchAssistant",
             '{"assistant": "A\u202e", "instruction": "Do\\n it"}',
-            "switchAssistant → A⟨U+202E⟩ · “Do it”",
+            "Handed over to A⟨U+202E⟩: Do it",
         ),
-        ("switchAssistant", '{"assistant": 1}', "switchAssistant(1)"),
-        ("x", "null", "x(null)"),
-        ("get_pages", "", "get_pages()"),
-        ("get_pages", "{}", "get_pages()"),
-        ("x", '"text"', 'x("text")'),
-        ("x", '{"url": "https://a', 'x({"url": "https://a…)'),
-        ("x", "[" * 1_500, "x(" + "[" * 240 + "…)"),
-        ("x", "y" * 10_000_000, "x(" + "y" * 240 + "…)"),
-        ("a\u202eb\n", '{"k": "\x00\u200f"}', 'a⟨U+202E⟩b("⟨U+0000⟩⟨U+200F⟩")'),
-        ("x", '{"k": "e' + "\u0301" * 50 + '"}', 'x("e' + "\u0301" * 4 + '")'),
+        ("switchAssistant", '{"assistant": 1}', "Switch assistant: 1"),
+        ("step", '{"step": "Draft", "assistant": "a-1"}', "Draft → Browser"),
+        ("x", "null", "X"),
+        ("get_pages", "", "Listed the web pages of this chat"),
+        ("files__read_text_file", '{"path": "notes.txt", "head": 5}', "Read text file: notes.txt, 5 · files"),
+        ("list", "{}", "List"),
+        ("x", '"text"', "X: text"),
+        ("x", '{"url": "https://a', "X: url : https://a…"),
+        ("x", "[" * 1_500, "X: …"),
+        ("x", "y" * 10_000_000, "X: " + "y" * 240 + "…"),
+        ("a\u202eb\n", '{"k": "\x00\u200f"}', "A⟨U+202E⟩b: ⟨U+0000⟩⟨U+200F⟩"),
+        ("x", '{"k": "e' + "\u0301" * 50 + '"}', "X: e" + "\u0301" * 4),
     ],
 )
 def test_title(name: str, arguments: str, shown: str) -> None:
-    assert title(ToolCall(id="c", name=name, arguments=arguments), TEXTS) == shown
+    assert title(ToolCall(id="c", name=name, arguments=arguments), TEXTS, {"a-1": "Browser"}) == shown
+
+
+def test_a_call_that_is_not_done_is_said_so() -> None:
+    call = ToolCall(id="c", name="web_search", arguments='{"query": "tea"}')
+    assert title(call, TEXTS, {}, done=False) == "Searching the web for “tea”"
+    assert title(call, Texts.load(resources_dir() / "i18n", "ko"), {}, done=False) == "웹 검색: tea"
 
 
 @pytest.mark.parametrize(

@@ -158,7 +158,7 @@ async def test_several_calls_make_one_card_and_one_click(person, wire_servers, m
     await person.click("approval_allow")
     await done(person)
     assert sorted(opened) == ["/b", "/c"]
-    cards = [line for line in person.transcript("transcript") if "open_url" in line]
+    cards = [line for line in person.transcript("transcript") if "https://example.org/" in line]
     assert len(cards) == 3, "the answers are told by the rows of the calls"
 
 

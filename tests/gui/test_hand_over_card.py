@@ -39,7 +39,7 @@ def test_only_what_can_be_shown_whole_is_a_hand_over(message: Message, shown: bo
 def card(qapp):
     arguments = json.dumps({"assistant": "Ann\u202e", "instruction": "Do it.", "more": 1})
     made = HandOverCard(
-        Language(resources_dir() / "i18n", "en"), Look(qapp, resources_dir(), "light"), asked(arguments)
+        Language(resources_dir() / "i18n", "en"), Look(qapp, resources_dir(), "light"), asked(arguments), {}
     )
     made.said = []
     made.answered.connect(made.said.append)

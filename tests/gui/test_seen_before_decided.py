@@ -116,7 +116,7 @@ def test_unseen_characters_are_shown_where_the_user_decides(qtbot, qapp, surface
     "message", [asked(type=PromptType.TEXT), asked(type=PromptType.APPROVAL), HAND_OVER], ids=str
 )
 def test_a_question_on_one_line_hides_nothing(qapp, message: Message) -> None:
-    text = question_text(message, Language(resources_dir() / "i18n", "en"))
+    text = question_text(message, Language(resources_dir() / "i18n", "en"), {})
     assert "⟨U+3164⟩" in text
     assert not set(text) & set(SIGNS)
 

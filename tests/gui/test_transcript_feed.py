@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAccessible
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QProxyStyle, QStyle, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.core.events import CallsStreamed, ToolFinished, ToolStarted, TurnFinished
@@ -24,6 +24,19 @@ from tests.gui.test_transcript_view import on_screen, read_middle
 UNDER = ("tm", "c1")
 BROWSER = agent("browser", "master")
 OPEN = Prompt(question="Which file types?", type="options", options=("CSV", "JSON"))
+
+
+class Motion(QProxyStyle):
+    """A style with or without animations."""
+
+    def __init__(self, moves: bool) -> None:
+        super().__init__("Fusion")
+        self._moves = moves
+
+    def styleHint(self, hint, option=None, widget=None, returned=None):
+        if hint == QStyle.StyleHint.SH_Widget_Animation_Duration:
+            return 200 if self._moves else 0
+        return super().styleHint(hint, option, widget, returned)
 
 
 @pytest.fixture
@@ -91,17 +104,20 @@ def test_a_tree_looks_the_same_live_and_from_the_disk(view: TranscriptView) -> N
 def test_a_call_grows_runs_and_ends(view: TranscriptView) -> None:
     view.feed.show_session(SESSION, [asked(1)])
     view.feed.message_started(spoke("m1", "tm", state=MessageState.STREAMING))
-    for arguments in ('{"ur', '{"url": "https://ex'):
+    for arguments, shown in (
+        ('{"ur', "Web fetch: ur…"),
+        ('{"url": "https://ex', "Web fetch: url : https://ex…"),
+    ):
         view.feed.calls_streamed(
             CallsStreamed(session_id="s", message_id="m1", tool_calls=(call("c", arguments=arguments),))
         )
         view.feed.flush()
-        assert arguments.replace(" ", "")[:6] in row(view, "m1/0").title().replace(" ", "")
+        assert row(view, "m1/0").title() == shown
     assert state(view, "m1/0") == "growing"
     whole = call("c")
     view.feed.message_finished(spoke("m1", "tm", "", [whole]))
     assert state(view, "m1/0") == "running"
-    assert row(view, "m1/0").title() == 'web_fetch("https://example.org/")'
+    assert row(view, "m1/0").title() == "Reading https://example.org/"
     view.feed.tool_started(
         ToolStarted(session_id="s", turn_id="tm", tool_call_id="c", name="web_fetch", arguments="{}")
     )
@@ -113,6 +129,20 @@ def test_a_call_grows_runs_and_ends(view: TranscriptView) -> None:
     view.feed.message_finished(gave("r", "tm", "c", "no", state=MessageState.FAILED, seconds=0.8))
     assert state(view, "m1/0") == "failed"
     assert "failed" in view.describe("m1/0")
+
+
+@pytest.mark.parametrize("moves", [True, False])
+def test_a_mark_turns_while_a_call_runs(qtbot: QtBot, moves: bool) -> None:
+    view = shown_view(qtbot, 600, 400)
+    style = Motion(moves)
+    view.setStyle(style)
+    view.feed.show_session(SESSION, [asked(1), spoke("m1", "tm", "", [call("c")])])
+    view.feed.message_started(gave("r", "tm", "c", "", state=MessageState.STREAMING))
+    view.grab()
+    assert row(view, "m1/0").turning and view.feed._turn.isActive() is moves
+    view.feed.message_finished(gave("r", "tm", "c", "Page.", seconds=0.8))
+    assert row(view, "m1/0").turning.isNull()
+    qtbot.waitUntil(lambda: not view.feed._turn.isActive())
 
 
 @pytest.mark.parametrize(
@@ -223,7 +253,7 @@ def test_a_folded_sub_agent_beats_only_while_it_runs(view: TranscriptView, qtbot
     view.feed.message_started(
         gave("s0", "tb", "d0", "", state=MessageState.STREAMING, author=BROWSER, under=UNDER)
     )
-    assert row(view, "group tb").context.doing == "web_fetch"
+    assert row(view, "group tb").context.doing == "Reading https://example.org/"
     assert "350 tokens" in row(view, "group tb").summary()
     with qtbot.waitSignal(view.stop_turn_requested) as stopped:
         click(view, "group tb", "stop_turn")
@@ -381,9 +411,9 @@ def test_a_screen_reader_hears_the_tree(view: TranscriptView) -> None:
     items = [told.child(index) for index in range(told.childCount())]
     names = [item.text(QAccessible.Text.Name) for item in items]
     states = [item.state() for item in items]
-    assert names[3].startswith("Browser (sub-agent): nested once, master › browser, 2 steps")
+    assert names[3].startswith("Browser (sub-agent): nested once, Master › Browser, 2 steps")
     assert states[3].expanded and not states[3].collapsed
-    assert names[4] == "tool web_fetch, done, collapsed"
+    assert names[4] == "Read https://example.org/, done, collapsed"
     assert states[4].collapsed
     assert names[7] == "Reader (nested 2 levels): Read."
     assert not states[7].expandable
@@ -395,13 +425,13 @@ def test_the_initial_of_one_who_only_calls_is_whole(view: TranscriptView) -> Non
 
 
 def test_a_speaker_has_the_colour_it_has_elsewhere(view: TranscriptView) -> None:
-    view.feed.set_colours({"other": 0, "master": 2, "browser": 1})
+    view.feed.set_assistants({"other": 0, "master": 2, "browser": 1}, {})
     told = spoke("m2", "t2", "Found.", author=agent("browser", "master"), under=("t1", "c1"))
     view.feed.show_session(SESSION, [asked(1), spoke("m1", "t1", "Hello.", [call("c1", "subAgent")]), told])
     tokens = row(view, "m1").style.tokens
     assert row(view, "m1").context.speaker.colour == tokens.speaker(2)[0]
     assert row(view, "group t2").context.speaker.colour == tokens.speaker(1)[0]
-    view.feed.set_colours({"master": 3})
+    view.feed.set_assistants({"master": 3}, {})
     assert row(view, "m1").context.speaker.colour == tokens.speaker(3)[0]
     assert row(view, "group t2").context.speaker.colour not in (tokens.speaker(3)[0], tokens.speaker(1)[0])
 

@@ -118,7 +118,8 @@ def test_an_answered_approval_folds_into_the_row_of_its_call(
     messages = [spoke("m1", "tm", "", [call("c", "open_url")]), question("q", "tm", "c", prompt)]
     view.feed.show_session(SESSION, [*messages, gave("r", "tm", "c", state=result)])
     assert "q" not in view.model
-    assert f"tool open_url, {said}," in view.describe("m1/0")
+    words = "Opened" if result == "done" else "Opening"
+    assert view.describe("m1/0").startswith(f"{words} https://example.org/, {said},")
 
 
 def test_an_open_approval_makes_its_card_wait(view: TranscriptView) -> None:

@@ -21,7 +21,7 @@ from app.gui.controllers.controller import Controller
 from app.gui.controllers.queued_messages import QueuedMessages
 from app.gui.dialogs.ask_dialogs import LongChatDialog
 from app.gui.display.amounts import most_text
-from app.gui.display.assistant_display import colours_of
+from app.gui.display.assistant_display import colours_of, names_of
 from app.gui.pages.chat.chat_composer import ChatComposer
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.tasks import Tasks
@@ -92,7 +92,8 @@ class ChatController(Controller):
         page.show_partner(
             asking or name, asks=bool(asking), on_this_computer=kind is not None and kind.kind == EMBEDDED
         )
-        page.transcript.feed.set_colours(colours_of(self._engine.assistants.all()))
+        known = self._engine.assistants.all()
+        page.transcript.feed.set_assistants(colours_of(known), names_of(known))
         self._dress(page.chat_composer, chosen, name)
         page.show_group(*self._group(), steps=session is not None and session.workflow is not None)
         self._show_estimate()

@@ -9,7 +9,7 @@ from app.engine.engine import Engine
 from app.gui.bridge import Bridge
 from app.gui.controllers.controller import Controller
 from app.gui.controllers.session_views import MainPages
-from app.gui.display.assistant_display import colours_of
+from app.gui.display.assistant_display import colours_of, names_of
 from app.gui.navigation.needs_you import Waiting, question_text
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.pages.chat.member_list import work_of
@@ -178,7 +178,7 @@ class GroupController(Controller):
                     message_id=message.id,
                     who=visible(message.author.name),
                     session=visible(live.session.title),
-                    question=question_text(message, self._language),
+                    question=question_text(message, self._language, names_of(self._engine.assistants.all())),
                 )
                 for session_id, message in self._engine.chats.needs_you()
                 if (live := self._engine.live(session_id)) is not None

@@ -108,6 +108,7 @@ class VersionController(Controller):
                 for one in versions(live, root_of(live, live.message(message_id).turn_id))
             ],
             page.transcript.model.colours,
+            page.transcript.model.names,
             self._window,
         )
         dialog.chosen.connect(lambda one: self._start(self._engine.chats.choose_version(session_id, one)))

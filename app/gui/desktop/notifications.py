@@ -16,6 +16,7 @@ from app.core.settings import Settings
 from app.engine.engine import Engine
 from app.gui.bridge import Bridge
 from app.gui.desktop.notification_bus import NotificationBus
+from app.gui.display.assistant_display import names_of
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.navigation.needs_you import question_text
@@ -246,7 +247,7 @@ class Notifications(QObject):
         words = self._language
         for session_id, message in self._engine.chats.needs_you():
             if session_id == session.id:
-                return question_text(message, words)
+                return question_text(message, words, names_of(self._engine.assistants.all()))
         if session.status == Status.PAUSED:
             return words.paused(session.reason) or words("status.paused")
         if session.status == Status.ERROR:

@@ -45,6 +45,7 @@ class VersionsDialog(QDialog):
         session: Session,
         versions: Sequence[Version],
         colours: Mapping[str, int],
+        names: Mapping[str, str],
         parent: QWidget,
     ) -> None:
         super().__init__(parent)
@@ -52,7 +53,8 @@ class VersionsDialog(QDialog):
         self.setObjectName("versions_dialog")
         title = words("transcript.compare_versions")
         self.setWindowTitle(title)
-        self._words, self._look, self._versions, self._colours = words, look, versions, colours
+        self._words, self._look, self._versions = words, look, versions
+        self._colours, self._names = colours, names
         # Nothing ticks in what is only compared.
         self._session = replace(session, status=Status.IDLE)
         self._row = hbox(spacing=12)
@@ -84,7 +86,7 @@ class VersionsDialog(QDialog):
         version = self._versions[place]
         column = VersionColumn(self._words, self._look, version, place + 1, len(self._versions))
         view = column.transcript
-        view.feed.set_colours(self._colours)
+        view.feed.set_assistants(self._colours, self._names)
         view.feed.show_session(self._session, version.messages)
         # Read from the beginning, not from the end as a chat is.
         view.go_to(version.messages[0].id, 0)

@@ -20,6 +20,11 @@ def colours_of(agents: Sequence[Agent]) -> dict[str, int]:
     return {agent_id: place for place, agent_id in enumerate(ids)}
 
 
+def names_of(agents: Sequence[Agent]) -> dict[str, str]:
+    """Return the name of each assistant by its id."""
+    return {agent.id: agent.name for agent in agents}
+
+
 def short_model(agent: Agent, providers: Sequence[ProviderStatus], words: Language) -> str:
     """Return a short name of an assistant's model: its family, else the provider's name."""
     if not agent.provider:

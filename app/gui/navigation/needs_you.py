@@ -1,6 +1,6 @@
 """Questions that wait for the user: a badge in the top bar with their number, and the list it opens."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPoint, QSize, Qt, Signal
@@ -155,12 +155,16 @@ class NeedsYou(Button):
         self.question_requested.emit(one.session_id, one.message_id)
 
 
-def question_text(message: Message, words: Language) -> str:
-    """Return a question on one line; for an approval, the tool or the hand-over to allow."""
+def question_text(message: Message, words: Language, names: Mapping[str, str]) -> str:
+    """Return a question on one line; for an approval, the tool or the hand-over to allow.
+
+    `names` are those of the assistants by id.
+    """
     prompt = message.prompt
     assert prompt is not None
     if is_hand_over(message):
-        text = words("hand_over.question", name=exact(str(arguments_of(prompt.arguments)["assistant"])))
+        member = str(arguments_of(prompt.arguments)["assistant"])
+        text = words("hand_over.question", name=exact(names.get(member, member)))
     elif prompt.type == PromptType.APPROVAL:
         text = words("approval.question", tool=exact(prompt.tool))
     else:

@@ -3,9 +3,10 @@
 What a tool was given and returned is plain text, never Markdown and never a link.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
+from time import monotonic
 
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
@@ -69,7 +70,7 @@ class CardContext(RowContext):
     """What a card shows: the call, its state and its result.
 
     `depth` is that of the sub-agent it starts, else 0; `permission` the user's answer if the call needed one,
-    `elapsed_s` for how long it has been running, None if it does not run.
+    `elapsed_s` for how long it has been running, None if it does not run. `names` are those of the assistants by id.
     """
 
     call: ToolCall
@@ -79,6 +80,7 @@ class CardContext(RowContext):
     depth: int = 0
     permission: str = ""
     elapsed_s: int | None = None
+    names: Mapping[str, str] = field(default_factory=dict)
     unfolded: bool = False
     whole: bool = False
 
@@ -92,6 +94,7 @@ class CardRow(ContextRow[CardContext]):
         super().__init__(row_id, message, style, context, width)
         self._box = QRect()
         self._line = QRect()
+        self._turning = QRect()
         self._parts: dict[str, tuple[int, int]] = {}
         self._fill()
         self.lay_out()
@@ -166,7 +169,14 @@ class CardRow(ContextRow[CardContext]):
 
     def title(self) -> str:
         """Return the call in one line."""
-        return title(self.context.call, self.style.texts)
+        context = self.context
+        return title(context.call, self.style.texts, context.names, done=context.state == CallState.DONE)
+
+    @property
+    def turning(self) -> QRect:
+        """Where a mark turns while the call runs; of a sub-agent its head tells."""
+        runs = self.context.state == CallState.RUNNING and not self.context.depth
+        return self._turning if runs else QRect()
 
     def _paint(self, painter: QPainter, clip: QRect, ranges: Sequence[Range]) -> None:
         tokens = self.style.tokens
@@ -180,9 +190,9 @@ class CardRow(ContextRow[CardContext]):
             painter.drawPixmap(line.left(), line.center().y() - 7, picture)
         right = self._paint_state(painter, line)
         room = QRect(line.left() + 23, line.top(), right - line.left() - 35, line.height())
-        painter.setFont(self.style.text.code_font)
+        painter.setFont(self.style.font)
         painter.setPen(QColor(tokens.text))
-        shown = self.style.code_metrics.elidedText(self.title(), Qt.TextElideMode.ElideRight, room.width())
+        shown = painter.fontMetrics().elidedText(self.title(), Qt.TextElideMode.ElideRight, room.width())
         painter.drawText(room, int(Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine), shown)
         self.text.paint(painter, clip, ranges)
 
@@ -212,6 +222,16 @@ class CardRow(ContextRow[CardContext]):
                 painter, QPointF(right - 7, line.center().y() + 0.5), failed=state == CallState.FAILED
             )
             right -= 20
+        elif state == CallState.RUNNING and not self.context.depth:
+            self._turning = QRect(right - 15, line.center().y() - 7, 15, 15)
+            painter.setPen(QPen(QColor(tokens.line_strong), 1.8))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            circle = QRectF(self._turning).adjusted(2, 2, -2, -2)
+            painter.drawEllipse(circle)
+            painter.setPen(QPen(QColor(tokens.accent), 1.8, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
+            turned = monotonic() % 1 if style.moves() else 0
+            painter.drawArc(circle, round((0.25 - turned) * 360 * 16), -90 * 16)
+            right -= 22
         if self.context.depth:
             chip = style.texts("transcript.card.depth", count=self.context.depth)
             wide = style.chip_metrics.horizontalAdvance(chip) + 18
@@ -244,8 +264,8 @@ class CardRow(ContextRow[CardContext]):
         return self.context.unfolded
 
     def tip_at(self, point: QPoint) -> str:
-        """Return the whole line under a point of the row."""
-        return self.title() if self._line.contains(point) else ""
+        """Return the whole line under a point of the row, with the name of the tool."""
+        return f"{self.title()}\n{visible(self.context.call.name)}" if self._line.contains(point) else ""
 
     def action_at(self, point: QPoint) -> str:
         """Return the action at a point of the row, or nothing."""
@@ -255,8 +275,7 @@ class CardRow(ContextRow[CardContext]):
     def describe(self) -> str:
         """Return the tool, the state of the call and the unfolded text for a screen reader."""
         texts = self.style.texts
-        name = visible(self.context.call.name)
-        said = texts("transcript.card.said", name=name, state=self.state_words())
+        said = f"{self.title()}, {self.state_words()}"
         if self.context.depth:
             said += ", " + texts("transcript.card.depth", count=self.context.depth)
         said += ", " + texts("transcript.expanded" if self.context.unfolded else "transcript.collapsed")

@@ -16,7 +16,7 @@ from app.gui.transcript.message_row import MessageRow
 from app.gui.transcript.pending_messages import SLICE, PendingMessages, PendingMessagesTimer
 from app.gui.transcript.question_row import QuestionRow, QuestionWidgets
 from app.gui.transcript.row_tree import QUESTION
-from app.gui.transcript.speaker_line import TypingIndicator
+from app.gui.transcript.speaker_line import TypingIndicator, animated
 from app.gui.transcript.summary_row import SummaryRow
 from app.gui.transcript.transcript_model import Splice, TranscriptModel
 
@@ -24,6 +24,7 @@ FRAME_MS = 33
 SINGLE_FRAME_MS = 16
 SLOWEST_FRAME_MS = 250
 BEAT_MS = 1_000
+TURN_MS = 66
 Versions = Mapping[str, tuple[int, int]]
 """Maps the id of a turn to (number from 1, how many)."""
 
@@ -64,6 +65,7 @@ class Feed(QObject):
         self._beat = QTimer(self)
         self._beat.setInterval(BEAT_MS)
         self._beat.timeout.connect(self._on_beat)
+        self._turn = single_shot(self, self._on_turn)
         canvas.refreshed.connect(self._on_refreshed)
 
     # Sessions
@@ -139,10 +141,11 @@ class Feed(QObject):
         self._model.versions = dict(versions)
         self._canvas.renew([message.id for turn in changed for message in self._model.book.said(turn)[:1]])
 
-    def set_colours(self, colours: Mapping[str, int]) -> None:
-        """Paint the authors with these ids in the speaker's colour of that number."""
-        if colours != self._model.colours:
-            self._model.colours = dict(colours)
+    def set_assistants(self, colours: Mapping[str, int], names: Mapping[str, str]) -> None:
+        """Paint the authors with these ids in the speaker's colour of that number, and call them by these names."""
+        model = self._model
+        if colours != model.colours or not names.items() <= model.names.items():
+            model.colours, model.names = dict(colours), {**model.names, **names}
             self._canvas.renew_all()
 
     def set_retry_allowed(self, allowed: bool) -> None:
@@ -387,11 +390,21 @@ class Feed(QObject):
         self._questions.place(boxes)
         if beats != self._beat.isActive():
             (self._beat.start if beats and self._area.isVisible() else self._beat.stop)()
+        if beats and animated(self._area):
+            self._turn.start(TURN_MS)
 
     def _on_beat(self) -> None:
         """Show what folded sub-agents do now, and how long models have been thinking."""
         rows = [self._canvas.row(placed.row) for placed in self._canvas.placed]
         self._canvas.renew([row.row_id for row in rows if _goes_on(row)])
+
+    def _on_turn(self) -> None:
+        """Turn the marks of the calls that run."""
+        for placed in self._canvas.placed if self._area.isVisible() else ():
+            row = self._canvas.row(placed.row)
+            if isinstance(row, CardRow) and not row.turning.isNull():
+                self._area.viewport().update(row.turning.translated(0, placed.top))
+                self._turn.start(TURN_MS)
 
     def stop(self) -> None:
         """Do nothing between frames while nothing is shown."""

@@ -7,7 +7,6 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QAbstractScrollArea
 
 from app.core.message import Message, MessageState
-from app.core.text import visible
 from app.core.texts import Texts
 from app.core.usage import tokens_text
 from app.engine.workflow.director import WORKFLOW
@@ -22,7 +21,7 @@ from app.gui.transcript.row_pixels import RowPictures
 from app.gui.transcript.row_scroller import Placed
 from app.gui.transcript.row_style import RowStyle
 from app.gui.transcript.row_tree import CARD, GROUP, QUESTION, SUMMARY
-from app.gui.transcript.row_words import GUIDED
+from app.gui.transcript.row_words import GUIDED, title
 from app.gui.transcript.segments import Segment
 from app.gui.transcript.summary_row import SummaryContext, SummaryRow
 from app.gui.transcript.transcript_model import TranscriptModel
@@ -102,6 +101,7 @@ class RowMaker:
             elapsed_s=seconds_since(result.created_at) if result is not None and runs else None,
             seconds=result.seconds if result is not None else None,
             result=result.content if result is not None else "",
+            names=model.names,
             permission=book.permission(message.turn_id, call.id),
             depth=message.author.depth + 1 if starts else 0,
             unfolded=entry.id in model.unfolded,
@@ -121,11 +121,12 @@ class RowMaker:
         doing = ""
         if runs and folded:
             called = book.last_call(turn_id)
-            doing = visible(called)[:80] if called else texts("transcript.group.writing")
+            doing = title(called, texts, model.names, done=False)[:80] if called else ""
+            doing = doing or texts("transcript.group.writing")
         return GroupContext(
             speaker=model.speaker(message.author, message.role, style.tokens, texts),
             of_step=_of_step(message),
-            path=" › ".join([self._step(step) for step in self._path(message)]),
+            path=" › ".join([self._step(model.names.get(step, step)) for step in self._path(message)]),
             steps=book.steps(turn_id),
             tokens=tokens_text(tokens) if tokens else "",
             folded=folded,

@@ -65,6 +65,7 @@ class RowStyle:
     texts: Texts
     picture: Picture | None = None
     thumbnail: Thumbnail | None = None
+    moves: Callable[[], bool] = lambda: False
     text: TextStyle = field(init=False)
     name_font: QFont = field(init=False)
     meta_font: QFont = field(init=False)

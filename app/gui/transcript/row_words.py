@@ -1,6 +1,8 @@
 """What rows say: chips, durations, reasons and errors of a message, and a tool call in one line."""
 
 import json
+import re
+from collections.abc import Mapping
 from datetime import datetime
 
 from app.core.message import SWITCH_ASSISTANT, Message, MessageState, ToolCall
@@ -163,6 +165,7 @@ MOST_STEPS = 1_000
 SUB_AGENT = "subAgent"
 SET_PLAN = "setPlan"
 CHECK_DONE = "checkDone"
+TOGGLE_TODO = "toggle_todo"
 STEP = "step"
 LONGEST_READ = 20_000
 """Characters of arguments that are read for the line; of longer ones it shows the beginning."""
@@ -191,30 +194,61 @@ def icon_of(name: str) -> str:
     return _ICONS.get(name, "wrench")
 
 
-def title(call: ToolCall, texts: Texts) -> str:
-    """Return a call in one line: the name of the tool and its arguments, shortened for known tools."""
-    name = _one_line(visible(call.name[:TITLE]))
-    values = _values(call.arguments.strip())
+# What the texts of the tools that Moot has itself are filled with.
+_BLANKS: dict[str, tuple[str, ...]] = {
+    "web_search": ("query",),
+    "web_fetch": ("url",),
+    "open_url": ("url",),
+    "get_pages": (),
+    "get_current_page": (),
+    READ_FILE_PART: ("name", "pages"),
+    "create_goal": ("goal",),
+    "clear_goal": (),
+    "add_todo": ("name",),
+    "clear_todos": (),
+    "clearPlan": (),
+    "promptUser": ("question",),
+    "promptToUser": ("prompt",),
+    "reportResult": (),
+    "step_complete": (),
+    SWITCH_ASSISTANT: ("assistant", "instruction"),
+    SUB_AGENT: ("name", "task"),
+}
+_WHO = {SWITCH_ASSISTANT: "assistant", SUB_AGENT: "name", STEP: "assistant"}
+_PUNCTUATION = re.compile(r'[{}\[\]"\\]+')
+_JOINT = re.compile(r"[_\-\s]+|(?<=[a-z0-9])(?=[A-Z])")
+
+
+def title(call: ToolCall, texts: Texts, names: Mapping[str, str], *, done: bool = True) -> str:
+    """Return in one line what a call did, or does; `names` are those of the assistants by id."""
+    text = call.arguments.strip()
+    values = _values(text)
     if isinstance(values, dict):
-        items = values.get("items")
-        if call.name == SET_PLAN and isinstance(items, list):
-            return f"{name}({texts('transcript.card.items', count=len(items))})"
-        index = values.get("index")
-        if call.name == CHECK_DONE and isinstance(index, int) and 0 <= index < MOST_STEPS:
-            return texts("transcript.card.checked", number=index + 1)
-        file, pages = values.get("name"), values.get("pages")
-        if call.name == READ_FILE_PART and isinstance(file, str) and isinstance(pages, str):
-            shown, said = (_one_line(visible(text[:TITLE])) for text in (file, pages))
-            return texts("transcript.card.read_pages", name=shown, pages=said)
-        member, instruction = values.get("assistant"), values.get("instruction")
-        if call.name == SWITCH_ASSISTANT and isinstance(member, str) and isinstance(instruction, str):
-            shown, said = (_one_line(visible(text[:TITLE])) for text in (member, instruction))
-            return f"{name} → {shown} · “{said}”"
-        step, who = values.get("step"), values.get("assistant")
-        if call.name == STEP and isinstance(step, str) and isinstance(who, str):
+        said = {key: _one_line(visible(one[:TITLE])) for key, one in values.items() if isinstance(one, str)}
+        if (who := _WHO.get(call.name, "")) in said:
+            said[who] = names.get(said[who], said[who])
+        if call.name == STEP and {"step", "assistant"} <= said.keys():
             # A workflow's step is no tool and has no name of one.
-            return " → ".join(_one_line(visible(text[:TITLE])) for text in (step, who))
-    return f"{name}({_arguments(call, values)})"
+            return f"{said['step']} → {said['assistant']}"
+        tense = "did" if done else "doing"
+        blanks = _BLANKS.get(call.name)
+        if blanks is not None and all(said.get(one) for one in blanks):
+            return texts(f"{tense}.{call.name}", **{one: said[one] for one in blanks})
+        items, index = values.get("items"), values.get("index")
+        if call.name == SET_PLAN and isinstance(items, list):
+            return texts(f"{tense}.setPlan", count=len(items))
+        if call.name in (CHECK_DONE, TOGGLE_TODO) and isinstance(index, int) and 0 <= index < MOST_STEPS:
+            return texts(f"{tense}.{call.name}", number=index + 1)
+        shown = ", ".join(said.get(key) or _value(one) for key, one in values.items())
+    elif values is not None or text == "null":
+        shown = _value(values) if values is not None else ""
+    else:
+        # They still stream, are too long, or are no JSON.
+        shown = _one_line(visible(_PUNCTUATION.sub(" ", text[:TITLE]))) + "…"
+    server, _, tool = call.name[:TITLE].rpartition("__")
+    name = _one_line(visible(" ".join(_JOINT.split(tool)).strip().capitalize() or call.name[:TITLE]))
+    words = f"{name}: {shown}" if shown else name
+    return f"{words} · {_one_line(visible(server))}" if server else words
 
 
 def _values(text: str) -> object:
@@ -227,23 +261,9 @@ def _values(text: str) -> object:
         return None
 
 
-def _arguments(call: ToolCall, values: object) -> str:
-    text = call.arguments.strip()
-    if values is None and text != "null":
-        return _one_line(visible(text[:TITLE])) + "…"
-    if not isinstance(values, dict):
-        return _value(values)
-    shown = [_value(value) for value in values.values()]
-    first = next(iter(values.values()), None)
-    if call.name == SUB_AGENT and isinstance(first, str):
-        shown[0] = _one_line(visible(first))
-    return ", ".join(shown)[: 2 * TITLE]
-
-
 def _value(value: object) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    text = _one_line(visible(text[:TITLE]))
-    return f'"{text}"' if isinstance(value, str) else text
+    return _one_line(visible(text[:TITLE]))
 
 
 def _one_line(text: str) -> str:

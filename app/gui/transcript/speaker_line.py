@@ -149,6 +149,12 @@ THINKS_AFTER_S = 10
 """A model that has said nothing for so long most likely thinks."""
 
 
+def animated(widget: QWidget) -> bool:
+    """Say whether the user wants things to move."""
+    hint = QStyle.StyleHint.SH_Widget_Animation_Duration
+    return widget.style().styleHint(hint, None, widget) > 0
+
+
 class TypingIndicator(QObject):
     """Shows under a transcript who speaks next, with moving dots; after some seconds it counts them.
 
@@ -273,8 +279,7 @@ class TypingIndicator(QObject):
             painter.drawText(self._stop_rect, int(Qt.AlignmentFlag.AlignVCenter), stop)
 
     def _animated(self) -> bool:
-        hint = QStyle.StyleHint.SH_Widget_Animation_Duration
-        return self._widget.style().styleHint(hint, None, self._widget) > 0
+        return animated(self._widget)
 
     def _on_timeout(self) -> None:
         if not self._widget.isVisible():

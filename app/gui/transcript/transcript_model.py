@@ -75,6 +75,7 @@ class TranscriptModel:
         self.unused: frozenset[str] = frozenset()
         self.pinned: frozenset[str] = frozenset()
         self.colours: Mapping[str, int] = {}
+        self.names: Mapping[str, str] = {}
         self._numbers: dict[str, int] = {}
         self._first = 0
         self._starts: dict[str, str] = {}
@@ -360,6 +361,8 @@ class TranscriptModel:
         return texts("transcript.you") if message.by_user else shown_name(message.author, texts)
 
     def _see(self, author: Author) -> int:
+        if author.id not in self.names:
+            self.names = {**self.names, author.id: " ".join(clean(author.name).split())[:80] or author.id}
         if self.chat and author.id in self.colours:
             return self.colours[author.id]
         return len(self.colours) + self._speakers.setdefault(author.id, len(self._speakers))

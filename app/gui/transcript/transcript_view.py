@@ -45,7 +45,7 @@ from app.gui.transcript.scroll_widgets import JumpPill, ThinBar, WayToEnd
 from app.gui.transcript.search import Search
 from app.gui.transcript.segments import Range
 from app.gui.transcript.selection import Selection
-from app.gui.transcript.speaker_line import TypingIndicator
+from app.gui.transcript.speaker_line import TypingIndicator, animated
 from app.gui.transcript.transcript_model import TranscriptModel
 from app.gui.widgets.label import plain_tip
 
@@ -128,7 +128,7 @@ class TranscriptView(QAbstractScrollArea):
 
     def _make_style(self, tokens: Tokens, texts: Texts) -> RowStyle:
         font, find = body_font(self.font()), self._pictures.thumbnail
-        return RowStyle(self._layout, font, tokens, texts, self._picture, find)
+        return RowStyle(self._layout, font, tokens, texts, self._picture, find, lambda: animated(self))
 
     # Look and language
 

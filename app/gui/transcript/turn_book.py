@@ -227,14 +227,14 @@ class TurnBook:
         usages = [each.usage for turn in self.below(turn_id) for each in self.said(turn) if each.usage]
         return sum([usage.input_tokens + usage.output_tokens for usage in usages])
 
-    def last_call(self, turn_id: str) -> str:
-        """Return the name of the tool that runs now, or nothing while the model writes."""
+    def last_call(self, turn_id: str) -> ToolCall | None:
+        """Return the call that runs now, None while the model writes."""
         said = self.said(turn_id)
         last = said[-1] if said else None
         if last is not None and last.role == Role.TOOL:
             calls = [call for each in said for call in each.tool_calls if call.id == last.tool_call_id]
-            return calls[-1].name if calls else ""
-        return last.tool_calls[-1].name if last is not None and last.tool_calls else ""
+            return calls[-1] if calls else None
+        return last.tool_calls[-1] if last is not None and last.tool_calls else None
 
     def failure(self, turn_id: str) -> str:
         """Return failed or stopped if a turn ended so, else nothing."""

@@ -1,6 +1,7 @@
 """The card that asks whether a task may be handed over to a member of a group."""
 
 import json
+from collections.abc import Mapping
 
 from PySide6.QtCore import Signal
 
@@ -21,10 +22,12 @@ class HandOverCard(GuardedCard):
 
     changed_and_allowed = Signal(str)
 
-    def __init__(self, language: Language, look: Look, message: Message) -> None:
+    def __init__(self, language: Language, look: Look, message: Message, names: Mapping[str, str]) -> None:
+        """`names` are those of the assistants by id."""
         assert message.prompt is not None
         self._arguments = arguments_of(message.prompt.arguments)
-        member = exact(str(self._arguments.get("assistant", "")))[:80]
+        member = str(self._arguments.get("assistant", ""))
+        member = exact(names.get(member, member))[:80]
         super().__init__(language, look, message, "users", language("hand_over.question", name=member))
         # As shown: if it is not changed, the call runs with its own arguments.
         self._instruction = visible(str(self._arguments.get("instruction", "")))

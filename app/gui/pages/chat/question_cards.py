@@ -1,6 +1,7 @@
 """The cards over the open questions of a chat: which card a question gets, and what the user says with it."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from PySide6.QtCore import QObject, Qt, Signal
 
@@ -80,8 +81,11 @@ class QuestionCards(QObject):
     def _new(self, message: Message) -> PromptCard:
         prompt = message.prompt
         assert prompt is not None
+        names, author = self._transcript.model.names, message.author
+        path = tuple(names.get(step, step) for step in author.path)
+        message = replace(message, author=replace(author, path=path))
         if is_hand_over(message):
-            card = HandOverCard(self._language, self._look, message)
+            card = HandOverCard(self._language, self._look, message, names)
             card.changed_and_allowed.connect(lambda text: self.handed_over.emit(message.id, text))
             return card
         if prompt.reason == PromptReason.PAGE:
