@@ -245,7 +245,7 @@ async def test_what_is_open_is_debated_and_the_column_says_who_moved(
     # All agree after the first round: three turns, the ballots of all, and two readings.
     assert sum(len(server.requests) for server in wire_home.values()) == count + 8
     assert "The peak is the point." in said(page, 1)[1]
-    assert page._columns["p1"]._sure.text() == "88 % sure · first B"
+    assert page._columns["p1"]._sure.text() == "88% sure · first B"
     assert page.box._chip.text().startswith("All the same") and not page.box._buttons["debate"].isVisible()
 
 

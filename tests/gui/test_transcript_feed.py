@@ -33,7 +33,7 @@ class Motion(QProxyStyle):
         super().__init__("Fusion")
         self._moves = moves
 
-    def styleHint(self, hint, option=None, widget=None, returned=None):
+    def styleHint(self, hint, option=None, widget=None, returned=None):  # noqa: N802 - the name is that of Qt
         if hint == QStyle.StyleHint.SH_Widget_Animation_Duration:
             return 200 if self._moves else 0
         return super().styleHint(hint, option, widget, returned)

@@ -74,7 +74,7 @@ def test_three_answer_unseen_one_is_killed_and_nothing_is_asked_twice(
     assert answers["GPT"]["data"]["confidence"] == 80
     assert shown["council"]["outcome"]["answered"] == 3
     text = look("show", session_id).out
-    assert "3 of 3 answered" in text and "80 % sure" in text and "@@" not in text and '"options"' not in text
+    assert "3 of 3 answered" in text and "80% sure" in text and "@@" not in text and '"options"' not in text
 
 
 def test_two_answers_are_enough_and_it_says_that_one_is_missing(wire_home: dict[str, WireServer]) -> None:
