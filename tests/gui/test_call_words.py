@@ -1,12 +1,17 @@
-"""A call in one line, and characters that hide made visible."""
+"""A call in one line with a mark that turns while it runs, and characters that hide made visible."""
 
 import pytest
+from PySide6.QtWidgets import QProxyStyle, QStyle
+from pytestqt.qtbot import QtBot
 
-from app.core.message import ToolCall
+from app.core.message import MessageState, ToolCall
 from app.core.text import visible
 from app.core.texts import Texts
 from app.gui.transcript.row_words import icon_of, title
 from app.wiring import resources_dir
+from tests.gui.chats import SESSION, asked, call, gave, spoke
+from tests.gui.shown_view import shown_view
+from tests.gui.test_transcript_feed import row
 
 TEXTS = Texts.load(resources_dir() / "i18n", "en")
 
@@ -71,3 +76,30 @@ def test_visible(text: str, shown: str) -> None:
 def test_icons() -> None:
     assert icon_of("subAgent") == "workflow"
     assert icon_of("mcp_anything") == "wrench"
+
+
+class Motion(QProxyStyle):
+    """A style with or without animations."""
+
+    def __init__(self, moves: bool) -> None:
+        super().__init__("Fusion")
+        self._moves = moves
+
+    def styleHint(self, hint, option=None, widget=None, returned=None):  # noqa: N802 - the name is that of Qt
+        if hint == QStyle.StyleHint.SH_Widget_Animation_Duration:
+            return 200 if self._moves else 0
+        return super().styleHint(hint, option, widget, returned)
+
+
+@pytest.mark.parametrize("moves", [True, False])
+def test_a_mark_turns_while_a_call_runs(qtbot: QtBot, moves: bool) -> None:
+    view = shown_view(qtbot, 600, 400)
+    style = Motion(moves)
+    view.setStyle(style)
+    view.feed.show_session(SESSION, [asked(1), spoke("m1", "tm", "", [call("c")])])
+    view.feed.message_started(gave("r", "tm", "c", "", state=MessageState.STREAMING))
+    view.grab()
+    assert row(view, "m1/0").turning and view.feed._turn.isActive() is moves
+    view.feed.message_finished(gave("r", "tm", "c", "Page.", seconds=0.8))
+    assert row(view, "m1/0").turning.isNull()
+    qtbot.waitUntil(lambda: not view.feed._turn.isActive())

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAccessible
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QProxyStyle, QStyle, QWidget
+from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from app.core.events import CallsStreamed, ToolFinished, ToolStarted, TurnFinished
@@ -24,19 +24,6 @@ from tests.gui.test_transcript_view import on_screen, read_middle
 UNDER = ("tm", "c1")
 BROWSER = agent("browser", "master")
 OPEN = Prompt(question="Which file types?", type="options", options=("CSV", "JSON"))
-
-
-class Motion(QProxyStyle):
-    """A style with or without animations."""
-
-    def __init__(self, moves: bool) -> None:
-        super().__init__("Fusion")
-        self._moves = moves
-
-    def styleHint(self, hint, option=None, widget=None, returned=None):  # noqa: N802 - the name is that of Qt
-        if hint == QStyle.StyleHint.SH_Widget_Animation_Duration:
-            return 200 if self._moves else 0
-        return super().styleHint(hint, option, widget, returned)
 
 
 @pytest.fixture
@@ -129,20 +116,6 @@ def test_a_call_grows_runs_and_ends(view: TranscriptView) -> None:
     view.feed.message_finished(gave("r", "tm", "c", "no", state=MessageState.FAILED, seconds=0.8))
     assert state(view, "m1/0") == "failed"
     assert "failed" in view.describe("m1/0")
-
-
-@pytest.mark.parametrize("moves", [True, False])
-def test_a_mark_turns_while_a_call_runs(qtbot: QtBot, moves: bool) -> None:
-    view = shown_view(qtbot, 600, 400)
-    style = Motion(moves)
-    view.setStyle(style)
-    view.feed.show_session(SESSION, [asked(1), spoke("m1", "tm", "", [call("c")])])
-    view.feed.message_started(gave("r", "tm", "c", "", state=MessageState.STREAMING))
-    view.grab()
-    assert row(view, "m1/0").turning and view.feed._turn.isActive() is moves
-    view.feed.message_finished(gave("r", "tm", "c", "Page.", seconds=0.8))
-    assert row(view, "m1/0").turning.isNull()
-    qtbot.waitUntil(lambda: not view.feed._turn.isActive())
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,8 @@
 """Blocks as QTextDocuments, built with a cursor, never from HTML or Markdown."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from heapq import nlargest
 from typing import Any
 
 from PySide6.QtCore import Qt, QUrl
@@ -8,6 +10,7 @@ from PySide6.QtGui import (
     QBrush,
     QColor,
     QFont,
+    QFontMetricsF,
     QImage,
     QTextBlockFormat,
     QTextCharFormat,
@@ -17,6 +20,7 @@ from PySide6.QtGui import (
     QTextLength,
     QTextListFormat,
     QTextOption,
+    QTextTable,
     QTextTableFormat,
 )
 
@@ -47,6 +51,11 @@ BLOCK_GAP = 8
 ITEM_GAP = 4
 HEADING_GAP = 14
 INDENT = 20
+# Padding and border of a cell at both sides.
+_CELL = 15
+# How many of a column's longest texts are measured, and how much of each.
+_MEASURED = 3
+_LONGEST = 200
 _HEADING_SIZES = {1: 1.3, 2: 1.18, 3: 1.08}
 _NOTHING = QImage(1, 1, QImage.Format.Format_ARGB32)
 _NOTHING.fill(Qt.GlobalColor.transparent)
@@ -82,6 +91,7 @@ class BlockDocument(QTextDocument):
         super().__init__()
         self._style = style
         self.blocks: list[Block] = []
+        self._table: QTextTable | None = None
         code = blocks[0].kind == CODE
         self.setUndoRedoEnabled(False)
         self.setDocumentMargin(0)
@@ -178,9 +188,9 @@ class BlockDocument(QTextDocument):
         table_format.setCellPadding(6)
         table_format.setCellSpacing(0)
         table_format.setHeaderRowCount(1)
-        table_format.setColumnWidthConstraints(_column_widths(block))
         columns = len(block.alignment)
-        table = cursor.insertTable(len(block.rows), columns, table_format)
+        table = self._table = cursor.insertTable(len(block.rows), columns, table_format)
+        self._needs = _column_needs(block, self._style)
         block_format = _block_format(block, self._style.line_height)
         for number, row in enumerate(block.rows):
             for column, cell in enumerate(row[:columns]):
@@ -197,6 +207,16 @@ class BlockDocument(QTextDocument):
         tiny = QTextCharFormat()
         tiny.setFontPointSize(1)
         cursor.setBlockCharFormat(tiny)
+
+    def setTextWidth(self, width: float) -> None:
+        """Lay out in a width in pixels, which the columns of a table share."""
+        if self._table is not None and width != self.textWidth():
+            table_format = self._table.format().toTableFormat()
+            percent = QTextLength.Type.PercentageLength
+            shares = [QTextLength(percent, 100 * one / width) for one in shared(self._needs, width)]
+            table_format.setColumnWidthConstraints(shares)
+            self._table.setFormat(table_format)
+        super().setTextWidth(width)
 
     def _grow(self, old: Block, new: Block) -> None:
         """Change the last block from where its text differs."""
@@ -311,13 +331,47 @@ def _list_format(block: Block) -> QTextListFormat:
     return result
 
 
-def _column_widths(block: Block) -> list[QTextLength]:
-    """Share the width by the columns' longest cells, with at least a twelfth of the longest for each."""
-    columns = range(len(block.alignment))
-    longest = [
-        max((min(60, len(plain(row[column]))) for row in block.rows if column < len(row)), default=1)
-        for column in columns
-    ]
-    weights = [max(length, max(longest) / 12, 3) for length in longest]
-    total = sum(weights)
-    return [QTextLength(QTextLength.Type.PercentageLength, 100 * weight / total) for weight in weights]
+def _column_needs(block: Block, style: TextStyle) -> list[tuple[float, float]]:
+    """Return for each column of a table the width of its longest word and of its longest cell, in pixels."""
+    bold = QFont(style.font)
+    bold.setWeight(QFont.Weight.DemiBold)
+    metrics = QFontMetricsF(bold)
+    needs = []
+    for column in range(len(block.alignment)):
+        cells = [plain(row[column]) for row in block.rows if column < len(row)]
+        words = {word for cell in cells for word in cell.split()}
+        lines = {line for cell in cells for line in cell.splitlines()}
+        word, line = (
+            max(
+                (metrics.horizontalAdvance(one[:_LONGEST]) for one in nlargest(_MEASURED, texts, _wide)),
+                default=0,
+            )
+            for texts in (words, lines)
+        )
+        needs.append((word + _CELL, line + _CELL))
+    return needs
+
+
+def _wide(text: str) -> int:
+    """Estimate the width of a text: letters beyond Latin ones are wider."""
+    return len(text) if text.isascii() else 2 * len(text)
+
+
+def shared(needs: Sequence[tuple[float, float]], width: float) -> list[float]:
+    """Share a width among columns by their longest words and cells; words break only where nothing else is left."""
+    words = [word for word, _ in needs]
+    if sum(words) >= width:
+        # The widest columns give, all to the same width.
+        left, most = width, width
+        for place, word in enumerate(sorted(words)):
+            most = left / (len(words) - place)
+            if word > most:
+                break
+            left -= word
+        return [min(word, most) for word in words]
+    wants = [cell - word for word, cell in needs]
+    spare = width - sum(words)
+    if sum(wants) > spare:
+        return [word + spare * want / sum(wants) for word, want in zip(words, wants, strict=True)]
+    cells = [cell for _, cell in needs]
+    return [cell * width / sum(cells) for cell in cells]

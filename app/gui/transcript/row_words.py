@@ -230,15 +230,15 @@ def title(call: ToolCall, texts: Texts, names: Mapping[str, str], *, done: bool 
         if call.name == STEP and {"step", "assistant"} <= said.keys():
             # A workflow's step is no tool and has no name of one.
             return f"{said['step']} → {said['assistant']}"
-        tense = "did" if done else "doing"
+        key = f"did.{call.name}" if done else f"doing.{call.name}"
         blanks = _BLANKS.get(call.name)
         if blanks is not None and all(said.get(one) for one in blanks):
-            return texts(f"{tense}.{call.name}", **{one: said[one] for one in blanks})
+            return texts(key, **{one: said[one] for one in blanks})
         items, index = values.get("items"), values.get("index")
         if call.name == SET_PLAN and isinstance(items, list):
-            return texts(f"{tense}.setPlan", count=len(items))
+            return texts(key, count=len(items))
         if call.name in (CHECK_DONE, TOGGLE_TODO) and isinstance(index, int) and 0 <= index < MOST_STEPS:
-            return texts(f"{tense}.{call.name}", number=index + 1)
+            return texts(key, number=index + 1)
         shown = ", ".join(said.get(key) or _value(one) for key, one in values.items())
     elif values is not None or text == "null":
         shown = _value(values) if values is not None else ""
