@@ -26,11 +26,16 @@ class FinishReason(StrEnum):
     TRUNCATED = "truncated"
 
 
+# The most tokens that a user can say a window has.
+MOST_WINDOW = 99_999_999
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderConfig:
     """One entry of `providers.json`; `kind` is a row of the catalogue, `models` the user's own list.
 
-    `window` is how many tokens a request to its models may have, as the user says; 0 leaves it to what is known.
+    `window` is how many tokens a request to its models may have, as the user says; 0 leaves it to what is known. `windows`
+    says the same of single models, by name.
     """
 
     id: str
@@ -40,6 +45,7 @@ class ProviderConfig:
     models: tuple[str, ...] = ()
     enabled: bool = True
     window: int = 0
+    windows: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

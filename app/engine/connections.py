@@ -199,6 +199,13 @@ class Connections:
 
         return bring_back
 
+    async def choose_window(self, provider_id: str, model: str, tokens: int) -> None:
+        """Say how many tokens a request to a model may have; 0 leaves it to what is known."""
+        async with self._changing:
+            config = self._config(provider_id)
+            others = {name: size for name, size in config.windows.items() if name != model}
+            await self._save(replace(config, windows={**others, model: tokens} if tokens > 0 else others))
+
     def _offered_now(self, provider_id: str) -> tuple[str, ...]:
         self._config(provider_id)
         return next(one.models for one in self._providers() if one.config.id == provider_id)

@@ -290,8 +290,9 @@ class RemoteModels(HostClient):
             return _EMBEDDED_FACTS
         facts = self._book.believed(provider, model, local=row is not None and row.local)
         config = self._providers(provider)
-        if config is not None and config.window > 0:
-            return dataclasses.replace(facts, window=config.window, source=FactSource.USER)
+        own = (config.windows.get(model) or config.window) if config is not None else 0
+        if own > 0:
+            return dataclasses.replace(facts, window=own, source=FactSource.USER)
         return facts
 
     async def _look_up(self, provider: str, model: str) -> None:

@@ -184,3 +184,26 @@ async def test_a_provider_that_cannot_be_reached_is_named_and_keeps_its_list(moo
     assert shown.page.result.text().startswith("OpenAI: Could not reach the provider")
     assert len(shown.rows()) == 405
     shown.dialog.close()
+
+
+def _config(shown: Shown):
+    return next(one.config for one in shown.engine.providers() if "wire-1" in one.models)
+
+
+async def test_the_window_of_one_model_can_be_said(moot):
+    shown = Shown(moot[0])
+    page = shown.page
+    shown.click("wire-1", x=80)
+    assert page.window_size.isVisible() and "wire-1" in page.window_size.accessibleName()
+    assert page.window_size.placeholderText() and not page.window_size.text()
+    QTest.keyClicks(page.window_size, "16000")
+    QTest.keyClick(page.window_size, Qt.Key.Key_Return)
+    config = partial(_config, shown)
+    await until(lambda: config().windows == {"wire-1": 16_000}, what="the number to be kept")
+    facts = shown.engine.connections.known_facts
+    assert facts(config().id, "wire-1").window == 16_000 != facts(config().id, "another").window
+    await until(lambda: page.window_size.text() == "16000")
+    page.window_size.selectAll()
+    QTest.keyClick(page.window_size, Qt.Key.Key_Delete)
+    QTest.keyClick(page.window_size, Qt.Key.Key_Return)
+    await until(lambda: not config().windows, what="what is known to count again")

@@ -40,6 +40,9 @@ async def test_what_the_user_says_is_believed_before_what_the_server_says(
         book.put(dataclasses.replace(config, window=16_000))
         facts = models.known_facts("mine", server.model)
         assert (facts.window, facts.source) == (16_000, FactSource.USER)
+        book.put(dataclasses.replace(config, window=16_000, windows={server.model: 32_000}))
+        assert models.known_facts("mine", server.model).window == 32_000
+        assert models.known_facts("mine", "another").window == 16_000
 
 
 async def test_a_server_that_says_nothing_has_the_usual_window(book: Book, models: RemoteModels) -> None:

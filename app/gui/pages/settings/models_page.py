@@ -2,14 +2,14 @@
 
 import asyncio
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QShowEvent
+from PySide6.QtCore import QRegularExpression, QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QRegularExpressionValidator, QShowEvent
 from PySide6.QtWidgets import QLineEdit, QListWidgetItem, QWidget
 
 from app.core.catalog import EMBEDDED
 from app.core.errors import MootError
 from app.core.matching import fits
-from app.core.provider import ProviderStatus
+from app.core.provider import MOST_WINDOW, ProviderStatus
 from app.engine.engine import Engine
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
@@ -50,7 +50,13 @@ class ModelsPage(QWidget):
         self._remove = say(button("link", "models_remove", self._on_remove), language, "provider.remove")
         self._provider = say(named("models_provider", Choice(look)), language, name="models.provider")
         self.own = say(named("models_own", QLineEdit()), language, name="models.own", hint="models.own.hint")
+        self.window_size = named("models_window", QLineEdit())
+        # Unlike a number's, its validator takes an empty field, which leaves it to what is known.
+        digits = f"[0-9]{{0,{len(str(MOST_WINDOW))}}}"
+        self.window_size.setValidator(QRegularExpressionValidator(QRegularExpression(digits), self))
+        self._window_label = named("models_window_label", plain_label("field"))
         self._lay_out()
+        self.window_size.editingFinished.connect(self._on_window)
         self.search.textChanged.connect(lambda _text: self._filter())
         self.list.ticked.connect(self._on_ticked)
         self.list.currentItemChanged.connect(lambda *_: self._show_buttons())
@@ -90,6 +96,7 @@ class ModelsPage(QWidget):
             (self.list, 1),
             self._nothing,
             hbox((self.result, 1), self._remove, self._first),
+            hbox((self._window_label, 1), self.window_size),
             say(plain_label("field"), self._language, "models.own"),
             hbox(
                 self._provider,
@@ -161,7 +168,30 @@ class ModelsPage(QWidget):
         self._first.setEnabled(free and status is not None and model != status.default_model)
         fetched = self._engine.connections.list_of(provider)
         mine = status is not None and model in status.config.models
+        self._show_window(provider, model if free else "")
         self._remove.setVisible(free and mine and fetched is not None and model not in fetched.models)
+
+    def _show_window(self, provider: str, model: str) -> None:
+        """Show the context window of the chosen model: what the user said of it, or what is known."""
+        label = self._language("models.window", name=model)
+        for part in (self._window_label, self.window_size):
+            part.setVisible(bool(model))
+        self._window_label.setText(label)
+        self.window_size.setAccessibleName(label)
+        if model:
+            config = next(one.config for one in self._statuses() if one.config.id == provider)
+            own = config.windows.get(model, 0)
+            self.window_size.setText(str(own) if own else "")
+            known = self._engine.connections.known_facts(provider, model).window
+            self.window_size.setPlaceholderText(f"{known:,}")
+
+    def _on_window(self) -> None:
+        provider, model = self._chosen()
+        tokens = int(self.window_size.text() or 0)
+        config = next((one.config for one in self._statuses() if one.config.id == provider), None)
+        if model and config is not None and tokens != config.windows.get(model, 0):
+            work = self._engine.connections.choose_window(provider, model, tokens)
+            self._tasks.start(f"window {provider} {model} {tokens}", self._do(work))
 
     def _chosen(self) -> tuple[str, str]:
         row = self.list.currentRow()

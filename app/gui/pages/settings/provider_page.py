@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QIntValidator
@@ -9,7 +10,7 @@ from PySide6.QtWidgets import QLineEdit, QWidget
 
 from app.core.catalog import EMBEDDED, USUAL, provider_kind
 from app.core.errors import MootError, StorageError
-from app.core.provider import ProviderConfig, ProviderStatus
+from app.core.provider import MOST_WINDOW, ProviderConfig, ProviderStatus
 from app.engine.engine import Engine
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
@@ -20,7 +21,6 @@ from app.gui.widgets.label import Paragraph, plain_label, show_as
 from app.gui.widgets.wording import named, say
 
 MODELS_SHOWN = 6
-MOST_WINDOW = 99_999_999
 # The keyring has not answered yet, but may still do it.
 PENDING = ("waiting", "stopped")
 BUILT_IN = tuple(kind.kind for kind in USUAL if kind.base_url or kind.kind == EMBEDDED)
@@ -103,11 +103,8 @@ class ProviderPage(QWidget):
     def config(self) -> ProviderConfig:
         """Return the provider as edited."""
         models = tuple(name.strip() for name in self.models.text().split(",") if name.strip())
-        known = self._status.config
-        return ProviderConfig(
-            id=known.id,
-            kind=known.kind,
-            label=known.label,
+        return replace(
+            self._status.config,
             base_url=self.base_url.text().strip(),
             models=models,
             enabled=self.enabled.isChecked(),
