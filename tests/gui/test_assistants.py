@@ -241,14 +241,16 @@ async def test_one_is_shared_as_a_file_and_brought_in_elsewhere(person, data_dir
     assert "shell" not in json.dumps([kept(data_dir, one) for one in side(person).ids() if len(one) > 9])
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"name": 3}', '{"name": "a", "tools": "all"}'])
-async def test_a_file_that_is_none_is_refused_in_words(person, tmp_path, text):
+async def test_a_file_that_is_none_is_refused_in_words(person, tmp_path):
     path = tmp_path / "bad.json"
-    path.write_text(text, "utf-8")
-    person.window.side_bar.bring_in_requested.emit()
-    person.choose_file(path)
-    await until(lambda: person.sees("toast"))
-    assert not person.sees("bring_in_dialog")
+    for text in ("", "{", "[]", '{"name": 3}', '{"name": "a", "tools": "all"}'):
+        path.write_text(text, "utf-8")
+        person.window.side_bar.bring_in_requested.emit()
+        person.choose_file(path)
+        await until(lambda: person.sees("toast"), what=f"the refusal of {text!r}")
+        assert not person.sees("bring_in_dialog"), text
+        person.find("toast").leave()
+        await until(lambda: not person.sees("toast"))
 
 
 async def test_chips_are_taken_out_and_put_in_without_a_mouse(person):

@@ -13,6 +13,7 @@ from app.core import catalog
 from app.gui.dialogs.connect_dialog import ConnectDialog
 from tests import app_driver
 from tests.app_driver import at_window
+from tests.repeats import slow_after
 from tests.wire.local_servers import LocalFake
 from tests.wire.replies import Answer, Fault
 from tests.wire.server import WireServer
@@ -61,7 +62,7 @@ async def answered(dialog) -> str:
 
 
 @pytest.mark.timeout(180)
-@pytest.mark.parametrize("kind", ["openai", "anthropic", "gemini"])
+@pytest.mark.parametrize("kind", slow_after(1, [("anthropic",), ("openai",), ("gemini",)]))
 async def test_a_key_is_pasted_tested_and_the_provider_ready(kind, person, monkeypatch, data_dir):
     prefixes = {"openai": "sk-proj-", "anthropic": "sk-ant-api03-", "gemini": "AIzaSy"}
     key = prefixes[kind] + "canary0123456789"
@@ -121,11 +122,7 @@ async def test_a_wrong_key_is_said_to_be_wrong_and_nothing_is_kept(person, monke
 @pytest.mark.timeout(180)
 @pytest.mark.parametrize(
     ("fault", "words"),
-    [
-        ("quota429", "no credit left"),
-        ("rate429", "Rate-limited"),
-        ("e529", "overloaded"),
-    ],
+    slow_after(1, [("quota429", "no credit left"), ("rate429", "Rate-limited"), ("e529", "overloaded")]),
 )
 async def test_a_good_key_that_cannot_be_used_now_may_be_kept_anyway(fault, words, person, monkeypatch):
     with WireServer("openai") as server:

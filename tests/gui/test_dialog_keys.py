@@ -1,6 +1,5 @@
 """Enter in every dialog: the button that has the focus, else the one that is meant, and never another."""
 
-import pytest
 from PySide6.QtWidgets import QDialog, QPushButton
 
 from app.gui.dialogs.ask_dialogs import ConfirmDialog, PromptDialog, RenameDialog
@@ -50,17 +49,17 @@ async def check_enter(dialog: QDialog) -> None:
         assert [other.objectName() for other in buttons(dialog) if other.isDefault()] == [one.objectName()]
 
 
-@pytest.mark.parametrize("name", MADE)
-async def test_enter_is_the_button_that_is_meant_or_that_has_the_focus(qapp, data_dir, name):
-    make, meant = MADE[name]
+async def test_enter_is_the_button_that_is_meant_or_that_has_the_focus(qapp, data_dir):
     async with at_window(data_dir) as person:
         window = person.window
-        dialog = make(window.language, window.look, window)
-        dialog.open()
-        await until(dialog.isVisible)
-        assert next(one for one in buttons(dialog) if one.isDefault()).objectName() == meant
-        await check_enter(dialog)
-        dialog.reject()
+        for name, (make, meant) in MADE.items():
+            dialog = make(window.language, window.look, window)
+            dialog.open()
+            await until(dialog.isVisible)
+            assert next(one for one in buttons(dialog) if one.isDefault()).objectName() == meant, name
+            await check_enter(dialog)
+            dialog.reject()
+            await until(lambda dialog=dialog: not dialog.isVisible())
 
 
 async def test_so_it_is_in_the_dialogs_over_real_data(qapp, data_dir):

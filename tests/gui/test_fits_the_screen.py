@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.repeats import slow_after
+
 SCREENS = {"1": (1366, 768), "1.5": (1366, 768), "2": (1366, 768), "1.25": (1920, 1080)}
 
 
 @pytest.mark.parametrize(
     "scale",
-    [pytest.param("1", marks=pytest.mark.slow), "1.5", pytest.param("2", marks=pytest.mark.slow), "1.25"],
+    slow_after(1, [("1.5",), ("1",), ("1.25",), ("2",)]),
 )
 def test_the_window_fits_the_screen_at_every_scale(scale: str, tmp_path: Path) -> None:
     width, height = SCREENS[scale]

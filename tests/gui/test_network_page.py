@@ -39,24 +39,21 @@ async def test_a_proxy_and_certificates_are_used_and_kept(person, data_dir, tmp_
     assert child_environment().get("SSL_CERT_FILE") != str(DataPaths(data_dir).certificates)
 
 
-@pytest.mark.parametrize(
-    ("field", "typed", "words"),
-    [
+async def test_what_is_wrong_is_said_at_its_field_and_not_kept(person, data_dir):
+    result = person.find("network_result")
+    for field, typed, words in (
         ("network_proxy", "http://me:secret-canary@proxy.example:8080", "does not save proxy passwords"),
         ("network_proxy", "proxy", "is not the address of a proxy"),
         ("network_certificates", "/no/such/file.pem", "No such file"),
-    ],
-)
-async def test_what_is_wrong_is_said_at_its_field_and_not_kept(field, typed, words, person, data_dir):
-    await person.write(field, typed)
-    await person.click("network_save")
-    await until(lambda: person.find("network_result").property("kind") == "error")
-    result = person.find("network_result")
-    await until(lambda: result.height() >= result.heightForWidth(result.width()))
-    said = result.text()
-    assert words in said and "canary" not in said
-    await until(lambda: person.find(field).hasFocus())
-    assert kept(person).proxy == kept(person).certificates == ""
+    ):
+        await person.write(field, typed)
+        await person.click("network_save")
+        await until(lambda words=words: words in result.text(), what=words)
+        assert result.property("kind") == "error" and "canary" not in result.text()
+        await until(lambda: result.height() >= result.heightForWidth(result.width()))
+        await until(lambda field=field: person.find(field).hasFocus())
+        assert kept(person).proxy == kept(person).certificates == ""
+        await person.write(field, "")
     for file in data_dir.rglob("*"):
         assert not file.is_file() or b"canary" not in file.read_bytes()
 

@@ -114,24 +114,21 @@ def _dismissed() -> Exception:
     return error
 
 
-@pytest.mark.parametrize(
-    ("error", "said"),
-    [
-        (_dismissed, "The keyring was not unlocked"),
-        (lambda: KeyringLocked("Failed to unlock the collection!"), "The keyring is locked"),
-        (lambda: RuntimeError("the bus is gone"), "The keyring does not respond"),
-    ],
-)
-async def test_where_a_key_is_entered_the_cause_is_said(person, ring, error, said):
+async def test_where_a_key_is_entered_the_cause_is_said(person, ring):
     ring.open.set()
     await until(lambda: status(person).ready)
-    ring.error = error()
     page = _page(person)
-    page.key.setText("sk-canary-another-0123456789")
-    page._save_key.click()
-    await until(lambda: page.result.text().startswith(said))
-    assert "No keyring" not in page.result.text()
-    assert status(person).key_source == "session"
+    for error, said in (
+        (_dismissed(), "The keyring was not unlocked"),
+        (KeyringLocked("Failed to unlock the collection!"), "The keyring is locked"),
+        (RuntimeError("the bus is gone"), "The keyring does not respond"),
+    ):
+        ring.error = error
+        page.key.setText("sk-canary-another-0123456789")
+        page._save_key.click()
+        await until(lambda said=said: page.result.text().startswith(said), what=said)
+        assert "No keyring" not in page.result.text()
+        assert status(person).key_source == "session"
 
 
 async def test_a_key_that_is_forgotten_while_it_is_stored_is_gone_in_the_end(

@@ -12,6 +12,7 @@ from tests.app_driver import Person, at_window
 from tests.chat_scenes import call, said_last
 from tests.group_scenes import leads
 from tests.gui.test_queue_dialog import DONE, MODEL, ONE, jobs, status, until
+from tests.repeats import slow_after
 from tests.wire import Answer
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
 
@@ -74,8 +75,10 @@ def listed(person: Person, session_id: str) -> str:
 
 @pytest.mark.parametrize(
     ("partner", "text"),
-    [({"assistant_id": ONE.id}, "Me too."), ({"assistant_id": "boss"}, ASK), ({"group_id": "two"}, LEAD)],
-    ids=["chat", "sub-agent", "group"],
+    slow_after(
+        1,
+        [({"assistant_id": "boss"}, ASK), ({"assistant_id": ONE.id}, "Me too."), ({"group_id": "two"}, LEAD)],
+    ),
 )
 async def test_what_waits_for_a_busy_assistant_says_so_until_its_turn_comes(held, partner, text):
     person, server, holder = held
