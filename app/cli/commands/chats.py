@@ -17,6 +17,7 @@ from app.core.reasons import LIMITS, reason_code
 from app.core.session import AgentMode, Session, Status
 from app.core.tool import ServerState
 from app.core.workflow import WorkflowDefinition
+from app.engine.chat.attached_files import look_cost, look_words
 from app.engine.chat.branches import last_answer, shown_with_summaries
 from app.engine.chat.input import checked_text
 from app.engine.library.agents import look_of
@@ -100,6 +101,8 @@ async def _as_it_looks(run: CommandRun, path: str, who: Agent | Group | None) ->
     if 0 < file.shown < file.pages:
         words = run.texts("chat.file.images.cut", name=path, shown=file.shown, pages=file.pages)
         await run.out.complain(words)
+    if cost := look_cost(file.attachment, engine.models_for(who), engine.connections.known_facts):
+        await run.out.complain(look_words(cost, path, run.texts))
     return file.attachment
 
 

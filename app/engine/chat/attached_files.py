@@ -1,12 +1,15 @@
 """The files of a message as a model is sent them: as text, as pictures, or a PDF file itself; pure."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 from app.core.files import LONG_TEXT, PDF, first_pages, numbered, page_count, pages_of, with_page_numbers
 from app.core.message import Attachment, Message
+from app.core.model_facts import ModelFacts
 from app.core.tool import READ_FILE_PART
+from app.core.usage import amount_text
 from app.engine.chat.merging import Item
-from app.engine.history.token_count import tokens_of
+from app.engine.history.token_count import content_tokens, tokens_of
 from app.engine.library.agents import AgentModel
 
 # How much of a model's window a file may take.
@@ -40,6 +43,41 @@ def user_content(
     if not (files or pictures):
         return text
     return [*files, {"type": "text", "text": text}, *pictures]
+
+
+class LookCost(NamedTuple):
+    """What a file that is sent as it looks takes of a model's window with each request: tokens, percent, and dollars, None
+    where the price is not known.
+    """
+
+    tokens: int
+    percent: int
+    usd: float | None
+
+
+def look_cost(
+    attachment: Attachment, models: Sequence[AgentModel], facts: Callable[[str, str], ModelFacts]
+) -> LookCost | None:
+    """Return what a file as it looks takes of the smallest window, None where that is a quarter of it at most."""
+    known = [one for one in models if one.window]
+    if not known:
+        return None
+    model = min(known, key=lambda one: one.window)
+    if attachment.data and model.pdf:
+        tokens = content_tokens(_pdf_part(attachment, attachment.name), model.model)
+    else:
+        tokens = content_tokens([_picture_part("image/jpeg", page) for page in attachment.pages], model.model)
+    if tokens <= _SHARE * model.window:
+        return None
+    prices = facts(model.provider, model.model).prices
+    return LookCost(tokens, round(100 * tokens / model.window), prices.read * tokens if prices else None)
+
+
+def look_words(cost: LookCost, name: str, words: Callable[..., str]) -> str:
+    """Return the warning that a file as it looks takes much of a model's window."""
+    said = words("chat.look.large", name=name, tokens=f"{cost.tokens:,}", percent=cost.percent)
+    price = words("chat.look.price", amount=amount_text(cost.usd)) if cost.usd else ""
+    return " ".join(filter(None, (said, price)))
 
 
 def is_long(text: str, model: AgentModel) -> bool:

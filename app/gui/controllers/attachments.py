@@ -4,9 +4,11 @@ A file belongs to the session it was chosen in, whichever session is in front on
 """
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from hashlib import sha256
 from itertools import count
 from pathlib import Path
 
@@ -18,6 +20,7 @@ from app.core.draft import NEW, Draft, Rewriting
 from app.core.errors import BadInput, MootError
 from app.core.files import Progress, SeenAs, is_image_file, is_pdf
 from app.core.message import Attachment
+from app.engine.chat.attached_files import look_cost, look_words
 from app.engine.engine import Engine
 from app.engine.library.agents import AgentModel, look_of
 from app.gui.bridge import Bridge
@@ -31,6 +34,7 @@ from app.gui.widgets.composer import DropHint
 from app.gui.window_frame import WindowFrame
 
 MOST_SOURCES = 32
+PATHS = "attached_pdfs"
 LOCKED = ("file_locked", "file_wrong_password")
 
 
@@ -45,7 +49,7 @@ class FileBeingRead:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where an attached PDF file is, and the password that opened it; kept in memory only."""
+    """Where an attached PDF file is, and the password that opened it, which is kept in memory only."""
 
     path: Path
     password: str = ""
@@ -272,6 +276,8 @@ class AttachmentController(Controller):
                 "chat.file.images.cut", name=path.name, shown=found.shown, pages=found.pages
             )
             self._toasts.show_toast(words)
+        if cost := look_cost(found.attachment, self._models(), self._engine.connections.known_facts):
+            self._toasts.show_toast(look_words(cost, path.name, self._language))
         self._remember(found.attachment, source)
         return (found.attachment,)
 
@@ -279,17 +285,34 @@ class AttachmentController(Controller):
         self._sources[attachment] = source
         while len(self._sources) > MOST_SOURCES:
             del self._sources[next(iter(self._sources))]
+        kept = self._kept_paths()
+        kept.pop(_key_of(attachment), None)
+        kept[_key_of(attachment)] = str(source.path)
+        self._state.keep(PATHS, json.dumps(dict([*kept.items()][-MOST_SOURCES:])))
+
+    def _kept_paths(self) -> dict[str, str]:
+        """Return where the PDF files of drafts are, which outlive a restart; without passwords."""
+        try:
+            kept = json.loads(self._state.text(PATHS, "{}"))
+        except ValueError:
+            return {}
+        return kept if isinstance(kept, dict) else {}
+
+    def _source_of(self, attachment: Attachment) -> Source | None:
+        """Return where an attached PDF file is, None where that is not known or it is gone."""
+        path = Path(str(self._kept_paths().get(_key_of(attachment), "")))
+        return self._sources.get(attachment) or (Source(path) if path.is_file() else None)
 
     def _why_not_seen(self, attachment: Attachment) -> str:
         """Return why a PDF file cannot be sent as it looks, "" where it can."""
         if not look_of(self._models()):
             return self._language("chat.look.none")
-        return "" if attachment in self._sources else self._language("chat.look.again")
+        return "" if self._source_of(attachment) else self._language("chat.look.again")
 
     def _on_look_chosen(self, attachment: Attachment, seen: bool) -> None:
         if seen == is_seen(attachment):
             return
-        session_id, source = self._page.session_id, self._sources.get(attachment)
+        session_id, source = self._page.session_id, self._source_of(attachment)
         if not seen and attachment.text.strip():
             text = replace(attachment, data="", pages=())
             if source is not None:
@@ -394,6 +417,10 @@ class AttachmentController(Controller):
         if self._to_send.get(session_id, _text_of(draft)) != _text_of(draft):
             del self._to_send[session_id]
             self._show()
+
+
+def _key_of(attachment: Attachment) -> str:
+    return sha256(f"{attachment.name}\n{attachment.text}".encode("utf-8", "replace")).hexdigest()[:32]
 
 
 def _task(number: int) -> str:
