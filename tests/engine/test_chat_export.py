@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import json
+import time
 from dataclasses import replace
 from html import escape
 
@@ -131,17 +132,22 @@ def test_every_text_is_text_in_the_page() -> None:
     assert "<script" not in page
     assert "<i>" not in page
     assert "margin-left:1.6rem" in page
+    assert '<strong style="color:#0C7A60">' in page and '<strong style="color:#AB5030">' in page
     assert "<p># Look<br>around</p>" in page, "what the user wrote is shown as it was typed, as in the window"
     assert "default-src 'none'" in page
 
 
-def test_a_sub_agents_part_is_quoted_in_markdown() -> None:
+def test_a_sub_agents_part_is_quoted_in_markdown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "Asia/Seoul")
+    time.tzset()
     lines = export(live(), "md", PROMPTS).splitlines()
     assert "> left starts" in lines
     assert "\\# Look\\" in lines
-    assert "- Started: 2026-11-21 00:00 UTC" in lines
+    assert "- Started: 2026-11-21 00:00 (UTC+09:00)" in lines
     assert r"*(failed: server: \<i\>boom)*" in lines
     assert "**길\\<b\\>잡이**" in lines
+    monkeypatch.undo()
+    time.tzset()
 
 
 def test_json_holds_everything() -> None:

@@ -127,7 +127,11 @@ def toasts(person: Person) -> list[str]:
 
 
 @pytest.mark.timeout(240)
-async def test_what_takes_long_says_so_and_can_be_cancelled(qapp, data_dir, folder) -> None:
+async def test_what_takes_long_says_so_and_can_be_cancelled(qapp, data_dir, folder, monkeypatch) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(
+        "app.gui.controllers.sessions.QDesktopServices.openUrl", lambda url: opened.append(url.toLocalFile())
+    )
     async with at_window(data_dir) as person:
         desk, words = person.window.controller, person.window.language
         session = await long_chat(person, 1_500)
@@ -146,7 +150,9 @@ async def test_what_takes_long_says_so_and_can_be_cancelled(qapp, data_dir, fold
         desk.tasks.start("export", desk.sessions._export(session, "pdf", file))
         await until(lambda: not desk.tasks.running("export"), 120)
         assert file.read_bytes().startswith(b"%PDF-")
-        assert toasts(person) == [words("export.done", name="out.pdf")]
+        assert toasts(person) == [words("export.done", name="out.pdf")] and not opened
+        await person.click("toast_action")
+        assert opened == [str(file)]
 
 
 async def test_a_full_disk_is_said(qapp, data_dir, folder) -> None:

@@ -108,6 +108,10 @@ async def test_from_ballots_to_the_next_debate_by_click(qapp, data_dir, wire_hom
         assert view.transcript.selected_text(markdown=False) == "So says anthropic."
         await person.click("segment_debate_verdict")
         assert view.verdict.isVisible()
+        page = await person.window.controller.engine.export(first, "html")
+        assert f'<a href="#{said[1]}">[Anthropic r1]</a>' in page and f'<article id="{said[1]}"' in page
+        assert page.count("<polyline") == 2 and page.count("<circle") == 4
+        assert "#0C7A60" in page and "#AB5030" in page, "each speaker in a colour of its own"
         await person.click("debate_copy_verdict")
         assert QGuiApplication.clipboard().text() == (
             "Verdict · by Openai\n\nReplace it <b>step</b> by step. [Openai r1] [Anthropic r1]"

@@ -17,8 +17,12 @@ from app.core.message import (
 from app.engine.chat.branches import shown
 from app.engine.export.parts import (
     PAGE_END,
+    QUIET,
+    USER,
+    article,
     as_markdown,
     closed,
+    colour_of,
     escape_markdown,
     files_as_html,
     files_as_markdown,
@@ -37,13 +41,14 @@ MOST_OF_TOOL = 2_000
 
 
 class _Part(NamedTuple):
-    """What one message or call shows in an export, the depth of the sub-agent that wrote it, and its attachments."""
+    """What one message or call shows in an export, the depth of the sub-agent that wrote it, its attachments and its colour."""
 
     depth: int
     heading: str
     body: str
     notes: list[str]
     files: tuple[Attachment, ...] = ()
+    colour: str = QUIET
 
 
 class ChatDocument:
@@ -74,7 +79,7 @@ class ChatDocument:
             lines += ["", f"**{self._lines['steps']}**", ""]
             lines += [f"- {escape_markdown(step)}" for step in steps]
         yield "\n".join(lines).rstrip()
-        for depth, heading, body, notes, files in self._parts():
+        for depth, heading, body, notes, files, _ in self._parts():
             part = ["", f"**{escape_markdown(heading)}**", ""]
             part += closed(body).split("\n") if body else []
             # A message without text begins where its text would be.
@@ -98,12 +103,10 @@ class ChatDocument:
             )
             heading, goal = escape(self._lines["plan"]), f"<p>{escape(plan.goal)}</p>" if plan.goal else ""
             yield f"<article><strong>{heading}</strong>{goal}<ul>{steps}</ul></article>"
-        for depth, heading, body, notes, files in self._parts():
+        for depth, heading, body, notes, files, colour in self._parts():
             below = "".join(f'<div class="meta">{escape(note)}</div>' for note in notes)
-            yield (
-                f'<article style="margin-left:{min(depth, 8) * 1.6:.1f}rem"><strong>{escape(heading)}</strong>'
-                f"{as_html(body)}{files_as_html(files)}{below}</article>"
-            )
+            whole = f"{as_html(body)}{files_as_html(files)}{below}"
+            yield article(heading, whole, colour=colour, depth=depth)
         yield PAGE_END
 
     def _facts(self) -> list[tuple[str, str]]:
@@ -143,6 +146,7 @@ class ChatDocument:
 
     def _parts(self) -> Iterator[_Part]:
         """Yield the parts in the order of reading."""
+        colours: dict[str, int] = {}
         for item in in_tree(self._messages):
             message, call = item if isinstance(item, tuple) else (item, None)
             depth = self._depths[message.turn_id]
@@ -155,7 +159,9 @@ class ChatDocument:
             elif (message.answers or "") not in self._approvals and _says_something(message):
                 heading = self._lines["user"] if message.by_user else message.author.name
                 below = marks(message, self._lines)
-                yield _Part(depth, heading, as_markdown(message), below, message.attachments)
+                spoke = message.author.id
+                colour = USER if message.by_user else colour_of(colours.setdefault(spoke, len(colours)))
+                yield _Part(depth, heading, as_markdown(message), below, message.attachments, colour)
 
     def _call(self, call: ToolCall) -> tuple[str, str, list[str]]:
         if call.name == SWITCH_ASSISTANT:

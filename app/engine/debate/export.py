@@ -1,14 +1,17 @@
 """A debate as a document for people: Markdown or one HTML page."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from html import escape
 
 from app.core.message import SPOKEN, Attachment, Message, Role
-from app.core.session import Debate, Point
+from app.core.session import AGAINST, FOR, Debate, Participant, Point
 from app.engine.debate.modes import role_name
 from app.engine.export.parts import (
     PAGE_END,
+    USER,
+    article,
     as_markdown,
+    colour_of,
     escape_markdown,
     files_as_html,
     files_as_markdown,
@@ -19,6 +22,14 @@ from app.engine.export.parts import (
 )
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
+
+Cited = tuple[str, list[Message]]
+"""A sentence and the messages it cites."""
+
+
+def _y(stance: float) -> float:
+    """Return the place of a stance in the chart."""
+    return 100 - stance * 42
 
 
 class DebateDocument:
@@ -38,6 +49,7 @@ class DebateDocument:
         self._prompts = prompts
         self._lines = prompts.lines(self._debate.language, "export")
         self._roles = {one.id: one.role for one in self._debate.participants}
+        self._colours = {one.id: colour_of(place) for place, one in enumerate(self._debate.participants)}
 
     def markdown(self) -> Iterator[str]:
         """Yield it as Markdown, message by message."""
@@ -45,7 +57,7 @@ class DebateDocument:
         lines += [f"- {label}: {escape_markdown(value)}" for label, value in self._facts()]
         for heading, sentences in self._outcome():
             lines += ["", f"## {escape_markdown(heading)}", ""]
-            lines += [f"- {escape_markdown(sentence)}" for sentence in sentences]
+            lines += [f"- {escape_markdown(self._cited(*one))}" for one in sentences]
         yield "\n".join(lines).rstrip()
         for message, new_round in self._in_rounds():
             lines = ["", f"## {self._round(message.round)}"] if new_round else []
@@ -63,16 +75,20 @@ class DebateDocument:
         """Yield it as one page that loads nothing, message by message; `as_html` renders Markdown."""
         yield page_head(self._session.title, self._debate.language, self._facts())
         for heading, sentences in self._outcome():
-            listed = "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences)
+            listed = "".join(
+                f"<li>{escape(text)}{''.join(map(self._link, cited))}</li>" for text, cited in sentences
+            )
             yield f"<h2>{escape(heading)}</h2><ul>{listed}</ul>"
+        yield self._chart()
         for message, new_round in self._in_rounds():
             if new_round:
                 yield f"<h2>{escape(self._round(message.round))}</h2>"
-            kind = "user" if message.author.kind == "user" else message.state
             notes = "".join(f'<div class="meta">{escape(mark)}</div>' for mark in marks(message, self._lines))
-            yield (
-                f'<article class="{escape(kind)}"><strong>{escape(self._heading(message))}</strong>'
-                f"{as_html(as_markdown(message))}{files_as_html(message.attachments)}{notes}</article>"
+            yield article(
+                self._heading(message),
+                f"{as_html(as_markdown(message))}{files_as_html(message.attachments)}{notes}",
+                colour=self._colours.get(message.author.id, USER),
+                anchor=message.id,
             )
         if files := self._files():
             yield f"<h2>{escape(self._lines['context'])}</h2>{files_as_html(files)}"
@@ -100,10 +116,10 @@ class DebateDocument:
             facts.append((self._lines["context"], ", ".join(file.name for file in debate.context)))
         return facts
 
-    def _outcome(self) -> list[tuple[str, list[str]]]:
+    def _outcome(self) -> list[tuple[str, list[Cited]]]:
         """Return the verdict and the ballots, each part with its heading and its sentences."""
         lines, verdict = self._lines, self._debate.verdict
-        found: list[tuple[str, list[str]]] = []
+        found: list[tuple[str, list[Cited]]] = []
         if verdict is not None:
             judge = lines["verdict.by"].format(name=verdict.judge) if verdict.judge else lines["last_words"]
             parts = (
@@ -112,21 +128,67 @@ class DebateDocument:
                 (lines["open"] if verdict.judge else judge, verdict.open),
             )
             found = [(heading, [self._point(one) for one in points]) for heading, points in parts if points]
-        rounds = sorted({ballot.round for ballot in self._debate.ballots})
-        stood = []
-        for participant in self._debate.participants if rounds else ():
-            votes = {
-                one.round: one.stance for one in self._debate.ballots if one.participant == participant.id
-            }
-            texts = ("–" if votes.get(one) is None else f"{votes[one]:+d}" for one in rounds)
-            stood.append(f"{participant.name}: " + " → ".join(texts))
+        stood: list[Cited] = [
+            (f"{one.name}: " + " → ".join("–" if vote is None else f"{vote:+d}" for vote in votes), [])
+            for one, votes in self._votes()
+        ]
         return [*found, (lines["stood"], stood)] if stood else found
 
-    def _point(self, point: Point) -> str:
-        """Return a sentence with what it cites behind it."""
+    def _votes(self) -> list[tuple[Participant, list[int | None]]]:
+        """Return what each participant voted in each round with ballots; None where that was not valid."""
+        ballots = self._debate.ballots
+        found = {(one.participant, one.round): one.stance for one in ballots}
+        rounds = sorted({one.round for one in ballots})
+        return [
+            (one, [found.get((one.id, number)) for number in rounds])
+            for one in (self._debate.participants if rounds else ())
+        ]
+
+    def _chart(self) -> str:
+        """Return the ballots as a picture: a line for each participant in the colour of its name."""
+        votes = self._votes()
+        if not votes or len(votes[0][1]) < 2:
+            return ""
+        step = 560 / (len(votes[0][1]) - 1)
+        lines = [
+            f'<line x1="40" x2="600" y1="{_y(level)}" y2="{_y(level)}" stroke="#d9d5cb"/>'
+            f'<text x="30" y="{_y(level) + 4}" text-anchor="end">{level:+d}</text>'
+            for level in range(AGAINST, FOR + 1)
+        ]
+        for place, (one, stances) in enumerate(votes):
+            colour = self._colours[one.id]
+            # Lines that meet stay apart.
+            points = [
+                (40 + number * step, _y(stance) + 2.5 * (place - (len(votes) - 1) / 2))
+                for number, stance in enumerate(stances)
+                if stance is not None and AGAINST <= stance <= FOR
+            ]
+            path = " ".join(f"{x:.0f},{y:.1f}" for x, y in points)
+            dots = "".join(f'<circle cx="{x:.0f}" cy="{y:.1f}" r="3.5" fill="{colour}"/>' for x, y in points)
+            lines += [f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>{dots}']
+        names = " · ".join(
+            f'<span style="color:{self._colours[one.id]}">{escape(one.name)}</span>' for one, _ in votes
+        )
+        title = escape(self._lines["stood"])
+        return (
+            f'<svg viewBox="0 0 620 200" role="img" font-size="12" fill="#66635b"><title>{title}</title>'
+            f"{''.join(lines)}</svg><div>{names}</div>"
+        )
+
+    def _point(self, point: Point) -> Cited:
+        """Return a sentence with the messages it cites."""
         by_id = {one.id: one for one in self._messages}
-        cited = [by_id[one] for one in point.cites if one in by_id]
-        return " ".join((point.text, *(f"[{self._heading(one)}, {one.round}]" for one in cited)))
+        return point.text, [by_id[one] for one in point.cites if one in by_id]
+
+    def _cited(self, text: str, cited: Sequence[Message]) -> str:
+        return " ".join((text, *(f"[{self._place(one)}]" for one in cited)))
+
+    def _link(self, message: Message) -> str:
+        return f' <a href="#{escape(message.id)}">[{escape(self._place(message))}]</a>'
+
+    def _place(self, message: Message) -> str:
+        """Return how a message is cited, as in the window."""
+        return self._lines["cite"].format(name=message.author.name, round=message.round)
 
     def _in_rounds(self) -> list[tuple[Message, bool]]:
         rounds = [0, *(message.round for message in self._messages)]

@@ -4,7 +4,7 @@ import base64
 import binascii
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from html import escape
 
 from app.core.files import NEW_PAGE
@@ -16,8 +16,6 @@ _STYLE = (
     "body{font:16px/1.55 system-ui,sans-serif;max-width:46rem;margin:2rem auto;padding:0 1rem;color:#1f1e1b}"
     "h2{font-size:.8rem;letter-spacing:.06em;text-transform:uppercase;color:#66635b;margin-top:2rem}"
     "article{border-left:3px solid #0e8a6d;padding-left:.8rem;margin:1rem 0}"
-    "article.user{border-color:#1f1e1b}article.failed{border-color:#c92a2a}"
-    "article.tool{border-color:#d9d5cb}"
     "article{overflow-wrap:break-word;word-break:keep-all}article>p{margin:.3rem 0 .6rem}"
     ".meta{color:#66635b;font-size:.85rem}"
     "pre{white-space:pre-wrap;font:.85rem/1.5 monospace;background:#f6f4ef;padding:.6rem}"
@@ -26,6 +24,9 @@ _STYLE = (
     "padding:.2rem .6rem;text-align:left}hr{border:0;border-top:1px solid #d9d5cb}"
     "img{max-width:100%}"
 )
+# As in the window's light theme.
+_SPEAKERS = ("#0C7A60", "#AB5030", "#2466D1", "#7A4FC4", "#8A6100", "#B03A78", "#00728A", "#5B6B1F")
+USER, QUIET = "#1f1e1b", "#66635b"
 PAGE_END = "</body></html>\n"
 # Markdown ignores an underscore inside a word, and an & that begins no entity.
 # Without the closing bracket: between `\[` and `\]` is a formula.
@@ -55,10 +56,25 @@ def page_head(title: str, language: str, facts: Sequence[tuple[str, str]]) -> st
     )
 
 
+def colour_of(place: int) -> str:
+    """Return the colour of a speaker by the place in the order of speaking."""
+    return _SPEAKERS[place % len(_SPEAKERS)]
+
+
+def article(heading: str, body: str, *, colour: str, anchor: str = "", depth: int = 0) -> str:
+    """Return a part of a page in the colour of its speaker; `body` is HTML, `anchor` what links lead to."""
+    place = f' id="{escape(anchor)}"' if anchor else ""
+    return (
+        f'<article{place} style="margin-left:{min(depth, 8) * 1.6:.1f}rem;border-color:{colour}">'
+        f'<strong style="color:{colour}">{escape(heading)}</strong>{body}</article>'
+    )
+
+
 def moment(iso: str) -> str:
-    """Return a moment as people write it; a text that is not a moment unchanged."""
+    """Return a moment in local time as people write it; a text that is not a moment unchanged."""
     try:
-        return f"{datetime.fromisoformat(iso).astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+        local = datetime.fromisoformat(iso).astimezone()
+        return f"{local:%Y-%m-%d %H:%M} (UTC{local.isoformat()[-6:]})"
     except ValueError:
         return iso
 
