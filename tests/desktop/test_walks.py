@@ -6,6 +6,8 @@ Nothing is set up before: the data directory is empty. Every click and key goes 
 import json
 import os
 import signal
+import sys
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -16,18 +18,15 @@ from tests.desktop.desktops import wait
 from tests.desktop.user import KeyboardUser, MouseUser
 from tests.screen_reader import desktop, missing
 from tests.stories.processes import Running
-from tests.wire import Answer, Fault, WireServer
+from tests.wire import Answer, Fault, WireCall, WireServer
+from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
 
 NEEDED = missing() or lacking("xdotool", "xclip", "openbox")
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.desktop,
-    pytest.mark.timeout(600),
-    pytest.mark.skipif(bool(NEEDED), reason=NEEDED),
-]
+pytestmark = [pytest.mark.timeout(600), pytest.mark.skipif(bool(NEEDED), reason=NEEDED)]
 TOPIC = "Should the library open on Sundays?"
 SAID = "Please think of those who work there."
 FOLLOWS = "Open it on two Sundays a month."
+SERVER = Path(__file__).parents[1] / "tools" / "servers" / "proper.py"
 
 
 @pytest.fixture
@@ -47,17 +46,31 @@ def opened(tmp_path):
     return folder, opened
 
 
-@pytest.fixture(params=[MouseUser, KeyboardUser], ids=["mouse", "keyboard"])
-def user(request, opened):
+@contextmanager
+def at_the_screen(kind, programs):
     with desktop("openbox", "--sm-disable") as (bus, environment):
         environment = os.environ | environment
-        environment["PATH"] = f"{opened[0]}:{environment['PATH']}"
+        environment["PATH"] = f"{programs}:{environment['PATH']}"
         with Running("--lang", "en", environment=environment) as running:
-            user = request.param(bus, environment)
+            user = kind(bus, environment)
             user.finds("Ask anything", "text")
             yield user
             running.send(signal.SIGTERM)
             assert running.finish().status == 0
+
+
+@pytest.fixture(params=[MouseUser, KeyboardUser], ids=["mouse", "keyboard"])
+def user(request, opened):
+    with at_the_screen(request.param, opened[0]) as user:
+        yield user
+
+
+def test_what_is_typed_on_a_real_screen_is_asked_and_answered(wire_home, tmp_path):  # noqa: F811
+    wire_home["openai"].script("openai-wire", ["It is read."])
+    with at_the_screen(KeyboardUser, tmp_path) as user:
+        user.writes("Ask anything", "Is this read?")
+        user.presses("Return")
+        user.reads("It is read.")
 
 
 def add_provider(user, server):
@@ -69,6 +82,8 @@ def add_provider(user, server):
     user.uses("Done")
 
 
+@pytest.mark.slow
+@pytest.mark.desktop
 def test_a_debate_from_its_models_to_the_exported_file(user, server, opened):
     verdict = {"answer": [{"text": FOLLOWS, "cites": [1]}], "agreed": [], "open": []}
 
@@ -108,3 +123,60 @@ def test_a_debate_from_its_models_to_the_exported_file(user, server, opened):
     assert TOPIC in text
     assert SAID in text
     assert FOLLOWS in text
+
+
+@pytest.mark.slow
+@pytest.mark.desktop
+def test_an_assistant_with_a_server_that_asks_and_a_message_that_waits(user):
+    with WireServer("openai", models=("alpha",)) as server:
+        server.script("alpha", _greets)
+        add_provider(user, server)
+        # A server is added and allowed.
+        user.uses("Settings", "push button")
+        user.uses("MCP servers", "list item")
+        user.uses("Add an MCP server", "push button")
+        user.writes("Name", "greeter")
+        user.writes("Command line or address", f"{sys.executable} {SERVER}")
+        user.uses("Add", "push button")
+        user.uses("Allow…")
+        user.uses("Allow", "push button")
+        user.reads("connected")
+        user.uses("Close")
+        # An assistant gets it, and a sub-agent.
+        user.uses("Add an assistant")
+        user.uses("New assistant", "menu item")
+        user.writes("Name", "Greeter")
+        user.uses("Add to: Sub-agents")
+        user.uses("Checker", "menu item")
+        user.uses("Add to: MCP servers")
+        user.uses("greeter", "menu item")
+        user.uses("Chat", "push button")
+        # Its call is allowed, and what the server asks is answered.
+        user.writes("Message Greeter", "Please greet somebody.")
+        user.uses("Send", "push button")
+        user.uses("Allow once")
+        user.writes("Name", "Ada")
+        user.uses("Answer", "push button")
+        user.reads("Greeted: Hello Ada")
+        # What waits for the end of an answer is edited there.
+        user.writes("Message Greeter", "Tell me more.")
+        user.uses("Send", "push button")
+        user.reads("One moment")
+        user.writes("Message Greeter", "And in short?")
+        user.uses("Send", "push button")
+        user.uses("Edit", "push button", inside="Queued: And in short?")
+        user.writes("Edit", "And in one word?")
+        user.uses("Save", "push button", inside="Queued: And in short?")
+        user.reads("You: And in one word?")
+        asked = [request.messages[-1].text for request in server.requests]
+        assert "And in one word?" in asked
+        assert "And in short?" not in asked
+
+
+def _greets(request):
+    last = request.messages[-1]
+    if last.role == "tool":
+        return f"Greeted: {last.text}"
+    if "greet" in last.text:
+        return Answer(calls=(WireCall(next(name for name in request.tools if name.endswith("greet"))),))
+    return Answer("One moment please. " * 8, pace=0.4) if "more" in last.text else "Hello."

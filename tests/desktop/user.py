@@ -23,14 +23,18 @@ class User(ABC):
         self._environment = environment
 
     def sees(self, name: str, *roles: str, inside: str = "") -> Node | None:
-        """Return what can be used on the screen under a name that begins so, the newest window first.
+        """Return what can be used on the screen under a name, or one that begins so, the newest window first.
 
         With `inside`, the name of something that it is in.
         """
+        begins: Node | None = None
         for node in self._shown(inside):
-            if node.name.startswith(name) and (not roles or node.role in roles) and "enabled" in node.states:
-                return node
-        return None
+            called = node.name
+            if called.startswith(name) and (not roles or node.role in roles) and "enabled" in node.states:
+                if called == name:
+                    return node
+                begins = begins or node
+        return begins
 
     def finds(self, name: str, *roles: str, inside: str = "", seconds: float = 40.0) -> Node:
         """Wait until something of that name can be seen and used."""

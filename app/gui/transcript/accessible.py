@@ -17,6 +17,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractScrollArea, QAccessibleWidget, QWidget
 
 from app.gui.widgets.label import keep
+from app.gui.widgets.question_card import PromptCard
 
 _VIEWS: list[type[QAbstractScrollArea]] = []
 
@@ -54,7 +55,7 @@ def _factory(_key: str, owner: QObject) -> QAccessibleInterface | None:
 
 
 class TranscriptAccessible(QAccessibleWidget):
-    """A transcript as a list; its items are made when asked for and kept."""
+    """A transcript as a list: its items, made when asked for and kept, then the cards that are open over them."""
 
     def __init__(self, area: QAbstractScrollArea, view: RowList) -> None:
         super().__init__(area, QAccessible.Role.List)
@@ -64,11 +65,17 @@ class TranscriptAccessible(QAccessibleWidget):
         area.destroyed.connect(self._end_items)
 
     def childCount(self) -> int:
-        return len(self._view.message_ids)
+        return len(self._view.message_ids) + len(self._cards())
 
     def child(self, index: int) -> QAccessibleInterface | None:
-        ids = self._view.message_ids
-        return self.item(ids[index]) if 0 <= index < len(ids) else None
+        ids, cards = self._view.message_ids, self._cards()
+        if 0 <= index < len(ids):
+            return self.item(ids[index])
+        card = index - len(ids)
+        return QAccessible.queryAccessibleInterface(cards[card]) if 0 <= card < len(cards) else None
+
+    def _cards(self) -> list[PromptCard]:
+        return [one for one in self._area.viewport().findChildren(PromptCard) if one.isVisible()]
 
     def item(self, message_id: str) -> "MessageAccessible":
         """Return the item of a message."""
@@ -83,7 +90,10 @@ class TranscriptAccessible(QAccessibleWidget):
 
     def indexOfChild(self, child: QAccessibleInterface) -> int:
         ids = self._view.message_ids
-        return ids.index(child.message_id) if isinstance(child, MessageAccessible) else -1
+        if isinstance(child, MessageAccessible):
+            return ids.index(child.message_id)
+        cards: list[QObject] = list(self._cards())
+        return len(ids) + cards.index(child.object()) if child.object() in cards else -1
 
     def childAt(self, x: int, y: int) -> QAccessibleInterface | None:
         point = self._area.viewport().mapFromGlobal(QPoint(x, y))

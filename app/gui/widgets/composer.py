@@ -187,6 +187,8 @@ class Composer(QFrame):
         self.box.submitted.connect(self._on_submitted)
         self.box.textChanged.connect(self._on_text_changed)
         self.box.focus_changed.connect(self._on_focus_changed)
+        # The button is disabled once the box is empty: the focus would jump to any other button.
+        self.send.clicked.connect(lambda: self.box.setFocus())
         self.send.clicked.connect(self._on_submitted)
         self._on_text_changed()
 

@@ -52,7 +52,9 @@ class EditableRow(QFrame):
         self.tools = (self.edit, self.up, self.down, self.remove)
         for tool in self.tools:
             tool.setFixedSize(side, side)
-        self.edit.clicked.connect(self._begin)
+        self.edit.clicked.connect(
+            lambda: self._begin() if self._box.isHidden() else self._box.submitted.emit()
+        )
         self.up.clicked.connect(lambda: self.moved.emit(-1))
         self.down.clicked.connect(lambda: self.moved.emit(1))
         self.remove.clicked.connect(self.removed)

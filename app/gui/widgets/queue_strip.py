@@ -32,6 +32,7 @@ class QueuedMessageRow(EditableRow):
         super().__init__(language, look, "queue", side=26, most=5)
         self.setProperty("kind", "queued")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self._edge = {"first": True, "last": True}
         self._queued: QueuedMessage | None = None
         self._text = ElidedLabel("name")
         self._files = plain_label("hint")
@@ -66,9 +67,11 @@ class QueuedMessageRow(EditableRow):
         self._files.setText(words("queue.files", count=files) if files else "")
         self._files.setVisible(bool(files))
         self.setAccessibleName(words("queue.message", text=queued.text[:200]))
+        self._box.setAccessibleName(words("queue.edit"))
         self.send.setText(words("queue.send_now"))
         self.send.setToolTip(words("queue.send_now.hint"))
-        self._show_tools("queue.edit", "queue.remove", first=first, last=last)
+        self._edge = {"first": first, "last": last}
+        self._name_tools()
 
     def write(self, text: str | None) -> None:
         """Edit the message, with the text so far; None ends the edit."""
@@ -99,6 +102,13 @@ class QueuedMessageRow(EditableRow):
     def _show_box(self, shown: bool) -> None:
         self._text.setVisible(not shown)
         self._box.setVisible(shown)
+        self._name_tools()
+
+    def _name_tools(self) -> None:
+        """Name the buttons: the pencil of a message that is being edited is a tick that saves it."""
+        edits = not self._box.isHidden()
+        self.edit.set_icon("check" if edits else "pencil")
+        self._show_tools("dialog.save" if edits else "queue.edit", "queue.remove", **self._edge)
 
     def _on_text(self) -> None:
         if not self._box.isHidden():
