@@ -1,18 +1,34 @@
 """What streaming into the transcript costs, against appending to a plain text widget."""
 
+import time
 from dataclasses import replace
+from itertools import pairwise
 from statistics import median
 
+from PySide6.QtCore import QEventLoop, Qt, QTimer
 from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QPlainTextEdit
 
-from app.core.message import Author, Message, MessageState, ToolCall
-from app.core.session import Chat, ChatSession, Status
+from app.core.message import Author, CouncilPart, Message, MessageState, ToolCall
+from app.core.session import (
+    Chat,
+    ChatSession,
+    Council,
+    Debate,
+    DebateMode,
+    DebateSession,
+    Participant,
+    Status,
+)
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look
 from app.gui.display.theme import LIGHT
+from app.gui.pages.council.council_page import CouncilPage
 from app.gui.transcript.row_style import WIDE
 from app.gui.transcript.transcript_view import TranscriptView
 from tests.benchmarks.table import Benchmark, Result
 from tests.benchmarks.transcripts import (
+    I18N,
     application,
     closed,
     conversation,
@@ -21,6 +37,7 @@ from tests.benchmarks.transcripts import (
     markdown,
     message,
     new_view,
+    percentile,
     settle,
     shown,
     texts,
@@ -176,7 +193,73 @@ def stream_tree(short: bool) -> Result:
     )
 
 
+COLUMNS, TOKENS_PER_SECOND, TOKEN, TICK_MS = 4, 50, 4, 8
+
+
+def stream_columns(streams: int, seconds: float) -> float:
+    """Return the p99 gap in milliseconds between 8 ms ticks while so many of a council's four columns stream."""
+    people = tuple(
+        Participant(id=f"p{place}", name=f"Voice {place}", provider="openai", model="gpt")
+        for place in range(COLUMNS)
+    )
+    debate = Debate(topic="Which?", mode=DebateMode.COUNCIL, participants=people, council=Council())
+    page = CouncilPage(Language(I18N, "en"), Look(application(), I18N.parent, "light"))
+    shown(page)
+    page.show_session(DebateSession(id="s", title="Which?", status=Status.RUNNING, debate=debate), [])
+    for one in people:
+        author = Author(id=one.id, name=one.name, kind="participant")
+        page.show_message(
+            Message(
+                id=one.id,
+                turn_id=one.id,
+                role="assistant",
+                author=author,
+                part=CouncilPart.ANSWER,
+                state=MessageState.STREAMING,
+            )
+        )
+    text = markdown(round(2 * (seconds + 1) * TOKENS_PER_SECOND * TOKEN), 5)
+    times: list[float] = []
+    fed = 0
+
+    def feed() -> None:
+        nonlocal fed
+        for one in people[:streams]:
+            page.show_text(one.id, text[fed : fed + TOKEN], "")
+        fed += TOKEN
+
+    loop, feeder, ticker = QEventLoop(), QTimer(), QTimer()
+    for timer, work, every in (
+        (feeder, feed, 1000 // TOKENS_PER_SECOND),
+        (ticker, lambda: times.append(time.perf_counter()), TICK_MS),
+    ):
+        timer.setTimerType(Qt.TimerType.PreciseTimer)
+        timer.timeout.connect(work)
+        timer.start(every)
+    QTimer.singleShot(round(seconds * 1000), loop.quit)
+    loop.exec()
+    feeder.stop()
+    ticker.stop()
+    closed(page)
+    return percentile([(after - before) * 1000 for before, after in pairwise(times)], 0.99)
+
+
+def stream_council(short: bool) -> Result:
+    """The gap that one in a hundred exceeds: four columns of a council that stream, against one of them."""
+    seconds = 2.0 if short else 6.0
+    stream_columns(COLUMNS, 0.5)
+    measured, baseline = in_turns(
+        3, lambda: stream_columns(COLUMNS, seconds), lambda: stream_columns(1, seconds)
+    )
+    return Result(measured=measured, baseline=baseline, unit="ms", ratio=measured / baseline)
+
+
 BENCHMARKS = (
+    Benchmark(
+        name="stream 4 columns of a council at 50 tokens/s: p99 gap, against 1 column",
+        target=1.5,
+        run=stream_council,
+    ),
     Benchmark(
         name="stream one answer of 100,000 characters, against plain append",
         target=4.0,
