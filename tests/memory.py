@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any, Generic
 
 from app.core.agent import Agent, Group
+from app.core.council import Decision, Panel
 from app.core.draft import Draft
 from app.core.errors import BadInput, NotFound, StorageError
 from app.core.events import Event, MessageFinished, MessageStarted, SessionChanged, SessionStarted
@@ -85,6 +86,8 @@ class MemoryDocuments:
         self.assistants = MemoryDefinitions(*agents)
         self.groups = MemoryDefinitions[Group]()
         self.workflows = MemoryDefinitions[WorkflowDefinition]()
+        self.panels = MemoryDefinitions[Panel]()
+        self.journal = MemoryDefinitions[Decision]()
         self._settings = Settings()
         self.unreadable: dict[str, Problem] = {}
 

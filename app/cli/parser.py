@@ -126,6 +126,7 @@ class Arguments:
     debate: bool = False
     max_usd: float = 0.0
     tasks: str = ""
+    panel: str = ""
     count: int = 0
     judge: str = ANY_JUDGE
     context: tuple[str, ...] = ()
@@ -319,6 +320,7 @@ def _parser(texts: Texts) -> _Parser:
         metavar="SPEC",
         dest="participants",
     )
+    add(council, "--panel", text="panel", metavar="NAME")
     add(council, "--file", text="council_file", action="append", metavar="PATH", dest="files")
     add(council, "--no-differences", text="no_differences", action="store_true")
     add(council, "--debate", text="council_debate", action="store_true")
@@ -337,6 +339,7 @@ def _parser(texts: Texts) -> _Parser:
         metavar="SPEC",
         dest="participants",
     )
+    add(bench, "--panel", text="panel", metavar="NAME")
     add(bench, "--tasks", text="bench_tasks", default="knights:3", metavar="knights:N")
     add(bench, "--n", text="bench_n", type=int, default=40, metavar="N", dest="count")
     add(bench, "--seed", text="bench_seed", type=int, metavar="N")

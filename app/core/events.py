@@ -139,6 +139,16 @@ class GroupsChanged(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PanelsChanged(Event):
+    """A panel was saved, deleted or restored; `session_id` is ""."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JournalChanged(Event):
+    """A decision was kept, settled or deleted; `session_id` is ""."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StepChanged(Event):
     """The state of a workflow's step has changed."""
 

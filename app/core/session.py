@@ -159,6 +159,7 @@ class Council:
     `judges` read the debate at its end, each a "provider/model": the first, or the next where that fails; empty for none.
     `outsider` is the "provider/model" that answers or objects from outside: `checks` and `solos` count the further answers asked
     for, `stressed` are the rounds in which it alone speaks before all vote again.
+    `panel` is the name of the panel that was asked, "" for participants who were chosen one by one.
     """
 
     differences: bool = True
@@ -173,6 +174,7 @@ class Council:
     checks: int = 0
     solos: int = 0
     stressed: tuple[int, ...] = ()
+    panel: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Any, Protocol, TypeVar
 
 from app.core.agent import Agent, Group
+from app.core.council import Decision, Panel
 from app.core.draft import Draft
 from app.core.events import Event
 from app.core.message import Message
@@ -17,7 +18,7 @@ from app.core.tool import McpServer
 from app.core.usage import Total, UsageEntry
 from app.core.workflow import WorkflowDefinition
 
-Definition = TypeVar("Definition", Agent, Group, WorkflowDefinition)
+Definition = TypeVar("Definition", Agent, Group, WorkflowDefinition, Panel, Decision)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,7 +134,7 @@ class UsageLedger(Protocol):
 
 
 class DefinitionStore(Protocol[Definition]):
-    """Keeps the definitions of one kind: assistants, groups or workflows."""
+    """Keeps the definitions of one kind: assistants, groups, workflows, panels or decisions."""
 
     def all(self) -> tuple[Definition, ...]:
         """Return the definitions that can be used."""
@@ -206,6 +207,16 @@ class Documents(Protocol):
     @property
     def workflows(self) -> DefinitionStore[WorkflowDefinition]:
         """The workflows of `workflows/`; each can run."""
+        ...
+
+    @property
+    def panels(self) -> DefinitionStore[Panel]:
+        """The panels of `panels/`."""
+        ...
+
+    @property
+    def journal(self) -> DefinitionStore[Decision]:
+        """The decisions of `journal/`."""
         ...
 
     def mcp_servers(self) -> tuple[McpServer, ...]:

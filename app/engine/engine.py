@@ -194,11 +194,9 @@ class Engine:
             self.usage,
         )
         self.estimates = Estimates(models, self._directory, prompts, self.providers)
-        self._debate_providers = DebateProviders(documents, prompts, self.providers, models.known_facts)
-        self.debates = Debates(
-            self._directory, self._sessions, store, prompts, self._debate_providers, metered
-        )
-        self.councils = Councils(self._sessions, store, self._debate_providers)
+        self._debaters = DebateProviders(documents, prompts, self.providers, models.known_facts)
+        self.debates = Debates(self._directory, self._sessions, store, prompts, self._debaters, metered)
+        self.councils = Councils(self._sessions, store, self._debaters, documents, bus, self._language)
         self.chats = Chats(self._sessions, self._directory, prompts, self._language, self.drafts)
         self.titles = Titles(self._sessions, self._directory, metered, prompts, self.settings)
         self.summaries = Summaries(self._sessions, self._services)
@@ -447,4 +445,4 @@ class Engine:
         check_readable(self._documents, kind_of(session).providers(session, self._directory))
 
     def _run_of(self, live: LiveSession) -> Run:
-        return kind_of(live.session).run(live, self._services, self._debate_providers)
+        return kind_of(live.session).run(live, self._services, self._debaters)

@@ -12,6 +12,8 @@ from app.core.events import (
     AssistantsChanged,
     EventBus,
     GroupsChanged,
+    JournalChanged,
+    PanelsChanged,
     ServersChanged,
     SessionRestored,
     WorkflowsChanged,
@@ -201,7 +203,8 @@ class Archive:
         return await self._files.sizes()
 
     def _announce_documents(self) -> None:
-        for event in (AssistantsChanged, GroupsChanged, WorkflowsChanged, ServersChanged):
+        definitions = (AssistantsChanged, GroupsChanged, WorkflowsChanged, PanelsChanged, JournalChanged)
+        for event in (*definitions, ServersChanged):
             self._bus.publish(event(session_id=""))
 
     def _announce(self, *session_ids: str) -> None:

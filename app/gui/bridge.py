@@ -42,6 +42,8 @@ class Bridge(QObject):
     assistants_changed = Signal(object)
     groups_changed = Signal(object)
     workflows_changed = Signal(object)
+    panels_changed = Signal(object)
+    journal_changed = Signal(object)
     servers_changed = Signal(object)
     keys_changed = Signal(object)
     models_changed = Signal(object)

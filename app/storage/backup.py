@@ -39,7 +39,14 @@ def packed_files(paths: DataPaths, disk: FileSystem) -> list[tuple[str, Path]]:
         for one in disk.scan(paths.sessions)
         if one.name.endswith(".jsonl") and is_id(one.name.removesuffix(".jsonl"))
     ]
-    for folder in (paths.assistants, paths.groups, paths.workflows, paths.drafts):
+    for folder in (
+        paths.assistants,
+        paths.groups,
+        paths.workflows,
+        paths.panels,
+        paths.journal,
+        paths.drafts,
+    ):
         # A user may have put a link there, and its target is the user's data too.
         files = [*folder.glob("*.json"), *folder.glob(".versions/*/*.json")]
         found += [(file.relative_to(paths.root).as_posix(), file) for file in files if file.is_file()]
@@ -55,9 +62,9 @@ def may_be_packed(name: str) -> bool:
     match name.split("/"):
         case ["sessions", file]:
             return file.endswith(".jsonl") and is_id(file.removesuffix(".jsonl"))
-        case ["assistants" | "groups" | "workflows" | "drafts", file]:
+        case ["assistants" | "groups" | "workflows" | "panels" | "journal" | "drafts", file]:
             return _is_file_name(file) and file.endswith(".json")
-        case ["assistants" | "groups" | "workflows", ".versions", folder, file]:
+        case ["assistants" | "groups" | "workflows" | "panels" | "journal", ".versions", folder, file]:
             number = file.removesuffix(".json")
             return _is_file_name(folder) and file.endswith(".json") and number.isdecimal()
     return False

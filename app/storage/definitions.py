@@ -1,4 +1,4 @@
-"""The store for definitions: one file each in `assistants/`, `groups/` or `workflows/`, and its earlier versions.
+"""The store for definitions: one file each in a folder of their kind, such as `assistants/`, and its earlier versions.
 
 A person may write these files: what is wrong with one is reported, and the file is left as it is.
 """
@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Generic
 
 from app.core.agent import Agent, Busy, Group, Leader
+from app.core.council import Decision, Panel
 from app.core.errors import BadInput, StorageError
 from app.core.store import Definition, Problem
 from app.core.workflow import WorkflowDefinition, faults
@@ -271,6 +272,8 @@ GROUP = DefinitionKind(
     nested={"orchestrator": Leader},
 )
 WORKFLOW = DefinitionKind(noun=WorkflowDefinition, fault=_workflow_fault)
+PANEL = DefinitionKind(noun=Panel, fault=lambda _panel: None, least={"rounds": 1, "version": 1})
+DECISION = DefinitionKind(noun=Decision, fault=lambda _decision: None)
 
 
 def _twin(definition_id: str) -> str:

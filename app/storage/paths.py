@@ -14,6 +14,8 @@ class DataPaths:
         self.assistants = root / "assistants"
         self.groups = root / "groups"
         self.workflows = root / "workflows"
+        self.panels = root / "panels"
+        self.journal = root / "journal"
         self.drafts = root / "drafts"
         self.quarantine = root / "quarantine"
         self.trash = root / "trash"

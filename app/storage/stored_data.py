@@ -25,7 +25,10 @@ from app.storage.trash import remove_for_good, thrown, thrown_at
 
 Result = TypeVar("Result")
 
-_PARTS = ("sessions", "drafts", "assistants", "groups", "workflows", "trash", "quarantine", "backups", "logs")
+_PARTS = (
+    *("sessions", "drafts", "assistants", "groups", "workflows", "panels", "journal"),
+    *("trash", "quarantine", "backups", "logs"),
+)
 OTHER = "other"
 
 
@@ -52,6 +55,8 @@ class FileArchive:
             "assistant": paths.assistants,
             "group_file": paths.groups,
             "workflow_file": paths.workflows,
+            "panel_file": paths.panels,
+            "decision_file": paths.journal,
         }
 
     async def back_up(

@@ -65,7 +65,13 @@ def _definition(path: Path, name: str) -> tuple[str, str]:
         return (configs[0].label or name if configs else name), "provider"
     if isinstance(servers := value.get(SERVERS), dict):
         return next(iter(servers), name), "server"
-    kind = "workflow_file" if "steps" in value else "group_file" if "members" in value else "assistant"
+    marks = {
+        "steps": "workflow_file",
+        "members": "group_file",
+        "participants": "panel_file",
+        "votes": "decision_file",
+    }
+    kind = next((kind for mark, kind in marks.items() if mark in value), "assistant")
     title = value.get("name")
     return title if isinstance(title, str) else name, kind
 

@@ -87,6 +87,23 @@ def test_two_answers_are_enough_and_it_says_that_one_is_missing(wire_home: dict[
     assert sum(len(server.requests) for server in wire_home.values()) == 3
 
 
+def test_a_saved_panel_is_asked_by_its_name(wire_home: dict[str, WireServer], data_dir: Path) -> None:
+    for kind in HELD:
+        wire_home[kind].script(f"{kind}-wire", lambda _request, kind=kind: said(kind, ""))
+    names = {"openai": "GPT", "anthropic": "Claude"}
+    seats = [
+        {"id": kind, "name": name, "provider": kind, "model": f"{kind}-wire"} for kind, name in names.items()
+    ]
+    (data_dir / "panels").mkdir()
+    panel = {"id": "two", "name": "Two families", "participants": seats, "compare": False}
+    (data_dir / "panels" / "two.json").write_text(json.dumps(panel))
+    done = moot("council", QUESTION, "--panel", "Two families")
+    assert done.status == 0, done.err
+    assert "2 of 2 answered" in done.out
+    assert [len(wire_home[kind].requests) for kind in HELD] == [1, 1, 0]
+    assert moot("council", QUESTION, "--panel", "Three").status == 2
+
+
 def test_one_participant_is_no_council(wire_home: dict[str, WireServer]) -> None:
     done = moot("council", QUESTION, *THREE[:2])
     assert done.status == 2 and len(done.err.splitlines()) == 1

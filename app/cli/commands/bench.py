@@ -6,18 +6,10 @@ Each puzzle is a session, so that a run that was cut goes on where it was.
 from dataclasses import replace
 
 from app.cli.command_run import CommandRun
-from app.cli.commands.councils import is_open
-from app.cli.commands.debates import setup_of
+from app.cli.commands.councils import is_open, wanted_of
 from app.cli.exit_status import OK, PAUSED_OR_STOPPED
 from app.core.errors import BadInput
-from app.core.session import (
-    DEFAULT_COUNCIL_ROUNDS,
-    MIN_PARTICIPANTS,
-    NO_JUDGE,
-    DebateMode,
-    DebateSession,
-    Status,
-)
+from app.core.session import DEFAULT_COUNCIL_ROUNDS, NO_JUDGE, DebateMode, DebateSession, Status
 from app.core.texts import Texts
 from app.core.usage import amount_text
 from app.engine.council.measuring import FEW, Measured, wilson
@@ -32,11 +24,10 @@ async def bench(run: CommandRun) -> int:
     """Hold a council on each puzzle, and print what each way to ask came to."""
     arguments = run.arguments
     people = _people(arguments.tasks)
-    if len(arguments.participants) < MIN_PARTICIPANTS:
-        raise BadInput("too_few_participants", count=len(arguments.participants), least=MIN_PARTICIPANTS)
     if arguments.count < 1:
         raise BadInput("bench_count", count=arguments.count)
-    setup = replace(setup_of(run.moot, arguments, ()), mode=DebateMode.COUNCIL, language="en")
+    wanted = wanted_of(run)
+    setup = replace(wanted.setup, language="en")
     asked = puzzles(arguments.count, people, arguments.seed or 1)
     run.moot.engine.councils.check(CouncilSetup(setup=replace(setup, topic=asked[0].question)))
     known = await _held_before(run, setup, asked)

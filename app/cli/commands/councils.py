@@ -11,30 +11,39 @@ from app.cli.printing.councils import CouncilPrinter, council_text
 from app.cli.printing.lines import cost_line, last_line
 from app.core.catalog import EMBEDDED
 from app.core.errors import BadInput
-from app.core.session import MIN_PARTICIPANTS, DebateMode, Session, Status
-from app.engine.council.commands import check_rounds
+from app.core.session import MIN_PARTICIPANTS, ContextFile, DebateMode, Session, Status
 from app.engine.council.outcome import outcome
+from app.engine.council.panels import check_rounds
 from app.engine.engine import CouncilSetup
 from app.engine.live_session import LiveSession
+
+
+def wanted_of(run: CommandRun, context: tuple[ContextFile, ...] = ()) -> CouncilSetup:
+    """Return the council that the command line describes: of its participants, or of a saved panel. Raises MootError."""
+    arguments = run.arguments
+    panel = run.moot.engine.councils.panels.find(arguments.panel) if arguments.panel else None
+    setup = setup_of(run.moot, arguments, context)
+    chosen = panel.participants if panel else setup.participants if arguments.participants else ()
+    if len(chosen) < MIN_PARTICIPANTS:
+        raise BadInput("too_few_participants", count=len(chosen), least=MIN_PARTICIPANTS)
+    return CouncilSetup(
+        setup=replace(setup, participants=chosen, mode=DebateMode.COUNCIL),
+        differences=not arguments.no_differences and (panel is None or panel.compare),
+        max_usd=arguments.max_usd,
+        panel=panel.name if panel else "",
+    )
 
 
 async def council(run: CommandRun) -> int:
     """Ask the models that a command line names, and compare their answers."""
     arguments = run.arguments
-    if len(arguments.participants) < MIN_PARTICIPANTS:
-        raise BadInput("too_few_participants", count=len(arguments.participants), least=MIN_PARTICIPANTS)
     files = [await run.read_file(path) for path in arguments.files]
-    setup = setup_of(run.moot, arguments, tuple(file.context_file() for file in files))
-    wanted = CouncilSetup(
-        setup=replace(setup, mode=DebateMode.COUNCIL),
-        differences=not arguments.no_differences,
-        max_usd=arguments.max_usd,
-    )
+    wanted = wanted_of(run, tuple(file.context_file() for file in files))
     run.moot.engine.councils.check(wanted)
     if arguments.debate:
         check_rounds(arguments.rounds)
         run.moot.engine.councils.check_judge(arguments.judge)
-    await run.warm_up(embedded=any(one.provider == EMBEDDED for one in setup.participants))
+    await run.warm_up(embedded=any(one.provider == EMBEDDED for one in wanted.setup.participants))
     session = await _followed(run, lambda: run.moot.engine.councils.start(wanted))
     if arguments.debate and session.status == Status.COMPLETED and is_open(run, session.id):
 

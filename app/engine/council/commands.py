@@ -1,26 +1,28 @@
 """The commands of councils: ask several, ask again, merge, use an answer; `engine.councils` for the faces."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from app.core.errors import BadInput
+from app.core.events import EventBus
 from app.core.ids import new_id
 from app.core.message import CouncilPart, Message, MessageState
 from app.core.session import (
     ANY_JUDGE,
     DEFAULT_COUNCIL_ROUNDS,
-    MAX_COUNCIL_ROUNDS,
-    MIN_ROUNDS,
     NO_JUDGE,
     Council,
     DebateSession,
+    Participant,
     Status,
 )
-from app.core.store import SessionStore
+from app.core.store import Documents, SessionStore
 from app.core.text import clean_text
 from app.engine.chat.commands import found_message
 from app.engine.chat.run import user_message
+from app.engine.council.journal import JOURNAL_KIND, Journal
 from app.engine.council.outcome import outcome
+from app.engine.council.panels import PANEL_KIND, Panels, assembled, check_rounds
 from app.engine.council.record import Option, Record
 from app.engine.council.replies import one_line, same_words
 from app.engine.debate.providers import DebateProviders
@@ -33,17 +35,28 @@ MAX_TEXT = 100_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CouncilSetup:
-    """Whom to ask what; with `differences` one more call compares the answers."""
+    """Whom to ask what; with `differences` one more call compares the answers. `panel` is the name of those asked."""
 
     setup: DebateSetup
     differences: bool = True
     max_usd: float = 0.0
+    panel: str = ""
 
 
 class Councils:
     """The commands of councils; all raise BadInput, NotFound or StorageError in words."""
 
-    def __init__(self, sessions: Sessions, store: SessionStore, providers: DebateProviders) -> None:
+    def __init__(
+        self,
+        sessions: Sessions,
+        store: SessionStore,
+        providers: DebateProviders,
+        documents: Documents,
+        bus: EventBus,
+        language: Callable[[], str],
+    ) -> None:
+        self.panels = Panels(PANEL_KIND, documents, bus, language, {})
+        self.journal = Journal(JOURNAL_KIND, documents, bus, language, {})
         self._sessions = sessions
         self._store = store
         self._providers = providers
@@ -56,12 +69,19 @@ class Councils:
         """Ask several and return the session's id. Raises BadInput, StorageError; then nothing was started."""
         session = session_of(wanted.setup, self._providers.statuses())
         council = Council(
-            differences=wanted.differences, helper=self._providers.helper(session), max_usd=wanted.max_usd
+            differences=wanted.differences,
+            helper=self._providers.helper(session),
+            max_usd=wanted.max_usd,
+            panel=wanted.panel,
         )
         session = replace(session, debate=replace(session.debate, council=council))
         live = await self._sessions.begin(session, _by_user(CouncilPart.QUESTION, session.debate.topic))
         self._sessions.run(live)
         return live.id
+
+    def assembled(self) -> tuple[Participant, ...]:
+        """Return the participants of a panel that assembles itself from what is ready."""
+        return assembled(self._providers.statuses(), self.journal.scores())
 
     async def ask(self, session_id: str, text: str = "", to: Sequence[str] = ()) -> None:
         """Ask all participants, or those with these ids, something more; with no text the same question afresh."""
@@ -236,12 +256,6 @@ class Councils:
         if run is not None:
             await run.wait()
         self._sessions.run(live)
-
-
-def check_rounds(rounds: int) -> None:
-    """Raise BadInput if a council cannot debate for so many rounds."""
-    if not MIN_ROUNDS <= rounds <= MAX_COUNCIL_ROUNDS:
-        raise BadInput("rounds_out_of_range", rounds=rounds, least=MIN_ROUNDS, most=MAX_COUNCIL_ROUNDS)
 
 
 def council_object(session: DebateSession, messages: Sequence[Message]) -> dict[str, object]:

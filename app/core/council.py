@@ -1,0 +1,57 @@
+"""What is kept beside councils: panels, which are saved sets of participants, and the journal of what was decided."""
+
+from dataclasses import dataclass
+
+from app.core.session import DEFAULT_COUNCIL_ROUNDS, Participant
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Panel:
+    """Participants that are asked together, and how: for how many rounds they may debate, and whether the answers are compared."""
+
+    id: str
+    name: str
+    participants: tuple[Participant, ...] = ()
+    rounds: int = DEFAULT_COUNCIL_ROUNDS
+    compare: bool = True
+    version: int = 1
+
+
+HELD, FAILED, UNKNOWN = "held", "failed", "unknown"
+RESULTS = (HELD, FAILED, UNKNOWN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CastVote:
+    """What a model ("provider/model") chose by its first answer and at the end, in words, and how sure it was; "" and -1 for none."""
+
+    model: str
+    before: str = ""
+    before_sure: int = -1
+    after: str = ""
+    after_sure: int = -1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """What the user decided after a council, and what came of it.
+
+    `name` is the council's title and `id` its session's. `headline` is what most chose, `state` how settled that was. `due` is
+    the date (ISO 8601) on which the user wants to look at it again, `sign` how it will be known. `result` is one of RESULTS, ""
+    while it is open; `right` is the option that was right, "" where that is not known.
+    """
+
+    id: str
+    name: str
+    panel: str = ""
+    options: tuple[str, ...] = ()
+    headline: str = ""
+    state: str = ""
+    decided: str = ""
+    sign: str = ""
+    due: str = ""
+    result: str = ""
+    right: str = ""
+    judge: str = ""
+    votes: tuple[CastVote, ...] = ()
+    version: int = 1

@@ -1,0 +1,152 @@
+"""The journal: what the user decided after a council, what came of it, and how right each model and panel has been."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+
+from app.core.council import FAILED, HELD, RESULTS, CastVote, Decision
+from app.core.errors import BadInput
+from app.core.events import JournalChanged
+from app.engine.council.outcome import outcome
+from app.engine.council.record import Record, Vote
+from app.engine.council.replies import one_line
+from app.engine.library.definitions import MAX_NAME, Definitions, LibraryKind
+from app.engine.live_session import LiveSession
+
+ENOUGH = 10
+"""How many votes whose outcome is known a model needs before a score says something."""
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+JOURNAL_KIND = LibraryKind(
+    noun=Decision,
+    name="decision",
+    store=lambda documents: documents.journal,
+    changed=JournalChanged,
+    shared=(),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """How right a model's votes were: their number, and the mean squared error of its confidence (Brier), before and after."""
+
+    count: int = 0
+    before: float = 0.0
+    after: float = 0.0
+
+
+class Journal(Definitions[Decision]):
+    """The decisions, one for each council; everything raises BadInput, NotFound or StorageError in words."""
+
+    async def decide(self, live: LiveSession, decided: str, *, sign: str = "", due: str = "") -> Decision:
+        """Keep what the user decided after a council, with what all voted; a date brings it back to the user."""
+        debate = live.debate_session.debate
+        if debate.council is None:
+            raise BadInput("not_a_council", title=live.session.title)
+        decided = one_line(decided)
+        if not decided:
+            raise BadInput("text_empty")
+        if due and not _is_date(due):
+            raise BadInput("journal_date", date=due)
+        messages = list(live.whole_messages())
+        record, result = Record(debate, messages), outcome(debate, messages)
+        texts = {one.id: one.text for one in record.options()}
+        first = {one.participant: one for one in record.ballots()}
+        models = {one.id: f"{one.provider}/{one.model}" for one in debate.participants}
+        votes = []
+        for who in record.openings():
+            before, after = first.get(who, Vote(participant=who)), record.vote(who, record.rounds)
+            votes.append(
+                CastVote(
+                    model=models[who],
+                    before=texts.get(before.choice, ""),
+                    before_sure=_percent(before.confidence),
+                    after=texts.get(after.choice, ""),
+                    after_sure=_percent(after.confidence),
+                )
+            )
+        decision = Decision(
+            id=live.id,
+            name=live.session.title[:MAX_NAME],
+            panel=debate.council.panel,
+            options=tuple(texts.values()),
+            headline=texts.get(result.headline, ""),
+            state=result.state,
+            decided=decided,
+            sign=one_line(sign),
+            due=due,
+            votes=tuple(votes),
+        )
+        return await self.save(decision)
+
+    async def settle(self, decision_id: str, result: str, right: str = "") -> Decision:
+        """Keep what came of a decision; where it held, what was decided was right."""
+        decision = self.find(decision_id)
+        if result not in RESULTS:
+            raise BadInput("journal_result", result=result, results=", ".join(RESULTS))
+        right = decision.decided if result == HELD else one_line(right)
+        return await self.save(replace(decision, result=result, right=right))
+
+    def due(self, today: date) -> tuple[Decision, ...]:
+        """Return the decisions that the user wanted to look at by now, the oldest first."""
+        open_ = [one for one in self.all() if one.due and not one.result and one.due <= today.isoformat()]
+        return tuple(sorted(open_, key=lambda one: one.due))
+
+    def scores(self) -> dict[str, Score]:
+        """Return how right each model has been, by its "provider/model"."""
+        return scores(self.all())
+
+
+def scores(decisions: Sequence[Decision]) -> dict[str, Score]:
+    """Return how right each model has been in the decisions whose outcome is known."""
+    errors: dict[str, list[tuple[float, float]]] = {}
+    for decision in decisions:
+        for vote in decision.votes:
+            right = (is_right(decision, vote.before), is_right(decision, vote.after))
+            if None not in right and vote.before_sure >= 0 and vote.after_sure >= 0:
+                errors.setdefault(vote.model, []).append(
+                    (
+                        (vote.before_sure / 100 - bool(right[0])) ** 2,
+                        (vote.after_sure / 100 - bool(right[1])) ** 2,
+                    )
+                )
+    return {
+        model: Score(len(found), *(sum(column) / len(found) for column in zip(*found, strict=True)))
+        for model, found in errors.items()
+    }
+
+
+def is_right(decision: Decision, choice: str) -> bool | None:
+    """Say whether an option was right, None where that is not known."""
+    if not choice or decision.result not in (HELD, FAILED):
+        return None
+    if decision.right:
+        return choice == decision.right
+    return False if choice == decision.decided else None
+
+
+def held_up(decisions: Sequence[Decision]) -> dict[str, tuple[int, int]]:
+    """Return how many headlines turned out right, of how many that are known, by state and by panel ("panel " and its name)."""
+    found: dict[str, tuple[int, int]] = {}
+    for one in decisions:
+        right = is_right(one, one.headline)
+        if right is not None:
+            for key in filter(None, (one.state, one.panel and f"panel {one.panel}")):
+                held, count = found.get(key, (0, 0))
+                found[key] = (held + right, count + 1)
+    return found
+
+
+def _percent(confidence: int | None) -> int:
+    return -1 if confidence is None else confidence
+
+
+def _is_date(text: str) -> bool:
+    if not _DATE.fullmatch(text):
+        return False
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,68 @@
+"""Panels: saved sets of participants, shared as files, and one that assembles itself from what is ready."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from app.core.catalog import EMBEDDED, provider_kind
+from app.core.council import Panel
+from app.core.errors import BadInput
+from app.core.events import PanelsChanged
+from app.core.ids import new_id
+from app.core.provider import ProviderStatus
+from app.core.session import MAX_COUNCIL_ROUNDS, MIN_PARTICIPANTS, MIN_ROUNDS, Participant
+from app.engine.council.families import family_of
+from app.engine.council.journal import ENOUGH, Score
+from app.engine.library.definitions import Definitions, LibraryKind
+
+SEATS = {1: 3, 2: 2, 3: 3, 4: 3}
+MOST_SEATS = 4
+"""From five families up; with four or more one family is kept free for the judge."""
+
+PANEL_KIND = LibraryKind(
+    noun=Panel,
+    name="panel",
+    store=lambda documents: documents.panels,
+    changed=PanelsChanged,
+    shared=("name", "participants", "rounds", "compare"),
+)
+
+
+class Panels(Definitions[Panel]):
+    """What a user may do with panels; everything raises BadInput, NotFound or StorageError in words."""
+
+    def _checked(self, definition: Panel) -> Panel:
+        if len(definition.participants) < MIN_PARTICIPANTS:
+            raise BadInput("too_few_participants", count=len(definition.participants), least=MIN_PARTICIPANTS)
+        check_rounds(definition.rounds)
+        return super()._checked(definition)
+
+
+def assembled(statuses: Sequence[ProviderStatus], scores: Mapping[str, Score]) -> tuple[Participant, ...]:
+    """Return participants of as many families of models as are ready, those first whose votes came out best."""
+    found: dict[str, list[tuple[float, int, Participant]]] = {}
+    for place, status in enumerate(one for one in statuses if one.ready and one.config.kind != EMBEDDED):
+        kind = provider_kind(status.config.kind)
+        name = status.config.label or (kind.voice if kind else status.config.id)
+        for model in dict.fromkeys((status.default_model, *status.models)):
+            score = scores.get(f"{status.config.id}/{model}")
+            known = score is not None and score.count >= ENOUGH
+            if model and (known or model == status.default_model):
+                seat = Participant(id=new_id(), name=name, provider=status.config.id, model=model)
+                rated = score.after if known and score is not None else 2.0
+                found.setdefault(family_of(model), []).append((rated, place, seat))
+    families = sorted(
+        (sorted(one, key=lambda each: each[:2]) for one in found.values()), key=lambda one: one[0][:2]
+    )
+    seats = [seat for one in families for _rated, _place, seat in (one if len(families) == 1 else one[:1])]
+    chosen = seats[: SEATS.get(len(families), MOST_SEATS)]
+    taken: list[Participant] = []
+    for seat in chosen:
+        same = sum(one.name == seat.name or one.name.startswith(f"{seat.name} ") for one in taken)
+        taken.append(replace(seat, name=f"{seat.name} {same + 1}") if same else seat)
+    return tuple(taken)
+
+
+def check_rounds(rounds: int) -> None:
+    """Raise BadInput if a council cannot debate for so many rounds."""
+    if not MIN_ROUNDS <= rounds <= MAX_COUNCIL_ROUNDS:
+        raise BadInput("rounds_out_of_range", rounds=rounds, least=MIN_ROUNDS, most=MAX_COUNCIL_ROUNDS)

@@ -1,0 +1,100 @@
+"""Panels and the journal: what is saved and shared, what comes due, and how right models have been."""
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from app.core.council import CastVote, Decision, Panel
+from app.core.errors import BadInput
+from app.core.provider import ProviderStatus
+from app.engine.council.journal import Score, held_up, is_right, scores
+from app.engine.council.panels import assembled
+from tests.builders import Bench, people
+from tests.engine.test_council import bench, held, wanted
+
+
+@pytest.fixture
+async def made(tmp_path: Path) -> AsyncIterator[Bench]:
+    one = bench(tmp_path)
+    yield one
+    await one.engine.shutdown()
+
+
+async def test_a_panel_is_saved_shared_and_brought_in(made: Bench) -> None:
+    panels = made.engine.councils.panels
+    saved = await panels.save(Panel(id="", name="Four families", participants=people(4), rounds=3))
+    assert saved.id == "four-families" and panels.find("Four families").participants == people(4)
+    shared = panels.read_shared(panels.share(saved.id))
+    again = await panels.bring_in(shared)
+    assert (again.id, again.participants, again.rounds) == ("four-families-2", people(4), 3)
+    for wrong in (replace(saved, participants=people(1)), replace(saved, rounds=9), replace(saved, name=" ")):
+        with pytest.raises(BadInput):
+            await panels.save(wrong)
+
+
+async def test_a_decision_keeps_the_votes_comes_due_and_is_settled(made: Bench) -> None:
+    session_id = await held(made, wanted(panel="Three"))
+    live = made.engine.live(session_id)
+    assert live is not None
+    journal = made.engine.councils.journal
+    with pytest.raises(BadInput, match="journal_date"):
+        await journal.decide(live, "Postgres", due="tomorrow")
+    kept = await journal.decide(live, "Postgres", sign="no locks in June", due="2026-06-30")
+    assert (kept.headline, kept.state, kept.panel) == ("Postgres", "leaning", "Three")
+    assert kept.votes[1] == CastVote(
+        model="remote1/model-1", before="SQLite", before_sure=70, after="SQLite", after_sure=70
+    )
+    assert journal.due(date(2026, 6, 29)) == ()
+    assert [one.id for one in journal.due(date(2026, 6, 30))] == [session_id]
+    await journal.settle(session_id, "held")
+    assert journal.due(date(2026, 7, 1)) == ()
+    found = journal.scores()
+    assert found["remote0/model-0"] == Score(1, pytest.approx(0.09), pytest.approx(0.09))
+    assert found["remote1/model-1"].after == pytest.approx(0.49)
+    assert held_up(journal.all()) == {"leaning": (1, 1), "panel Three": (1, 1)}
+    with pytest.raises(BadInput):
+        await journal.settle(session_id, "perhaps")
+
+
+def test_what_failed_is_wrong_and_of_the_others_nothing_is_known() -> None:
+    vote = CastVote(model="a/b", before="A", before_sure=90, after="B", after_sure=60)
+    failed = Decision(id="1", name="?", decided="A", headline="A", result="failed", votes=(vote,))
+    assert (is_right(failed, "A"), is_right(failed, "B")) == (False, None)
+    assert scores([failed]) == {}
+    known = replace(failed, right="B")
+    assert scores([known])["a/b"] == Score(1, pytest.approx(0.81), pytest.approx(0.16))
+    assert is_right(replace(known, result="unknown"), "A") is None
+
+
+def _status(template: ProviderStatus, name: str, *models: str) -> ProviderStatus:
+    config = replace(template.config, id=name, kind="openai-compatible", label=name.title())
+    return replace(template, config=config, models=models, default_model=models[0], ready=True)
+
+
+async def test_a_panel_assembles_itself_from_the_families_that_are_ready(made: Bench) -> None:
+    template = made.engine.providers()[0]
+    names = {
+        "one": "gpt-5",
+        "two": "claude-opus",
+        "three": "gemini-3",
+        "four": "mistral-large",
+        "five": "qwen-3",
+    }
+    statuses = [_status(template, name, model) for name, model in names.items()]
+
+    def chosen(count: int, found: dict[str, Score] | None = None) -> list[str]:
+        return [one.model for one in assembled(statuses[:count], found or {})]
+
+    assert chosen(2) == ["gpt-5", "claude-opus"]
+    # From four families up one is left for the judge.
+    assert [len(chosen(count)) for count in (3, 4, 5)] == [3, 3, 4]
+    assert chosen(5, {"five/qwen-3": Score(10, 0.2, 0.1), "one/gpt-5": Score(9, 0, 0)})[0] == "qwen-3"
+    alone = [_status(template, "one", "gpt-5", "gpt-4")]
+    rated = {"one/gpt-4": Score(12, 0.3, 0.3)}
+    assert [(one.name, one.model) for one in assembled(alone, rated)] == [
+        ("One", "gpt-4"),
+        ("One 2", "gpt-5"),
+    ]
