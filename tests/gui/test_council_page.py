@@ -312,3 +312,24 @@ async def test_the_composer_of_a_chat_asks_several_without_a_comparison(
 
 def test_participants_with_the_same_initial_get_different_letters() -> None:
     assert initials(["GPT", "Gemini", "Claude"]) == ["Gp", "Ge", "C"]
+
+
+async def test_participants_are_saved_as_a_panel_and_put_back_into_setup(person: Person) -> None:
+    controller = person.window.controller
+    setup, panels = controller.panel.setup, controller.engine.councils.panels
+    menu = setup.panels.choices
+    chosen = [(one.provider, one.model) for one in setup.setup().participants]
+    assert len(chosen) >= 2 and menu.actions()[0].text() == "Assemble from what is ready"
+    controller.council_panels._save.trigger()
+    await person.write("rename_field", "Ours")
+    await person.click("rename_save")
+    await until(lambda: panels.all() and menu.actions()[0].text().startswith("Ours"))
+    controller.council_panels._take(setup.setup().participants[:1], 2)
+    assert len(setup.setup().participants) == 1 and not controller.council_panels._save.isEnabled()
+    menu.actions()[0].trigger()
+    assert [(one.provider, one.model) for one in setup.setup().participants] == chosen
+    menu.actions()[2].trigger()
+    assembled = [one.provider for one in setup.setup().participants]
+    assert len(assembled) >= 2 and "embedded" not in assembled
+    menu.actions()[-1].menu().actions()[0].trigger()
+    await until(lambda: not panels.all())

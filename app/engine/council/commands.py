@@ -72,12 +72,22 @@ class Councils:
             differences=wanted.differences,
             helper=self._providers.helper(session),
             max_usd=wanted.max_usd,
-            panel=wanted.panel,
+            panel=wanted.panel or self._panel_of(session.debate.participants),
         )
         session = replace(session, debate=replace(session.debate, council=council))
         live = await self._sessions.begin(session, _by_user(CouncilPart.QUESTION, session.debate.topic))
         self._sessions.run(live)
         return live.id
+
+    def _panel_of(self, participants: Sequence[Participant]) -> str:
+        """Return the name of the panel that has these participants, "" where none has."""
+        wanted = [(one.provider, one.model, one.name) for one in participants]
+        same = (
+            one.name
+            for one in self.panels.all()
+            if [(each.provider, each.model, each.name) for each in one.participants] == wanted
+        )
+        return next(same, "")
 
     def assembled(self) -> tuple[Participant, ...]:
         """Return the participants of a panel that assembles itself from what is ready."""

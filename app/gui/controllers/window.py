@@ -15,6 +15,7 @@ from app.engine.engine import Engine
 from app.gui.bridge import Bridge
 from app.gui.controllers.assistants import AssistantCommands
 from app.gui.controllers.chats import ChatController
+from app.gui.controllers.council_panels import PanelController
 from app.gui.controllers.councils import CouncilController
 from app.gui.controllers.debates import DebateController
 from app.gui.controllers.definitions import SharedKinds
@@ -87,6 +88,7 @@ class WindowController(QObject):
         self.sessions = SessionController(*parts)
         self.debates = DebateController(*parts, self.panel, self.session_page, self.views, self.sessions)
         self.councils = CouncilController(*parts, self.council_page, self.sessions)
+        self.council_panels = PanelController(*parts, self.panel.setup)
         self.chats = ChatController(*parts, self.chat_page)
         self.versions = VersionController(*parts, self.chat_page)
         self.summaries = SummaryController(

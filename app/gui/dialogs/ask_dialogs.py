@@ -67,17 +67,18 @@ class ConfirmDialog(AskDialog):
 
 
 class RenameDialog(AskDialog):
-    """Asks for another title of a session; emits `named` if it differs."""
+    """Asks for another title of a session, or for what `key` names; emits `named` if it differs."""
 
     named = Signal(str)
 
-    def __init__(self, words: Language, title: str, parent: QWidget) -> None:
-        super().__init__(words, parent, "rename", words("rename.title"), ("save", words("dialog.save")))
+    def __init__(self, words: Language, title: str, parent: QWidget, key: str = "rename.title") -> None:
+        super().__init__(words, parent, "rename", words(key), ("save", words("dialog.save")))
         self._before = title
         self.field = named("rename_field", QLineEdit(title))
-        self.field.setAccessibleName(words("rename.title"))
+        self.field.setAccessibleName(words(key))
         self.field.selectAll()
         self.field.textChanged.connect(lambda text: self.go.setEnabled(bool(text.strip())))
+        self.go.setEnabled(bool(title))
         self.arrange(self.heading, self.field, 6)
         self.resize(440, self.sizeHint().height())
 

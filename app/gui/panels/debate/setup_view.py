@@ -40,6 +40,7 @@ from app.gui.widgets.composer import TextBox
 from app.gui.widgets.controls import (
     Button,
     IconButton,
+    MenuButton,
     RoundsSlider,
     Segmented,
     WrappedTick,
@@ -107,6 +108,7 @@ class SetupView(QWidget):
         self._rounds_value = plain_label("value")
         self._add = say(button("link", "add_voice", self._on_add), language, "setup.add_voice")
         self._add.dress(look, "plus", "accent")
+        self.panels = say(MenuButton(look, "users", "panels_button", chevron=True), language, "panel.menu")
         self._context_size = plain_label("hint")
         self._context_size.setIndent(UNDER_TICK)
         self._choose = say(button("link", "choose_context"), language, "setup.context.choose")
@@ -248,7 +250,7 @@ class SetupView(QWidget):
             self._labels["mode"],
             self.mode,
             7,
-            hbox(self._labels["participants"], STRETCH, self._add),
+            hbox(self._labels["participants"], STRETCH, self.panels, self._add),
             self.seats,
             self._honesty,
             5,
@@ -293,13 +295,8 @@ class SetupView(QWidget):
 
     def _order_stops(self) -> None:
         """Set the Tab order from top to bottom; needed again whenever cards or files change."""
-        stops: list[QWidget] = [
-            self.topic,
-            *self.pasted.findChildren(IconButton),
-            self._warning_button,
-            *self.mode.findChildren(Button),
-            self._add,
-        ]
+        stops: list[QWidget] = [self.topic, *self.pasted.findChildren(IconButton), self._warning_button]
+        stops += [*self.mode.findChildren(Button), self.panels, self._add]
         for card in self.seats.made:
             stops += card.stops
         stops += [self.rounds, self.context, self._choose, *self._files.findChildren(IconButton)]
