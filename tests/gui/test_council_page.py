@@ -333,3 +333,30 @@ async def test_participants_are_saved_as_a_panel_and_put_back_into_setup(person:
     assert len(assembled) >= 2 and "embedded" not in assembled
     menu.actions()[-1].menu().actions()[0].trigger()
     await until(lambda: not panels.all())
+
+
+async def test_a_decision_is_kept_and_comes_back_when_it_is_due(person: Person) -> None:
+    page = await opened(person)
+    await ended(page)
+    journal = person.window.controller.engine.councils.journal
+    await person.click("council_journal")
+    await until(lambda: person.sees("decision_dialog"))
+    assert person.find("decision_option").currentText() == HOLDS["openai"]
+    keep = person.find("decision_keep")
+    await person.write("decision_due", "soon")
+    assert not keep.isEnabled()
+    await person.write("decision_due", "2026-01-31")
+    await person.click("decision_keep")
+    badge = person.window.top_bar.needs_you
+    await until(badge.isVisible, what="the decision that is due")
+    badge.open()
+    badge._list.picked.emit(0)
+    await until(lambda: person.sees("result_dialog"))
+    assert not person.sees("result_right")
+    await person.choose("result_choice", "It was wrong")
+    await person.choose("result_right", HOLDS["anthropic"])
+    await person.click("result_keep")
+    await until(lambda: not badge.isVisible())
+    (kept,) = journal.all()
+    assert (kept.result, kept.right) == ("failed", HOLDS["anthropic"])
+    assert journal.scores()["anthropic/anthropic-wire"].after == pytest.approx((1 - 0.71) ** 2)

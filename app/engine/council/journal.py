@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import UTC, date, datetime
 
 from app.core.council import FAILED, HELD, RESULTS, CastVote, Decision
 from app.core.errors import BadInput
@@ -47,7 +47,7 @@ class Journal(Definitions[Decision]):
         decided = one_line(decided)
         if not decided:
             raise BadInput("text_empty")
-        if due and not _is_date(due):
+        if due and not is_date(due):
             raise BadInput("journal_date", date=due)
         messages = list(live.whole_messages())
         record, result = Record(debate, messages), outcome(debate, messages)
@@ -88,14 +88,19 @@ class Journal(Definitions[Decision]):
         right = decision.decided if result == HELD else one_line(right)
         return await self.save(replace(decision, result=result, right=right))
 
-    def due(self, today: date) -> tuple[Decision, ...]:
-        """Return the decisions that the user wanted to look at by now, the oldest first."""
-        open_ = [one for one in self.all() if one.due and not one.result and one.due <= today.isoformat()]
+    def due(self, day: date) -> tuple[Decision, ...]:
+        """Return the decisions that the user wanted to look at by a day, the oldest first."""
+        open_ = [one for one in self.all() if one.due and not one.result and one.due <= day.isoformat()]
         return tuple(sorted(open_, key=lambda one: one.due))
 
     def scores(self) -> dict[str, Score]:
         """Return how right each model has been, by its "provider/model"."""
         return scores(self.all())
+
+
+def today() -> date:
+    """Return the date where the user is."""
+    return datetime.now(UTC).astimezone().date()
 
 
 def scores(decisions: Sequence[Decision]) -> dict[str, Score]:
@@ -142,7 +147,8 @@ def _percent(confidence: int | None) -> int:
     return -1 if confidence is None else confidence
 
 
-def _is_date(text: str) -> bool:
+def is_date(text: str) -> bool:
+    """Say whether a text is a date such as 2027-01-31."""
     if not _DATE.fullmatch(text):
         return False
     try:

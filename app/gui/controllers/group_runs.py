@@ -5,6 +5,7 @@ from PySide6.QtCore import QTimer, Signal
 from app.core.events import Event
 from app.core.session import Plan, PlanItem, Session
 from app.core.text import visible
+from app.engine.council.journal import today
 from app.engine.engine import Engine
 from app.gui.bridge import Bridge
 from app.gui.controllers.controller import Controller
@@ -85,6 +86,7 @@ class GroupController(Controller):
         bridge.calls_streamed.connect(lambda event: self._on_sign_of_life(event.session_id))
         bridge.session_deleted.connect(lambda _event: self.refresh())
         bridge.assistants_changed.connect(self.refresh)
+        bridge.journal_changed.connect(lambda _event: self._show_waiting())
         self._pages.shown.connect(lambda _page: self.refresh())
         self._window.main_area.currentChanged.connect(lambda _place: self._show_plan())
         self._language.changed.connect(self.refresh)
@@ -171,6 +173,17 @@ class GroupController(Controller):
         self._show_waiting()
 
     def _show_waiting(self) -> None:
+        words = self._language
+        due = [
+            Waiting(
+                session_id=one.id,
+                message_id="",
+                who=words("journal.button"),
+                session=visible(one.name),
+                question=words("journal.due_now", option=visible(one.decided)),
+            )
+            for one in self._engine.councils.journal.due(today())
+        ]
         self._window.top_bar.needs_you.show_waiting(
             [
                 Waiting(
@@ -183,6 +196,7 @@ class GroupController(Controller):
                 for session_id, message in self._engine.chats.needs_you()
                 if (live := self._engine.live(session_id)) is not None
             ]
+            + due
         )
         self._window.top_bar.fit()
 
@@ -194,5 +208,6 @@ class GroupController(Controller):
             page.take_focus()
         else:
             # Opening a session scrolls to where it was last read.
-            self._state.keep_place(session_id, place)
+            if message_id:
+                self._state.keep_place(session_id, place)
             self.session_requested.emit(session_id)

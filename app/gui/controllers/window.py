@@ -21,6 +21,7 @@ from app.gui.controllers.debates import DebateController
 from app.gui.controllers.definitions import SharedKinds
 from app.gui.controllers.group_runs import GroupController
 from app.gui.controllers.groups import GroupCommands
+from app.gui.controllers.journal import JournalController
 from app.gui.controllers.palette import PaletteController
 from app.gui.controllers.providers import ProviderController
 from app.gui.controllers.server_consent import ServerConsent
@@ -89,6 +90,7 @@ class WindowController(QObject):
         self.debates = DebateController(*parts, self.panel, self.session_page, self.views, self.sessions)
         self.councils = CouncilController(*parts, self.council_page, self.sessions)
         self.council_panels = PanelController(*parts, self.panel.setup)
+        self.journal = JournalController(*parts, self.council_page)
         self.chats = ChatController(*parts, self.chat_page)
         self.versions = VersionController(*parts, self.chat_page)
         self.summaries = SummaryController(

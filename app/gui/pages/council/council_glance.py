@@ -47,6 +47,8 @@ class Glance(QFrame):
             button("link", "council_edit", self.edit_requested.emit), language, "council.options.edit"
         )
         self.edit.dress(look, "pencil", "accent")
+        self.journal = say(button("link", "council_journal"), language, "journal.button")
+        self.journal.dress(look, "check", "accent")
         self._parts: dict[str, tuple[QWidget, Paragraph]] = {}
         self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._row.setSpacing(24)
@@ -54,7 +56,7 @@ class Glance(QFrame):
         vbox(
             say(plain_label("card_title"), language, "council.options"),
             self._options,
-            hbox(self.edit, STRETCH),
+            hbox(self.edit, self.journal, STRETCH, spacing=14),
             STRETCH,
             inside=held,
             spacing=8,

@@ -247,6 +247,7 @@ class CouncilPage(ConversationView):
             people,
         )
         self.glance.edit.setVisible(not self._read_only)
+        self.glance.journal.setVisible(not self._read_only)
         firsts = {one.participant: one.choice for one in record.ballots()}
         used = record.last(CouncilPart.CHOICE)
         chosen = (used.data or {}).get("message") if used else ""
