@@ -28,11 +28,8 @@ class PanelController(Controller):
     ) -> None:
         super().__init__(window, engine, bridge, tasks)
         self._setup, self._panels = setup, engine.councils.panels
-        bridge.panels_changed.connect(self.refresh)
-        self._language.changed.connect(self.refresh)
-        setup.seats.rearranged.connect(self.refresh)
-        setup.draft_changed.connect(lambda _draft: self._enable())
-        self.refresh()
+        # The menu is made when it is wanted: before a click opens it.
+        setup.panels.pressed.connect(self.refresh)
 
     def refresh(self) -> None:
         """Show the panels as they are now in the menu."""
@@ -45,17 +42,14 @@ class PanelController(Controller):
         if panels:
             menu.addSeparator()
         menu.addAction(words("panel.assemble"), self._assemble)
-        self._save = menu.addAction(words("panel.save"), self._on_save)
+        enough = len(self._setup.setup().participants) >= MIN_PARTICIPANTS
+        menu.addAction(words("panel.save"), self._on_save).setEnabled(enough)
         menu.addAction(words("panel.import"), self._on_import)
         for key, act in (("panel.share", self._on_share), ("panel.delete", self._on_delete)):
             if panels:
                 inside = menu.addMenu(words(key))
                 for one in panels:
                     inside.addAction(unmarked(exact(one.name)), partial(act, one))
-        self._enable()
-
-    def _enable(self) -> None:
-        self._save.setEnabled(len(self._setup.setup().participants) >= MIN_PARTICIPANTS)
 
     def _use(self, panel: Panel) -> None:
         self._take(panel.participants, panel.rounds)
