@@ -159,7 +159,8 @@ class Council:
     `judges` read the debate at its end, each a "provider/model": the first, or the next where that fails; empty for none.
     `outsider` is the "provider/model" that answers or objects from outside: `checks` and `solos` count the further answers asked
     for, `stressed` are the rounds in which it alone speaks before all vote again.
-    `panel` is the name of the panel that was asked, "" for participants who were chosen one by one.
+    `panel` is the name of the panel that was asked, "" for participants who were chosen one by one. `wanted_rounds` is for how
+    long the command line was told to debate what is open, 0 where it was not, and `wanted_judge` who is to read that.
     """
 
     differences: bool = True
@@ -175,6 +176,8 @@ class Council:
     solos: int = 0
     stressed: tuple[int, ...] = ()
     panel: str = ""
+    wanted_rounds: int = 0
+    wanted_judge: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from app.engine.council.puzzles import puzzles
+from tests.repeats import slow_after
 from tests.stories.processes import Running, look, moot
 from tests.wire import Answer, Fault, WireServer
 from tests.wire.fixtures import wire_home, wire_servers
@@ -85,6 +88,110 @@ def test_two_answers_are_enough_and_it_says_that_one_is_missing(wire_home: dict[
     assert done.status == 0, done.err
     assert "2 of 3 answered" in done.out and "Open: a tie" in done.out
     assert sum(len(server.requests) for server in wire_home.values()) == 3
+
+
+FIVE = {
+    "GPT": ("openai/openai-wire", "Postgres"),
+    "GPT mini": ("openai/openai-other", "SQLite"),
+    "Claude": ("anthropic/anthropic-wire", "SQLite"),
+    "Haiku": ("anthropic/anthropic-other", "Postgres"),
+    "Gemini": ("gemini/gemini-wire", "Files"),
+}
+OPTIONS = ("Postgres", "SQLite", "Files")
+
+
+def five_minds(home: dict[str, WireServer]) -> None:
+    """Script five participants, of whom the second is won over in round 1, and a judge who holds to the first option."""
+
+    def reply(model: str, text: str) -> str:
+        held = next((option for one, option in FIVE.values() if one.endswith(model)), "Postgres")
+        if "Compare their answers" in text:
+            by = {option: [] for option in OPTIONS}  # type: dict[str, list[int]]
+            for line in text.splitlines():
+                for option in OPTIONS:
+                    by[option] += [int(line[1])] if line.startswith("(") and f") {option}," in line else []
+            options = [{"text": option, "answers": found} for option, found in by.items()]
+            return json.dumps({"options": options, "differ": [], "agreed": []})
+        letters = {line[3:]: line[0] for line in text.splitlines() if line[1:3] == ": "}
+        if "You did not take part" in text:
+            case = {"option": letters["Postgres"], "text": "It fits.", "cites": [1]}
+            lists = {"agreed": [], "open": [], "cruxes": [], "claims": [], "unsupported": []}
+            return json.dumps({"choice": letters["Postgres"], "confidence": 80, "cases": [case], **lists})
+        if "the strongest reason" in text.casefold() or not letters:
+            trailer = {"answer": held, "confidence": 70, "right_if": "It breaks."}
+            return f"{held}, because.\n@@ {json.dumps(trailer)}"
+        held = "Postgres" if model == "openai-other" else held
+        vote = json.dumps({"choice": letters[held], "confidence": 70, "moved_by": []})
+        return vote if "secret ballot" in text else f"I argue for {held}.\n@@ {vote}"
+
+    for server in home.values():
+        for model in server.models:
+            server.script(model, lambda one, model=model: reply(model, one.messages[-1].text))
+
+
+def _asked(home: dict[str, WireServer]) -> int:
+    return sum(len(server.requests) for server in home.values())
+
+
+def _calls_ended(shown: dict[str, object]) -> int:
+    messages = shown["messages"]
+    return sum(one["role"] == "assistant" and one["state"] == "done" for one in messages)  # type: ignore[attr-defined,index]
+
+
+def _came_out(shown: dict[str, object]) -> object:
+    """Return an outcome in words, without ids."""
+    names = {one["id"]: one["name"] for one in shown["debate"]["participants"]}  # type: ignore[index]
+    council = shown["council"]
+    texts = {one["id"]: one["text"] for one in council["options"]}  # type: ignore[index]
+    found = council["outcome"]  # type: ignore[index]
+    minority = [
+        (texts[one["option"]], [names[who] for who in one["holders"]], one["now"])
+        for one in found["minority"]
+    ]
+    votes = [
+        {texts[one]: count for one, count in found[part]["votes"].items()} for part in ("before", "after")
+    ]
+    return found["state"], texts.get(found["headline"]), found["unstable"], votes, minority
+
+
+SPECS = tuple(part for name, (model, _) in FIVE.items() for part in ("-p", f"{name}={model}"))
+DEBATED = (
+    "council",
+    QUESTION,
+    *SPECS,
+    "--debate",
+    "--rounds",
+    "2",
+    "--seed",
+    "5",
+    "--judge",
+    "ollama/ollama-wire",
+)
+
+
+@pytest.mark.parametrize("records", slow_after(1, [((7, 17),), *(((cut,),) for cut in range(1, 26))]))
+def test_a_council_of_25_calls_is_killed_after_a_record_and_asks_nothing_twice(
+    wire_home: dict[str, WireServer], records: tuple[int, ...]
+) -> None:
+    five_minds(wire_home)
+    whole = moot(*DEBATED, "--json")
+    assert whole.status == 0, whole.err
+    shown = look("show", whole.events[0]["session_id"], "--json").json
+    calls = _asked(wire_home)
+    # Five answers, the comparison, two rounds of five turns, five ballots, two readings, and two dissents.
+    assert calls == _calls_ended(shown) == 25
+    for cut in records:
+        with Running(*DEBATED, "--json") as council:
+            session_id = council.session_id
+            council.event("message.finished", cut + 1)
+            council.kill()
+        ended = _calls_ended(look("show", session_id, "--json").json)
+        before = _asked(wire_home)
+        done = moot("resume", session_id, "--json")
+        assert done.status == 0 or ended == calls, done.err
+        again = look("show", session_id, "--json").json
+        assert _asked(wire_home) - before == calls - ended
+        assert _came_out(again) == _came_out(shown)
 
 
 def test_a_saved_panel_is_asked_by_its_name(wire_home: dict[str, WireServer], data_dir: Path) -> None:

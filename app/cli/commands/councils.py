@@ -31,6 +31,8 @@ def wanted_of(run: CommandRun, context: tuple[ContextFile, ...] = ()) -> Council
         differences=not arguments.no_differences and (panel is None or panel.compare),
         max_usd=arguments.max_usd,
         panel=panel.name if panel else "",
+        rounds=arguments.rounds if arguments.debate else 0,
+        judge=arguments.judge if arguments.debate else None,
     )
 
 
@@ -44,11 +46,17 @@ async def council(run: CommandRun) -> int:
         check_rounds(arguments.rounds)
         run.moot.engine.councils.check_judge(arguments.judge)
     await run.warm_up(embedded=any(one.provider == EMBEDDED for one in wanted.setup.participants))
-    session = await _followed(run, lambda: run.moot.engine.councils.start(wanted))
-    if arguments.debate and session.status == Status.COMPLETED and is_open(run, session.id):
+    return await _debated(run, await _followed(run, lambda: run.moot.engine.councils.start(wanted)))
+
+
+async def _debated(run: CommandRun, session: Session) -> int:
+    """Debate what is open where that was asked for, and return the exit status."""
+    council = session.debate.council if session.debate else None
+    wished = council is not None and council.wanted_rounds and not council.rounds
+    if council is not None and wished and session.status == Status.COMPLETED and is_open(run, session.id):
 
         async def debate() -> str:
-            await run.moot.engine.councils.debate(session.id, arguments.rounds, arguments.judge)
+            await run.moot.engine.councils.debate(session.id, council.wanted_rounds, council.wanted_judge)
             return session.id
 
         session = await _followed(run, debate)
@@ -72,7 +80,12 @@ async def resume_council(run: CommandRun, live: LiveSession) -> int:
         await run.moot.engine.resume(live.id)
         return live.id
 
-    return await _follow(run, start)
+    council = live.debate_session.debate.council
+    # It may have been killed between the comparison and the debate.
+    compared = live.session.status == Status.COMPLETED and council is not None and council.wanted_rounds
+    if compared:
+        await run.warm_up()
+    return await _debated(run, live.session if compared else await _followed(run, start))
 
 
 async def reply_to_council(run: CommandRun, live: LiveSession) -> int:

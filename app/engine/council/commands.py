@@ -35,12 +35,17 @@ MAX_TEXT = 100_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CouncilSetup:
-    """Whom to ask what; with `differences` one more call compares the answers. `panel` is the name of those asked."""
+    """Whom to ask what; with `differences` one more call compares the answers. `panel` is the name of those asked.
+
+    `rounds` and `judge` are kept for whoever follows the council: what is open shall be debated then, 0 for not.
+    """
 
     setup: DebateSetup
     differences: bool = True
     max_usd: float = 0.0
     panel: str = ""
+    rounds: int = 0
+    judge: str | None = None
 
 
 class Councils:
@@ -73,6 +78,8 @@ class Councils:
             helper=self._providers.helper(session),
             max_usd=wanted.max_usd,
             panel=wanted.panel or self._panel_of(session.debate.participants),
+            wanted_rounds=wanted.rounds,
+            wanted_judge=wanted.judge,
         )
         session = replace(session, debate=replace(session.debate, council=council))
         live = await self._sessions.begin(session, _by_user(CouncilPart.QUESTION, session.debate.topic))
