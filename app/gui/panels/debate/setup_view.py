@@ -108,7 +108,7 @@ class SetupView(QWidget):
         self._rounds_value = plain_label("value")
         self._add = say(button("link", "add_voice", self._on_add), language, "setup.add_voice")
         self._add.dress(look, "plus", "accent")
-        self.panels = say(MenuButton(look, "users", "panels_button", chevron=True), language, "panel.menu")
+        self.panels = MenuButton(look, "users", "panels_button", chevron=True)
         self._context_size = plain_label("hint")
         self._context_size.setIndent(UNDER_TICK)
         self._choose = say(button("link", "choose_context"), language, "setup.context.choose")
@@ -433,6 +433,7 @@ class SetupView(QWidget):
         words = self._language
         for key, label in self._labels.items():
             label.setText(words(f"setup.{key}"))
+        self.panels.show_words(words("panel.menu"))
         names = tuple(words.mode(mode) for mode in MODES)
         self.mode.set_texts(names, tuple(words(f"mode.{mode}.hint") for mode in MODES))
         for card in self.seats.made:
