@@ -69,7 +69,8 @@ async def test_notes_are_a_line_that_unfolds_and_can_be_edited_and_put_aside(
         rect = transcript.message_rect(row_id)
         assert rect is not None
         menu = transcript.context_menu(rect.center())
-        assert "Do not use this summary" in [one.text() for one in menu.actions()]
+        shown = [one.text() for one in menu.actions()]
+        assert "Do not use this summary" in shown and "Summarise again – with openai-wire" in shown
         next(one for one in menu.actions() if one.text() == "Do not use this summary").trigger()
         await until(lambda: "Not used" in line(), what="the notes to be put aside")
         transcript.action_requested.emit(row_id, "use_summary")

@@ -106,6 +106,9 @@ async def test_a_summary_is_asked_for_read_put_aside_and_edited(person, wire_ser
     await until(lambda: "Not used" in _line(person), what="the summary to be put aside")
     page.transcript.action_requested.emit(row_id, "use_summary")
     await until(lambda: "Not used" not in _line(person))
+    page.transcript.point_out(row_id)
+    menu = page.transcript.context_menu(page.transcript.message_rect(row_id).center())
+    assert "Summarise again – with openai-wire" in [one.text() for one in menu.actions()]
     page.transcript.action_requested.emit(row_id, "edit")
     assert person.find("summary_dialog", QDialog).isVisible()
     person.find("summary_text", TextBox).setPlainText("The boat is called Daisy.")

@@ -106,6 +106,12 @@ class Debates:
         await self._store.flush(session_id)
         return verdict
 
+    def notes_writer(self, session_id: str) -> str:
+        """Return the name of the model that writes the running notes of a debate, "" where there is none."""
+        live = self._sessions.live(session_id)
+        writers = self._providers.writers(live.debate_session) if live is not None else ()
+        return writers[0].model if writers else ""
+
     async def redo_notes(self, session_id: str, message_id: str) -> None:
         """Put running notes aside and write others on the same statements. Raises BadInput where no model gives any."""
         live = await self._sessions.open(session_id)

@@ -1,6 +1,7 @@
 """What is sent, in the window: summaries and pinned messages, the command "Summarise now", and the gauge by the composer."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from PySide6.QtCore import QTimer
 
@@ -46,12 +47,18 @@ class SummaryController(Controller):
         # The request is counted once what happened has been painted.
         self._timer = QTimer(self, singleShot=True, interval=SETTLED_MS)
         self._timer.timeout.connect(self.show_use)
+        page.transcript.summary_writer = lambda: engine.summaries.writer_of(page.session_id)
+        for debate in debates:
+            debate.transcript.summary_writer = partial(self._notes_writer, debate)
         for view in self._views:
             view.summary_action_requested.connect(self._on_action)
         page.chat_composer.gauge.choices.aboutToShow.connect(self._fill_menu)
         for signal in (views.view_changed, chats.refreshed):
             signal.connect(self._count_later)
         self._language.changed.connect(self.show_use)
+
+    def _notes_writer(self, debate: DiscussionView) -> str:
+        return self._engine.debates.notes_writer(debate.session_id)
 
     def summarise(self) -> None:
         """Summarise the chat in front now."""

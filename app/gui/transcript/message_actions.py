@@ -1,6 +1,7 @@
 """What can be done with a message: the actions, and the bar and the menu that offer them."""
 
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt, Signal
@@ -8,6 +9,7 @@ from PySide6.QtGui import QAction, QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
 
 from app.core.message import Message, MessageState, Role, SummaryNote
+from app.core.text import exact
 from app.core.texts import Texts
 from app.gui.transcript.canvas import Canvas
 from app.gui.transcript.message_row import CONTINUE, RETRY, MessageRow
@@ -184,11 +186,22 @@ class ActionBar(QWidget):
 
 
 class MenuItem(NamedTuple):
-    """An item of the menu: the key of its text, what it does, and whether it is enabled."""
+    """An item of the menu: the key of its text, what it does, whether it is enabled, and the model that it asks, if it names one."""
 
     key: str
     do: Callable[[], object]
     enabled: bool = True
+    model: str = ""
+
+
+def items_of(
+    actions: Sequence[str], do: Callable[[str], object], writer: Callable[[], str]
+) -> list[MenuItem]:
+    """Return the items of a message's actions; `writer` names who makes a summary again."""
+    return [
+        MenuItem(WORDS[each], partial(do, each), model=writer() if each == REDO_SUMMARY else "")
+        for each in actions
+    ]
 
 
 def build_menu(parent: QWidget, texts: Texts, *parts: Sequence[MenuItem]) -> QMenu:
@@ -199,7 +212,10 @@ def build_menu(parent: QWidget, texts: Texts, *parts: Sequence[MenuItem]) -> QMe
         if number and part:
             menu.addSeparator()
         for item in part:
-            action = QAction(texts(item.key), menu)
+            words = texts(item.key)
+            if item.model:
+                words = texts("gauge.summarise", words=words, model=exact(item.model)).replace("&", "&&")
+            action = QAction(words, menu)
             action.setEnabled(item.enabled)
             action.triggered.connect(lambda _checked=False, do=item.do: do())
             menu.addAction(action)

@@ -4,7 +4,7 @@ Its parts: `feed` takes what happens, `canvas` lays out and paints the rows, `se
 is selected; `Pointer` and `Keyboard` are what the reader does.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Signal
@@ -33,7 +33,7 @@ from app.gui.transcript.call_rows import FOLD, SHOW_ALL, STOP_TURN
 from app.gui.transcript.canvas import Canvas
 from app.gui.transcript.feed import Feed
 from app.gui.transcript.keyboard import Keyboard
-from app.gui.transcript.message_actions import COPY, WORDS, ActionBar, MenuItem, build_menu, offered
+from app.gui.transcript.message_actions import COPY, WORDS, ActionBar, MenuItem, build_menu, items_of, offered
 from app.gui.transcript.message_row import COMPARE, EARLIER, LATER, RETRY, SETTINGS, UNFOLD
 from app.gui.transcript.painted_row import COPY_CODE, THOUGHT, PaintedRow
 from app.gui.transcript.pictures import Pictures
@@ -106,6 +106,8 @@ class TranscriptView(QAbstractScrollArea):
         self.questions = QuestionWidgets(self, overlays)
         self.canvas = Canvas(self, self.model, style, self.questions.height, overlays)
         self.typing = TypingIndicator(style, self)
+        # Who writes a summary again, as the menu names it.
+        self.summary_writer: Callable[[], str] = lambda: ""
         self.feed = Feed(self, self.model, self.canvas, self.questions, self.typing)
         self.search = Search(self.model, self.canvas, self.feed)
         self.selection = Selection(self.model)
@@ -296,7 +298,7 @@ class TranscriptView(QAbstractScrollArea):
             row, inside = found
             message_id, url = row.message.id, row.text.link_at(inside)[0]
             actions = self._offered(row.message)
-            items += [MenuItem(WORDS[each], partial(self._do, message_id, each)) for each in actions]
+            items += items_of(actions, partial(self._do, message_id), self.summary_writer)
             if url:
                 items.append(MenuItem("transcript.copy_link", lambda: self._copy_text(url)))
             for action, key in MORE_WORDS.items():
