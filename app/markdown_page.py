@@ -5,7 +5,7 @@ with its host beside it. Formulas are drawn.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from html import escape
 from itertools import groupby
 from typing import Any
@@ -34,6 +34,7 @@ _TAGS = {
     "TableHead": "tr",
     "TableRow": "tr",
 }
+_SIDES = {"Center": "center", "Right": "right"}
 _WORDS = {"SoftBreak": "<br>", "HardBreak": "<br>", "Rule": "<hr>"}
 # Browsers end the host at a backslash too; the part before an @ is not the host.
 _HOST = re.compile(r"https?://(?:[^/?#\\\s@]*@)*([^/?#\\\s@]+)(?=[/?#\\]|$)", re.IGNORECASE)
@@ -46,6 +47,8 @@ def as_html(text: str) -> str:
 
 def _pieces(text: str) -> Iterator[str]:
     open_ones: list[tuple[str, str]] = []
+    alignments: Sequence[str] = ()
+    column = 0
     text = text.encode("utf-8", "replace").decode("utf-8")
     events = parsed_with_formulas(text, _MARKDOWN.events_with_range)
     for name, values in groupby((_named(event) for event, _ in events), key=lambda event: event[0]):
@@ -61,6 +64,14 @@ def _pieces(text: str) -> Iterator[str]:
                     part, detail = _named(value)
                     cell = "th" if open_ones and open_ones[-1][0] == "TableHead" else "td"
                     opening, closing = _tags(part, detail, cell)
+                    if part == "Table":
+                        alignments = detail
+                    elif part in ("TableHead", "TableRow"):
+                        column = 0
+                    elif part == "TableCell":
+                        side = _SIDES.get(alignments[column], "")
+                        opening = f'<{cell} style="text-align:{side}">' if side else opening
+                        column += 1
                     open_ones.append((part, closing))
                     yield opening
                 case "End":

@@ -8,10 +8,12 @@ from PySide6.QtGui import QInputMethodEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
+from app.core.agent import Group
 from app.core.store import Hit
 from app.gui.dialogs.palette import ENTRY
 from app.gui.dialogs.palette_entry import PaletteEntry, fits
 from tests.app_driver import Person, at_window, until
+from tests.gui.test_session_export import long_chat
 from tests.wire import Answer
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
 
@@ -49,6 +51,20 @@ async def test_words_find_assistants_and_enter_starts_a_chat(person):
     await person.press("palette_box", Qt.Key.Key_Return)
     assert heard == ["checker"]
     assert not person.sees("palette")
+
+
+async def test_groups_are_listed_and_sessions_that_change_meanwhile(person):
+    engine, heard = person.window.controller.engine, []
+    person.window.controller.palette.group_requested.connect(heard.append)
+    group = await engine.groups.save(Group(id="g", name="수리점", members=("checker",)))
+    session = await long_chat(person, 1)
+    await engine.chats.rename(session.id, "정원 일지")
+    await until(lambda: "정원 일지" in lines(person, "session"), what="the session")
+    await person.press("palette_box", Qt.Key.Key_Escape)
+    person.window.controller.palette.search("ㅅㄹㅈ")
+    assert lines(person, "group") == ["수리점"] and chosen(person) == "수리점"
+    await person.press("palette_box", Qt.Key.Key_Return)
+    assert heard == [group.id]
 
 
 async def test_a_setting_is_found_by_its_words_and_gone_to(person):

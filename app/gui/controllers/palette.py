@@ -29,12 +29,13 @@ MOST_HITS = 50
 class PaletteController(Controller):
     """Runs `actions`, by the names of the commands, from shortcuts and from the palette.
 
-    Signals: session_requested(session id), assistant_requested(assistant id) to chat with it,
+    Signals: session_requested(session id), assistant_requested(assistant id) and group_requested(group id) to chat with them,
     settings_requested(page, name of a setting or "").
     """
 
     session_requested = Signal(str)
     assistant_requested = Signal(str)
+    group_requested = Signal(str)
     settings_requested = Signal(str, str)
 
     def __init__(
@@ -64,6 +65,9 @@ class PaletteController(Controller):
             lambda session_id, message_id: tasks.replace(OPEN_HIT, self._open_hit(session_id, message_id))
         )
         self.palette.assistant_requested.connect(self.assistant_requested)
+        self.palette.group_requested.connect(self.group_requested)
+        for changed in (bridge.session_started, bridge.session_changed, bridge.session_deleted):
+            changed.connect(lambda _event: self.palette.show_sessions(engine.sessions()))
 
     def choose_keys(self, shortcuts: Sequence[str]) -> None:
         """Give the commands the keys of `Settings.shortcuts`."""
@@ -84,7 +88,9 @@ class PaletteController(Controller):
 
     def search(self, typed: str = "") -> None:
         """Open the palette, or close it."""
-        self.palette.come(self._commands, self._engine.assistants.all(), self._engine.sessions(), typed)
+        engine = self._engine
+        agents, groups = engine.assistants.all(), engine.groups.all()
+        self.palette.come(self._commands, agents, groups, engine.sessions(), typed)
 
     def _settings(self) -> list[PaletteCommand]:
         """Return the pages of the settings and the settings on them."""

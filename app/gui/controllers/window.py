@@ -191,6 +191,7 @@ class WindowController(QObject):
         self.pages.debate_shown.connect(self.debates.show_beside)
         self.assistants.chat_requested.connect(self.show_new)
         self.palette.assistant_requested.connect(self.show_new)
+        self.palette.group_requested.connect(lambda group_id: self.show_new("", group_id))
         self.palette.settings_requested.connect(lambda page, row: self.settings.open(page, row=row))
         self.group_commands.chat_requested.connect(lambda group_id: self.show_new("", group_id))
         for listed in (bridge.session_started, bridge.session_changed, bridge.session_restored):

@@ -29,7 +29,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.core.agent import Agent
+from app.core.agent import Agent, Group
 from app.core.session import SessionSummary
 from app.core.store import Hit
 from app.gui.dialogs.palette_entry import (
@@ -37,6 +37,7 @@ from app.gui.dialogs.palette_entry import (
     PaletteEntry,
     assistant_entries,
     command_entries,
+    group_entries,
     hit_entries,
     session_entries,
 )
@@ -187,6 +188,7 @@ class Palette(QFrame):
     session_requested = Signal(str)
     hit_requested = Signal(str, str)
     assistant_requested = Signal(str)
+    group_requested = Signal(str)
 
     def __init__(self, language: Language, look: Look, over: QWidget) -> None:
         super().__init__(over)
@@ -196,6 +198,7 @@ class Palette(QFrame):
         self._over = over
         self._commands: Sequence[PaletteCommand] = ()
         self._agents: Sequence[Agent] = ()
+        self._groups: Sequence[Group] = ()
         self._sessions: Sequence[SessionSummary] = ()
         self._hits: list[PaletteEntry] = []
         self._before: QWidget | None = None
@@ -235,6 +238,7 @@ class Palette(QFrame):
         self,
         commands: Sequence[PaletteCommand],
         agents: Sequence[Agent],
+        groups: Sequence[Group],
         sessions: Sequence[SessionSummary],
         typed: str = "",
     ) -> None:
@@ -243,7 +247,7 @@ class Palette(QFrame):
             self.leave()
             return
         self._before = QApplication.focusWidget()
-        self._commands, self._agents, self._sessions = commands, agents, sessions
+        self._commands, self._agents, self._groups, self._sessions = commands, agents, groups, sessions
         self._hits = []
         width = min(WIDTH, self._over.width() - 60)
         self.move((self._over.width() - width) // 2, TOP)
@@ -253,6 +257,12 @@ class Palette(QFrame):
         self.show()
         self.raise_()
         self.box.setFocus()
+
+    def show_sessions(self, sessions: Sequence[SessionSummary]) -> None:
+        """Show the sessions as they are now, while it is open."""
+        if self.isVisible():
+            self._sessions = sessions
+            self._fill(keep=True)
 
     def leave(self) -> None:
         """Close, and return the focus to where it was."""
@@ -292,7 +302,8 @@ class Palette(QFrame):
         commands = command_entries(self._commands, self._language, typed)
         sessions = session_entries(self._sessions, typed, self._language.age)
         assistants = assistant_entries(self._agents, colours_of(self._agents), typed)
-        first = [*commands, *assistants, *sessions] if typed.strip() else [*sessions, *commands, *assistants]
+        partners = [*assistants, *group_entries(self._groups, typed, self.group_requested.emit)]
+        first = [*commands, *partners, *sessions] if typed.strip() else [*sessions, *commands, *partners]
         self.rows.show([*first, *self._hits])
         places = [place for place, row in enumerate(self.rows.rows) if isinstance(row, PaletteEntry)]
         place = next((place for place in places if self.rows.rows[place] == chosen), None)

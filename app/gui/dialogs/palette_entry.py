@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from app.core.agent import Agent
+from app.core.agent import Agent, Group
 from app.core.matching import fits
 from app.core.session import SessionSummary
 from app.core.store import Hit
@@ -35,7 +36,7 @@ class PaletteCommand:
 class PaletteEntry:
     """An entry of the palette.
 
-    `section` is command, setting, assistant, session or message; `detail` is shown at the right.
+    `section` is command, setting, assistant, group, session or message; `detail` is shown at the right.
     """
 
     section: str
@@ -102,6 +103,15 @@ def assistant_entries(agents: Sequence[Agent], colours: dict[str, int], typed: s
         )
         for agent in agents
         if agent.enabled and fits(f"{agent.name} {agent.role}", typed)
+    ]
+
+
+def group_entries(groups: Sequence[Group], typed: str, chat: Callable[[str], object]) -> list[PaletteEntry]:
+    """Return the groups whose name matches; `chat` begins a chat with one by its id."""
+    return [
+        PaletteEntry(section="group", text=group.name, icon="users", act=partial(chat, group.id))
+        for group in groups
+        if fits(group.name, typed)
     ]
 
 

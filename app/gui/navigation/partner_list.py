@@ -133,10 +133,12 @@ class PartnerDelegate(QStyledItemDelegate):
             paint_tile(painter, tile, self._look, "users")
         else:
             paint_avatar(painter, tile, partner.name, tokens.speaker(partner.colour), partner.letters)
+        wide = QFontMetrics(sized(painter.font(), 13, 520)).horizontalAdvance(partner.name)
         note = QFontMetrics(sized(painter.font(), 11)).elidedText(
             partner.busy or partner.meta,
             Qt.TextElideMode.ElideRight,
-            rect.width() // (2 if partner.busy else 3),
+            # The name comes first: a note has what it leaves, unless it says that somebody is busy.
+            rect.width() // 2 if partner.busy else min(rect.width() // 3, rect.width() - 62 - wide),
         )
         colour = tokens.accent if partner.busy else tokens.text_2
         paint_row_text(painter, rect, self._look, partner.name, note, colour, left=38, bold=selected)
