@@ -64,21 +64,20 @@ async def test_debates_are_listed_newest_first_and_found(person):
 async def test_what_is_watched_is_remembered_before_the_window_ends(person):
     """After a kill the debate that ran is shown again, with its Resume button."""
     (session_id,) = await hold(person, "Tabs or spaces?")
-    person.window.controller.panel.history.open_requested.emit(session_id)
+    await person.window.controller.debates.show_discussion(session_id)
     await until(lambda: person.window.state.text("panel_session") == session_id)
     assert person.window.state.flag("panel", False)
     assert person.window.state.text("tab") == "1"
 
 
-async def test_opening_shows_the_debate_in_discussion(person):
+async def test_opening_shows_the_debate_in_the_main_area(person):
     ids = await hold(person, "Tabs or spaces?")
     person.window.controller.panel.tabs.choose(2)
     history = person.find("debate_history")
     history.setCurrentIndex(history.model().index(0, 0))
     await person.click("history_open")
-    await until(lambda: person.window.controller.panel.discussion.session_id == ids[0])
-    assert person.window.controller.panel.tabs.current() == 1
-    assert not person.sees("history_continue")
+    page = person.window.controller.session_page
+    await until(lambda: page.session_id == ids[0] and page.isVisible())
 
 
 async def test_delete_can_be_undone(person):

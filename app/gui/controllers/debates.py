@@ -1,7 +1,7 @@
 """Debates: connects the debate panel and the debate page to the engine."""
 
 import time
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -194,7 +194,7 @@ class DebateController(Controller):
             )
         )
         panel.setup.prices_wanted.connect(lambda pairs: self._tasks.start("prices", self._ask_prices(pairs)))
-        panel.history.open_requested.connect(self._on_history_open)
+        panel.history.open_requested.connect(self.session_requested)
         panel.history.continue_requested.connect(self._on_history_continue)
         panel.history.delete_requested.connect(sessions.delete)
         self._wire_summary()
@@ -209,7 +209,7 @@ class DebateController(Controller):
                 lambda session_id, text, files: self._tasks.add("say", self._say(session_id, text, files))
             )
             view.attachment_removed.connect(self._on_attachment_removed)
-            view.setup_requested.connect(self.show_setup)
+            view.setup_requested.connect(self._setup_for(view))
             view.provider_requested.connect(show_provider)
             view.draft_changed.connect(self._on_draft_changed)
             self._wire_outcome(view)
@@ -291,6 +291,10 @@ class DebateController(Controller):
     async def _offer_turns(self, view: DiscussionView, session_id: str) -> None:
         view.after.offer_turns(await self._engine.debates.turns(session_id))
 
+    def _setup_for(self, view: DiscussionView) -> Callable[..., None]:
+        """Return what shows Setup where a view is."""
+        return self.show_new if view is self._page else self.show_setup
+
     def _set_up_again(self, view: DiscussionView) -> None:
         """Open Setup with the participants and settings of a debate, so that its cost is seen before it starts."""
         if view.session is None:
@@ -299,7 +303,7 @@ class DebateController(Controller):
         candidates = [candidate.participant for candidate in self._engine.debates.candidates()]
         shown = {one.id: one for one in (*candidates, *setup.setup().participants)}
         setup.show_draft(set_up_again(view.session.debate, tuple(shown.values())))
-        self.show_setup()
+        self._setup_for(view)()
 
     async def _show_new(self, view: DiscussionView, made: Coroutine[object, object, str]) -> None:
         """Show a debate made from another one, in the view of that one."""
@@ -354,14 +358,8 @@ class DebateController(Controller):
         await self._engine.connections.learn_facts(pairs)
         self._panel.setup.refresh_estimate()
 
-    def _on_history_open(self, session_id: str) -> None:
-        if self._panel.shows_summary:
-            self.session_requested.emit(session_id)
-        else:
-            self._tasks.replace("open in the panel", self.show_discussion(session_id))
-
     def _on_history_continue(self, session_id: str) -> None:
-        self._on_history_open(session_id)
+        self.session_requested.emit(session_id)
         self._sessions.resume(session_id)
 
     async def _say(self, session_id: str, text: str, attachments: tuple[Attachment, ...]) -> None:
