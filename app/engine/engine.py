@@ -196,7 +196,9 @@ class Engine:
         self.estimates = Estimates(models, self._directory, prompts, self.providers)
         self._debaters = DebateProviders(documents, prompts, self.providers, models.known_facts)
         self.debates = Debates(self._directory, self._sessions, store, prompts, self._debaters, metered)
-        self.councils = Councils(self._sessions, store, self._debaters, documents, bus, self._language)
+        self.councils = Councils(
+            self._sessions, store, self._debaters, documents, bus, self._language, self.estimates
+        )
         self.chats = Chats(self._sessions, self._directory, prompts, self._language, self.drafts)
         self.titles = Titles(self._sessions, self._directory, metered, prompts, self.settings)
         self.summaries = Summaries(self._sessions, self._services)

@@ -20,6 +20,7 @@ from app.core.store import Documents, SessionStore
 from app.core.text import clean_text
 from app.engine.chat.commands import found_message
 from app.engine.chat.run import user_message
+from app.engine.council.costs import calls_of
 from app.engine.council.journal import JOURNAL_KIND, Journal
 from app.engine.council.outcome import outcome
 from app.engine.council.panels import PANEL_KIND, Panels, assembled, check_rounds
@@ -29,6 +30,7 @@ from app.engine.debate.providers import DebateProviders
 from app.engine.debate.setup import DebateSetup, session_of
 from app.engine.live_session import LiveSession
 from app.engine.sessions import Sessions
+from app.engine.usage.estimates import Estimate, Estimates
 
 MAX_TEXT = 100_000
 
@@ -59,7 +61,9 @@ class Councils:
         documents: Documents,
         bus: EventBus,
         language: Callable[[], str],
+        estimates: Estimates,
     ) -> None:
+        self._estimates = estimates
         self.panels = Panels(PANEL_KIND, documents, bus, language, {})
         self.journal = Journal(JOURNAL_KIND, documents, bus, language, {})
         self._sessions = sessions
@@ -174,6 +178,18 @@ class Councils:
         judges = self._providers.council_judges(session)
         live.change(debate=replace(session.debate, council=replace(council, judges=judges)))
         await self._go_on(live)
+
+    def estimate(self, session: DebateSession, messages: Sequence[Message], what: str) -> Estimate:
+        """Return what a step will use: compare, merge, again, debate, judge, stress, check or solo. Makes no call."""
+        judge = next(iter(self._providers.council_judges(session)), "")
+        outsider = self._providers.outsider(session)
+        return self._estimates.of_calls(
+            lambda length: calls_of(session.debate, messages, what, judge, outsider, length)
+        )
+
+    def outsider(self, session: DebateSession) -> str:
+        """Return the "provider/model" of another base family than those that take part, "" where there is none."""
+        return self._providers.outsider(session)
 
     def judges(self, session_id: str) -> list[str]:
         """Return who could judge an open council, each a "provider/model", the best first."""

@@ -206,8 +206,8 @@ class Record:
             whole = one.part == CouncilPart.READING and one.state == MessageState.DONE
             read = _reading(one.data or {}) if whole and one.round == self.rounds else None
             if read is not None:
-                cases = tuple(replace(case, option=self._now(case.option)) for case in read.cases)
-                read = replace(read, choice=self._now(read.choice), cases=cases)
+                cases = tuple(replace(case, option=self.standing(case.option)) for case in read.cases)
+                read = replace(read, choice=self.standing(read.choice), cases=cases)
                 found.setdefault(read.judge, {})[read.order] = read
         wanted = self.debate.council.judges if self.debate.council else ()
         first = next((found[one] for one in wanted if one in found), {})
@@ -284,7 +284,7 @@ class Record:
             first.setdefault(same_words(option.text), option.id)
         return {option.id: first[same_words(option.text)] for option in brought}
 
-    def _now(self, choice: str) -> str:
+    def standing(self, choice: str) -> str:
         """Return the id under which an option that was chosen stands by now."""
         choice = self._same.get(choice, choice)
         return self.edited.get(choice, choice)
@@ -294,7 +294,7 @@ class Record:
         return Vote(
             participant=who,
             round=number,
-            choice=self._now(str(data.get("choice"))),
+            choice=self.standing(str(data.get("choice"))),
             confidence=confidence if isinstance(confidence, int) else None,
             moved_by=tuple(str(one) for one in moved) if isinstance(moved, list) else (),
         )

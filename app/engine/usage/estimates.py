@@ -205,6 +205,12 @@ class Estimates:
             judge if debate.concludes else None,
         )
 
+    def of_calls(self, calls_of: Callable[[int], list[Call]]) -> Estimate:
+        """Return what calls will use that are given for short answers (0) and for long ones (1); the turns are their number."""
+        calls = calls_of(1)
+        taking = list(dict.fromkeys(pair for pair, _, _ in calls))
+        return _summed(len(calls), calls_of, self._prices, taking)
+
     def group(self, group: Group) -> Estimate:
         """Return what one message to a group will use at most: each turn of the orchestrator's hands over."""
         state = GroupState(id=group.id, name=group.name, members=group.members)

@@ -35,7 +35,12 @@ class CouncilController(Controller):
         self._run(page.again_requested, councils.ask)
         self._run(page.compare_requested, councils.compare)
         self._run(page.merge_requested, councils.merge)
+        page.councils = councils
+        page.prices_wanted.connect(lambda pairs: self._tasks.start("council prices", self._ask_prices(pairs)))
         self._run(page.debate_requested, councils.debate)
+        self._run(page.solo_requested, councils.solo)
+        self._run(page.check_requested, councils.check_outside)
+        self._run(page.stress_requested, councils.stress)
         self._run(page.retry_requested, councils.retry)
         self._run(page.use_requested, councils.choose)
         self._run(page.options_chosen, councils.edit_options)
@@ -46,6 +51,10 @@ class CouncilController(Controller):
     def _on_draft_changed(self, session_id: str, draft: Draft) -> None:
         if session_id:
             self._engine.drafts.keep(session_id, draft)
+
+    async def _ask_prices(self, pairs: tuple[tuple[str, str], ...]) -> None:
+        await self._engine.estimates.ask(pairs)
+        self._page.show_prices()
 
     async def _ask(self, session_id: str, text: str, to: tuple[str, ...]) -> None:
         """Ask something more; if that fails, put the text back before what was written since."""

@@ -1,25 +1,32 @@
 """The box under the columns: how far a council is, and what can be done next, each with its price."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QBoxLayout, QFrame
 
 from app.core.message import CouncilPart, Message
 from app.core.reasons import paused_text
-from app.core.session import DEFAULT_COUNCIL_ROUNDS, MIN_PARTICIPANTS, DebateSession, Status
+from app.core.session import (
+    ANY_JUDGE,
+    MIN_PARTICIPANTS,
+    NO_JUDGE,
+    DebateSession,
+    Status,
+)
 from app.engine.council.outcome import CouncilOutcome, State
-from app.engine.council.record import Record
-from app.gui.display.amounts import Spending
+from app.engine.usage.estimates import Estimate
+from app.gui.display.amounts import price_range
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.widgets.badge import Chip
 from app.gui.widgets.boxes import FlowBox, hbox
-from app.gui.widgets.controls import Button, button
+from app.gui.widgets.controls import Button, Choice, button
 from app.gui.widgets.label import Paragraph, plain_tip
+from app.gui.widgets.wording import named, say
 
 SIDE_BY_SIDE = 980
-_TONES = {State.SETTLED: "ok", State.AGREED_ONE_FAMILY: "warn", State.LEANING: "accent"}
+TONES = {State.SETTLED: "ok", State.AGREED_ONE_FAMILY: "warn", State.LEANING: "accent"}
 
 
 class CouncilBox(QFrame):
@@ -31,6 +38,7 @@ class CouncilBox(QFrame):
     compare_requested = Signal()
     merge_requested = Signal()
     debate_requested = Signal()
+    judge_chosen = Signal(str)
 
     def __init__(self, language: Language, look: Look) -> None:
         super().__init__()
@@ -51,27 +59,56 @@ class CouncilBox(QFrame):
             made = button("primary" if first else "", f"council_{name}", signal.emit)
             made.dress(look, icon, "on_accent" if first else "text_2")
             self._buttons[name] = made
+        self.judge = say(named("council_judge", Choice(look)), language, name="council.judge.choose")
+        self.judge.currentIndexChanged.connect(lambda _: self.judge_chosen.emit(self.judge.currentData()))
         self._flow = FlowBox()
-        for made in self._buttons.values():
-            self._flow.add(made)
+        for part in (*[one for name, one in self._buttons.items() if name != "debate"], self.judge):
+            self._flow.add(part)
+        self._flow.add(self._buttons["debate"])
         self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         self._row.setContentsMargins(14, 9, 12, 9)
         self._row.setSpacing(10)
         self._row.addLayout(hbox(self._chip, (self._words, 1), spacing=10), 1)
         self._row.addWidget(self._flow)
 
+    def _show_judges(self, session: DebateSession, judges: Sequence[str]) -> None:
+        """Offer who could judge: by itself, a model, or nobody."""
+        words, chosen = self._language, session.debate.judge or ANY_JUDGE
+        offered = list(dict.fromkeys((ANY_JUDGE, *([chosen] if "/" in chosen else []), *judges, NO_JUDGE)))
+        names = {ANY_JUDGE: words("council.judge.automatic"), NO_JUDGE: words("council.judge.off")}
+        texts = [
+            names.get(one) or words("council.judge.model", name=one.partition("/")[2]) for one in offered
+        ]
+        before = [
+            (self.judge.itemData(place), self.judge.itemText(place)) for place in range(self.judge.count())
+        ]
+        with QSignalBlocker(self.judge):
+            if before != list(zip(offered, texts, strict=True)):
+                self.judge.clear()
+                for one, text in zip(offered, texts, strict=True):
+                    self.judge.addItem(text, one)
+            self.judge.setCurrentIndex(offered.index(chosen))
+
     def fit(self, width: int) -> None:
         """Put the buttons beside the state where there is room, else under it."""
         wide = width >= SIDE_BY_SIDE
         way = QBoxLayout.Direction.LeftToRight if wide else QBoxLayout.Direction.TopToBottom
         self._row.setDirection(way)
-        shown = [made.sizeHint().width() + 6 for made in self._buttons.values() if not made.isHidden()]
+        parts = [*self._buttons.values(), self.judge]
+        shown = [made.sizeHint().width() + 6 for made in parts if not made.isHidden()]
         self._flow.setMinimumWidth(sum(shown) if wide else 0)
 
     def show_state(
-        self, session: DebateSession, messages: Sequence[Message], result: CouncilOutcome, *, read_only: bool
+        self,
+        session: DebateSession,
+        messages: Sequence[Message],
+        result: CouncilOutcome,
+        prices: Mapping[str, str],
+        judges: Sequence[str],
+        *,
+        read_only: bool,
     ) -> None:
-        """Show how far a council is, and what can be done."""
+        """Show how far a council is, and what can be done, each with its price; `judges` are who could judge."""
         words, council = self._language, session.debate.council
         running, paused = session.status == Status.RUNNING, session.status == Status.PAUSED
         enough = result.answered >= MIN_PARTICIPANTS
@@ -85,7 +122,7 @@ class CouncilBox(QFrame):
                 said = words("council.debating" if debates else "council.comparing")
             self._words.setText(said)
         else:
-            self._chip.set_text(state_text(result, words), _TONES.get(State(result.state), "warn"))
+            self._chip.set_text(state_text(result, words), TONES.get(State(result.state), "warn"))
             self._words.setText(words(f"council.state.{result.state}.{result.against or 'hint'}"))
         helper = council is not None and bool(council.helper)
         compared = any(one.part == CouncilPart.DIFFERENCES and one.data for one in messages)
@@ -99,27 +136,22 @@ class CouncilBox(QFrame):
             "again": not running and not paused,
             "debate": not running and not paused and enough and helper and len(open_) > 1,
         }
-        # What the last question to all led to, without merged answers.
-        since = Record(session.debate, messages).since
-        asked = [one for one in since if one.part in (CouncilPart.ANSWER, CouncilPart.DIFFERENCES)]
-        prices = {
-            "compare": _price([one for one in messages if one.part == CouncilPart.DIFFERENCES][-1:], words),
-            "merge": _price([one for one in messages if one.part == CouncilPart.DIFFERENCES][-1:], words),
-            "again": _price(asked, words),
-            "debate": "",
-        }
-        calls = {"compare": 1, "merge": 1, "again": len(session.debate.participants) + 1}
-        # Two rounds, the ballots at their end, two readings and what two of the others hold.
-        calls["debate"] = (DEFAULT_COUNCIL_ROUNDS + 1) * result.answered + 4
         self._chip.setToolTip(plain_tip(self._words.text()))
         for name, made in self._buttons.items():
             text = words(f"council.{name}")
-            if name in prices:
-                key = "council.calls_most" if name == "debate" else "council.calls"
-                text += "  " + (prices[name] or words(key, count=calls[name]))
+            text += f"  {prices[name]}" if prices.get(name) else ""
             made.setText(text)
             made.setVisible(shown[name] and not read_only)
+        self._show_judges(session, judges)
+        self.judge.setVisible(shown["debate"] and not read_only)
         self.fit(self.width())
+
+
+def price_text(words: Language, estimate: Estimate, *, most: bool) -> str:
+    """Return what a step costs; where no price is known, how many calls it takes (at most)."""
+    if estimate.usd is None or estimate.unasked:
+        return words("council.calls_most" if most else "council.calls", count=estimate.turns)
+    return price_range(words, estimate)
 
 
 def state_text(result: CouncilOutcome, words: Language) -> str:
@@ -128,12 +160,3 @@ def state_text(result: CouncilOutcome, words: Language) -> str:
     if len(votes) < MIN_PARTICIPANTS:
         return words(f"council.state.{result.state}")
     return f"{words(f'council.state.{result.state}')} · {words('council.votes', first=votes[0], second=sum(votes[1:]))}"
-
-
-def _price(messages: Sequence[Message], words: Language) -> str:
-    """Return what calls cost the last time they were made, "" where that is not known."""
-    if not messages or any(one.usage is None or one.usage.cost_usd is None for one in messages):
-        return ""
-    spent = Spending()
-    spent.add(messages)
-    return words("council.about", cost=spent.short_text(words))

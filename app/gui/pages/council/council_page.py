@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 
@@ -11,23 +12,25 @@ from PySide6.QtWidgets import QScrollArea, QWidget
 
 from app.core.events import MessageFinished
 from app.core.message import CouncilPart, Message, MessageState, Role
-from app.core.session import DebateSession, Status
-from app.engine.council.commands import MAX_TEXT
+from app.core.session import ANY_JUDGE, DEFAULT_COUNCIL_ROUNDS, DebateSession, Status
+from app.engine.council.commands import MAX_TEXT, Councils
 from app.engine.council.outcome import holders_of, outcome, votes_of
 from app.engine.council.record import Record, to
 from app.engine.council.replies import LETTERS
 from app.engine.debate.names import find_names
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
-from app.gui.pages.council.council_box import CouncilBox, state_text
+from app.gui.pages.council.council_box import CouncilBox, price_text, state_text
 from app.gui.pages.council.council_column import CouncilColumn
 from app.gui.pages.council.council_glance import Glance, Shown
 from app.gui.pages.council.options_dialog import OptionsDialog
+from app.gui.pages.council.verdict_page import VerdictPage
+from app.gui.pages.council.worth_card import Judged
 from app.gui.panels.conversation_view import ConversationView
 from app.gui.widgets.badge import initials
-from app.gui.widgets.boxes import hbox, vbox
+from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.composer import Composer, TextBox
-from app.gui.widgets.controls import TickBox, scrolling
+from app.gui.widgets.controls import Segmented, TickBox, scrolling
 from app.gui.widgets.label import Paragraph
 from app.gui.widgets.toast import announce
 from app.gui.widgets.wording import named, say
@@ -35,6 +38,8 @@ from app.gui.widgets.wording import named, say
 MARGIN = 18
 LEAST_HEIGHT = 320
 MERGED = ""
+ANSWERS, VERDICT = TABS = ("answers", "verdict")
+STEPS = ("compare", "merge", "again", "debate", "solo", "check", "stress")
 COLUMNS = (CouncilPart.ANSWER, CouncilPart.TURN, CouncilPart.MERGE)
 
 
@@ -48,7 +53,11 @@ class CouncilPage(ConversationView):
     again_requested = Signal(str)
     compare_requested = Signal(str)
     merge_requested = Signal(str)
-    debate_requested = Signal(str)
+    debate_requested = Signal(str, int, str)
+    solo_requested = Signal(str)
+    check_requested = Signal(str)
+    stress_requested = Signal(str)
+    prices_wanted = Signal(object)
     retry_requested = Signal(str, str)
     use_requested = Signal(str, str)
     ask_requested = Signal(str, str, object)
@@ -69,7 +78,13 @@ class CouncilPage(ConversationView):
         self._said = ""
         self._found: dict[str, tuple[int, int]] = {}
         self._at = MERGED
+        self.councils: Councils | None = None
+        """Who knows the prices and the judges; set before a council is shown."""
+        self._judge = ""
         self._question = Paragraph("card_title")
+        self._tabs = say(Segmented(TABS), language, name="council.tab")
+        self._tabs.setObjectName("council_tabs")
+        self.verdict = VerdictPage(language, look)
         self._hide = say(TickBox(look), language, "council.hide_names")
         self._hide.setObjectName("council_hide_names")
         self._hide.toggled.connect(lambda _on: self._name_columns())
@@ -100,6 +115,7 @@ class CouncilPage(ConversationView):
         self.spending.add(messages)
         self._messages = {one.id: one for one in messages}
         self._said = ""
+        self._judge = session.debate.judge
         self._build(session)
         self._show()
 
@@ -125,6 +141,9 @@ class CouncilPage(ConversationView):
         self._show()
         if before is not None and before.status == Status.RUNNING and session.status == Status.COMPLETED:
             self._announce(session)
+            self._open_tab(VERDICT if self._tabs.isVisibleTo(self) else ANSWERS)
+        elif session.status == Status.RUNNING:
+            self._open_tab(ANSWERS)
 
     def show_turn(self, event: object, *, starting: bool) -> None:
         author = event.author  # type: ignore[attr-defined]
@@ -272,9 +291,60 @@ class CouncilPage(ConversationView):
         column.show_held("", "", leads=False, index=None, sure=None)
         whole = merged if merged and merged.state == MessageState.DONE else None
         column.show_answer(whole, used=whole is not None and whole.id == chosen)
-        self.box.show_state(session, messages, result, read_only=self._read_only)
+        ended = session.status not in (Status.RUNNING, Status.PAUSED)
+        prices = self._prices(messages) if ended and not self._read_only else {}
+        judges = self.councils.judges(session.id) if self.councils and prices else []
+        self.box.show_state(session, messages, result, prices, judges, read_only=self._read_only)
+        self._tabs.setVisible(record.rounds > 0 and ended)
+        if self._tabs.isVisibleTo(self) and self._tabs.value() == VERDICT:
+            outsider = self.councils.outsider(session) if self.councils else ""
+            shown: dict[str, str] = {
+                name: prices[name] for name in ("solo", "check", "stress") if name in prices
+            }
+            self.verdict.show_verdict(
+                Judged(session, dict(self._messages), record, result, people, shown, outsider)
+            )
         self._show_marks()
         self._show_composer()
+
+    def _prices(self, messages: Sequence[Message]) -> dict[str, str]:
+        """Return the prices of all steps; those that are not known yet are asked for."""
+        session, found = self._session, dict[str, str]()
+        if session is None or self.councils is None:
+            return found
+        session = replace(session, debate=replace(session.debate, judge=self._judge))
+        unasked: list[object] = []
+        for step in STEPS:
+            estimate = self.councils.estimate(session, messages, step)
+            unasked += estimate.unasked
+            found[step] = price_text(self._language, estimate, most=step in ("debate", "stress"))
+        if unasked:
+            self.prices_wanted.emit(tuple(dict.fromkeys(unasked)))
+        return found
+
+    def show_prices(self) -> None:
+        """Show the prices again, after some have arrived."""
+        self._show()
+
+    def _open_tab(self, tab: str) -> None:
+        self._tabs.set_value(tab)
+        self._on_tab(tab)
+
+    def _on_tab(self, tab: str) -> None:
+        self._answers.setVisible(tab == ANSWERS)
+        self.verdict.setVisible(tab == VERDICT)
+        self._show()
+
+    def _on_judge(self, judge: str) -> None:
+        self._judge = judge
+        self._show()
+
+    def _on_cite(self, message_id: str) -> None:
+        """Go to what a verdict cites."""
+        self._open_tab(ANSWERS)
+        if column := self._columns.get(self._column_of.get(message_id, "?")):
+            self._across.ensureWidgetVisible(column)
+            column.transcript.go_to(message_id, 0)
 
     def _show_marks(self) -> None:
         """Mark the words of the differences and of what all say, or none of them."""
@@ -348,7 +418,10 @@ class CouncilPage(ConversationView):
         body = QWidget()
         vbox(top, (self._across, 1), inside=body, spacing=0)
         # A low page scrolls, so that the columns stay high enough to be read.
-        vbox(self.find_bar, (scrolling(body), 1), foot, inside=self, spacing=0)
+        self._answers = scrolling(body)
+        self.verdict.hide()
+        tabs = hbox(self._tabs, STRETCH, margins=(MARGIN, 10, MARGIN, 0))
+        vbox(self.find_bar, tabs, (self._answers, 1), (self.verdict, 1), foot, inside=self, spacing=0)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -361,7 +434,23 @@ class CouncilPage(ConversationView):
         box.resume_requested.connect(lambda: self.resume_requested.emit(self.session_id))
         box.again_requested.connect(lambda: self.again_requested.emit(self.session_id))
         box.compare_requested.connect(lambda: self.compare_requested.emit(self.session_id))
-        box.debate_requested.connect(lambda: self.debate_requested.emit(self.session_id))
+        box.debate_requested.connect(
+            lambda: self.debate_requested.emit(
+                self.session_id, DEFAULT_COUNCIL_ROUNDS, self._judge or ANY_JUDGE
+            )
+        )
+        box.judge_chosen.connect(self._on_judge)
+        self._tabs.chosen.connect(self._on_tab)
+        self.verdict.cite_requested.connect(self._on_cite)
+        self.verdict.wanted.connect(
+            lambda what: {
+                "solo": self.solo_requested,
+                "check": self.check_requested,
+                "stress": self.stress_requested,
+            }[what].emit(self.session_id)
+        )
+        self._language.changed.connect(self._name_tabs)
+        self._name_tabs()
         box.merge_requested.connect(lambda: self.merge_requested.emit(self.session_id))
         self.glance.edit_requested.connect(self._on_edit)
         for signal in (self.find_bar.text_changed, self.find_bar.closed):
@@ -370,6 +459,10 @@ class CouncilPage(ConversationView):
         self.find_bar.closed.connect(lambda: self._columns[self._at].transcript.setFocus())
         composer.text_changed.connect(self._show_composer)
         composer.submitted.connect(self._on_submitted)
+
+    def _name_tabs(self) -> None:
+        texts = tuple(self._language(f"council.tab.{one}") for one in TABS)
+        self._tabs.set_texts(texts, texts)
 
     def _on_submitted(self, text: str) -> None:
         """Ask all, or only those who are named with @."""

@@ -1,0 +1,329 @@
+"""The verdict of a council: what leads and how it came to that, what the minority holds, what the answer turns on."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QFrame, QWidget
+
+from app.core.message import CouncilPart
+from app.core.session import Point
+from app.engine.council.outcome import State, View, in_full, moved_by
+from app.engine.council.record import NEITHER
+from app.engine.council.words import judge_line, lettered, verdict_parts, view_line
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look
+from app.gui.pages.council.council_box import TONES, state_text
+from app.gui.pages.council.council_column import Letter
+from app.gui.pages.council.worth_card import Judged, WorthCard
+from app.gui.panels.debate.cited_text import Cite, CitedText
+from app.gui.widgets.badge import Avatar, Chip
+from app.gui.widgets.boxes import STRETCH, hbox, vbox
+from app.gui.widgets.controls import icon_button, scrolling
+from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label
+from app.gui.widgets.wording import named, say
+
+SIDE_BY_SIDE = 820
+RIGHT = 330
+BAR = 6
+
+
+class TallyBar(QWidget):
+    """The shares of the options as one bar, the headline's dark; the numbers stand beside it."""
+
+    def __init__(self, look: Look, shares: Sequence[tuple[float, bool]]) -> None:
+        super().__init__()
+        self._look, self._shares = look, shares
+        self.setFixedHeight(BAR)
+        self.setMinimumWidth(60)
+        look.changed.connect(self.update)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setPen(Qt.PenStyle.NoPen)
+        whole, tokens, left = sum(share for share, _ in self._shares) or 1.0, self._look.tokens, 0.0
+        for share, leads in self._shares:
+            width = self.width() * share / whole
+            painter.setBrush(QColor(tokens.text if leads else tokens.line_strong))
+            painter.drawRect(QRectF(left, 0, max(0.0, width - 2), BAR))
+            left += width
+
+
+class VerdictPage(QWidget):
+    """Shows a verdict; emits cite_requested(message id), and for its buttons wanted(solo, check or stress)."""
+
+    cite_requested = Signal(str)
+    wanted = Signal(str)
+
+    def __init__(self, language: Language, look: Look) -> None:
+        super().__init__()
+        self.setObjectName("verdict_page")
+        self._language, self._look = language, look
+        self._shown: Judged | None = None
+        body = QWidget()
+        self._columns = QBoxLayout(QBoxLayout.Direction.LeftToRight, body)
+        self._columns.setContentsMargins(18, 4, 8, 12)
+        self._columns.setSpacing(14)
+        vbox(scrolling(body, keeps_bar=True), inside=self)
+
+    def show_verdict(self, judged: Judged) -> None:
+        """Show a council; what is shown already stays."""
+        if judged == self._shown:
+            return
+        self._shown = judged
+        while (item := self._columns.takeAt(0)) is not None:
+            if (old := item.widget()) is not None:
+                old.hide()
+                old.deleteLater()
+        left, right = QWidget(), QWidget()
+        found = [
+            self._verdict_card(judged),
+            *self._minority(judged),
+            self._cruxes(judged),
+            self._lists(judged),
+        ]
+        vbox(*[one for one in found if one is not None], STRETCH, inside=left, spacing=12)
+        worth = WorthCard(self._language, self._look, judged)
+        worth.wanted.connect(self.wanted)
+        vbox(self._before_after(judged), worth, STRETCH, inside=right, spacing=12)
+        self._columns.addWidget(left, 1)
+        self._columns.addWidget(right)
+        self._right = right
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        if self._shown is None:
+            return
+        wide = self.width() >= SIDE_BY_SIDE
+        way = QBoxLayout.Direction.LeftToRight if wide else QBoxLayout.Direction.TopToBottom
+        self._columns.setDirection(way)
+        self._right.setMinimumWidth(RIGHT if wide else 0)
+        self._right.setMaximumWidth(RIGHT if wide else 16_777_215)
+
+    # Parts
+
+    def _verdict_card(self, judged: Judged) -> QFrame:
+        words, result, record = self._language, judged.result, judged.record
+        chip = Chip(self._look)
+        chip.set_text(state_text(result, words), TONES.get(State(result.state), "warn"))
+        how = words(f"council.stop.{result.stop}", count=record.rounds)
+        copy = say(icon_button(self._look, "copy", "copy_council", self._on_copy), words, tip="verdict.copy")
+        parts: list[QBoxLayout] = [hbox(chip, (ElidedLabel("hint", text=how), 1), copy, spacing=10)]
+        lacks = [words("council.answered", count=result.answered, asked=result.asked)]
+        if "differences" in result.degraded:
+            lacks.append(words("council.grouped"))
+        if result.after.missing and record.rounds:
+            names = ", ".join(judged.people[one].name for one in result.after.missing)
+            lacks.append(words("council.missing", names=names))
+        if result.failure:
+            lacks.append(judge_line(result, {}, words))
+        elif not result.judge:
+            lacks.append(words("council.judge.nobody"))
+        warned = len(lacks) > 2 or result.degraded
+        parts.append(hbox((Paragraph("warn" if warned else "hint", text=" · ".join(lacks)), 1)))
+        contested = result.against == "judge" and result.choice != NEITHER
+        leading = [result.headline] if result.headline else list(result.after.leaders())
+        shown = [*leading, result.choice] if contested else leading
+        row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        row.setSpacing(12)
+        for place, option in enumerate(shown):
+            title = ""
+            if contested:
+                title = words("council.by_judge" if place else "council.by_ballots")
+            row.addWidget(self._headline(judged, option, title), 1)
+        parts.append(hbox((row, 1)))
+        if result.against:
+            parts.append(
+                hbox((Paragraph("hint", text=words(f"council.state.contested.{result.against}")), 1))
+            )
+        parts.append(self._tallies(judged))
+        if result.judge:
+            said = judge_line(result, lettered(record), words)
+            stable = Chip(self._look)
+            key = "unstable" if result.unstable else "stable" if result.choice else "once"
+            stable.set_text(words(f"council.{key}"), "ok" if key == "stable" else "warn")
+            parts.append(hbox((Paragraph("card_text", text=said), 1), stable, spacing=10))
+        return self._card("council_verdict", parts)
+
+    def _headline(self, judged: Judged, option: str, title: str) -> QWidget:
+        box, record = QWidget(), judged.record
+        tile, text = Letter(self._look), CitedText("verdict")
+        tile.show_letter(lettered(record).get(option, ""), leads=option == judged.result.headline)
+        name = next((one.text for one in record.options() if one.id == option), "")
+        case, cites = judged.result.text, judged.result.cites
+        if option != judged.result.headline:
+            cases = [one for read in record.readings() for one in read.cases if one.option == option]
+            case, cites = (cases[0].text, cases[0].cites) if cases else ("", ())
+        text.show_points([Point(text=case, cites=cites)] if case else [], self._cite)
+        text.cite_requested.connect(self.cite_requested)
+        head = Paragraph("card_title", text=name)
+        above = [plain_label("hint", text=title)] if title else []
+        vbox(*above, hbox(tile, (head, 1), spacing=10), text, STRETCH, inside=box, spacing=8)
+        return box
+
+    def _tallies(self, judged: Judged) -> QBoxLayout:
+        words, after, letters = self._language, judged.result.after, lettered(judged.record)
+        row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        row.setSpacing(10)
+        for key, votes in (("council.plain", after.votes), ("council.weighted", after.weighted)):
+            held = sorted(((count, one) for one, count in votes.items() if count), reverse=True)
+            bar = TallyBar(self._look, [(count, one == judged.result.headline) for count, one in held])
+            text = " · ".join(f"{letters[one]} {count:.3g}" for count, one in held)
+            row.addWidget(plain_label("hint", text=words(key)))
+            row.addWidget(bar, 1)
+            row.addWidget(plain_label("value", text=text))
+        return row
+
+    def _minority(self, judged: Judged) -> list[QFrame]:
+        words, views = self._language, judged.result.minority
+        if not views:
+            return []
+        parts: list[QBoxLayout] = [
+            hbox(plain_label("card_title", text=words("council.minority_report")), STRETCH)
+        ]
+        for view in views:
+            parts.append(self._view(judged, view))
+        return [self._card("council_minority", parts)]
+
+    def _view(self, judged: Judged, view: View) -> QBoxLayout:
+        words = self._language
+        avatars = []
+        for who in view.holders:
+            avatar, shown = Avatar(self._look, 20), judged.people[who]
+            avatar.set_speaker(shown.name, shown.colour, letters=shown.letters)
+            avatars.append(avatar)
+        line = Paragraph("card_title" if view.now else "hint", text=view_line(view, judged.record, words))
+        parts = [hbox(*avatars, (line, 1), spacing=6)]
+        if view in in_full(judged.result):
+            text = CitedText("points")
+            text.show_points([Point(text=" ".join(view.text.split()), cites=view.cites[-1:])], self._cite)
+            text.cite_requested.connect(self.cite_requested)
+            parts.append(hbox((text, 1)))
+            if view.right_if:
+                right = words("council.right_if", text=view.right_if)
+                parts.append(hbox((Paragraph("hint", text=right), 1)))
+        return vbox(*parts, spacing=6)
+
+    def _cruxes(self, judged: Judged) -> QFrame | None:
+        words, people = self._language, judged.people
+        cruxes = next((one.cruxes for one in judged.record.readings() if one.cruxes), ())
+        if not cruxes:
+            return None
+        parts: list[QBoxLayout] = [hbox(plain_label("card_title", text=words("council.turns_on")), STRETCH)]
+        for crux in cruxes:
+            text = CitedText("points")
+            text.show_points([Point(text=crux.text, cites=crux.cites)], self._cite)
+            text.cite_requested.connect(self.cite_requested)
+            sides = []
+            rest = [one for one in people if one not in (*crux.yes, *crux.no)]
+            for key, held_by in (("yes", crux.yes), ("no", crux.no), ("open", rest)):
+                names = ", ".join(people[one].name for one in held_by if one in people)
+                sides += [words(f"council.crux.{key}", names=names)] if names else []
+            settled = [words("council.settled_by", text=crux.settled_by)] if crux.settled_by else []
+            hints = [hbox((Paragraph("hint", text=one), 1)) for one in (*settled, " · ".join(sides)) if one]
+            parts.append(vbox(text, *hints, spacing=3))
+        return self._card("council_cruxes", parts)
+
+    def _lists(self, judged: Judged) -> QFrame | None:
+        words = self._language
+        read = next((one for one in judged.record.readings() if one.agreed or one.open), None)
+        parts: list[QBoxLayout] = []
+        for key, kind, points in (
+            ("verdict.agreed", "agreed", read.agreed if read else ()),
+            ("verdict.open", "open", read.open if read else ()),
+        ):
+            if points:
+                text = CitedText("points", listed=True)
+                text.show_points(points, self._cite)
+                text.cite_requested.connect(self.cite_requested)
+                parts.append(vbox(plain_label(kind, text=words(key)), text, spacing=4))
+        return self._card("council_points", parts) if parts else None
+
+    def _before_after(self, judged: Judged) -> QFrame:
+        words, record = self._language, judged.record
+        letters = lettered(record)
+        before = {one.participant: one for one in record.ballots()}
+        parts: list[QBoxLayout] = [
+            hbox(
+                plain_label("card_title", text=words("council.before_after")),
+                STRETCH,
+                plain_label("hint", text=words("council.secret")),
+            )
+        ]
+        moved = 0
+        for who, shown in judged.people.items():
+            if who not in before:
+                continue
+            avatar, now = Avatar(self._look, 20), record.vote(who, record.rounds)
+            avatar.set_speaker(shown.name, shown.colour, letters=shown.letters)
+            first = before[who]
+            flipped = bool(first.choice) and now.choice != first.choice
+            moved += flipped
+            tiles = []
+            for vote in (first, now):
+                tile = Letter(self._look)
+                tile.show_letter(letters.get(vote.choice, "–"), leads=vote.choice == judged.result.headline)
+                sure = (
+                    words("council.percent", percent=vote.confidence) if vote.confidence is not None else ""
+                )
+                tiles.append((tile, plain_label("hint", text=sure)))
+            arrow = plain_label("agreed" if flipped else "hint", text="→")
+            row, why = QWidget(), CitedText("points")
+            why.show_points([Point(text="", cites=moved_by(record, who))] if flipped else [], self._cite)
+            why.cite_requested.connect(self.cite_requested)
+            hbox(
+                avatar,
+                (ElidedLabel("", text=shown.name), 1),
+                *tiles[0],
+                arrow,
+                *tiles[1],
+                inside=row,
+                spacing=6,
+            )
+            said = words(
+                "council.row",
+                name=shown.name,
+                before=letters.get(first.choice, "–"),
+                after=letters.get(now.choice, "–"),
+            )
+            row.setAccessibleName(said)
+            parts.append(vbox(row, *([why] if flipped else []), spacing=2))
+        summary = (
+            words("council.moved", count=moved, all=len(before)) if moved else words("council.nobody_moved")
+        )
+        parts.append(hbox((Paragraph("hint", text=summary), 1)))
+        return self._card("council_before_after", parts)
+
+    def _card(self, name: str, parts: Sequence[QBoxLayout]) -> QFrame:
+        card = named(name, QFrame())
+        card.setProperty("kind", "card")
+        vbox(*parts, inside=card, margins=(16, 12, 16, 12), spacing=10)
+        return card
+
+    def _cite(self, message_id: str) -> Cite | None:
+        judged = self._shown
+        message = judged.messages.get(message_id) if judged is not None else None
+        if judged is None or message is None:
+            return None
+        words = self._language
+        shown = judged.people.get(message.author.id)
+        name = shown.name if shown else message.author.name
+        if message.part == CouncilPart.ANSWER:
+            return words("council.cite", name=name), words("council.cite.go", name=name)
+        return (
+            words("verdict.cite", name=name, round=message.round),
+            words("verdict.cite.go", name=name, round=message.round),
+        )
+
+    def _on_copy(self) -> None:
+        judged = self._shown
+        if judged is None:
+            return
+        parts = verdict_parts(judged.session, list(judged.messages.values()), self._language)
+        QGuiApplication.clipboard().setText(
+            "\n\n".join("\n".join([heading, *found]) for heading, found in parts)
+        )
