@@ -289,7 +289,7 @@ async def test_names_are_hidden_and_words_found_over_all_columns(person: Person)
     await until(lambda: bar._count.text() == "1 of 2")
     for step, said, at in ((1, "2 of 2", "p2"), (1, "1 of 2", "p0"), (-1, "2 of 2", "p2")):
         bar.step_requested.emit(step)
-        assert (bar._count.text(), page._at) == (said, at)
+        assert (bar._count.text(), page.finder.at) == (said, at)
 
 
 async def test_the_composer_of_a_chat_asks_several_without_a_comparison(

@@ -38,9 +38,7 @@ class CouncilController(Controller):
         page.councils = councils
         page.prices_wanted.connect(lambda pairs: self._tasks.start("council prices", self._ask_prices(pairs)))
         self._run(page.debate_requested, councils.debate)
-        self._run(page.solo_requested, councils.solo)
-        self._run(page.check_requested, councils.check_outside)
-        self._run(page.stress_requested, councils.stress)
+        self._run(page.more_requested, self._more)
         self._run(page.retry_requested, councils.retry)
         self._run(page.use_requested, councils.choose)
         self._run(page.options_chosen, councils.edit_options)
@@ -52,9 +50,14 @@ class CouncilController(Controller):
         if session_id:
             self._engine.drafts.keep(session_id, draft)
 
+    async def _more(self, session_id: str, what: str) -> None:
+        councils = self._engine.councils
+        ways = {"solo": councils.solo, "check": councils.check_outside, "stress": councils.stress}
+        await ways[what](session_id)
+
     async def _ask_prices(self, pairs: tuple[tuple[str, str], ...]) -> None:
         await self._engine.estimates.ask(pairs)
-        self._page.show_prices()
+        self._page.refresh()
 
     async def _ask(self, session_id: str, text: str, to: tuple[str, ...]) -> None:
         """Ask something more; if that fails, put the text back before what was written since."""

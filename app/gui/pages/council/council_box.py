@@ -1,6 +1,7 @@
 """The box under the columns: how far a council is, and what can be done next, each with its price."""
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
 from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QBoxLayout, QFrame
@@ -14,7 +15,9 @@ from app.core.session import (
     DebateSession,
     Status,
 )
-from app.engine.council.outcome import CouncilOutcome, State
+from app.engine.council.commands import Councils
+from app.engine.council.outcome import CouncilOutcome, State, outcome
+from app.engine.council.record import Record
 from app.engine.usage.estimates import Estimate
 from app.gui.display.amounts import price_range
 from app.gui.display.i18n import Language
@@ -26,6 +29,7 @@ from app.gui.widgets.label import Paragraph, plain_tip
 from app.gui.widgets.wording import named, say
 
 SIDE_BY_SIDE = 980
+STEPS = ("compare", "merge", "again", "debate", "solo", "check", "stress")
 TONES = {State.SETTLED: "ok", State.AGREED_ONE_FAMILY: "warn", State.LEANING: "accent"}
 
 
@@ -152,6 +156,26 @@ def price_text(words: Language, estimate: Estimate, *, most: bool) -> str:
     if estimate.usd is None or estimate.unasked:
         return words("council.calls_most" if most else "council.calls", count=estimate.turns)
     return price_range(words, estimate)
+
+
+def prices_of(
+    councils: Councils, session: DebateSession, messages: Sequence[Message], words: Language
+) -> tuple[dict[str, str], tuple[tuple[str, str], ...]]:
+    """Return the prices of all steps, and the models whose price has not been looked up yet."""
+    estimates = {step: councils.estimate(session, messages, step) for step in STEPS}
+    prices = {
+        step: price_text(words, one, most=step in ("debate", "stress")) for step, one in estimates.items()
+    }
+    return prices, tuple(dict.fromkeys(chain.from_iterable(one.unasked for one in estimates.values())))
+
+
+def announcement(session: DebateSession, messages: Sequence[Message], words: Language) -> str:
+    """Return what a screen reader says at the end: how settled it is, what leads and how many hold something else."""
+    record, result = Record(session.debate, messages), outcome(session.debate, messages)
+    headline = next((one.text for one in record.options() if one.id == result.headline), "")
+    minority = sum(len(one.holders) for one in result.minority) if headline else 0
+    said = words("council.minority", count=minority) if minority else ""
+    return ". ".join(filter(None, (state_text(result, words), headline, said)))
 
 
 def state_text(result: CouncilOutcome, words: Language) -> str:

@@ -20,7 +20,8 @@ from app.engine.council.replies import LETTERS
 from app.engine.debate.names import find_names
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
-from app.gui.pages.council.council_box import CouncilBox, price_text, state_text
+from app.gui.pages.council.column_finder import ColumnFinder
+from app.gui.pages.council.council_box import CouncilBox, announcement, prices_of
 from app.gui.pages.council.council_column import CouncilColumn
 from app.gui.pages.council.council_glance import Glance, Shown
 from app.gui.pages.council.options_dialog import OptionsDialog
@@ -39,7 +40,6 @@ MARGIN = 18
 LEAST_HEIGHT = 320
 MERGED = ""
 ANSWERS, VERDICT = TABS = ("answers", "verdict")
-STEPS = ("compare", "merge", "again", "debate", "solo", "check", "stress")
 COLUMNS = (CouncilPart.ANSWER, CouncilPart.TURN, CouncilPart.MERGE)
 
 
@@ -54,9 +54,7 @@ class CouncilPage(ConversationView):
     compare_requested = Signal(str)
     merge_requested = Signal(str)
     debate_requested = Signal(str, int, str)
-    solo_requested = Signal(str)
-    check_requested = Signal(str)
-    stress_requested = Signal(str)
+    more_requested = Signal(str, str)
     prices_wanted = Signal(object)
     retry_requested = Signal(str, str)
     use_requested = Signal(str, str)
@@ -76,8 +74,6 @@ class CouncilPage(ConversationView):
         self._column_of: dict[str, str] = {}
         self._columns: dict[str, CouncilColumn] = {}
         self._said = ""
-        self._found: dict[str, tuple[int, int]] = {}
-        self._at = MERGED
         self.councils: Councils | None = None
         """Who knows the prices and the judges; set before a council is shown."""
         self._judge = ""
@@ -96,7 +92,7 @@ class CouncilPage(ConversationView):
         self.box = CouncilBox(language, look)
         self._lay_out()
         self._connect()
-        language.changed.connect(self._show)
+        language.changed.connect(self.refresh)
 
     @property
     def session(self) -> DebateSession | None:
@@ -117,7 +113,7 @@ class CouncilPage(ConversationView):
         self._said = ""
         self._judge = session.debate.judge
         self._build(session)
-        self._show()
+        self.refresh()
 
     def prepend(self, messages: Sequence[Message], *, read_only: bool, damaged: int) -> None:
         self.spending.add(messages)
@@ -125,7 +121,7 @@ class CouncilPage(ConversationView):
         self._messages = {one.id: one for one in messages} | self._messages
         if self._session is not None:
             self._build(self._session)
-        self._show()
+        self.refresh()
 
     def clear(self) -> None:
         super().clear()
@@ -138,7 +134,7 @@ class CouncilPage(ConversationView):
             column.transcript.feed.session_changed(session)
             if session.status != Status.RUNNING:
                 column.transcript.feed.clear_speaking()
-        self._show()
+        self.refresh()
         if before is not None and before.status == Status.RUNNING and session.status == Status.COMPLETED:
             self._announce(session)
             self._open_tab(VERDICT if self._tabs.isVisibleTo(self) else ANSWERS)
@@ -167,7 +163,7 @@ class CouncilPage(ConversationView):
         for column in self._columns_for(message):
             column.transcript.feed.clear_speaking()
             column.transcript.feed.message_finished(message)
-        self._show()
+        self.refresh()
 
     def take_focus(self) -> None:
         self.composer.setFocus()
@@ -185,7 +181,7 @@ class CouncilPage(ConversationView):
             for place, who in enumerate(wanted, 1):
                 column = self._columns[who] = CouncilColumn(self._language, self._look, place)
                 self._row.addWidget(column, 1)
-                column.transcript.found.connect(partial(self._on_found, who))
+                column.transcript.found.connect(partial(self.finder.on_found, who))
                 column.use_requested.connect(lambda one: self.use_requested.emit(self.session_id, one))
                 column.retry_requested.connect(lambda one: self.retry_requested.emit(self.session_id, one))
                 column.transcript.link_requested.connect(self.link_requested)
@@ -223,7 +219,7 @@ class CouncilPage(ConversationView):
             column.show_speaker(shown.name, shown.model, shown.colour, shown.letters)
             self._row.removeWidget(column)
             self._row.insertWidget(place, column, 1)
-        self._show()
+        self.refresh()
 
     def _column(self, message: Message) -> CouncilColumn | None:
         """Return the column of an answer."""
@@ -244,7 +240,7 @@ class CouncilPage(ConversationView):
         column = self._column(message)
         return [column] if column else []
 
-    def _show(self) -> None:
+    def refresh(self) -> None:
         """Show what the answers hold by now, and what can be done."""
         session = self._session
         if session is None or not self._columns:
@@ -295,36 +291,27 @@ class CouncilPage(ConversationView):
         prices = self._prices(messages) if ended and not self._read_only else {}
         judges = self.councils.judges(session.id) if self.councils and prices else []
         self.box.show_state(session, messages, result, prices, judges, read_only=self._read_only)
+        texts = tuple(self._language(f"council.tab.{one}") for one in TABS)
+        self._tabs.set_texts(texts, texts)
         self._tabs.setVisible(record.rounds > 0 and ended)
         if self._tabs.isVisibleTo(self) and self._tabs.value() == VERDICT:
             outsider = self.councils.outsider(session) if self.councils else ""
-            shown: dict[str, str] = {
-                name: prices[name] for name in ("solo", "check", "stress") if name in prices
-            }
             self.verdict.show_verdict(
-                Judged(session, dict(self._messages), record, result, people, shown, outsider)
+                Judged(session, dict(self._messages), record, result, people, prices, outsider)
             )
         self._show_marks()
         self._show_composer()
 
     def _prices(self, messages: Sequence[Message]) -> dict[str, str]:
-        """Return the prices of all steps; those that are not known yet are asked for."""
-        session, found = self._session, dict[str, str]()
+        """Return the prices of all steps with the judge chosen now; those that are not known yet are asked for."""
+        session = self._session
         if session is None or self.councils is None:
-            return found
+            return {}
         session = replace(session, debate=replace(session.debate, judge=self._judge))
-        unasked: list[object] = []
-        for step in STEPS:
-            estimate = self.councils.estimate(session, messages, step)
-            unasked += estimate.unasked
-            found[step] = price_text(self._language, estimate, most=step in ("debate", "stress"))
+        prices, unasked = prices_of(self.councils, session, messages, self._language)
         if unasked:
-            self.prices_wanted.emit(tuple(dict.fromkeys(unasked)))
-        return found
-
-    def show_prices(self) -> None:
-        """Show the prices again, after some have arrived."""
-        self._show()
+            self.prices_wanted.emit(unasked)
+        return prices
 
     def _open_tab(self, tab: str) -> None:
         self._tabs.set_value(tab)
@@ -333,11 +320,11 @@ class CouncilPage(ConversationView):
     def _on_tab(self, tab: str) -> None:
         self._answers.setVisible(tab == ANSWERS)
         self.verdict.setVisible(tab == VERDICT)
-        self._show()
+        self.refresh()
 
     def _on_judge(self, judge: str) -> None:
         self._judge = judge
-        self._show()
+        self.refresh()
 
     def _on_cite(self, message_id: str) -> None:
         """Go to what a verdict cites."""
@@ -377,14 +364,7 @@ class CouncilPage(ConversationView):
 
     def _announce(self, session: DebateSession) -> None:
         """Tell a screen reader once how settled it is, what leads and how many hold something else."""
-        messages = list(self._messages.values())
-        record, result = Record(session.debate, messages), outcome(session.debate, messages)
-        headline = next((one.text for one in record.options() if one.id == result.headline), "")
-        minority = sum(len(one.holders) for one in result.minority) if headline else 0
-        parts = [state_text(result, self._language), headline]
-        if minority:
-            parts.append(self._language("council.minority", count=minority))
-        text = ". ".join(filter(None, parts))
+        text = announcement(session, list(self._messages.values()), self._language)
         if text != self._said:
             self._said = text
             announce(self, text)
@@ -430,39 +410,24 @@ class CouncilPage(ConversationView):
 
     def _connect(self) -> None:
         box, composer = self.box, self.composer
-        box.pause_requested.connect(lambda: self.pause_requested.emit(self.session_id))
-        box.resume_requested.connect(lambda: self.resume_requested.emit(self.session_id))
-        box.again_requested.connect(lambda: self.again_requested.emit(self.session_id))
-        box.compare_requested.connect(lambda: self.compare_requested.emit(self.session_id))
         box.debate_requested.connect(
             lambda: self.debate_requested.emit(
                 self.session_id, DEFAULT_COUNCIL_ROUNDS, self._judge or ANY_JUDGE
             )
         )
+        for name in ("pause", "resume", "again", "compare", "merge"):
+            asked = getattr(self, f"{name}_requested")
+            getattr(box, f"{name}_requested").connect(lambda asked=asked: asked.emit(self.session_id))
         box.judge_chosen.connect(self._on_judge)
         self._tabs.chosen.connect(self._on_tab)
         self.verdict.cite_requested.connect(self._on_cite)
-        self.verdict.wanted.connect(
-            lambda what: {
-                "solo": self.solo_requested,
-                "check": self.check_requested,
-                "stress": self.stress_requested,
-            }[what].emit(self.session_id)
-        )
-        self._language.changed.connect(self._name_tabs)
-        self._name_tabs()
-        box.merge_requested.connect(lambda: self.merge_requested.emit(self.session_id))
+        self.verdict.wanted.connect(lambda what: self.more_requested.emit(self.session_id, what))
         self.glance.edit_requested.connect(self._on_edit)
-        for signal in (self.find_bar.text_changed, self.find_bar.closed):
-            signal.disconnect()
-        self.find_bar.text_changed.connect(self._on_find)
-        self.find_bar.closed.connect(lambda: self._columns[self._at].transcript.setFocus())
+        self.finder = ColumnFinder(
+            self.find_bar, lambda: self._columns, MERGED, self._across.ensureWidgetVisible
+        )
         composer.text_changed.connect(self._show_composer)
         composer.submitted.connect(self._on_submitted)
-
-    def _name_tabs(self) -> None:
-        texts = tuple(self._language(f"council.tab.{one}") for one in TABS)
-        self._tabs.set_texts(texts, texts)
 
     def _on_submitted(self, text: str) -> None:
         """Ask all, or only those who are named with @."""
@@ -480,34 +445,5 @@ class CouncilPage(ConversationView):
         dialog.chosen.connect(lambda chosen: self.options_chosen.emit(self.session_id, chosen))
         dialog.open()
 
-    # Finding words over all columns
-
-    def _on_find(self, text: str) -> None:
-        self._found = {}
-        self.find_bar.show_count(0, 0)
-        for column in self._columns.values():
-            column.transcript.search.find(text)
-
-    def _on_found(self, who: str, number: int, count: int) -> None:
-        """Count the places of all columns in their order; the first one that has any is where the search is."""
-        self._found[who] = (number, count)
-        there = [one for one in (*self._people(), MERGED) if self._found.get(one, (0, 0))[1]]
-        if there and self._at not in there:
-            self._at = there[0]
-        before = sum(self._found[one][1] for one in there[: there.index(self._at)]) if there else 0
-        at = self._found[self._at][0] if there else 0
-        self.find_bar.show_count(before + at, sum(self._found[one][1] for one in there))
-
     def _on_find_step(self, step: int) -> None:
-        there = [one for one in (*self._people(), MERGED) if self._found.get(one, (0, 0))[1]]
-        if not there:
-            return
-        number, count = self._found[self._at]
-        if not 1 <= number + step <= count:
-            self._at = there[(there.index(self._at) + step) % len(there)]
-            finder = self._columns[self._at].transcript.search.finder
-            # From its other end the next step leads to the end that is nearer.
-            finder.current = len(finder.hits) - 1 if step > 0 else 0
-        column = self._columns[self._at]
-        column.transcript.search.step(step)
-        self._across.ensureWidgetVisible(column)
+        self.finder.step(step)
