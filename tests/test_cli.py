@@ -36,8 +36,10 @@ from app.core.events import (
 from app.core.message import Author, Failure, Message, MessageState, Role
 from app.core.session import Debate, DebateSession, Participant
 from app.core.text import without_steering
+from app.core.texts import Texts
 from app.engine.debate.modes import ROLES
 from app.linux import install_command, missing_libraries
+from app.wiring import resources_dir
 
 PROJECT = Path(__file__).resolve().parents[1]
 TEXTS = load_texts("en")
@@ -69,6 +71,14 @@ def test_the_help_of_a_command_says_what_each_of_its_words_is(
         # A long word has its help on the next line.
         if re.fullmatch(r"  \S+", line) and not after.startswith("      ")
     ]
+
+
+def test_the_help_is_all_korean(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        parse_arguments(["debate", "--help"], Texts.load(resources_dir() / "i18n", "ko"))
+    told = capsys.readouterr().out
+    assert told.startswith("사용법: moot debate") and "\n입력값:\n" in told and "\n옵션:\n" in told
+    assert not re.search("usage|positional|options|show this", told)
 
 
 def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:

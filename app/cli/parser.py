@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 from app import __version__
 from app.core.errors import BadInput
@@ -188,7 +188,18 @@ class Spec:
 
 
 class _Parser(argparse.ArgumentParser):
-    """An ArgumentParser that raises BadInput, whose text is one line in the user's language."""
+    """An ArgumentParser that raises BadInput, whose text is one line in the user's language.
+
+    `own` are the texts that take the place of argparse's English ones in the help.
+    """
+
+    own: ClassVar[Mapping[str, str]] = {}
+
+    def format_help(self) -> str:
+        text = super().format_help()
+        for english, words in self.own.items():
+            text = text.replace(english, words, 1)
+        return text
 
     def error(self, message: str) -> NoReturn:
         help_command = f"{self.prog} --help"
@@ -263,6 +274,13 @@ def _split_role(text: str, roles: Sequence[str]) -> tuple[str, str]:
 
 
 def _parser(texts: Texts) -> _Parser:
+    _Parser.own = {
+        "usage: ": f"{texts('cli.heading.usage')}: ",
+        "\npositional arguments:\n": f"\n{texts('cli.heading.arguments')}:\n",
+        "\noptions:\n": f"\n{texts('cli.heading.options')}:\n",
+        "show this help message and exit": texts("cli.heading.help"),
+    }
+
     def add(to: argparse._ActionsContainer, *names: str, text: str, **options: Any) -> None:
         to.add_argument(*names, help=texts(f"cli.help.{text}"), **options)
 

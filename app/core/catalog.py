@@ -5,10 +5,11 @@ in providers/endpoints.py (addresses) and providers/model_host (`request`, `mess
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from app.core.presets import PRESETS
+from app.core.provider import ProviderStatus
 from app.core.provider_kind import ProviderKind, RequestForm
 
 EMBEDDED = "embedded"
@@ -194,3 +195,13 @@ def best_model(known: Sequence[str], listed: Sequence[str]) -> str:
         if any(name == model or re.fullmatch(re.escape(model) + r"-\d[\d-]*", name) for name in listed):
             return model
     return next(iter(chat_models(listed)), "") or next(iter(known), "")
+
+
+_COMPATIBLE_LABEL = next(kind.label for kind in KINDS if kind.kind == COMPATIBLE)
+
+
+def shown_label(status: ProviderStatus, words: Callable[[str], str]) -> str:
+    """Return a provider's name; only those that say what it is are translated."""
+    if status.label == _COMPATIBLE_LABEL:
+        return words("provider.compatible")
+    return words("provider.embedded.label") if status.config.kind == EMBEDDED else status.label

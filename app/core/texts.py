@@ -37,6 +37,9 @@ _PARTICLE = re.compile(
     r"(?P<both>은\(는\)|이\(가\)|을\(를\)|과\(와\)|이에요\(예요\)|\(으\)로|\(이\)라)"
 )
 # What a particle looks through: its form depends on the letter before.
+# Blanks for numbers of tokens, and how these are written in short.
+_COUNTS = ("tokens", "sent", "window", "limit", "input", "output")
+_IN_SHORT = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)([kM])(?!\w)")
 _MARKS = " )]?!.…’”'\""
 _LAST_LATIN = re.compile(r"[A-Za-z]+$")
 # How each digit ends when it is read: 영 일 이 삼 사 오 육 칠 팔 구.
@@ -69,6 +72,7 @@ class Texts:
         if not values:
             return text
         if self.language == "ko":
+            values = {name: _as_counted(name, value) for name, value in values.items()}
             text = _PARTICLE.sub(lambda match: _fitted(match, values), text)
         return text.format(**values)
 
@@ -79,6 +83,19 @@ class Texts:
 
     def __contains__(self, key: str) -> bool:
         return key in self._catalogue
+
+
+def _as_counted(name: str, value: object) -> object:
+    """Return a number of tokens in short, such as 27.0k, as Koreans count; anything else as it is."""
+    return _IN_SHORT.sub(_in_ten_thousands, value) if name in _COUNTS and isinstance(value, str) else value
+
+
+def _in_ten_thousands(found: re.Match[str]) -> str:
+    number = float(found[1]) * (1_000 if found[2] == "k" else 1_000_000)
+    tens = number / 10_000
+    if tens < 1:
+        return f"{number:,.0f}"
+    return (f"{tens:.1f}".removesuffix(".0") if tens < 10 else f"{tens:,.0f}") + "만"
 
 
 def _fitted(match: re.Match[str], values: Mapping[str, object]) -> str:

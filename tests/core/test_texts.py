@@ -46,6 +46,16 @@ def test_a_particle_fits_what_is_before_it(text: str, name: object, said: str) -
     assert Texts("ko", {"key": text})("key", name=name) == said
 
 
+@pytest.mark.parametrize(
+    ("short", "said"),
+    [("950", "950토큰"), ("6.2k", "6,200토큰"), ("27.0k", "2.7만토큰"), ("≈ 260k", "≈ 26만토큰"), ("1.3M", "130만토큰"), ("9k–1.3M", "9,000–130만토큰")],
+)  # fmt: skip
+def test_large_numbers_of_tokens_are_in_ten_thousands(short: str, said: str) -> None:
+    assert Texts("ko", {"key": "{tokens}토큰"})("key", tokens=short) == said
+    assert Texts("en", {"key": "{tokens} tokens"})("key", tokens=short) == f"{short} tokens"
+    assert Texts("ko", {"key": "{title}"})("key", title="5k run") == "5k run"
+
+
 def test_other_languages_and_texts_without_blanks_stay_as_they_are() -> None:
     text = "비평가을(를)"
     assert (Texts("en", {"key": text})("key", name=1), Texts("ko", {"key": text})("key")) == (text, text)

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from app.cli.command_run import CommandRun
 from app.cli.exit_status import FAULT, PAUSED_OR_STOPPED
 from app.cli.printing.lines import error_line, key_text, one_line, provider_state
-from app.core.catalog import provider_kind
+from app.core.catalog import provider_kind, shown_label
 from app.core.errors import BadInput, MootError, NotFound
 from app.core.events import Event, KeysChanged, ModelsChanged, Notice
 from app.core.provider import LocalModel, ProviderStatus
@@ -25,7 +25,7 @@ async def list_providers(run: CommandRun) -> int:
     await run.moot.engine.look_for_servers()
     found = run.moot.engine.providers()
     lines = (
-        f"{one.config.id}  {one.label}  {provider_state(one, run.texts)}  {key_text(one, run.texts)}  "
+        f"{one.config.id}  {shown_label(one, run.texts)}  {provider_state(one, run.texts)}  {key_text(one, run.texts)}  "
         + (", ".join(one.models) or "-")
         for one in found
     )
@@ -56,7 +56,7 @@ async def list_keys(run: CommandRun) -> int:
     for one in found:
         problem = _unread(one)
         key = run.texts(f"provider.{problem}") if problem else key_text(one, run.texts)
-        lines.append(one_line(f"{one.config.id}  {one.label}  {key}") + "\n")
+        lines.append(one_line(f"{one.config.id}  {shown_label(one, run.texts)}  {key}") + "\n")
     return await run.answer(records, "".join(lines))
 
 

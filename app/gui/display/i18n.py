@@ -9,14 +9,13 @@ from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QLibraryInfo, QObject, QTranslator, Signal
 
-from app.core.catalog import COMPATIBLE, EMBEDDED, KINDS
+from app.core.catalog import shown_label
 from app.core.provider import FoundServer, ProviderStatus
 from app.core.reasons import paused_text, reason_text
 from app.core.store import Problem
 from app.core.texts import Texts, choose_language, in_words
 
 # What such a server is called that the user has not named.
-_COMPATIBLE_LABEL = next(kind.label for kind in KINDS if kind.kind == COMPATIBLE)
 BUILT_IN_ROLES = ("for", "against", "neutral", "optimist", "realist", "devils-advocate")
 
 # Sessions of a week are listed by day, those of 30 days together.
@@ -76,9 +75,7 @@ class Language(QObject):
 
     def provider(self, status: ProviderStatus) -> str:
         """Return a provider's name; only those that say what it is are translated."""
-        if status.label == _COMPATIBLE_LABEL:
-            return self("provider.compatible")
-        return self("provider.embedded.label") if status.config.kind == EMBEDDED else status.label
+        return shown_label(status, self)
 
     def server(self, server: FoundServer) -> str:
         """Return the name of a server that was found, or a general one."""
