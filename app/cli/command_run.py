@@ -90,6 +90,12 @@ class CommandRun:
                 task.cancel()
             await asyncio.gather(working, interrupted, return_exceptions=True)
 
+    @property
+    def folder(self) -> str:
+        """The id of the folder that the command names, "" for none. Raises NotFound, BadInput."""
+        wanted = self.arguments.folder
+        return self.moot.engine.folders.find(wanted).id if wanted else ""
+
     async def read_file(self, path: str) -> FileText:
         """Read a file as text; say so if only its beginning was read. Raises BadInput if it cannot be read."""
         with named(path):

@@ -130,6 +130,7 @@ class Arguments:
     count: int = 0
     judge: str = ANY_JUDGE
     context: tuple[str, ...] = ()
+    folder: str = ""
     format: str = ""
     output: str = ""
     files: tuple[str, ...] = ()
@@ -370,6 +371,8 @@ def _parser(texts: Texts) -> _Parser:
     efforts = [one.value for one in Effort if one != Effort.AUTO]
     add(ask, "--effort", text="effort", choices=efforts)
     add(ask, "--mode", text="ask_mode", choices=[one.value for one in AgentMode])
+    for begins in (debate, council, ask):
+        add(begins, "--folder", text="folder", metavar="NAME")
     workflow = command(CommandName.WORKFLOW)
     add(workflow, "text", text="work", metavar="COMMAND")
     add(workflow, "--definition", text="definition", metavar="ID")
@@ -418,7 +421,8 @@ def _parser(texts: Texts) -> _Parser:
     restore = command(CommandName.RESTORE)
     add(restore, "files", text="restore_file", nargs=1, metavar="FILE")
     add(restore, "--yes", text="yes", action="store_true")
-    for name in (CommandName.SESSIONS, CommandName.PROVIDERS, CommandName.USAGE, CommandName.DOCTOR):
+    add(command(CommandName.SESSIONS), "--folder", text="folder_listed", metavar="NAME")
+    for name in (CommandName.PROVIDERS, CommandName.USAGE, CommandName.DOCTOR):
         command(name)
 
     def divided(name: CommandName, *actions: tuple[Action, str]) -> dict[Action, _Parser]:

@@ -173,6 +173,11 @@ class WorkflowsChanged(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FoldersChanged(Event):
+    """A folder was saved, deleted or restored, or their order changed; `session_id` is ""."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TurnFinished(Event):
     """A turn ended or waits; `outcome` is done, waiting, failed or stopped."""
 

@@ -150,6 +150,18 @@ class ContextFile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Folder:
+    """Sessions of one project: `instructions` and the paths of `context` files that those begun in it are given."""
+
+    id: str
+    name: str
+    instructions: str = ""
+    context: tuple[str, ...] = ()
+    version: int = 1
+    kind: str = "folder"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Council:
     """What the user wants of a council; what came of it is in its messages.
 
@@ -190,6 +202,7 @@ class Debate:
     secret before the first round and after each. `judge` is "provider/model" of who gives the verdict at the end, ANY_JUDGE,
     NO_JUDGE, or "" for a verdict where there are votes. `unused_summaries` are the ids of the running notes that the user
     does not want used, `pinned` those of messages that all are sent word for word. `council` is what only a council has.
+    `instructions` are those of its folder.
     """
 
     topic: str
@@ -212,6 +225,7 @@ class Debate:
     unused_summaries: tuple[str, ...] = ()
     pinned: tuple[str, ...] = ()
     council: Council | None = None
+    instructions: str = ""
 
     @property
     def concludes(self) -> bool:
@@ -259,7 +273,7 @@ class Chat:
     want used, `pinned` those of messages that are sent word for word also where a summary stands for them, in the order
     in which they were pinned; `summarise` says that the user has asked for one. `history` is the HistoryLength chosen for this chat, ""
     for that of the settings. `effort` is that of all who speak, "" for their own. `choice` is for the answer that was asked
-    for again with it.
+    for again with it. `instructions` and `context` are those of its folder when it came there.
     """
 
     assistant_id: str
@@ -276,6 +290,8 @@ class Chat:
     history: str = ""
     effort: str = ""
     choice: AnswerChoice | None = None
+    instructions: str = ""
+    context: tuple[ContextFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -306,7 +322,7 @@ class Session:
     `group` or `workflow`. `reason` is a code of the catalogue (`reason.<code>`). `plan` is what the assistants set out
     to do, None where they made none. `source` says which conversation of which other program it was
     ("chatgpt/<its id>"), "" for one of Moot's own. `unsaid` are the model calls that were paid for and led to
-    no message and no ballot.
+    no message and no ballot. `folder` is the id of the folder it is in; where there is no such folder, it is in none.
     """
 
     id: str
@@ -319,6 +335,7 @@ class Session:
     version: int = 1
     plan: Plan | None = None
     source: str = ""
+    folder: str = ""
     unsaid: tuple[UsageEntry, ...] = ()
     debate: Debate | None = None
     chat: Chat | None = None
@@ -403,4 +420,5 @@ class SessionSummary(NamedTuple):
     mode: str = ""
     rounds: int = 0
     round: int = 0
+    folder: str = ""
     speakers: tuple[str, ...] = ()

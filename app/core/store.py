@@ -11,14 +11,14 @@ from app.core.draft import Draft
 from app.core.events import Event
 from app.core.message import Message
 from app.core.provider import ModelList, ProviderConfig
-from app.core.session import Session, SessionSummary
+from app.core.session import Folder, Session, SessionSummary
 from app.core.settings import Settings
 from app.core.stored_data import Backup, BackupContents, PartSize, Restored, Thrown
 from app.core.tool import McpServer
 from app.core.usage import Total, UsageEntry
 from app.core.workflow import WorkflowDefinition
 
-Definition = TypeVar("Definition", Agent, Group, WorkflowDefinition, Panel, Decision)
+Definition = TypeVar("Definition", Agent, Group, WorkflowDefinition, Panel, Decision, Folder)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +134,7 @@ class UsageLedger(Protocol):
 
 
 class DefinitionStore(Protocol[Definition]):
-    """Keeps the definitions of one kind: assistants, groups, workflows, panels or decisions."""
+    """Keeps the definitions of one kind: assistants, groups, workflows, panels, decisions or folders."""
 
     def all(self) -> tuple[Definition, ...]:
         """Return the definitions that can be used."""
@@ -217,6 +217,11 @@ class Documents(Protocol):
     @property
     def journal(self) -> DefinitionStore[Decision]:
         """The decisions of `journal/`."""
+        ...
+
+    @property
+    def folders(self) -> DefinitionStore[Folder]:
+        """The folders of `folders/`."""
         ...
 
     def mcp_servers(self) -> tuple[McpServer, ...]:

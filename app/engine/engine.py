@@ -55,6 +55,7 @@ from app.engine.export.documents import export_in_turns, session_document
 from app.engine.group.commands import Groups
 from app.engine.history.token_count import TokenCount
 from app.engine.library.agents import AgentDirectory, AgentModel, Assistants
+from app.engine.library.folders import Folders
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.providers import (
@@ -157,7 +158,8 @@ class Engine:
         self.usage = UsageBook(plugs.ledger, models, documents.settings, bus)
         self._calls = Slots(Availability(lambda _: ANY_NUMBER, self._calls_at_once), clock=clock, sleep=sleep)
         metered = MeteredModels(models, self.usage, self._calls)
-        self._sessions = Sessions(store, bus, self._run_of, self._check_readable)
+        self.folders = Folders(documents, plugs.files, bus, self._language)
+        self._sessions = Sessions(store, bus, self._run_of, self.folders.briefed, self._check_readable)
         self.assistants = Assistants(documents, tools, bus, self._language, resources.assistants)
         self._directory = AgentDirectory(
             documents, tools, self.providers, self.assistants, models.known_facts
@@ -210,15 +212,9 @@ class Engine:
             save_agent=self.assistants.save,
             take_out=self.archive.take_out,
         )
+        sessions, directory = self._sessions, self._directory
         self.groups = Groups(
-            documents,
-            self._sessions,
-            self._directory,
-            self.assistants,
-            prompts,
-            bus,
-            self._language,
-            resources.groups,
+            documents, sessions, directory, self.assistants, prompts, bus, self._language, resources.groups
         )
         self.workflows = Workflows(
             documents, self._sessions, self._directory, metered, bus, resources.workflows, self._language

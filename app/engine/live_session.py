@@ -296,7 +296,7 @@ class LiveSession:
             return ()
         self._check_writable()
         before = self.session
-        self.session = replace(before, updated_at=utc_now(), **fields)  # type: ignore[arg-type]
+        self.session = replace(before, **{"updated_at": utc_now(), **fields})  # type: ignore[arg-type]
         moved = (before.status, before.reason) != (self.session.status, self.session.reason)
         return (SessionChanged(session_id=self.id, session=self.session, status_changed=moved),)
 

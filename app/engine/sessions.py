@@ -1,7 +1,8 @@
 """The open sessions and those that run; used by the engine and the commands of every kind."""
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import replace
 from weakref import WeakValueDictionary
 
 from app.core.errors import BadInput, StorageError
@@ -17,7 +18,7 @@ KEPT = 32
 
 
 class Sessions:
-    """Opens sessions and holds their runs; `run_of` makes the run of a session's kind.
+    """Opens sessions and holds their runs; `run_of` makes the run of a session's kind, `briefed` adds what its folder asks.
 
     Of the sessions that do not run, only the latest and those that others refer to stay in memory.
     """
@@ -27,11 +28,13 @@ class Sessions:
         store: SessionStore,
         bus: EventBus,
         run_of: Callable[[LiveSession], Run],
+        briefed: Callable[[Session], Awaitable[Session]],
         check: Callable[[Session], None] = lambda _: None,
     ) -> None:
         self._store = store
         self._bus = bus
         self._run_of = run_of
+        self._briefed = briefed
         self.check = check
         self._live: WeakValueDictionary[str, LiveSession] = WeakValueDictionary()
         self._kept: dict[str, LiveSession] = {}
@@ -72,6 +75,7 @@ class Sessions:
     async def begin(self, session: Session, *messages: Message) -> LiveSession:
         """Start a session with its first messages. Raises BadInput, StorageError; then nothing started."""
         self.check(session)
+        session = await self._briefed(session)
         live = LiveSession(StoredSession(session=session, messages=[]), self._bus)
         self._keep(live)
         live.begin()
@@ -85,6 +89,21 @@ class Sessions:
             self._bus.publish(SessionDeleted(session_id=session.id))
             raise
         return live
+
+    async def move(self, session_id: str, folder_id: str) -> None:
+        """Put a session into a folder, or "" for none; from now on it uses what that one has."""
+        live = await self.open(session_id)
+        if live.read_only:
+            raise BadInput("session_read_only", title=live.session.title)
+        moved = await self._briefed(replace(live.session, folder=folder_id))
+        # Only what the folder changes: the session may have gone on meanwhile. Its place in the list stays the same.
+        fields: dict[str, object] = {"folder": folder_id, "updated_at": live.session.updated_at}
+        if moved.debate is not None and live.session.debate is not None:
+            fields["debate"] = replace(live.session.debate, instructions=moved.debate.instructions)
+        elif moved.chat is not None and live.session.chat is not None:
+            asks, context = moved.chat.instructions, moved.chat.context
+            fields["chat"] = replace(live.session.chat, instructions=asks, context=context)
+        live.change(**fields)
 
     def run(self, live: LiveSession) -> None:
         """Start or resume a session's run."""

@@ -11,6 +11,7 @@ from app.core.errors import MootError
 from app.core.events import (
     AssistantsChanged,
     EventBus,
+    FoldersChanged,
     GroupsChanged,
     JournalChanged,
     PanelsChanged,
@@ -204,7 +205,7 @@ class Archive:
 
     def _announce_documents(self) -> None:
         definitions = (AssistantsChanged, GroupsChanged, WorkflowsChanged, PanelsChanged, JournalChanged)
-        for event in (*definitions, ServersChanged):
+        for event in (*definitions, ServersChanged, FoldersChanged):
             self._bus.publish(event(session_id=""))
 
     def _announce(self, *session_ids: str) -> None:

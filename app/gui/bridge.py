@@ -41,6 +41,7 @@ class Bridge(QObject):
     availability_changed = Signal(object)
     assistants_changed = Signal(object)
     groups_changed = Signal(object)
+    folders_changed = Signal(object)
     workflows_changed = Signal(object)
     panels_changed = Signal(object)
     journal_changed = Signal(object)

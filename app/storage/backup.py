@@ -29,6 +29,7 @@ KEPT = 7
 # Data that compresses better than this is stored uncompressed, because readers refuse such a ratio.
 MOST_RATIO = 50
 
+_DEFINITIONS = ("assistants", "groups", "workflows", "panels", "journal", "folders")
 _MOST_NAME = 100
 
 
@@ -45,6 +46,7 @@ def packed_files(paths: DataPaths, disk: FileSystem) -> list[tuple[str, Path]]:
         paths.workflows,
         paths.panels,
         paths.journal,
+        paths.folders,
         paths.drafts,
     ):
         # A user may have put a link there, and its target is the user's data too.
@@ -62,9 +64,9 @@ def may_be_packed(name: str) -> bool:
     match name.split("/"):
         case ["sessions", file]:
             return file.endswith(".jsonl") and is_id(file.removesuffix(".jsonl"))
-        case ["assistants" | "groups" | "workflows" | "panels" | "journal" | "drafts", file]:
+        case [folder, file] if folder in (*_DEFINITIONS, "drafts"):
             return _is_file_name(file) and file.endswith(".json")
-        case ["assistants" | "groups" | "workflows" | "panels" | "journal", ".versions", folder, file]:
+        case [kind, ".versions", folder, file] if kind in _DEFINITIONS:
             number = file.removesuffix(".json")
             return _is_file_name(folder) and file.endswith(".json") and number.isdecimal()
     return False

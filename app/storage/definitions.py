@@ -14,6 +14,7 @@ from typing import Any, Generic
 from app.core.agent import Agent, Busy, Group, Leader
 from app.core.council import Decision, Panel
 from app.core.errors import BadInput, StorageError
+from app.core.session import Folder
 from app.core.store import Definition, Problem
 from app.core.workflow import WorkflowDefinition, faults
 from app.storage.file_system import FileSystem, storage_error, write_whole
@@ -274,6 +275,7 @@ GROUP = DefinitionKind(
 WORKFLOW = DefinitionKind(noun=WorkflowDefinition, fault=_workflow_fault)
 PANEL = DefinitionKind(noun=Panel, fault=lambda _panel: None, least={"rounds": 1, "version": 1})
 DECISION = DefinitionKind(noun=Decision, fault=lambda _decision: None)
+FOLDER = DefinitionKind(noun=Folder, fault=lambda _: None)
 
 
 def _twin(definition_id: str) -> str:

@@ -15,7 +15,7 @@ from app.core.provider import ModelList, ProviderConfig
 from app.core.settings import Settings, rules
 from app.core.store import Problem
 from app.core.tool import McpServer
-from app.storage.definitions import ASSISTANT, DECISION, GROUP, PANEL, WORKFLOW, DefinitionFolder
+from app.storage.definitions import ASSISTANT, DECISION, FOLDER, GROUP, PANEL, WORKFLOW, DefinitionFolder
 from app.storage.file_system import FileSystem, storage_error
 from app.storage.json_file import (
     VERSION,
@@ -69,12 +69,14 @@ class JsonDocuments:
         self.workflows = DefinitionFolder(WORKFLOW, paths.workflows, *shared)
         self.panels = DefinitionFolder(PANEL, paths.panels, *shared)
         self.journal = DefinitionFolder(DECISION, paths.journal, *shared)
+        self.folders = DefinitionFolder(FOLDER, paths.folders, *shared)
         self._folders: dict[str, DefinitionFolder[Any]] = {
             "assistants": self.assistants,
             "groups": self.groups,
             "workflows": self.workflows,
             "panels": self.panels,
             "journal": self.journal,
+            "folders": self.folders,
         }
         self._servers: tuple[McpServer, ...] = ()
         self._consents: frozenset[str] = frozenset()

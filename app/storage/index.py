@@ -13,7 +13,7 @@ from app.storage.log import decode_line, encode_line
 from app.storage.paths import DataPaths
 from app.storage.replay import read_summary
 
-INDEX_VERSION = 1
+INDEX_VERSION = 2
 _SUFFIX = ".jsonl"
 _SUFFIX_AT = -len(_SUFFIX)
 

@@ -16,6 +16,7 @@ class DataPaths:
         self.workflows = root / "workflows"
         self.panels = root / "panels"
         self.journal = root / "journal"
+        self.folders = root / "folders"
         self.drafts = root / "drafts"
         self.quarantine = root / "quarantine"
         self.trash = root / "trash"

@@ -306,6 +306,7 @@ def summary_of(session_id: str, record: Plain, messages: int, latest: str, read_
         mode=_text(debate, "mode"),
         rounds=_number(debate, "rounds"),
         round=_number(debate, "round"),
+        folder=_text(record, "folder"),
         speakers=tuple(speakers),
     )
 

@@ -26,7 +26,7 @@ from app.storage.trash import remove_for_good, thrown, thrown_at
 Result = TypeVar("Result")
 
 _PARTS = (
-    *("sessions", "drafts", "assistants", "groups", "workflows", "panels", "journal"),
+    *("sessions", "drafts", "assistants", "groups", "workflows", "panels", "journal", "folders"),
     *("trash", "quarantine", "backups", "logs"),
 )
 OTHER = "other"
@@ -57,6 +57,7 @@ class FileArchive:
             "workflow_file": paths.workflows,
             "panel_file": paths.panels,
             "decision_file": paths.journal,
+            "folder": paths.folders,
         }
 
     async def back_up(

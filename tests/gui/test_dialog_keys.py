@@ -2,8 +2,10 @@
 
 from PySide6.QtWidgets import QDialog, QPushButton
 
+from app.core.session import Folder
 from app.gui.dialogs.ask_dialogs import ConfirmDialog, PromptDialog, RenameDialog
 from app.gui.dialogs.connect_dialog import ConnectDialog
+from app.gui.dialogs.folder_dialog import FolderDialog
 from app.gui.dialogs.link_dialog import LinkDialog
 from app.gui.dialogs.queue_dialog import QueueDialog
 from app.gui.dialogs.server_dialogs import ServerDialog
@@ -13,6 +15,10 @@ from tests.gui.every_page import every_dialog, keep_all
 # The dialogs made here, each with the button that Enter means; what is dangerous is never it.
 MADE = {
     "rename": (lambda words, _look, window: RenameDialog(words, "Zyx", window), "rename_save"),
+    "folder": (
+        lambda words, look, window: FolderDialog(words, look, Folder(id="f", name="Zyx"), window),
+        "folder_save",
+    ),
     "prompt": (lambda words, _look, window: PromptDialog(words, "Zyx", "a", "b", window), "prompt_save"),
     "confirm": (
         lambda words, _look, window: ConfirmDialog(words, "Zyx", "Wvu", "Go", window),

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QWidget
 from app.core.session import SessionSummary
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look, sized
-from app.gui.navigation.session_list import matches
+from app.gui.navigation.session_rows import matches
 from app.gui.panels.debate.history_view import AVATAR_STEP, HistoryView, avatars
 from tests.app_driver import Person, at_window, until
 

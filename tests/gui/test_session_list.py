@@ -14,7 +14,8 @@ from app.core.session import SessionSummary, Status
 from app.engine.importing.chatgpt import CHATGPT
 from app.engine.importing.sessions import session_of
 from app.gui.display.i18n import Language
-from app.gui.navigation.session_list import ASKS, SUMMARY, SessionList, SessionRows
+from app.gui.navigation.session_list import SessionList
+from app.gui.navigation.session_rows import ASKS, SUMMARY, SessionRows
 from tests.app_driver import at_window, until
 from tests.builders import PROMPTS
 from tests.engine.foreign_exports import chatgpt
@@ -93,7 +94,14 @@ async def test_the_menu_renames_and_exports_a_session(qapp, data_dir, tmp_path):
         sessions = window.side_bar.sessions
         sessions.select(session.id)
         actions = menu_of(sessions).actions()
-        assert [one.text() for one in actions] == ["Open", "Pin", "Rename…\tF2", "Export", "Delete"]
+        assert [one.text() for one in actions] == [
+            "Open",
+            "Pin",
+            "Rename…\tF2",
+            "Move to folder",
+            "Export",
+            "Delete",
+        ]
         actions[2].trigger()
         await until(lambda: person.sees("rename_dialog"))
         assert person.find("rename_field").text() == "Cars in cities"
@@ -102,7 +110,7 @@ async def test_the_menu_renames_and_exports_a_session(qapp, data_dir, tmp_path):
         await until(lambda: engine.sessions()[0].title == "Cars, and bicycles")
         await person.settle(0.3)  # the list follows
         for place, (name, text) in enumerate(FORMATS):
-            exports = menu_of(sessions).actions()[3].menu().actions()
+            exports = menu_of(sessions).actions()[4].menu().actions()
             assert [one.text() for one in exports] == [text for _, text in FORMATS]
             exports[place].trigger()
             dialog = next(one for one in window.findChildren(QFileDialog) if one.isVisible())

@@ -1,6 +1,7 @@
 """Sessions, messages and batches of events for the tests of storage."""
 
 import dataclasses
+from dataclasses import replace
 from pathlib import Path
 
 from app.core.events import (
@@ -86,8 +87,8 @@ def new_store(file_system: FileSystem | None = None, root: Path = ROOT) -> JsonL
     return JsonLogStore(DataPaths(root), file_system=file_system)
 
 
-async def saved(store: JsonLogStore, *texts: str) -> DebateSession:
-    session = debate()
+async def saved(store: JsonLogStore, *texts: str, folder: str = "") -> DebateSession:
+    session = replace(debate(), folder=folder)
     store.append(started(session))
     for text in texts:
         store.append((finished(session.id, message(text)),))

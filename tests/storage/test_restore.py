@@ -13,6 +13,7 @@ import pytest
 
 from app.core.errors import BadInput, NotFound, StorageError
 from app.core.ids import new_id
+from app.core.session import Folder
 from app.core.stored_data import (
     BackupContents,
     BackupReason,
@@ -418,3 +419,23 @@ async def test_sizes_are_told_by_part(archive: FileArchive, store: JsonLogStore,
     assert sizes["sessions"].files == 1
     assert sizes["sessions"].size > 300
     assert sizes["other"].size >= 2
+
+
+async def test_folders_come_back_from_the_bin_and_from_a_backup_with_their_sessions(
+    store: JsonLogStore, paths: DataPaths, tmp_path: Path
+):
+    documents = JsonDocuments(paths)
+    archive = FileArchive(paths, store, documents)
+    folder = await documents.folders.save(Folder(id="f1", name="School", instructions="Be brief."))
+    session = await saved(store, "one", folder=folder.id)
+    path = await packed(archive, tmp_path)
+    await documents.folders.delete(folder.id)
+    [thrown] = await archive.thrown()
+    assert (thrown.kind, thrown.title) == ("folder", "School")
+    await archive.take_out(thrown.file)
+    assert documents.folders.all() == (folder,)
+    await documents.folders.delete(folder.id)
+    await store.delete(session.id)
+    await archive.restore(path, [session.id], documents=True, replace=False)
+    assert documents.folders.all() == (folder,)
+    assert [(one.id, one.folder) for one in store.summaries()] == [(session.id, folder.id)]

@@ -36,7 +36,7 @@ _ALL = ("all", "모두", "전부")
 async def ask(run: CommandRun) -> int:
     """Say something to an assistant or a group, in a new session or in an existing one."""
     engine, text = run.moot.engine, run.arguments.text
-    mode, effort = run.arguments.mode, run.arguments.effort
+    mode, effort, folder = run.arguments.mode, run.arguments.effort, run.folder
     who = await _who(run)
     attachments = await attachments_of(run, who)
     await _say_what_waits(run, who)
@@ -45,7 +45,9 @@ async def ask(run: CommandRun) -> int:
         async def start() -> str:
             await run.warm_up()
             begin = engine.groups.start if isinstance(who, Group) else engine.chats.start
-            return await begin(who.id, text, attachments, mode=mode or AgentMode.DEFAULT, effort=effort)
+            return await begin(
+                who.id, text, attachments, mode=mode or AgentMode.DEFAULT, effort=effort, folder=folder
+            )
 
         return await finish(run, await run.follow(start, ChatPrinter(run.texts)))
     live = await engine.open(run.session_id)

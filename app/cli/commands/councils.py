@@ -22,7 +22,7 @@ def wanted_of(run: CommandRun, context: tuple[ContextFile, ...] = ()) -> Council
     """Return the council that the command line describes: of its participants, or of a saved panel. Raises MootError."""
     arguments = run.arguments
     panel = run.moot.engine.councils.panels.find(arguments.panel) if arguments.panel else None
-    setup = setup_of(run.moot, arguments, context)
+    setup = setup_of(run, context)
     chosen = panel.participants if panel else setup.participants if arguments.participants else ()
     if len(chosen) < MIN_PARTICIPANTS:
         raise BadInput("too_few_participants", count=len(chosen), least=MIN_PARTICIPANTS)

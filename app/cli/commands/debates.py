@@ -3,7 +3,7 @@
 from app.cli.command_run import CommandRun
 from app.cli.commands.chats import attachments_of
 from app.cli.exit_status import OK
-from app.cli.parser import Arguments, parse_spec
+from app.cli.parser import parse_spec
 from app.cli.printing.debates import DebatePrinter
 from app.cli.printing.lines import cost_line, json_line, last_line, one_line
 from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, EMBEDDED_VOICES
@@ -22,7 +22,7 @@ from app.wiring import Moot
 async def debate(run: CommandRun) -> int:
     """Start the debate that a command line describes."""
     files = [await run.read_file(path) for path in run.arguments.context]
-    setup = setup_of(run.moot, run.arguments, tuple(file.context_file() for file in files))
+    setup = setup_of(run, tuple(file.context_file() for file in files))
     run.moot.engine.debates.check(setup)
     await run.warm_up(embedded=any(one.provider == EMBEDDED for one in setup.participants))
     return await run.follow_debate(lambda: run.moot.engine.debates.start(setup))
@@ -74,9 +74,10 @@ async def show_debate(run: CommandRun, live: LiveSession) -> int:
     return OK
 
 
-def setup_of(moot: Moot, arguments: Arguments, context: tuple[ContextFile, ...]) -> DebateSetup:
+def setup_of(run: CommandRun, context: tuple[ContextFile, ...]) -> DebateSetup:
     """Return the set-up that the command line describes; the engine checks it."""
-    participants = [_participant(moot, spec) for spec in arguments.participants]
+    arguments = run.arguments
+    participants = [_participant(run.moot, spec) for spec in arguments.participants]
     if not participants:
         participants = [
             Participant(id=new_id(), name=name, provider=EMBEDDED, model=EMBEDDED_MODEL)
@@ -92,6 +93,7 @@ def setup_of(moot: Moot, arguments: Arguments, context: tuple[ContextFile, ...])
         polls=arguments.verdict,
         context=context,
         language=language_of(arguments.text),
+        folder=run.folder,
     )
 
 

@@ -4,6 +4,7 @@ from app.cli.exit_status import OK
 from app.cli.parser import Arguments
 from app.cli.printing.lines import json_line, load_texts, one_line, say_problems
 from app.cli.terminal import Out
+from app.core.errors import NotFound
 from app.core.session import SessionSummary, Status
 from app.core.texts import Texts
 from app.storage.documents import JsonDocuments
@@ -14,7 +15,7 @@ _FIELDS = ("id", "kind", "title", "status", "updated_at", "messages")
 
 
 async def list_sessions(paths: DataPaths, arguments: Arguments, out: Out) -> int:
-    """Print every session, the newest first."""
+    """Print every session, or those of a folder, the newest first. Raises NotFound."""
     documents = JsonDocuments(paths)
     await documents.load()
     texts = load_texts(arguments.language or documents.settings().language)
@@ -22,6 +23,11 @@ async def list_sessions(paths: DataPaths, arguments: Arguments, out: Out) -> int
     await store.open()
     await say_problems(documents.problems(), out, texts)
     found = store.summaries()
+    if wanted := arguments.folder:
+        ids = {one.id for one in documents.folders.all() if wanted in (one.id, one.name)}
+        if not ids:
+            raise NotFound("folder_not_found", folder=wanted)
+        found = [one for one in found if one.folder in ids]
     if arguments.json:
         await out.write(json_line([{name: getattr(one, name) for name in _FIELDS} for one in found]))
         return OK

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from app.core.files import LONG_TEXT, PDF, first_pages, numbered, page_count, pages_of, with_page_numbers
 from app.core.message import Attachment, Message
 from app.core.model_facts import ModelFacts
+from app.core.session import ContextFile
 from app.core.tool import READ_FILE_PART
 from app.core.usage import amount_text
 from app.engine.chat.merging import Item
@@ -78,6 +79,19 @@ def look_words(cost: LookCost, name: str, words: Callable[..., str]) -> str:
     said = words("chat.look.large", name=name, tokens=f"{cost.tokens:,}", percent=cost.percent)
     price = words("chat.look.price", amount=amount_text(cost.usd)) if cost.usd else ""
     return " ".join(filter(None, (said, price)))
+
+
+def files_text(files: Sequence[ContextFile], words: Mapping[str, str], model: AgentModel) -> str:
+    """Return files that a whole conversation is given, as text; all of them take no more than a part of the window."""
+    most = int(model.window * _SHARE / len(files)) if model.window else LONG_TEXT
+    texts = []
+    for file in files:
+        cut = len(file.text) > most and tokens_of(file.text, model.model) > most
+        text = file.text[:most] + "\n…" if cut else file.text
+        texts.append(
+            f"{words['attachment'].format(name=file.name)}\n{with_page_numbers(text, words['page'])}"
+        )
+    return "\n\n".join(texts)
 
 
 def is_long(text: str, model: AgentModel) -> bool:

@@ -64,6 +64,7 @@ class Chats:
         attachments: tuple[Attachment, ...] = (),
         mode: str = AgentMode.DEFAULT,
         effort: str = "",
+        folder: str = "",
     ) -> str:
         """Start a chat with its first message and return its id; `effort` is the assistant's own where it is empty."""
         agent = self._agent(assistant_id)
@@ -76,7 +77,7 @@ class Chats:
             language=self._language(),
             effort=effort,
         )
-        live = await self._sessions.begin(ChatSession(**begun_with(message), chat=chat), message)
+        live = await self._sessions.begin(ChatSession(**begun_with(message, folder), chat=chat), message)
         self._sessions.run(live)
         return live.id
 
@@ -295,6 +296,10 @@ class Chats:
         if not title:
             raise BadInput("title_empty")
         live.change(title=title)
+
+    async def move(self, session_id: str, folder_id: str) -> None:
+        """Put a session of any kind into a folder, "" for none."""
+        await self._sessions.move(session_id, folder_id)
 
     def resume(self, live: LiveSession) -> None:
         """Resume a paused chat; after a limit it gets as much again."""

@@ -14,7 +14,7 @@ MAX_TITLE = 80
 MODES = (AgentMode.DEFAULT, AgentMode.SETTINGS)
 
 
-def begun_with(message: Message) -> dict[str, Any]:
+def begun_with(message: Message, folder: str) -> dict[str, Any]:
     """Return what a session that begins with a message has, whatever its kind."""
     return {
         "id": new_id(),
@@ -22,6 +22,7 @@ def begun_with(message: Message) -> dict[str, Any]:
         "status": Status.RUNNING,
         "created_at": message.created_at,
         "updated_at": message.created_at,
+        "folder": folder,
     }
 
 

@@ -11,11 +11,19 @@ from functools import lru_cache
 
 from app.core.agent import Agent
 from app.core.ids import new_id
-from app.core.message import SWITCH_ASSISTANT, Author, Message, MessageState, PromptReason, PromptType, Role
+from app.core.message import (
+    SWITCH_ASSISTANT,
+    Author,
+    Message,
+    MessageState,
+    PromptReason,
+    PromptType,
+    Role,
+)
 from app.core.provider import ModelRequest
 from app.core.session import AgentMode, AnswerChoice
 from app.core.tool import FILES, is_object
-from app.engine.chat.attached_files import is_long, user_content
+from app.engine.chat.attached_files import files_text, is_long, user_content
 from app.engine.chat.branches import back_from
 from app.engine.chat.merging import Item, merged, parts_of
 from app.engine.group.director import ORCHESTRATOR, instruction_of
@@ -140,11 +148,12 @@ def build_request(
     nudge = words["wrap_up"] if wrap_up else words["after_empty"] if attempt.after_empty else ""
     if nudge:
         items.append({"role": Role.USER, "content": nudge})
-    return request_of(turn, items, functions, words, about_user)
+    return request_of(turn, live, items, functions, words, about_user)
 
 
 def request_of(
     turn: AgentTurn,
+    live: LiveSession,
     items: list[Item],
     functions: Sequence[Mapping[str, object]],
     words: Mapping[str, str],
@@ -155,7 +164,11 @@ def request_of(
         items.insert(0, {"role": Role.USER, "content": words["left_out"]})
     if items[-1]["role"] == Role.ASSISTANT:
         items.append({"role": Role.USER, "content": words["continue"]})
-    system = {"role": Role.SYSTEM, "content": _system(turn, words, bool(functions), about_user)}
+    chat = live.chat_session.chat
+    if chat.context:
+        items.insert(0, {"role": Role.USER, "content": files_text(chat.context, words, turn.agent_model)})
+    said = _system(turn, words, bool(functions), about_user, chat.instructions)
+    system = {"role": Role.SYSTEM, "content": said}
     return ModelRequest(
         provider=turn.agent_model.provider,
         model=turn.agent_model.model,
@@ -190,12 +203,13 @@ def _name_of(function: Mapping[str, object]) -> str:
     return str(inner["name"]) if isinstance(inner, Mapping) else ""
 
 
-def _system(turn: AgentTurn, words: Mapping[str, str], has_tools: bool, about_user: str) -> str:
+def _system(turn: AgentTurn, words: Mapping[str, str], has_tools: bool, about_user: str, folder: str) -> str:
     agent = turn.agent
     parts = [words["who"].format(name=agent.name)]
     parts += [words["role"].format(role=agent.role)] if agent.role else []
     parts += [agent.instructions.strip()] if agent.instructions.strip() else []
     parts += [words["about_user"].format(text=about_user)] if about_user else []
+    parts += [words["folder"].format(text=folder)] if folder else []
     parts += length_words(agent.length, words)
     parts += [turn.notes] if turn.notes else []
     parts += [words["sub"]] if turn.parent_turn_id else []

@@ -385,8 +385,11 @@ def _own_conversation(messages: Sequence[Message], speaker: Participant) -> list
 def _instructions(debate: Debate, speaker: Participant, prompts: Prompts) -> list[str]:
     """Return what a participant is told of itself, and how long it should answer."""
     own = speaker.system_prompt.strip() or speaker.persona.strip()
+    asked = debate.instructions and prompts.line(
+        debate.language, "assistant", "folder", text=debate.instructions
+    )
     length = length_words(speaker.length, prompts.lines(debate.language, "assistant"))
-    return [*filter(None, (own, *length))]
+    return [*filter(None, (own, asked, *length))]
 
 
 def _files(debate: Debate, prompts: Prompts) -> list[str]:

@@ -96,6 +96,8 @@ def system_prompt(debate: Debate, speaker: Participant, prompts: Prompts) -> str
     ]
     if speaker.persona.strip():
         parts.append(prompts.text(language, "persona", text=speaker.persona.strip()))
+    if debate.instructions:
+        parts.append(prompts.line(language, "assistant", "folder", text=debate.instructions))
     parts.append(prompts.text(language, mode_of(debate.mode).prompt))
     if speaker.role:
         parts.append(role_text(speaker.role, language, prompts))

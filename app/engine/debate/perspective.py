@@ -108,7 +108,8 @@ def transcript_request(
     persona = _one_line(speaker.persona)
     if persona:
         parts.append(lines["persona"].format(name=speaker.name, text=_cut(persona, TRANSCRIPT_PERSONA)))
-    context = " ".join(_one_line(f"{file.name}: {file.text}") for file in debate.context)
+    context = " ".join((debate.instructions, *(f"{file.name}: {file.text}" for file in debate.context)))
+    context = _one_line(context)
     if context:
         parts.append(lines["context"].format(text=_cut(context, TRANSCRIPT_CONTEXT)))
     if _may_read(debate, notes, round_number):

@@ -53,6 +53,7 @@ class DebateSetup:
     language: str = "en"
     polls: bool = False
     judge: str = ""
+    folder: str = ""
 
 
 @dataclass(slots=True)
@@ -104,6 +105,7 @@ def session_of(setup: DebateSetup, statuses: Sequence[ProviderStatus]) -> Debate
         status=Status.RUNNING,
         created_at=now,
         updated_at=now,
+        folder=setup.folder,
         debate=debate,
     )
 

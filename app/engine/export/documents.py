@@ -90,6 +90,7 @@ def session_object(live: LiveSession) -> dict[str, object]:
         "created_at": session.created_at,
         "updated_at": session.updated_at,
         "version": session.version,
+        "folder": session.folder,
         "messages": [],
         "plan": plan_object(session.plan),
         **kind_of(session).details(live),

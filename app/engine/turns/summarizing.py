@@ -302,7 +302,7 @@ class Summarizing:
         functions = services.directory.functions(turn.agent, turn.stack, turn.mode, turn.given)
         about_user = services.directory.about_user(turn.agent)
         asked: list[Item] = [*items, {"role": Role.USER, "content": text}]
-        request = request_of(turn, asked, functions, self._words, about_user)
+        request = request_of(turn, self._live, asked, functions, self._words, about_user)
         return replace(request, cache=turn_plan(turn, self._live, tail=True)) if tail else request
 
     async def _written(self, turn: AgentTurn, wanted: _Wanted, note: str) -> _Summary | None:

@@ -136,7 +136,9 @@ class Workflows(Definitions[WorkflowDefinition]):
             return None
         return choice_of(answer, self.all())
 
-    async def start(self, command: str, definition_id: str, attachments: tuple[Attachment, ...] = ()) -> str:
+    async def start(
+        self, command: str, definition_id: str, attachments: tuple[Attachment, ...] = (), folder: str = ""
+    ) -> str:
         """Start a workflow and return its session's id. Raises BadInput for one that cannot run."""
         definition = self.find(definition_id)
         self._check_runs(definition)
@@ -150,7 +152,7 @@ class Workflows(Definitions[WorkflowDefinition]):
         work = WorkflowState(definition=definition, command=message.content, steps=begun(definition))
         asked = self._asked.pop(command.strip(), None)
         unsaid = () if asked is None else (asked,)
-        session = WorkflowSession(**begun_with(message), chat=chat, workflow=work, unsaid=unsaid)
+        session = WorkflowSession(**begun_with(message, folder), chat=chat, workflow=work, unsaid=unsaid)
         live = await self._sessions.begin(session, message)
         self._sessions.run(live)
         return live.id

@@ -139,6 +139,8 @@ class ChatController(Controller):
         composer.settings_mode.setChecked(
             (session.chat.mode if session else self._new_mode) == AgentMode.SETTINGS
         )
+        folder = self._engine.folders.get(self.folder_id) if session is None else None
+        composer.show_folder(folder.name if folder else "")
         kind = self._kind_of(chosen)
         composer.set_english_only(kind is not None and kind.kind == EMBEDDED)
         servers = chosen.mcp_servers if chosen else ()
@@ -366,12 +368,16 @@ class ChatController(Controller):
 
     async def _begin(self, text: str, attachments: tuple[Attachment, ...]) -> None:
         if self._group_id:
-            self._begun = await self._engine.groups.start(self._group_id, text, attachments, self._new_mode)
+            self._begun = await self._engine.groups.start(
+                self._group_id, text, attachments, self._new_mode, folder=self.folder_id
+            )
         else:
             agent = self._assistant()
             if agent is None:
                 raise NotFound("assistant_not_found", assistant=self._state.text(LAST_ASSISTANT))
-            self._begun = await self._engine.chats.start(agent.id, text, attachments, self._new_mode)
+            self._begun = await self._engine.chats.start(
+                agent.id, text, attachments, self._new_mode, folder=self.folder_id
+            )
         self._new_mode = AgentMode.DEFAULT
         # What is written from now on belongs to the chat that has begun.
         self._engine.drafts.keep(self._begun, self._engine.drafts.of(NEW))

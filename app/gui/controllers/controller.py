@@ -11,6 +11,8 @@ from app.gui.panels.right_panel import PlanPanel, RightPanel
 from app.gui.tasks import Tasks
 from app.gui.window_frame import WindowFrame
 
+FOLDER = "folder"
+
 
 class Controller(QObject):
     """Answers what the user asks of one part of the window, and shows there what the engine reports."""
@@ -20,6 +22,12 @@ class Controller(QObject):
         self._window, self._engine, self._bridge, self._tasks = window, engine, bridge, tasks
         self._language, self._look = window.language, window.look
         self._state, self._toasts = window.state, window.toasts
+
+    @property
+    def folder_id(self) -> str:
+        """The id of the folder in which new sessions begin, "" for none."""
+        wanted = self._state.text(FOLDER)
+        return wanted if wanted and self._engine.folders.get(wanted) else ""
 
     def _start(self, work: Coroutine[object, object, object]) -> None:
         """Run a command of the engine beside those that run."""

@@ -321,7 +321,7 @@ class DebateController(Controller):
         try:
             files = [await self._engine.files.read(Path(path)) for path in paths]
             context = (*setup.context, *(file.context_file() for file in files))
-            whole = replace(setup, context=context)
+            whole = replace(setup, context=context, folder=self.folder_id)
             if setup.mode == DebateMode.COUNCIL:
                 wanted = CouncilSetup(setup=whole, differences=self._state.flag(COMPARE, True))
                 session_id = await self._engine.councils.start(wanted)
@@ -390,8 +390,17 @@ class DebateController(Controller):
             if view.draft != draft:
                 view.set_draft(draft)
 
+    def show_context(self) -> None:
+        """Show the files of the folder in which debates begin, or those for sessions in none."""
+        folder = self._engine.folders.get(self.folder_id)
+        self._panel.setup.set_context_paths(self._context_paths(), folder.name if folder else "")
+
+    def _context_paths(self) -> tuple[str, ...]:
+        folder = self._engine.folders.get(self.folder_id)
+        return folder.context if folder else self._engine.settings().project_context
+
     def _on_context_chosen(self, paths: tuple[str, ...]) -> None:
-        before = self._engine.settings().project_context
+        before = self._context_paths()
         self._choose_context(paths)
         for path in set(before) - set(paths):
             self._offer_undo(
@@ -399,13 +408,17 @@ class DebateController(Controller):
             )
 
     def _put_file_back(self, path: str, place: int) -> None:
-        now = self._engine.settings().project_context
+        now = self._context_paths()
         if path not in now:
             self._choose_context((*now[:place], path, *now[place:]))
 
     def _choose_context(self, paths: tuple[str, ...]) -> None:
-        self._panel.setup.set_context_paths(paths)
+        folder = self._engine.folders.get(self.folder_id)
+        if folder is not None:
+            self._start(self._engine.folders.save(replace(folder, context=paths)))
+            return
         self.settings_chosen.emit({"project_context": paths})
+        self._panel.setup.set_context_paths(paths)
 
     def _removed(self, name: str) -> str:
         return self._language("setup.removed", name=name)

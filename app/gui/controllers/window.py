@@ -19,6 +19,7 @@ from app.gui.controllers.council_panels import PanelController
 from app.gui.controllers.councils import CouncilController
 from app.gui.controllers.debates import DebateController
 from app.gui.controllers.definitions import SharedKinds
+from app.gui.controllers.folders import FolderController
 from app.gui.controllers.group_runs import GroupController
 from app.gui.controllers.groups import GroupCommands
 from app.gui.controllers.journal import JournalController
@@ -87,6 +88,7 @@ class WindowController(QObject):
         self.views = SessionViews(engine, self._bridge, self._state, (self.panel.discussion, *in_main))
         parts = (window, engine, self._bridge, self.tasks)
         self.sessions = SessionController(*parts)
+        self.folders = FolderController(*parts)
         self.debates = DebateController(*parts, self.panel, self.session_page, self.views, self.sessions)
         self.councils = CouncilController(*parts, self.council_page, self.sessions)
         self.council_panels = PanelController(*parts, self.panel.setup)
@@ -107,6 +109,7 @@ class WindowController(QObject):
         self.server_consent = ServerConsent(*parts)
         for composer in (self.chat_page.chat_composer, window.welcome.composer):
             composer.allow_requested.connect(self.server_consent.ask)
+            composer.folder_left.connect(lambda: self.folders.choose(""))
         self.settings = SettingsController(*parts, data_dir)
         self.palette = PaletteController(*parts, self.actions())
         self.notifications = Notifications(*parts)
@@ -144,6 +147,8 @@ class WindowController(QObject):
         side.offer_modes(BEGINS)
         side.new_requested.connect(self._begin)
         side.sessions.pin_requested.connect(self._on_pin_requested)
+        self.folders.begin_requested.connect(self.show_new)
+        self.folders.changed.connect(self._on_folders_changed)
         side.search.typed.connect(self.palette.search)
         side.hide_button.clicked.connect(lambda: self.window.show_side(False))
         side.providers_button.clicked.connect(lambda: self.settings.open("providers"))
@@ -214,6 +219,7 @@ class WindowController(QObject):
             "new_debate": self.debates.show_new,
             "new_group": self.group_commands.make_new,
             "ready_groups": self.group_commands.show_ready,
+            "new_folder": self.folders.make_new,
             "new_assistant": self.assistants.make_new,
             "bring_in": self.assistants.bring_in,
             "assistants": self.assistants.show_page,
@@ -245,6 +251,7 @@ class WindowController(QObject):
         """Show a session in the main area."""
         summary = self.sessions.summary(session_id)
         if summary is not None:
+            self.folders.follow(summary.folder)
             page = self.pages.page_of(summary)
             self.tasks.replace("open in the main area", self._show_session(page, summary))
 
@@ -321,6 +328,11 @@ class WindowController(QObject):
         self.settings.change({"pinned_sessions": (session_id, *others) if on else others})
         self._refresh_sessions()
 
+    def _on_folders_changed(self) -> None:
+        self._refresh_sessions()
+        self.chats.refresh()
+        self.debates.show_context()
+
     def _on_page_shown(self, page: ConversationView) -> None:
         if page is self.chat_page:
             self.chats.refresh()
@@ -368,7 +380,7 @@ class WindowController(QObject):
         summaries = self.engine.sessions()
         asking = frozenset(session_id for session_id, _question in self.engine.chats.needs_you())
         pinned = frozenset(self.settings.current().pinned_sessions)
-        self.window.side_bar.show_sessions(summaries, asking, pinned)
+        self.window.side_bar.show_sessions(summaries, asking, pinned, self.engine.folders.all())
         self.panel.history.show_sessions(summaries)
 
     def _refresh_providers(self) -> None:

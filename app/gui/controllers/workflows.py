@@ -197,7 +197,9 @@ class WorkflowController(Controller):
         box = self.panel.work.start_box
         box.set_waiting(True)
         try:
-            session_id = await self._engine.workflows.start(command, definition_id, attachments)
+            session_id = await self._engine.workflows.start(
+                command, definition_id, attachments, self.folder_id
+            )
         except MootError:
             box.set_waiting(False)
             raise

@@ -1,4 +1,4 @@
-"""Dialogs: ask and confirm, connect a provider, MCP servers, import and restore, queues, and the palette (Ctrl+K).
+"""Dialogs: ask and confirm, connect a provider, a folder, MCP servers, import and restore, queues, and the palette (Ctrl+K).
 
 The base class of most of them is in ask_dialogs.
 """

@@ -1,173 +1,27 @@
-"""The side bar's list of sessions, grouped by day."""
+"""The side bar's list of sessions: pinned ones, those in folders, and the others grouped by day."""
 
 import functools
-from operator import attrgetter
+from collections.abc import Sequence
 
-from PySide6.QtCore import (
-    QAbstractListModel,
-    QModelIndex,
-    QPersistentModelIndex,
-    QRect,
-    QSize,
-    Qt,
-    QTimer,
-    Signal,
-)
-from PySide6.QtGui import QColor, QContextMenuEvent, QKeyEvent, QPainter
-from PySide6.QtWidgets import QListView, QMenu, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+from PySide6.QtCore import QModelIndex, QPoint, QRect, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QContextMenuEvent, QDragMoveEvent, QDropEvent, QKeyEvent, QMouseEvent
+from PySide6.QtWidgets import QListView, QMenu, QWidget
 
-from app.core.matching import fits
-from app.core.session import ExportFormat, SessionSummary, Status
+from app.core.session import ExportFormat, Folder, SessionSummary
 from app.gui.display.i18n import Language
-from app.gui.display.session_kinds import failed, icon_of, kind_text, state_of, waits_its_turn
-from app.gui.display.style import Look, sized, tall
-from app.gui.widgets.badge import paint_row, paint_row_text
-from app.gui.widgets.label import plain_tip
+from app.gui.display.style import Look
+from app.gui.navigation.session_rows import ADD_WIDTH, DRAGGED, SUMMARY, SessionRowDelegate, SessionRows
 
-Index = QModelIndex | QPersistentModelIndex
-SUMMARY = Qt.ItemDataRole.UserRole
-ASKS = Qt.ItemDataRole.UserRole + 1
 PDF = "pdf"
+BEGIN, RENAME, CONTENTS, DELETE = "begin", "rename", "contents", "delete"
 EXPORTS = (ExportFormat.MARKDOWN, ExportFormat.HTML, PDF, ExportFormat.JSON)
-HEADER_HEIGHT = 34
-ROW_HEIGHT = 33
-
-
-class SessionRows(QAbstractListModel):
-    """Headers (text: pinned, days, months) and sessions (summaries), newest first."""
-
-    def __init__(self, language: Language, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._language = language
-        self._rows: list[str | SessionSummary] = []
-        self._asking: frozenset[str] = frozenset()
-
-    def show(
-        self, summaries: list[SessionSummary], asking: frozenset[str], pinned: frozenset[str] = frozenset()
-    ) -> None:
-        """Replace the rows; pinned sessions come first, then running ones, ordered by their start.
-
-        So a running session does not move under the pointer. `asking` are the sessions with a question to the user, which
-        may still run.
-        """
-        self._asking = asking
-        self.beginResetModel()
-        self._rows = []
-        heading = ""
-        first = [one for one in summaries if one.id in pinned]
-        if first:
-            self._rows += [self._language("side.pinned"), *first]
-            summaries = [one for one in summaries if one.id not in pinned]
-        running = sorted(
-            (one for one in summaries if one.status == Status.RUNNING), key=attrgetter("created_at")
-        )
-        for summary in [*reversed(running), *(one for one in summaries if one.status != Status.RUNNING)]:
-            its_heading = self._language.period(summary.updated_at)
-            if its_heading != heading:
-                heading = its_heading
-                self._rows.append(heading)
-            self._rows.append(summary)
-        self.endResetModel()
-
-    def row_of(self, session_id: str) -> int:
-        """Return the row of a session, -1 when it is not shown."""
-        for row, content in enumerate(self._rows):
-            if isinstance(content, SessionSummary) and content.id == session_id:
-                return row
-        return -1
-
-    def height(self) -> int:
-        """Return the height of all rows in pixels."""
-        headers = sum(isinstance(content, str) for content in self._rows)
-        return headers * tall(HEADER_HEIGHT) + (len(self._rows) - headers) * tall(ROW_HEIGHT)
-
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        return 0 if parent.isValid() else len(self._rows)
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        content = self._rows[index.row()]
-        if role == SUMMARY:
-            return content
-        if role == ASKS and isinstance(content, SessionSummary):
-            return content.status == Status.WAITING or content.id in self._asking
-        if role == Qt.ItemDataRole.DisplayRole:
-            return content if isinstance(content, str) else content.title
-        if role == Qt.ItemDataRole.AccessibleTextRole and isinstance(content, SessionSummary):
-            kind = kind_text(content.kind, self._language)
-            asks = index.data(ASKS)
-            state = self._language("status.waiting") if asks else state_of(content, self._language)[0]
-            return f"{kind}: {content.title}, {state}"
-        if role == Qt.ItemDataRole.ToolTipRole and isinstance(content, SessionSummary):
-            return plain_tip(content.title if len(content.title) < 500 else content.title[:500] + "…")
-        return None
-
-    def flags(self, index: Index) -> Qt.ItemFlag:
-        if isinstance(self._rows[index.row()], str):
-            return Qt.ItemFlag.NoItemFlags
-        return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
-
-
-def matches(summary: SessionSummary, search: str) -> bool:
-    """Say whether every word of a search is in the title or a speaker's name."""
-    return fits(" ".join((summary.title, *summary.speakers)), search)
-
-
-class SessionRowDelegate(QStyledItemDelegate):
-    """Paints the header of a day, or a session: icon, title, and its age or state."""
-
-    def __init__(self, language: Language, look: Look, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._language = language
-        self._look = look
-
-    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        return QSize(80, tall(HEADER_HEIGHT if isinstance(index.data(SUMMARY), str) else ROW_HEIGHT))
-
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        content = index.data(SUMMARY)
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if isinstance(content, str):
-            self._paint_header(painter, option.rect, content)
-        else:
-            self._paint_session(painter, option, content, asks=bool(index.data(ASKS)))
-        painter.restore()
-
-    def _paint_header(self, painter: QPainter, rect: QRect, text: str) -> None:
-        font = sized(painter.font(), 11, 620)
-        font.setLetterSpacing(font.SpacingType.AbsoluteSpacing, 0.6)
-        painter.setFont(font)
-        painter.setPen(QColor(self._look.tokens.text_2))
-        painter.drawText(rect.adjusted(8, 8, -8, 0), Qt.AlignmentFlag.AlignVCenter, text.upper())
-
-    def _paint_session(
-        self, painter: QPainter, option: QStyleOptionViewItem, summary: SessionSummary, *, asks: bool
-    ) -> None:
-        tokens = self._look.tokens
-        rect: QRect = option.rect
-        selected = bool(option.state & QStyle.StateFlag.State_Selected)
-        paint_row(painter, option, self._look, selected=selected)
-        ratio = painter.device().devicePixelRatioF()
-        icon = self._look.picture(icon_of(summary.kind), "text_2", 16, ratio)
-        painter.drawPixmap(rect.left() + 8, rect.center().y() - 7, icon)
-        note = self._language("status.short.waiting") if asks else self._meta(summary)
-        colour = tokens.error if failed(summary.status, summary.reason) else tokens.text_2
-        colour = tokens.warn if asks else tokens.accent if summary.status == Status.RUNNING else colour
-        title = " ".join(summary.title[:200].split())
-        paint_row_text(painter, rect, self._look, title, note, colour, left=32, bold=selected)
-
-    def _meta(self, summary: SessionSummary) -> str:
-        if failed(summary.status, summary.reason):
-            return self._language("status.short.error")
-        if waits_its_turn(summary):
-            return self._language("status.short.busy")
-        if summary.status in ("running", "paused"):
-            return self._language(f"status.short.{summary.status}")
-        return self._language.age(summary.updated_at)
 
 
 class SessionList(QListView):
-    """The list of sessions; emits the action the user chose for one.
+    """The list of sessions and their folders; emits the action the user chose for one.
+
+    Signals: move_requested(session id, folder id, "" for none), new_folder_requested(session id), folder_requested(action,
+    folder id), folder_chosen(folder id, "" for none) and folded() when folders were opened or closed.
 
     It is as tall as its rows and does not scroll; `row_reached` tells the parent which part to show.
     """
@@ -178,6 +32,11 @@ class SessionList(QListView):
     delete_requested = Signal(str)
     pin_requested = Signal(str, bool)
     row_reached = Signal(QRect)
+    move_requested = Signal(str, str)
+    new_folder_requested = Signal(str)
+    folder_requested = Signal(str, str)
+    folder_chosen = Signal(str)
+    folded = Signal()
 
     def __init__(self, language: Language, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -185,9 +44,16 @@ class SessionList(QListView):
         self._language = language
         self._selected = self._shown = ""
         self._pinned: frozenset[str] = frozenset()
+        self._asking: frozenset[str] = frozenset()
+        self._summaries: list[SessionSummary] = []
+        self._folders: Sequence[Folder] = ()
+        self._pressed = QPoint()
         self._rows = SessionRows(language, self)
         self.setModel(self._rows)
-        self.setItemDelegate(SessionRowDelegate(language, look, self))
+        self._delegate = SessionRowDelegate(language, look, self)
+        self.setItemDelegate(self._delegate)
+        self.setDragEnabled(True)
+        self.setAcceptDrops(True)
         self.setMouseTracking(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -201,14 +67,32 @@ class SessionList(QListView):
         summaries: list[SessionSummary],
         asking: frozenset[str] = frozenset(),
         pinned: frozenset[str] = frozenset(),
+        folders: Sequence[Folder] = (),
     ) -> None:
         """Show sessions, keeping the selection; mark those with a question to the user."""
-        self._pinned = pinned
-        self._rows.show(summaries, asking, pinned)
+        self._summaries, self._asking, self._pinned, self._folders = summaries, asking, pinned, folders
+        self._rows.show(summaries, asking, pinned, folders)
         self._fit()
         # An empty list has no row that could show the focus.
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if summaries else Qt.FocusPolicy.NoFocus)
+        listed = summaries or folders
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if listed else Qt.FocusPolicy.NoFocus)
         self.select(self._selected)
+
+    @property
+    def closed(self) -> frozenset[str]:
+        """The ids of the folders whose sessions are not listed."""
+        return frozenset(self._rows.closed)
+
+    def fold(self, folder_id: str, *, closed: bool) -> None:
+        """Close a folder, or open it."""
+        (self._rows.closed.add if closed else self._rows.closed.discard)(folder_id)
+        self.show_sessions(self._summaries, self._asking, self._pinned, self._folders)
+        self.folded.emit()
+
+    def mark(self, folder_id: str) -> None:
+        """Mark the folder in which new sessions begin, "" for none."""
+        self._delegate.current = folder_id
+        self.viewport().update()
 
     def _fit(self) -> None:
         self.setFixedHeight(self._rows.height())
@@ -218,6 +102,11 @@ class SessionList(QListView):
         """Select the session in front; "" selects none."""
         self._selected = session_id
         row = self._rows.row_of(session_id)
+        if row < 0 and session_id != self._shown and session_id in self._rows.inside:
+            folder = next(one.folder for one in self._summaries if one.id == session_id)
+            self._shown = session_id
+            self.fold(folder, closed=False)
+            self._shown, row = "", self._rows.row_of(session_id)
         if row >= 0:
             self.setCurrentIndex(self._rows.index(row))
             if self._shown != session_id:
@@ -237,6 +126,9 @@ class SessionList(QListView):
             self.row_reached.emit(self.visualRect(current))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        folder = self._folder_at(self.currentIndex())
+        if folder is not None and self._on_folder_key(folder.id, Qt.Key(event.key())):
+            return
         summary = self._summary_at(self.currentIndex())
         if summary is not None and event.key() == Qt.Key.Key_Delete:
             self.delete_requested.emit(summary.id)
@@ -244,18 +136,69 @@ class SessionList(QListView):
             self.rename_requested.emit(summary.id)
         elif summary is not None and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
             self.session_requested.emit(summary.id)
+        elif summary is not None and event.key() == Qt.Key.Key_Left and summary.id in self._rows.inside:
+            self.setCurrentIndex(self._rows.index(self._rows.row_of(summary.folder)))
         else:
             super().keyPressEvent(event)
+
+    def _on_folder_key(self, folder_id: str, key: Qt.Key) -> bool:
+        """Do what a key means for a folder; say whether it means anything."""
+        closed = folder_id in self._rows.closed
+        if key == Qt.Key.Key_Delete:
+            self.folder_requested.emit(DELETE, folder_id)
+        elif key == Qt.Key.Key_F2:
+            self.folder_requested.emit(RENAME, folder_id)
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space) or (
+            key == (Qt.Key.Key_Right if closed else Qt.Key.Key_Left)
+        ):
+            self._switch(folder_id)
+        else:
+            return False
+        return True
+
+    def _switch(self, folder_id: str) -> None:
+        """Open a folder, in which new sessions then begin, or close it."""
+        opens = folder_id in self._rows.closed
+        self.fold(folder_id, closed=not opens)
+        self.setCurrentIndex(self._rows.index(self._rows.row_of(folder_id)))
+        if opens or folder_id == self._delegate.current:
+            self.folder_chosen.emit(folder_id if opens else "")
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self._pressed = event.position().toPoint()
+        super().mousePressEvent(event)
+
+    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
+        if event.mimeData().hasFormat(DRAGGED):
+            event.acceptProposedAction()
+            # The list itself does not scroll.
+            self.row_reached.emit(QRect(event.position().toPoint() - QPoint(0, 40), QSize(1, 80)))
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        session_id = event.mimeData().data(DRAGGED).toStdString()
+        folder_id = self._rows.folder_at(self.indexAt(event.position().toPoint()).row())
+        event.acceptProposedAction()
+        self._move(session_id, folder_id)
+
+    def _move(self, session_id: str, folder_id: str) -> None:
+        summary = next((one for one in self._summaries if one.id == session_id), None)
+        before = summary.folder if summary is not None and session_id in self._rows.inside else ""
+        if summary is not None and before != folder_id:
+            self.move_requested.emit(session_id, folder_id)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         by_key = event.reason() == QContextMenuEvent.Reason.Keyboard
         index = self.currentIndex() if by_key else self.indexAt(event.pos())
-        summary = self._summary_at(index)
-        if summary is None:
+        summary, folder = self._summary_at(index), self._folder_at(index)
+        if summary is None and folder is None:
             return
         place = self.viewport().mapToGlobal(self.visualRect(index).center()) if by_key else event.globalPos()
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        if summary is None:
+            self._fill_folder_menu(menu, folder.id if folder else "")
+            menu.popup(place)
+            return
         menu.addAction(self._language("side.open"), lambda: self.session_requested.emit(summary.id))
         pinned = summary.id in self._pinned
         menu.addAction(
@@ -266,6 +209,7 @@ class SessionList(QListView):
             menu.addAction(
                 f"{self._language('side.rename')}\tF2", lambda: self.rename_requested.emit(summary.id)
             )
+            self._add_moves(menu, summary)
         exports = menu.addMenu(self._language("top.export"))
         for name in EXPORTS:
             export = functools.partial(self.export_requested.emit, summary.id, name)
@@ -273,11 +217,38 @@ class SessionList(QListView):
         menu.addAction(self._language("side.delete"), lambda: self.delete_requested.emit(summary.id))
         menu.popup(place)
 
+    def _add_moves(self, menu: QMenu, summary: SessionSummary) -> None:
+        """Add the menu that moves a session into a folder, or out of it."""
+        words, moves = self._language, menu.addMenu(self._language("folder.move"))
+        inside = summary.folder if any(one.id == summary.folder for one in self._folders) else ""
+        for folder in self._folders:
+            name = " ".join(folder.name.split()).replace("&", "&&")
+            action = moves.addAction(name, functools.partial(self._move, summary.id, folder.id))
+            action.setCheckable(True)
+            action.setChecked(folder.id == inside)
+        moves.addSeparator()
+        moves.addAction(words("folder.new"), lambda: self.new_folder_requested.emit(summary.id))
+        if inside:
+            moves.addAction(words("folder.out"), lambda: self.move_requested.emit(summary.id, ""))
+
+    def _fill_folder_menu(self, menu: QMenu, folder_id: str) -> None:
+        for action, keys in ((BEGIN, ""), (RENAME, "\tF2"), (CONTENTS, ""), (DELETE, "\tDel")):
+            ask = functools.partial(self.folder_requested.emit, action, folder_id)
+            menu.addAction(self._language(f"folder.{action}") + keys, ask)
+
+    def _folder_at(self, index: QModelIndex) -> Folder | None:
+        content = index.data(SUMMARY) if index.isValid() else None
+        return content if isinstance(content, Folder) else None
+
     def _summary_at(self, index: QModelIndex) -> SessionSummary | None:
         content = index.data(SUMMARY) if index.isValid() else None
         return content if isinstance(content, SessionSummary) else None
 
     def _on_chosen(self, index: QModelIndex) -> None:
-        summary = self._summary_at(index)
+        summary, folder = self._summary_at(index), self._folder_at(index)
         if summary is not None:
             self.session_requested.emit(summary.id)
+        elif folder is not None and self._pressed.x() > self.visualRect(index).right() - ADD_WIDTH:
+            self.folder_requested.emit(BEGIN, folder.id)
+        elif folder is not None:
+            self._switch(folder.id)

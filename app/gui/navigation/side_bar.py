@@ -7,7 +7,7 @@ from PySide6.QtCore import QEvent, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QSplitter, QWidget
 
-from app.core.session import SessionSummary
+from app.core.session import Folder, SessionSummary
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look, sized
 from app.gui.navigation.partner_list import Partner, PartnerList
@@ -123,6 +123,7 @@ class SideBar(QFrame):
     """Shows groups, assistants and sessions in one scrolling column; emits the user's requests."""
 
     new_requested = Signal(str)
+    new_folder_requested = Signal()
     new_assistant_requested = Signal()
     bring_in_requested = Signal()
     new_group_requested = Signal()
@@ -137,6 +138,7 @@ class SideBar(QFrame):
         self._summaries: list[SessionSummary] = []
         self._asking: frozenset[str] = frozenset()
         self._pinned: frozenset[str] = frozenset()
+        self._folders: Sequence[Folder] = ()
         self._providers = -1
         self._servers = 0
         self._brand = plain_label("brand")
@@ -184,10 +186,11 @@ class SideBar(QFrame):
         summaries: list[SessionSummary],
         asking: frozenset[str] = frozenset(),
         pinned: frozenset[str] = frozenset(),
+        folders: Sequence[Folder] = (),
     ) -> None:
-        """Show sessions, the pinned ones first, and mark those with a question to the user."""
-        self._summaries, self._asking, self._pinned = summaries, asking, pinned
-        self.sessions.show_sessions(summaries, asking, pinned)
+        """Show sessions, the pinned ones first, then folders with theirs, and mark those with a question to the user."""
+        self._summaries, self._asking, self._pinned, self._folders = summaries, asking, pinned, folders
+        self.sessions.show_sessions(summaries, asking, pinned, folders)
         self._empty.setVisible(not summaries)
 
     def show_providers(self, ready: int) -> None:
@@ -265,6 +268,8 @@ class SideBar(QFrame):
         menu.clear()
         for mode in self._modes:
             menu.addAction(words(f"welcome.mode.{mode}"), partial(self.new_requested.emit, mode))
+        menu.addSeparator()
+        menu.addAction(words("folder.new"), self.new_folder_requested.emit)
         name_button(self.hide_button, words("side.toggle"), words.keys("side"))
         self.search.set_keys(words.keys("search"))
         name_button(self.search, words("side.search"), words.keys("search"))
@@ -294,7 +299,7 @@ class SideBar(QFrame):
         self._empty.setText(words("side.empty"))
         self.settings_button.show_words(words("side.settings"), words.keys("settings"))
         self._show_foot()
-        self.show_sessions(self._summaries, self._asking, self._pinned)
+        self.show_sessions(self._summaries, self._asking, self._pinned, self._folders)
 
     def _folds(self, key: str) -> tuple[str, str]:
         name = self._language(key)

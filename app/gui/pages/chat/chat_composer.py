@@ -30,7 +30,8 @@ class ChatComposer(AttachingComposer):
     Signals: message_submitted(text, attachments), attach_requested(), files_given(paths),
     image_given(picture), long_text_given(text), stop_requested(), edit_cancelled(),
     assistant_chosen(assistant id), servers_requested(), reading_cancelled(number), send_waited() if
-    sending has to wait for a file, settings_mode_chosen(on), allow_requested(server's name), tool_switched(tool, on).
+    sending has to wait for a file, settings_mode_chosen(on), allow_requested(server's name), tool_switched(tool, on),
+    folder_left() for a new session in no folder.
     """
 
     attach_requested = Signal()
@@ -46,6 +47,7 @@ class ChatComposer(AttachingComposer):
     settings_mode_chosen = Signal(bool)
     allow_requested = Signal(str)
     tool_switched = Signal(str, bool)
+    folder_left = Signal()
 
     def __init__(self, language: Language, look: Look) -> None:
         self._language = language
@@ -64,6 +66,10 @@ class ChatComposer(AttachingComposer):
             language,
             "server.allow",
         )
+        self.folder = QFrame()
+        self._folder_text = ElidedLabel("meta")
+        leave = button("link", "folder_leave", self.folder_left)
+        self._folder_leave = say(leave, language, "folder.leave")
         self._editing = QFrame()
         self._editing_text = ElidedLabel("meta")
         self._editing_cancel = button("link", "edit_cancel", self.edit_cancelled)
@@ -204,6 +210,13 @@ class ChatComposer(AttachingComposer):
         self._asking_text.setText(self._language("chat.server.asks", name=exact(server)))
         self.asking.setVisible(bool(server) and not self._in_group)
 
+    def show_folder(self, name: str) -> None:
+        """Say that a new session begins in a folder, with a button for none; "" for none."""
+        if self._folder_leave.hasFocus() and not name:
+            self.box.setFocus()
+        self._folder_text.setText(self._language("folder.begins", name=" ".join(name.split())))
+        self.folder.setVisible(bool(name))
+
     def _add_switches(
         self, title: str, names: Mapping[str, str], off: Collection[str], state: str = ""
     ) -> QMenu:
@@ -265,9 +278,12 @@ class ChatComposer(AttachingComposer):
         self._editing.hide()
         hbox((self._asking_text, 1), self._asking_allow, inside=self.asking, margins=(2, 0, 0, 0))
         self.asking.hide()
+        hbox((self._folder_text, 1), self._folder_leave, inside=self.folder, margins=(2, 0, 0, 0))
+        self.folder.hide()
         self.files.addWidget(self.readings, 1)
         self.column.insertWidget(0, self._editing)
         self.column.insertWidget(0, self.asking)
+        self.column.insertWidget(0, self.folder)
         self.column.insertWidget(self.column.count() - 1, self._limit)
         self.column.insertWidget(self.column.count() - 1, self._waits)
         self._limit.hide()

@@ -46,7 +46,7 @@ class ContextList(QWidget):
         dialog = QFileDialog(self.window(), self._language("setup.context.choose"))
         dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.filesSelected.connect(self.files_given)
+        dialog.filesSelected.connect(lambda paths: self.files_given.emit(paths))
         dialog.open()
 
     def _line(self, path: str) -> QWidget:

@@ -30,7 +30,7 @@ from app.core.session import DebateMode, SessionSummary, Status
 from app.gui.display.i18n import Language
 from app.gui.display.session_kinds import state_of
 from app.gui.display.style import Look, sized, tall
-from app.gui.navigation.session_list import SUMMARY, matches
+from app.gui.navigation.session_rows import SUMMARY, matches
 from app.gui.panels.conversation_view import empty_state
 from app.gui.widgets.badge import AVATAR, chip_colours, paint_avatar, paint_chip
 from app.gui.widgets.boxes import STRETCH, hbox, vbox

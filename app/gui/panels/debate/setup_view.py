@@ -92,7 +92,7 @@ class SetupView(QWidget):
         self.rounds.setRange(MIN_ROUNDS, MAX_ROUNDS)
         self.rounds.setPageStep(1)
         self.rounds.setValue(DEFAULT_ROUNDS)
-        self.context = say(named("debate_context", WrappedTick(look)), language, "setup.context")
+        self.context = named("debate_context", WrappedTick(look))
         self.opening = say(named("debate_opening", WrappedTick(look)), language, "setup.opening")
         self.polls = say(named("debate_polls", WrappedTick(look)), language, "setup.polls")
         self.verdict = say(named("setup_verdict", WrappedTick(look)), language, "setup.verdict")
@@ -183,16 +183,16 @@ class SetupView(QWidget):
         """Offer the participants the engine has now."""
         self.seats.refresh()
 
-    def set_context_paths(self, paths: tuple[str, ...]) -> None:
-        """Show the context files of the project."""
+    def set_context_paths(self, paths: tuple[str, ...], folder: str = "") -> None:
+        """Show the context files of a folder by its name, or those for sessions in none."""
+        self._folder = folder
         self._files.show_paths(paths)
-        self._order_stops()
-        self._refresh()
+        self._on_rearranged()
 
     def show_document_size(self, path: str, characters: int) -> None:
         """Show the size of a context document after its text was read; 0 for one that cannot be read."""
         self._files.sizes.keep(path, characters)
-        self.set_context_paths(self._files.paths)
+        self.set_context_paths(self._files.paths, self._folder)
 
     def setup(self) -> DebateSetup:
         """Return the setup, without the texts of the context files."""
@@ -328,15 +328,15 @@ class SetupView(QWidget):
         self.verdict.setToolTip(words("setup.verdict.hint" if judges else "setup.polls.too_small"))
         self._warning.setVisible(bool(embedded) and has_hangul(self.topic.text()))
         self._rounds_value.setText(str(self.rounds.value()))
-        paths = self._files.paths
+        folder, paths = self._folder, self._files.paths
+        self.context.setText(words("setup.context.folder", name=folder) if folder else words("setup.context"))
         size = words(
             "setup.context.size", count=len(paths), tokens=tokens_text(self._files.sizes.in_tokens(paths))
         )
         self._context_size.setText(size)
         self._context_size.setVisible(bool(paths))
         self._files.setVisible(self.context.isChecked() and bool(paths))
-        unread = self._files.sizes.unread(paths)
-        if unread and self.isVisible():
+        if (unread := self._files.sizes.unread(paths)) and self.isVisible():
             self.sizes_wanted.emit(unread)
         problem = self.problem()
         self.start.setEnabled(not problem and not self._starting)

@@ -1,0 +1,199 @@
+"""Folders in the side bar: made, filled, folded, renamed, deleted, by mouse and keyboard, and begun in."""
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, Qt
+from PySide6.QtGui import QContextMenuEvent, QDropEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QFileDialog, QMenu
+
+from app.core.ids import new_id
+from app.core.session import Chat, ChatSession, Folder, SessionSummary
+from app.gui.navigation.session_rows import SUMMARY
+from tests.app_driver import Person, at_window, until
+from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
+
+NAMES = ("one", "two", "three")
+KEYS = Qt.Key
+
+
+async def fill(person: Person) -> list[str]:
+    """Bring in three chats; return their ids, the newest first."""
+    store = person.window.controller.engine._store
+    ids = []
+    for place, name in enumerate(NAMES):
+        at = f"2026-11-2{place}T10:00:00.000Z"
+        one = ChatSession(
+            id=new_id(), title=name, status="idle", created_at=at, updated_at=at,
+            chat=Chat(assistant_id="assistant"),
+        )  # fmt: skip
+        await store.bring_in(one, [])
+        ids.insert(0, one.id)
+    person.window.controller._refresh_sessions()
+    return ids
+
+
+def rows(person: Person) -> list[str]:
+    """Return the rows: folders as [name], sessions inside with a dash, headings of days as they are."""
+    model = person.window.side_bar.sessions._rows
+    found = []
+    for row in range(model.rowCount()):
+        content = model.data(model.index(row), SUMMARY)
+        if isinstance(content, Folder):
+            found.append(f"[{content.name}]")
+        elif isinstance(content, SessionSummary):
+            found.append(f"- {content.title}" if content.id in model.inside else content.title)
+    return found
+
+
+def row_at(person: Person, wanted: str) -> QPoint:
+    """Return the middle of a row."""
+    sessions = person.window.side_bar.sessions
+    place = rows(person).index(wanted)
+    shown = [
+        one for one in range(sessions._rows.rowCount()) if sessions._rows.flags(sessions._rows.index(one))
+    ]
+    return sessions.visualRect(sessions._rows.index(shown[place])).center()
+
+
+def choose(person: Person, wanted: str) -> None:
+    """Make a row the current one, as the arrow keys do."""
+    sessions = person.window.side_bar.sessions
+    sessions.setFocus()
+    sessions.setCurrentIndex(sessions.indexAt(row_at(person, wanted)))
+
+
+def menu_of(person: Person, wanted: str) -> QMenu:
+    """Open the menu of a row by the keyboard."""
+    choose(person, wanted)
+    sessions = person.window.side_bar.sessions
+    by_key = QContextMenuEvent.Reason.Keyboard
+    QApplication.sendEvent(sessions, QContextMenuEvent(by_key, QPoint(0, 0), QPoint(0, 0)))
+    return next(menu for menu in sessions.findChildren(QMenu) if menu.isVisible())
+
+
+async def trigger(person: Person, menu: QMenu, *path: str) -> None:
+    """Choose an entry of a menu, and close it."""
+    shown = menu
+    for name in path[:-1]:
+        shown = next(one for one in shown.actions() if one.text() == name).menu()
+    next(one for one in shown.actions() if one.text().split("\t")[0] == path[-1]).trigger()
+    menu.close()
+    await person.settle()
+
+
+def drop(person: Person, name: str, on: str) -> None:
+    """Drop a session on another row."""
+    sessions = person.window.side_bar.sessions
+    dragged: QMimeData = sessions.model().mimeData([sessions.indexAt(row_at(person, name))])
+    here = row_at(person, on).toPointF()
+    button, none = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    sessions.dropEvent(QDropEvent(here, Qt.DropAction.CopyAction, dragged, button, none))
+
+
+@pytest.mark.qt_log_ignore("does not support", extend=True)
+async def test_folders_by_mouse_and_keyboard(qapp, data_dir):
+    async with at_window(data_dir) as person:
+        side, engine = person.window.side_bar, person.window.controller.engine
+        await fill(person)
+        assert rows(person) == ["three", "two", "one"]
+
+        # Made from the menu beside New.
+        next(one for one in side.new_menu.menu().actions() if one.text() == "New folder…").trigger()
+        await person.write("rename_field", "School")
+        await person.click("rename_save")
+        await until(lambda: "[School]" in rows(person))
+
+        # Dragged in, and another by its menu.
+        drop(person, "one", "[School]")
+        await until(lambda: rows(person) == ["[School]", "- one", "three", "two"])
+        await trigger(person, menu_of(person, "three"), "Move to folder", "School")
+        await until(lambda: rows(person) == ["[School]", "- three", "- one", "two"])
+
+        # Dragged out, which can be undone.
+        drop(person, "- one", "two")
+        await until(lambda: "one" in rows(person))
+        person.window.controller.undo()
+        await until(lambda: "- one" in rows(person))
+
+        # Folded with the keys; a click unfolds it and chooses it for new sessions.
+        choose(person, "- one")
+        for key in (KEYS.Key_Left, KEYS.Key_Left):
+            await person.press("session_list", key)
+        assert rows(person) == ["[School]", "two"]
+        said = side.sessions.currentIndex().data(Qt.ItemDataRole.AccessibleTextRole)
+        assert said == "Folder School, 2 sessions, closed"
+        QTest.mouseClick(side.sessions.viewport(), Qt.MouseButton.LeftButton, pos=row_at(person, "[School]"))
+        assert rows(person) == ["[School]", "- three", "- one", "two"]
+        folder = engine.folders.find("School")
+        assert person.window.controller.folders.folder_id == folder.id
+
+        # Renamed with F2.
+        choose(person, "[School]")
+        await person.press("session_list", KEYS.Key_F2)
+        await person.write("rename_field", "Physics")
+        await person.click("rename_save")
+        await until(lambda: "[Physics]" in rows(person))
+
+        # Deleted with the key: its sessions stay, and Undo brings them back into it.
+        choose(person, "[Physics]")
+        await person.press("session_list", KEYS.Key_Delete)
+        await until(lambda: rows(person) == ["three", "two", "one"])
+        person.window.controller.undo()
+        await until(lambda: rows(person) == ["[Physics]", "- three", "- one", "two"])
+        side.sessions.fold(folder.id, closed=True)
+    async with at_window(data_dir) as person:
+        assert rows(person) == ["[Physics]", "two"]
+
+
+@pytest.mark.qt_log_ignore("does not support", extend=True)
+async def test_a_session_begun_in_a_folder_uses_its_instructions_and_file(
+    qapp,
+    data_dir,
+    wire_home,  # noqa: F811
+    wire_servers,  # noqa: F811
+    tmp_path: Path,
+):
+    file = tmp_path / "units.txt"
+    file.write_text("One mile is 1609 m.", "utf-8")
+    async with at_window(data_dir) as person:
+        controller = person.window.controller
+        controller.folders.make_new()
+        await person.write("rename_field", "School")
+        await person.click("rename_save")
+        await until(lambda: "[School]" in rows(person))
+        await trigger(person, menu_of(person, "[School]"), "Instructions and files…")
+        await person.write("folder_instructions", "Answer in metres.")
+        await person.click("folder_choose")
+        [dialog] = [one for one in QApplication.topLevelWidgets() if isinstance(one, QFileDialog)]
+        dialog.filesSelected.emit([str(file)])
+        dialog.reject()
+        await person.click("folder_save")
+        await until(lambda: controller.engine.folders.find("School").context == (str(file),))
+
+        # The plus at the right of its row.
+        sessions = person.window.side_bar.sessions
+        plus = QPoint(sessions.viewport().width() - 12, row_at(person, "[School]").y())
+        QTest.mouseClick(sessions.viewport(), Qt.MouseButton.LeftButton, pos=plus)
+        page = controller.chat_page
+        await until(lambda: page.isVisible())
+        assert page.chat_composer.folder.isVisible()
+        await person.write("composer", "How far?")
+        await person.press("composer", KEYS.Key_Return)
+        await until(lambda: page.session is not None and page.session.status == "idle", what="the answer")
+        [request] = wire_servers["openai"].requests
+        assert "Answer in metres." in str(request.system) and "1609 m" in str(request.messages)
+        await until(lambda: "- How far?" in rows(person))
+        assert not page.chat_composer.folder.isVisible()
+
+        # Debates begin with its files as well.
+        controller.debates.show_new()
+        await person.settle()
+        assert controller.panel.setup.context.text() == "Include the files of “School”"
+        assert controller.panel.setup._files.paths == (str(file),)
+        controller.show_new()
+        assert page.chat_composer.folder.isVisible()
+        QTest.mouseClick(page.chat_composer._folder_leave, Qt.MouseButton.LeftButton)
+        assert not page.chat_composer.folder.isVisible()
+        assert controller.panel.setup._files.paths == ()
