@@ -4,13 +4,26 @@ The short form is 60 puzzles of one seed, and only what must hold exactly; the f
 """
 
 import random
+import re
 from functools import cache
 from typing import NamedTuple
 
 from app.core.message import CouncilPart
+from app.engine.council.director import CouncilStep
 from app.engine.council.puzzles import puzzles
-from tests.benchmarks.minds import NAMES, REGIMES, Held, Minds, cheap, forced, hold, share_right
+from tests.benchmarks.minds import (
+    NAMES,
+    REGIMES,
+    Held,
+    Minds,
+    cheap,
+    first_reading_right,
+    forced,
+    hold,
+    share_right,
+)
 from tests.benchmarks.table import Benchmark, Result
+from tests.builders import PROMPTS
 
 PEOPLE = 3
 INTERLEAVED = 50
@@ -19,13 +32,17 @@ COUNT, SHORT_COUNT = 300, 60
 
 
 class Worth(NamedTuple):
-    """Shares of questions in percent: right by the first answers and at the end; what got better, and worse; tokens."""
+    """Shares of questions in percent: right by the first answers and at the end; what got better, and worse; tokens.
+
+    `once` is what is right at the end if a judge that reads once decides.
+    """
 
     blind: float
     end: float
     better: float
     worse: float
     tokens: float
+    once: float
 
 
 def _minds(regime: str, seed: int, count: int) -> list[Minds]:
@@ -43,7 +60,10 @@ def worth(regime: str, rounds: str) -> Worth:
         for minds in _minds(regime, seed, COUNT):
             held = hold(minds, cheap if rounds == "cheap" else forced)
             first, end = share_right(held, minds, before=True), share_right(held, minds)
-            rows.append((first, end, end > first, end < first, held.tokens / 100))
+            once = first_reading_right(held, minds)
+            rows.append(
+                (first, end, end > first, end < first, held.tokens / 100, end if once is None else once)
+            )
     return Worth(*(100 * sum(column) / len(rows) for column in zip(*rows, strict=True)))
 
 
@@ -54,8 +74,8 @@ def _shown(found: Worth) -> str:
     )
 
 
-def _calls(held: Held) -> list[tuple[str, str, int]]:
-    return [(step.part, step.who, step.number) for step, _ in held.requests or ()]
+def _calls(held: Held) -> list[CouncilStep]:
+    return [step for step, _ in held.requests or ()]
 
 
 def exact(short: bool) -> Result:
@@ -76,12 +96,23 @@ def exact(short: bool) -> Result:
 
 def _check_requests(held: Held) -> None:
     said = {one.author.id: one.content for one in held.messages if one.part == CouncilPart.ANSWER}
+    question = held.debate.topic.splitlines()[0]
     for step, request in held.requests or ():
         text = "\n".join(str(one["content"]) for one in request.messages)
         assert not any(name in text for name in NAMES), f"{step.part} holds a name"
+        if step.part == CouncilPart.READING:
+            # What the prompt itself says holds a number too.
+            own = PROMPTS.text("en", "council-judge" if step.order == 1 else "council-judge-again")
+            told = "\n".join(line for line in text.splitlines() if line not in (*own.splitlines(), question))
+            assert not any(str(sure) in re.findall(r"\d+", told) for sure in _sure(held)), "a confidence"
+            assert not re.search(r"\d+ (?:of|votes?)\b|\bvoted\b", told), "a vote"
         if step.part == CouncilPart.ANSWER:
             others = [words for who, words in said.items() if who != step.who]
             assert not any(words in text for words in others), "an opening holds another's text"
+
+
+def _sure(held: Held) -> set[object]:
+    return {(one.data or {}).get("confidence") for one in held.messages if one.part == CouncilPart.ANSWER}
 
 
 def tokens(short: bool) -> Result:
@@ -125,11 +156,18 @@ def voter(short: bool) -> Result:
     return Result(measured=found.better, baseline=found.worse, unit="%", ratio=ratio, extra=_shown(found))
 
 
+def judge(short: bool) -> Result:
+    """A judge that reads once and decides gets less right than one that reads twice and breaks ties only."""
+    found = worth("sound", "cheap")
+    return Result(measured=found.once, baseline=found.end, unit="%", ratio=found.once / found.end)
+
+
 BENCHMARKS = [
     Benchmark(name="Council: calls of runs that are cut", target=1.0, run=exact),
     Benchmark(name="Council: tokens, default to three rounds", target=0.45, run=tokens, long=True),
     Benchmark(name="Council: right, three rounds to default", target=1 / 0.95, run=accuracy, long=True),
     Benchmark(name="Council: sound minds, blind + 4 to default", target=1.0, run=sound, long=True),
     Benchmark(name="Council: conformists, default to blind + 3", target=1.0, run=conformist, long=True),
+    Benchmark(name="Council: judge, one order to two", target=0.999, run=judge, long=True),
     Benchmark(name="Council: voters, better to worse", target=0.999, run=voter, long=True),
 ]

@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from app.core.message import Author, CouncilPart, Message, Role
 from app.core.provider import ModelRequest
 from app.core.session import Council, Debate, DebateMode, Participant
-from app.engine.council.director import CouncilStep, next_steps
+from app.engine.council.director import CouncilStep, next_steps, seen_by
+from app.engine.council.judging import dissent_request, read_reading, reading_request
 from app.engine.council.outcome import CouncilOutcome, outcome
 from app.engine.council.puzzles import Answer, Puzzle
 from app.engine.council.record import Record
@@ -27,7 +28,6 @@ from app.engine.council.requests import (
     read_differences,
     read_vote,
     turn_request,
-    view_of,
 )
 from tests.builders import PROMPTS
 
@@ -64,6 +64,8 @@ REGIMES = {
     "strong + 2 weak": Regime((0.85, 0.5, 0.5), 0.3, 0.3, 0.3, 0.5, "abb"),
     "five mixed": Regime((0.65,) * 5, 0.35, 0.35, 0.12, 0.3),
 }
+JUDGE_RIGHT, JUDGE_FIRST, JUDGE_FOLLOWS = 0.65, 0.25, 0.25
+"""How often the judge's own work is right, and how often it takes the first option, or what most say, instead."""
 MODELS = {"a": "claude-x", "b": "gpt-x", "c": "gemini-x", "d": "mistral-x", "e": "qwen-x"}
 
 
@@ -131,6 +133,10 @@ class Minds:
         text = str(request.messages[-1]["content"])
         if step.part == CouncilPart.DIFFERENCES:
             return self._compared(text)
+        if step.part == CouncilPart.READING:
+            return self._judged(text)
+        if step.part == CouncilPart.DISSENT:
+            return "Because."
         seat = int(step.who[1:])
         if step.part == CouncilPart.ANSWER:
             answer, sure = self.alone(seat), self.chance("sure", seat).randint(55, 95)
@@ -155,6 +161,23 @@ class Minds:
             {"choice": letter, "text": words, "confidence": 70, "moved_by": [moved] if moved else []}
         )
         return said if step.part == CouncilPart.BALLOT else f"{words}. Because.\n@@ {said}"
+
+    def _judged(self, text: str) -> str:
+        """Judge as a model of medium worth: by place in the list, by what most say, or by own work, which is often right."""
+        letters, chance = {option: letter for letter, option in _OPTION.findall(text)}, self.chance("judge")
+        way, right, draw = chance.random(), chance.random() < JUDGE_RIGHT, chance.random()
+        said = [words.partition(". ")[0] for _number, _who, words in _STATEMENT.findall(text)]
+        if way < JUDGE_FIRST:
+            chosen = "A"
+        elif way < JUDGE_FIRST + JUDGE_FOLLOWS:
+            chosen = letters.get(max(sorted(said), key=said.count), "none")
+        elif right:
+            chosen = letters.get(self.puzzle.text(self.puzzle.solution), "none")
+        else:
+            wrong = sorted(option for option in letters if option != self.puzzle.text(self.puzzle.solution))
+            chosen = letters[wrong[int(draw * len(wrong))]] if wrong else "none"
+        lists: dict[str, list[object]] = {"cases": [], "agreed": [], "open": [], "cruxes": []}
+        return json.dumps({"choice": chosen, "confidence": 70, **lists})
 
     def _compared(self, text: str) -> str:
         holds: dict[str, list[int]] = {}
@@ -223,10 +246,15 @@ def hash_of(text: str) -> int:
 def _begun(held: Held, step: CouncilStep) -> tuple[ModelRequest, ReaderView, list[Message]]:
     debate, messages = held.debate, held.messages
     order = [] if step.who else list(numbered(debate, messages))
-    view = view_of(debate, messages, step.who, step.number, ballot=step.part == CouncilPart.BALLOT)
+    view = seen_by(debate, messages, step)
     if step.part == CouncilPart.DIFFERENCES:
         return differences_request(debate, messages, order, PROMPTS), view, order
+    if step.part == CouncilPart.READING:
+        return reading_request(debate, messages, step.model, step.order, view, PROMPTS), view, order
     speaker = next(one for one in debate.participants if one.id == step.who)
+    if step.part == CouncilPart.DISSENT:
+        headline = outcome(debate, messages).headline
+        return dissent_request(debate, messages, speaker, headline, PROMPTS), view, order
     if step.part == CouncilPart.ANSWER:
         return answer_request(debate, messages, speaker, PROMPTS), view, order
     argue = turn_request if step.part == CouncilPart.TURN else ballot_request
@@ -243,7 +271,7 @@ def _ended(
     held.tokens += REASONS * (read + spoken)
     if held.requests is not None:
         held.requests.append((step, request))
-    number = f"{step.part}-{step.who}-{step.number}"
+    number = f"{step.part}-{step.who}-{step.number}-{step.order}-{step.retakes}"
     name = next((one.name for one in held.debate.participants if one.id == step.who), "helper")
     message = Message(
         id=number,
@@ -252,9 +280,13 @@ def _ended(
         author=Author(id=step.who or "helper", name=name, kind="participant"),
         part=step.part,
         round=step.number,
+        retakes=step.retakes,
     )
     if step.part == CouncilPart.DIFFERENCES:
         return replace(message, content=reply, data=read_differences(reply, order))
+    if step.part == CouncilPart.READING:
+        data = {"judge": step.model, "order": step.order, **read_reading(reply, view)}
+        return replace(message, content=reply, data=data)
     if step.part == CouncilPart.BALLOT:
         return replace(message, content=reply, data=read_vote(reply, view, number))
     cleaner = TrailerCleaner.for_name(name)
@@ -275,7 +307,7 @@ def cheap(held: Held) -> Council | None:
     council = held.debate.council
     assert council is not None
     open_ = sum(count > 0 for count in held.result.after.votes.values()) > 1
-    return replace(council, rounds=2) if open_ and not council.rounds else None
+    return replace(council, rounds=2, judges=("r8/judge",)) if open_ and not council.rounds else None
 
 
 def forced(held: Held) -> Council | None:
@@ -292,3 +324,13 @@ def share_right(held: Held, minds: Minds, *, before: bool = False) -> float:
     texts = {one.id: one.text for one in Record(held.debate, held.messages).options()}
     leaders = [minds.puzzle.read(texts[one]) for one in tally.leaders()]
     return leaders.count(minds.puzzle.solution) / len(leaders) if leaders else 0.0
+
+
+def first_reading_right(held: Held, minds: Minds) -> float | None:
+    """Return whether the judge was right that reads once and decides alone; None where nobody judged."""
+    record = Record(held.debate, held.messages)
+    readings = [one for one in record.readings() if one.order == 1]
+    if not readings:
+        return None
+    texts = {one.id: one.text for one in record.options()}
+    return float(minds.puzzle.read(texts.get(readings[0].choice, "")) == minds.puzzle.solution)

@@ -211,6 +211,35 @@ def test_a_saved_panel_is_asked_by_its_name(wire_home: dict[str, WireServer], da
     assert moot("council", QUESTION, "--panel", "Three").status == 2
 
 
+@pytest.mark.parametrize("compared", ["I cannot compare these.", Fault("e401")], ids=["unreadable", "failed"])
+def test_answers_that_nobody_compared_are_grouped_and_it_says_so_first(
+    wire_home: dict[str, WireServer], compared: str | Fault
+) -> None:
+    def reply(kind: str, text: str) -> str | Fault:
+        return compared if "Compare their answers" in text else said(kind, text)
+
+    for kind in HELD:
+        for model in wire_home[kind].models:
+            wire_home[kind].script(model, lambda one, kind=kind: reply(kind, str(one.messages[-1])))
+    done = moot("council", QUESTION, *THREE)
+    assert done.status == 0, done.err
+    places = [
+        done.out.index(one) for one in ("3 of 3 answered", "Grouped by their short answers", "A  Postgres")
+    ]
+    assert places == sorted(places)
+    assert sum(len(server.requests) for server in wire_home.values()) == 4
+
+
+def test_models_of_one_family_that_agree_are_never_settled(wire_home: dict[str, WireServer]) -> None:
+    for model in wire_home["openai"].models:
+        wire_home["openai"].script(model, lambda _one: said("openai", ""))
+    done = moot(
+        "council", QUESTION, "-p", "A=openai/openai-wire", "-p", "B=openai/openai-other", "--no-differences"
+    )
+    assert done.status == 0, done.err
+    assert "2 of 2 answered" in done.out and "All the same, one family of models" in done.out
+
+
 def test_one_participant_is_no_council(wire_home: dict[str, WireServer]) -> None:
     done = moot("council", QUESTION, *THREE[:2])
     assert done.status == 2 and len(done.err.splitlines()) == 1
