@@ -95,6 +95,17 @@ async def test_a_long_document_ends_at_a_page_and_says_so(tmp_path):
     assert told == sorted(told) and all(pages == 300 for _, pages in told)
 
 
+@pytest.mark.slow
+async def test_ten_thousand_pages_are_read(tmp_path):
+    path = tmp_path / "long.pdf"
+    path.write_bytes(
+        a_pdf([f"Page number {number} has a few words and no more." for number in range(10_000)])
+    )
+    file = await FileReaders().read(path)
+    assert (file.pages, file.pages_read, file.cut) == (10_000, 10_000, False)
+    assert file.text.endswith("Page number 9999 has a few words and no more.")
+
+
 @pytest.mark.parametrize(
     ("name", "data", "code"),
     [

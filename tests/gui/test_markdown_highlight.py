@@ -4,7 +4,9 @@ import time
 
 import pytest
 
+from app.gui.markdown.blocks import CODE
 from app.gui.markdown.highlight import COMMENT, KEYWORD, MARK, NAME, NUMBER, STRING, lex
+from app.gui.markdown.parser import parse
 
 
 def found(language: str, code: str) -> list[tuple[str, str]]:
@@ -44,6 +46,9 @@ def test_each_family_has_its_comments_strings_and_words() -> None:
 def test_what_nobody_knows_stays_plain() -> None:
     assert found("nosuch", "def x") == found("", "def x") == []
     assert found("python", "x" * 20_001) == []
+    # Diagrams are their source, as code.
+    [diagram] = parse("```mermaid\ngraph TD\n A-->B\n```")
+    assert (diagram.kind, diagram.language, diagram.spans[0].text) == (CODE, "mermaid", "graph TD\n A-->B")
 
 
 @pytest.mark.parametrize("evil", ['"', "'", '"""', "\\", "/*", "<!--", "1_", "@", " ", "1e", "'\\", "\n "])
