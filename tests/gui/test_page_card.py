@@ -85,6 +85,17 @@ def test_it_says_whose_page_it_is_and_shows_none_of_it(made, monkeypatch):
     assert not any("script" in label.text() for label in one.card.findChildren(QLabel))
 
 
+def test_without_the_view_the_words_of_the_page_are_shown(made, monkeypatch):
+    monkeypatch.setattr("app.gui.widgets.page_card.available", lambda: False)
+    page = (
+        "<!doctype html><head><title>T</title><style>p{}</style></head><body><h1>Pick <b>one</b> day</h1>"
+        '<p>A &amp;&lt;i> B<br>C\u202e</p><script>alert("<p>x</p>")</script><button>Mon</button> 3 < 4'
+    )
+    assert made(page).text("page_text") == "Pick one day\nA &<i> B\nC⟨U+202E⟩\nMon\n3 < 4"
+    assert made("<script>x()</script>").text("page_text") == ""
+    assert len(made("<p>word</p>" * 50_000).text("page_text")) <= 2_000
+
+
 def test_without_the_view_it_is_answered_or_skipped(made, monkeypatch):
     monkeypatch.setattr("app.gui.widgets.page_card.available", lambda: False)
     one = made()

@@ -7,15 +7,23 @@ from a page in any other form is dropped without an answer.
 import base64
 import binascii
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from email.message import Message as MimeHeader
+from html import unescape
 from typing import Final
 
 from app import __version__
 from app.core.text import clean_text, clean_values
 
 MAX_PAGE = 2_000_000
+# Characters of a page that are read for its words, and of the words that are shown.
+_MOST_READ = 20_000
+MOST_SHOWN = 2_000
+_TAG = re.compile(r"<(/?[a-zA-Z][a-zA-Z0-9-]*(?=[\s/>])|!)[^<>]*>")
+_UNSEEN = ("head", "script", "style", "template", "svg")
+_IN_A_LINE = ("a", "abbr", "b", "code", "em", "i", "label", "small", "span", "strong", "sub", "sup", "u")
 HTML = "html"
 ADDRESS = "address"
 UNKNOWN = "unknown"
@@ -46,6 +54,25 @@ def read_page(resources: Sequence[Mapping[str, object]]) -> UiPage:
         if isinstance(resource, Mapping) and str(resource.get("uri", "")).startswith("ui://"):
             return _read(resource)
     return UiPage(UNREADABLE)
+
+
+def text_of(page: str) -> str:
+    """Return the words of a page's beginning, without its tags, scripts and styles."""
+    lines: list[str] = [""]
+    unseen = ""
+    for place, part in enumerate(_TAG.split(page[:_MOST_READ])):
+        if place % 2:
+            name = part.strip().lower()
+            if unseen:
+                unseen = "" if name == f"/{unseen}" else unseen
+            elif name in _UNSEEN:
+                unseen = name
+            elif name.strip("/") not in _IN_A_LINE:
+                lines.append("")
+        elif not unseen:
+            lines[-1] += part
+    words = [" ".join(unescape(line).split()) for line in lines]
+    return clean_text("\n".join(filter(None, words)))[:MOST_SHOWN]
 
 
 def _read(resource: Mapping[str, object]) -> UiPage:

@@ -31,6 +31,7 @@ from app.gui.web_view.mcp_page import (
     PageFacts,
     PageTalk,
     read_page,
+    text_of,
 )
 from app.gui.widgets.approval_card import ApprovalCard
 from app.gui.widgets.controls import button
@@ -60,6 +61,8 @@ class PageCard(QuestionCard):
         self._from = self._line("page_from")
         self._from.setText(self._words("page.from", server=self._prompt.server, tool=self._prompt.tool))
         self._note = self._line("page_note")
+        self._text = self._line("page_text")
+        self._text.hide()
         self.show_page = button("", "page_show")
         self.column.insertWidget(self._place, self.show_page, 0, Qt.AlignmentFlag.AlignLeft)
         self._place += 1
@@ -80,6 +83,8 @@ class PageCard(QuestionCard):
         elif page.kind == HTML:
             self.show_page.setText(words("page.show"))
             note = note or ("" if available() else words("page.no_view"))
+            self._text.setText("" if available() else visible(text_of(page.text)))
+            self._text.setVisible(bool(self._text.text()))
         elif page.kind == UNKNOWN:
             note = words("page.cannot", kind=page.mime or "?")
         else:
