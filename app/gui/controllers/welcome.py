@@ -57,7 +57,12 @@ class WelcomeController(Controller):
         self.refresh()
 
     def refresh(self) -> None:
-        """Show what the composer begins: a debate, or a chat with an assistant or a group as it is now."""
+        """Show what the composer begins: a debate, or a chat with an assistant or a group as it is now.
+
+        A page that is not seen is refreshed when it comes.
+        """
+        if not self._page.isVisible():
+            return
         composer = self._page.composer
         self._chats.dress_for_new(composer)
         several = self._mode in WITH_SEVERAL
@@ -142,6 +147,7 @@ class WelcomeController(Controller):
         self._chats.files.wire_looks(composer.strip)
         self._chats.files.brought_back.connect(self._on_brought_back)
         self._page.came.connect(self._show_draft)
+        self._page.came.connect(self.refresh)
         composer.message_submitted.connect(self._on_submitted)
         self._page.mode.chosen.connect(self._on_mode_chosen)
         self._setup.draft_changed.connect(lambda _draft: self._page.show_mode(self._mode, self._debaters()))
