@@ -10,7 +10,7 @@ import pytest
 from app.core.errors import BadInput, FailureKind, ProviderError
 from app.core.message import CouncilPart, Message
 from app.core.provider import ModelRequest
-from app.core.session import ANY_JUDGE, NO_JUDGE, Debate, Participant
+from app.core.session import ANY_JUDGE, NO_JUDGE, Debate, ExportFormat, Participant
 from app.engine.council.judging import judge_view, read_reading
 from app.engine.council.outcome import CouncilOutcome, Tally, outcome, state_of
 from app.engine.council.record import NEITHER, Record
@@ -268,6 +268,13 @@ async def test_a_judge_reads_twice_and_learns_no_name_no_vote_and_no_confidence(
     )
     (dissent,) = (one for one in made.models.requests if "Write your dissent" in str(one.messages))
     assert dissent.model == "model-1" and "Postgres" in str(dissent.messages)
+    for file_format in ExportFormat:
+        document = await made.engine.export(session_id, file_format)
+        assert "Nobody tested it." in document and "a day of logs shows it" in document
+        if file_format != ExportFormat.JSON:
+            assert (
+                "Minority report" in document and "both times" in document and "3 of 3 answered" in document
+            )
     shown = made.engine.live(session_id)
     assert shown is not None
     assert [

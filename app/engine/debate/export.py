@@ -5,6 +5,7 @@ from html import escape
 
 from app.core.message import SPOKEN, Attachment, Message, Role
 from app.core.session import AGAINST, FOR, Debate, Participant, Point
+from app.engine.council.words import verdict_parts
 from app.engine.debate.modes import role_name
 from app.engine.export.parts import (
     PAGE_END,
@@ -38,7 +39,7 @@ class DebateDocument:
     def __init__(self, live: LiveSession, prompts: Prompts) -> None:
         self._session = live.debate_session
         self._debate: Debate = self._session.debate
-        messages = live.whole_messages()
+        messages = self._whole = list(live.whole_messages())
         self._messages = [
             one
             for one in messages
@@ -118,6 +119,9 @@ class DebateDocument:
 
     def _outcome(self) -> list[tuple[str, list[Cited]]]:
         """Return the verdict and the ballots, each part with its heading and its sentences."""
+        if self._debate.council is not None:
+            shown = verdict_parts(self._session, self._whole, self._words)
+            return [(heading, [(line, []) for line in found]) for heading, found in shown]
         lines, verdict = self._lines, self._debate.verdict
         found: list[tuple[str, list[Cited]]] = []
         if verdict is not None:
@@ -174,6 +178,10 @@ class DebateDocument:
             f'<svg viewBox="0 0 620 200" role="img" font-size="12" fill="#66635b"><title>{title}</title>'
             f"{''.join(lines)}</svg><div>{names}</div>"
         )
+
+    def _words(self, key: str, **values: object) -> str:
+        """Return a text of the export by its key; a failure's code where it has none."""
+        return self._lines.get(key, key.partition(".")[2]).format(**values)
 
     def _point(self, point: Point) -> Cited:
         """Return a sentence with the messages it cites."""
