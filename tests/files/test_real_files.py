@@ -97,4 +97,5 @@ async def test_documents_that_others_made_are_read_or_refused_in_words(tmp_path)
             code = error.code
         assert words in text if words else code == "file_empty", (path, code)
         read += 1
+    print(f"{read} of {len(rows)} documents of {len(there)} packages")
     assert read or there != packages, "all packages are there, but in versions with other files"
