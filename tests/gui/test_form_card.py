@@ -5,7 +5,7 @@ import json
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel, QLineEdit
+from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton
 
 from app.core.forms import FormField
 from app.core.message import Author, Message, Prompt, PromptType
@@ -75,3 +75,43 @@ def test_a_form_is_filled_in_at_once_and_checked_before_it_is_sent(card):
     assert [json.loads(one) for one in answers] == [
         {"name": ["Ada"], "mail": [], "seats": ["4"], "paid": ["no"], "days": ["sa", "so"]}
     ]
+
+
+def test_what_was_entered_is_told_and_can_be_shown_again(card):
+    told = []
+    card.written.connect(told.append)
+    name, _mail, seats = card.findChildren(QLineEdit)
+    name.setText("Ada")
+    card.findChildren(WrappedTick)[0].setChecked(True)
+    card.findChildren(Choice)[0].setCurrentIndex(2)
+    assert json.loads(told[-1]) == {
+        "name": ["Ada"],
+        "mail": [],
+        "seats": ["2"],
+        "paid": ["no"],
+        "days": ["sa", "so"],
+    }
+    kept = told[-1]
+    name.clear()
+    seats.setText("3")
+    card.findChildren(WrappedTick)[1].setChecked(False)
+    card.write(kept)
+    assert json.loads(card._text()) == json.loads(kept)
+
+
+def test_a_link_of_a_form_is_a_button_that_says_where_it_leads(qtbot, qapp):
+    words, look = Language(resources_dir() / "i18n", "en"), Look(qapp, resources_dir(), "light")
+    field = FormField(key="code", label="Code", detail="From https://example.org/codes?a=1&b=2.")
+    prompt = Prompt(question="Which one?", type=PromptType.FORM, fields=(field,))
+    card = FormCard(
+        words,
+        look,
+        Message(id="m", turn_id="t", role="system", author=Author(id="b", name="B"), prompt=prompt),
+    )
+    qtbot.addWidget(card)
+    asked = []
+    card.link_requested.connect(asked.append)
+    [link] = [one for one in card.findChildren(QPushButton) if one.objectName().startswith("form_link")]
+    link.click()
+    assert asked == ["https://example.org/codes?a=1&b=2"]
+    assert link.text().replace("&&", "&") == asked[0]

@@ -51,6 +51,7 @@ class ChatController(Controller):
         self, window: WindowFrame, engine: Engine, bridge: Bridge, tasks: Tasks, page: ChatPage
     ) -> None:
         super().__init__(window, engine, bridge, tasks)
+        self._switched: dict[str, bool] = {}
         self._page = page
         self._shown_assistant = ""
         self._beginning = asyncio.Lock()
@@ -159,12 +160,17 @@ class ChatController(Controller):
     def switch_tool(self, agent: Agent | None, tool: str, on: bool) -> None:
         """Switch a tool of an assistant on or off."""
         if agent is not None:
-            settings, switch = self._engine.settings(), f"{agent.id}/{tool}"
-            left = tuple(one for one in settings.tools_off if one != switch)
-            self._start(self._save_switches(left if on else (*left, switch)))
+            self._switched[f"{agent.id}/{tool}"] = on
+            self._tasks.start("switch tools", self._save_switches())
 
-    async def _save_switches(self, off: tuple[str, ...]) -> None:
-        await self._engine.save_settings(replace(self._engine.settings(), tools_off=off))
+    async def _save_switches(self) -> None:
+        """Save what was switched, also what is switched meanwhile."""
+        while self._switched:
+            switched, self._switched = self._switched, {}
+            settings = self._engine.settings()
+            left = (one for one in settings.tools_off if one not in switched)
+            off = (one for one, on in switched.items() if not on)
+            await self._engine.save_settings(replace(settings, tools_off=(*left, *off)))
         self.refresh()
 
     def _group(self) -> tuple[str, list[str]]:

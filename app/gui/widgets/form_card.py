@@ -1,11 +1,15 @@
 """The card of a form that an MCP server puts to the user: all fields at once, each checked."""
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import zip_longest
 
-from PySide6.QtCore import QDate
+from PySide6.QtCore import QDate, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QLineEdit, QWidget
 
+from app.core.bare_links import bare_links
 from app.core.forms import FieldKind, FormField, form_text, problem_of
 from app.core.message import Message
 from app.core.text import visible
@@ -25,7 +29,13 @@ _EXAMPLES = {
 
 
 class FormCard(PromptCard):
-    """Asks for the values of fields; optional ones may stay empty. Skip dismisses it."""
+    """Asks for the values of fields; optional ones may stay empty. Skip dismisses it.
+
+    Emits written(text) with the values so far when one changes, and link_requested(address) of a link in its texts.
+    """
+
+    written = Signal(str)
+    link_requested = Signal(str)
 
     def __init__(self, language: Language, look: Look, message: Message) -> None:
         assert message.prompt is not None
@@ -33,6 +43,16 @@ class FormCard(PromptCard):
         self.fields = tuple(FieldRow(language, look, one) for one in message.prompt.fields)
         for row in self.fields:
             self.column.addWidget(row)
+            row.changed.connect(lambda: self.written.emit(self._text()))
+        texts = [
+            visible(one) for one in (message.prompt.question, *(one.detail for one in message.prompt.fields))
+        ]
+        found = dict.fromkeys(text[begin:end] for text in texts for begin, end in bare_links(text))
+        # A link says its address itself: texts of servers are shown as they are.
+        for number, address in enumerate(found):
+            link = button("link", f"form_link_{number}", partial(self.link_requested.emit, address))
+            link.setText(address.replace("&", "&&"))
+            self.column.addWidget(link, 0, Qt.AlignmentFlag.AlignLeft)
         self._answer = button("primary", "prompt_answer", self._on_answer)
         self._skip = button("plain", "prompt_skip", self.dismissed)
         self.column.addSpacing(2)
@@ -41,6 +61,17 @@ class FormCard(PromptCard):
             self.setFocusProxy(self.fields[0].first)
         language.changed.connect(self._retranslate)
         self._retranslate()
+
+    def write(self, text: str) -> None:
+        """Show unfinished values, as `written` told them; "" for none."""
+        if not text or text == self._text():
+            return
+        values = json.loads(text)
+        for row in self.fields:
+            row.write(values.get(row.field.key, ()))
+
+    def _text(self) -> str:
+        return form_text({row.field.key: row.values() for row in self.fields})
 
     def _retranslate(self) -> None:
         self._answer.setText(self._language("prompt.answer"))
@@ -60,11 +91,13 @@ class FormCard(PromptCard):
         elif self._answer.isEnabled():
             # Only the first Enter answers.
             self._answer.setEnabled(False)
-            self.answered.emit(form_text({row.field.key: row.values() for row in self.fields}))
+            self.answered.emit(self._text())
 
 
 class FieldRow(QWidget):
-    """A field: its label, what takes its value, and what is wrong with it."""
+    """A field: its label, what takes its value, and what is wrong with it; emits `changed` with each change."""
+
+    changed = Signal()
 
     def __init__(self, language: Language, look: Look, field: FormField) -> None:
         super().__init__()
@@ -92,6 +125,16 @@ class FieldRow(QWidget):
             box.currentData() if isinstance(box, Choice) else box.text() if isinstance(box, QLineEdit) else ""
         )
         return (text.strip(),) if text and text.strip() else ()
+
+    def write(self, values: Sequence[str]) -> None:
+        """Show values that were entered before."""
+        for box, option in zip_longest(self._boxes, self.field.options):
+            if isinstance(box, WrappedTick):
+                box.setChecked(option in values)
+            elif isinstance(box, Choice):
+                box.setCurrentIndex(max(0, box.findData(values[0]) if values else 0))
+            elif isinstance(box, QLineEdit):
+                box.setText(visible(values[0]) if values else "")
 
     def check(self) -> bool:
         """Show what is wrong with the value; return whether it fits."""
@@ -148,6 +191,7 @@ class FieldRow(QWidget):
 
     def _recheck(self) -> None:
         """Take back what was wrong as soon as it is mended."""
+        self.changed.emit()
         if not self._wrong.isHidden():
             self.check()
 

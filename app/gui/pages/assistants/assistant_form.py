@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from PySide6.QtCore import QSignalBlocker, Signal
-from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QFrame, QLineEdit, QVBoxLayout, QWidget
 
 from app.core.agent import Agent
 from app.core.model_facts import ModelFacts
@@ -84,6 +84,7 @@ class AssistantForm(QWidget):
         self.enabled = say(named("assistant_enabled", TickBox(look)), language, "assistant.enabled")
         self._pair = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._trio = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._limits = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._lay_out()
         self._connect()
         language.changed.connect(self._retranslate)
@@ -171,7 +172,7 @@ class AssistantForm(QWidget):
         The form's own width cannot be used: the parts side by side keep it wide.
         """
         down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
-        for row in (self._pair, self._trio):
+        for row in (self._pair, self._trio, self._limits):
             row.setDirection(down if width < tall(NARROW) else across)
         self.answers.set_across(width >= tall(NARROW))
 
@@ -180,10 +181,13 @@ class AssistantForm(QWidget):
             self._pair.addLayout(self._field(name, role), 3 if name == "model" else 2)
         self._pair.setSpacing(14)
         before, between, after = self._limit_labels
-        limits = hbox(before, self.deep, between, self.steps, after, STRETCH, spacing=6)
+        for limit in (hbox(before, self.deep, between, spacing=6), hbox(self.steps, after, spacing=6)):
+            limit.addStretch(0)
+            self._limits.addLayout(limit)
+        self._limits.setSpacing(6)
         boxes = (
             ("tools", self.tools, self._tools_hint),
-            ("sub_agents", self.sub_agents, limits),
+            ("sub_agents", self.sub_agents, self._limits),
             ("servers", self.servers, self._servers_hint),
         )
         for name, chips, under in boxes:
@@ -209,7 +213,7 @@ class AssistantForm(QWidget):
         self._labels[name].setBuddy(widget)
         return column
 
-    def _box(self, name: str, chips: ChipList, under: QWidget | QHBoxLayout) -> QVBoxLayout:
+    def _box(self, name: str, chips: ChipList, under: QWidget | QBoxLayout) -> QVBoxLayout:
         frame = QFrame()
         frame.setProperty("kind", "card")
         inside = vbox(chips, inside=frame, margins=(12, 11, 12, 11), spacing=9)

@@ -1,9 +1,10 @@
 """The composer of a chat: attachments, the assistant and its tools, editing an earlier message, and Stop."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 
-from PySide6.QtCore import Signal
-from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QResizeEvent
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QWidget
 
 from app.core.agent import Agent
@@ -22,6 +23,26 @@ from app.gui.widgets.wording import say
 
 MARGINS = 40
 LONGEST_NAME = 24
+
+
+class SwitchMenu(QMenu):
+    """A menu of switches, which stays open when one is switched."""
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if not self._switch(self.actionAt(event.position().toPoint())):
+            super().mouseReleaseEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        keys = (Qt.Key.Key_Space, Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if event.key() not in keys or not self._switch(self.activeAction()):
+            super().keyPressEvent(event)
+
+    def _switch(self, action: QAction | None) -> bool:
+        """Switch an action that is a switch; return whether it is one."""
+        if action is None or not action.isCheckable() or not action.isEnabled():
+            return False
+        action.trigger()
+        return True
 
 
 class ChatComposer(AttachingComposer):
@@ -58,6 +79,7 @@ class ChatComposer(AttachingComposer):
         self._waits = Paragraph("hint")
         super().__init__(language, look, box_name="composer", button_name="send_button", box=self.message_box)
         self.setAcceptDrops(True)
+        self._tools_later: Callable[[], None] | None = None
         self.asking = QFrame()
         self._asking_name = ""
         self._asking_text = ElidedLabel("warn")
@@ -77,6 +99,7 @@ class ChatComposer(AttachingComposer):
         self.assistant = MenuButton(look, "message-circle", "assistant_button", chevron=True)
         self.group = MenuButton(look, "users", "group_button", chevron=True)
         self.tools = MenuButton(look, "plug", "tools_button", chevron=False)
+        self.tools.choices.aboutToHide.connect(lambda: QTimer.singleShot(0, self, self._show_tools_later))
         self.gauge = MenuButton(look, "gauge", "gauge_button", chevron=False)
         self.gauge.hide()
         self.stop = button("", "stop_button", self.stop_requested)
@@ -185,6 +208,10 @@ class ChatComposer(AttachingComposer):
         self.tools.setProperty("tone", "warn" if asking else "")
         self.tools.style().polish(self.tools)
         menu = self.tools.choices
+        if menu.isVisible():
+            # It stays open while tools are switched; its titles count them the next time.
+            self._tools_later = partial(self.show_tools, tools, servers, off)
+            return
         menu.clear()
         if tools:
             names = {
@@ -201,6 +228,11 @@ class ChatComposer(AttachingComposer):
         menu.addSeparator()
         menu.addActions([self.ask_several, self.settings_mode])
         self._fit_hint()
+
+    def _show_tools_later(self) -> None:
+        later, self._tools_later = self._tools_later, None
+        if later is not None:
+            later()
 
     def _show_asking(self, server: str) -> None:
         """Say that an MCP server of the assistant may not run yet, with a button to allow it; "" for none."""
@@ -224,7 +256,8 @@ class ChatComposer(AttachingComposer):
         words, menu = self._language, self.tools.choices
         on = sum(key not in off for key in names)
         said = words("chat.tools.on", count=on, all=len(names)) if names else state
-        inside = menu.addMenu(unmarked(words("chat.server", name=title, state=said)))
+        inside = SwitchMenu(unmarked(words("chat.server", name=title, state=said)), menu)
+        menu.addMenu(inside)
         for key, name in names.items():
             action = inside.addAction(unmarked(name))
             action.setCheckable(True)

@@ -49,7 +49,8 @@ class QuestionCards(QObject):
         card.dismissed.connect(lambda: self.dismissed.emit(message.id))
         for done in (card.answered, card.dismissed):
             done.connect(lambda *_: self._leave(card))
-        if isinstance(card, QuestionCard):
+        if isinstance(card, QuestionCard | FormCard):
+            card.link_requested.connect(self.link_requested)
             card.write(self._answers.get(message.id, ""))
             card.written.connect(lambda text: self._on_written(message.id, text or None))
             for done in (card.answered, card.dismissed):
@@ -71,8 +72,9 @@ class QuestionCards(QObject):
         kept = dict(answers)
         self._answers.clear()
         self._answers.update(kept)
-        for card in self._transcript.findChildren(QuestionCard):
-            card.write(self._answers.get(card.message.id, ""))
+        for card in self._transcript.findChildren(PromptCard):
+            if isinstance(card, QuestionCard | FormCard):
+                card.write(self._answers.get(card.message.id, ""))
 
     def shown(self) -> PromptCard | None:
         """Return the first card on screen."""
@@ -96,9 +98,7 @@ class QuestionCards(QObject):
         if prompt.type == PromptType.FORM:
             return FormCard(self._language, self._look, message)
         if prompt.type != PromptType.APPROVAL:
-            question = QuestionCard(self._language, self._look, message)
-            question.link_requested.connect(self.link_requested)
-            return question
+            return QuestionCard(self._language, self._look, message)
         approval = ApprovalCard(self._language, self._look, message)
         approval.show_calls(self._transcript.model.book.together(message))
         approval.call_answered.connect(self.answered)
