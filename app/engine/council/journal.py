@@ -68,7 +68,7 @@ class Journal(Definitions[Decision]):
             )
         decision = Decision(
             id=live.id,
-            name=live.session.title[:MAX_NAME],
+            name=one_line(live.session.title, MAX_NAME),
             panel=debate.council.panel,
             options=tuple(texts.values()),
             headline=texts.get(result.headline, ""),
