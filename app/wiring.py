@@ -10,6 +10,7 @@ from app.children.network import HostNetwork
 from app.core.agent import Agent
 from app.core.errors import BadInput, StorageError
 from app.core.events import EventBus, Notice, ServersChanged
+from app.core.saved_prompt import SavedPrompt
 from app.core.server_secrets import parted, texts_to_hide
 from app.core.workflow import WorkflowDefinition
 from app.engine.engine import Engine, Plugs, Resources
@@ -167,6 +168,7 @@ async def _open(paths: DataPaths, lock: WriterLock | None, language: str) -> Moo
         assistants=read_built_in(resources_dir() / "agents", Agent),
         workflows=read_built_in(resources_dir() / "workflows", WorkflowDefinition),
         groups=resources_dir() / "groups",
+        saved_prompts=read_built_in(resources_dir() / "saved_prompts", SavedPrompt),
     )
     engine = Engine(plugs, resources, bus, language=language)
     # After the engine, so that a call's usage is on disk before its message.

@@ -11,6 +11,7 @@ from app.core.errors import BadInput, NotFound, StorageError
 from app.core.events import Event, MessageFinished, MessageStarted, SessionChanged, SessionStarted
 from app.core.message import Message, MessageState, Role
 from app.core.provider import ModelList, ProviderConfig
+from app.core.saved_prompt import SavedPrompt
 from app.core.session import Folder, Session, SessionSummary, Status
 from app.core.settings import Settings
 from app.core.store import (
@@ -85,6 +86,7 @@ class MemoryDocuments:
         self._model_lists: tuple[ModelList, ...] = ()
         self.assistants = MemoryDefinitions(*agents)
         self.groups = MemoryDefinitions[Group]()
+        self.saved_prompts = MemoryDefinitions[SavedPrompt]()
         self.folders = MemoryDefinitions[Folder]()
         self.workflows = MemoryDefinitions[WorkflowDefinition]()
         self.panels = MemoryDefinitions[Panel]()

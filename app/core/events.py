@@ -178,6 +178,11 @@ class FoldersChanged(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SavedPromptsChanged(Event):
+    """A prompt of the user's was saved, deleted or restored; `session_id` is ""."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TurnFinished(Event):
     """A turn ended or waits; `outcome` is done, waiting, failed or stopped."""
 

@@ -11,6 +11,7 @@ from app.core.draft import Draft
 from app.core.events import Event
 from app.core.message import Message
 from app.core.provider import ModelList, ProviderConfig
+from app.core.saved_prompt import SavedPrompt
 from app.core.session import Folder, Session, SessionSummary
 from app.core.settings import Settings
 from app.core.stored_data import Backup, BackupContents, PartSize, Restored, Thrown
@@ -18,7 +19,7 @@ from app.core.tool import McpServer
 from app.core.usage import Total, UsageEntry
 from app.core.workflow import WorkflowDefinition
 
-Definition = TypeVar("Definition", Agent, Group, WorkflowDefinition, Panel, Decision, Folder)
+Definition = TypeVar("Definition", Agent, Group, WorkflowDefinition, Panel, Decision, Folder, SavedPrompt)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +135,7 @@ class UsageLedger(Protocol):
 
 
 class DefinitionStore(Protocol[Definition]):
-    """Keeps the definitions of one kind: assistants, groups, workflows, panels, decisions or folders."""
+    """Keeps the definitions of one kind: assistants, groups, workflows, panels, decisions, folders or prompts."""
 
     def all(self) -> tuple[Definition, ...]:
         """Return the definitions that can be used."""
@@ -222,6 +223,11 @@ class Documents(Protocol):
     @property
     def folders(self) -> DefinitionStore[Folder]:
         """The folders of `folders/`."""
+        ...
+
+    @property
+    def saved_prompts(self) -> DefinitionStore[SavedPrompt]:
+        """The prompts of `saved_prompts/`."""
         ...
 
     def mcp_servers(self) -> tuple[McpServer, ...]:

@@ -59,7 +59,7 @@ class PackedDocument:
 
     @property
     def part(self) -> str:
-        """Its type: assistants, groups, workflows, folders, drafts, settings, providers or mcp."""
+        """Its type: assistants, groups, workflows, folders, saved_prompts, drafts, settings, providers or mcp."""
         return self.name.partition("/")[0].partition(".")[0]
 
 

@@ -24,6 +24,7 @@ from app.core.message import Message, Role
 from app.core.network import Network
 from app.core.provider import Models, ProviderConfig, ProviderStatus, TestResult
 from app.core.reasons import Reason
+from app.core.saved_prompt import SavedPrompt
 from app.core.session import Session, SessionSummary, Status
 from app.core.settings import Settings
 from app.core.store import (
@@ -56,6 +57,7 @@ from app.engine.group.commands import Groups
 from app.engine.history.token_count import TokenCount
 from app.engine.library.agents import AgentDirectory, AgentModel, Assistants
 from app.engine.library.folders import Folders
+from app.engine.library.saved_prompts import SavedPrompts
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.providers import (
@@ -120,6 +122,7 @@ class Resources:
     assistants: Mapping[str, Sequence[Agent]] = field(default_factory=dict)
     workflows: Mapping[str, Sequence[WorkflowDefinition]] = field(default_factory=dict)
     groups: Path | None = None
+    saved_prompts: Mapping[str, Sequence[SavedPrompt]] = field(default_factory=dict)
 
 
 class Engine:
@@ -159,6 +162,7 @@ class Engine:
         self._calls = Slots(Availability(lambda _: ANY_NUMBER, self._calls_at_once), clock=clock, sleep=sleep)
         metered = MeteredModels(models, self.usage, self._calls)
         self.folders = Folders(documents, plugs.files, bus, self._language)
+        self.saved_prompts = SavedPrompts(documents, bus, self._language, resources.saved_prompts)
         self._sessions = Sessions(store, bus, self._run_of, self.folders.briefed, self._check_readable)
         self.assistants = Assistants(documents, tools, bus, self._language, resources.assistants)
         self._directory = AgentDirectory(

@@ -15,6 +15,7 @@ from app.core.events import (
     GroupsChanged,
     JournalChanged,
     PanelsChanged,
+    SavedPromptsChanged,
     ServersChanged,
     SessionRestored,
     WorkflowsChanged,
@@ -205,7 +206,7 @@ class Archive:
 
     def _announce_documents(self) -> None:
         definitions = (AssistantsChanged, GroupsChanged, WorkflowsChanged, PanelsChanged, JournalChanged)
-        for event in (*definitions, ServersChanged, FoldersChanged):
+        for event in (*definitions, ServersChanged, FoldersChanged, SavedPromptsChanged):
             self._bus.publish(event(session_id=""))
 
     def _announce(self, *session_ids: str) -> None:

@@ -42,6 +42,7 @@ class Bridge(QObject):
     assistants_changed = Signal(object)
     groups_changed = Signal(object)
     folders_changed = Signal(object)
+    saved_prompts_changed = Signal(object)
     workflows_changed = Signal(object)
     panels_changed = Signal(object)
     journal_changed = Signal(object)

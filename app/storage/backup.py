@@ -29,7 +29,7 @@ KEPT = 7
 # Data that compresses better than this is stored uncompressed, because readers refuse such a ratio.
 MOST_RATIO = 50
 
-_DEFINITIONS = ("assistants", "groups", "workflows", "panels", "journal", "folders")
+_DEFINITIONS = ("assistants", "groups", "workflows", "panels", "journal", "folders", "saved_prompts")
 _MOST_NAME = 100
 
 
@@ -47,6 +47,7 @@ def packed_files(paths: DataPaths, disk: FileSystem) -> list[tuple[str, Path]]:
         paths.panels,
         paths.journal,
         paths.folders,
+        paths.saved_prompts,
         paths.drafts,
     ):
         # A user may have put a link there, and its target is the user's data too.

@@ -14,6 +14,7 @@ from typing import Any, Generic
 from app.core.agent import Agent, Busy, Group, Leader
 from app.core.council import Decision, Panel
 from app.core.errors import BadInput, StorageError
+from app.core.saved_prompt import SavedPrompt
 from app.core.session import Folder
 from app.core.store import Definition, Problem
 from app.core.workflow import WorkflowDefinition, faults
@@ -276,6 +277,7 @@ WORKFLOW = DefinitionKind(noun=WorkflowDefinition, fault=_workflow_fault)
 PANEL = DefinitionKind(noun=Panel, fault=lambda _panel: None, least={"rounds": 1, "version": 1})
 DECISION = DefinitionKind(noun=Decision, fault=lambda _decision: None)
 FOLDER = DefinitionKind(noun=Folder, fault=lambda _: None)
+SAVED_PROMPT = DefinitionKind(noun=SavedPrompt, fault=lambda _: None)
 
 
 def _twin(definition_id: str) -> str:

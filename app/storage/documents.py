@@ -15,7 +15,16 @@ from app.core.provider import ModelList, ProviderConfig
 from app.core.settings import Settings, rules
 from app.core.store import Problem
 from app.core.tool import McpServer
-from app.storage.definitions import ASSISTANT, DECISION, FOLDER, GROUP, PANEL, WORKFLOW, DefinitionFolder
+from app.storage.definitions import (
+    ASSISTANT,
+    DECISION,
+    FOLDER,
+    GROUP,
+    PANEL,
+    SAVED_PROMPT,
+    WORKFLOW,
+    DefinitionFolder,
+)
 from app.storage.file_system import FileSystem, storage_error
 from app.storage.json_file import (
     VERSION,
@@ -70,6 +79,7 @@ class JsonDocuments:
         self.panels = DefinitionFolder(PANEL, paths.panels, *shared)
         self.journal = DefinitionFolder(DECISION, paths.journal, *shared)
         self.folders = DefinitionFolder(FOLDER, paths.folders, *shared)
+        self.saved_prompts = DefinitionFolder(SAVED_PROMPT, paths.saved_prompts, *shared)
         self._folders: dict[str, DefinitionFolder[Any]] = {
             "assistants": self.assistants,
             "groups": self.groups,
@@ -77,6 +87,7 @@ class JsonDocuments:
             "panels": self.panels,
             "journal": self.journal,
             "folders": self.folders,
+            "saved_prompts": self.saved_prompts,
         }
         self._servers: tuple[McpServer, ...] = ()
         self._consents: frozenset[str] = frozenset()

@@ -17,6 +17,7 @@ class DataPaths:
         self.panels = root / "panels"
         self.journal = root / "journal"
         self.folders = root / "folders"
+        self.saved_prompts = root / "saved_prompts"
         self.drafts = root / "drafts"
         self.quarantine = root / "quarantine"
         self.trash = root / "trash"

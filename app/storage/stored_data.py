@@ -26,7 +26,17 @@ from app.storage.trash import remove_for_good, thrown, thrown_at
 Result = TypeVar("Result")
 
 _PARTS = (
-    *("sessions", "drafts", "assistants", "groups", "workflows", "panels", "journal", "folders"),
+    *(
+        "sessions",
+        "drafts",
+        "assistants",
+        "groups",
+        "workflows",
+        "panels",
+        "journal",
+        "folders",
+        "saved_prompts",
+    ),
     *("trash", "quarantine", "backups", "logs"),
 )
 OTHER = "other"
@@ -58,6 +68,7 @@ class FileArchive:
             "panel_file": paths.panels,
             "decision_file": paths.journal,
             "folder": paths.folders,
+            "saved_prompt": paths.saved_prompts,
         }
 
     async def back_up(

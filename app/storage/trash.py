@@ -72,7 +72,7 @@ def _definition(path: Path, name: str) -> tuple[str, str]:
         "votes": "decision_file",
     }
     kind = next((kind for mark, kind in marks.items() if mark in value), "assistant")
-    kind = "folder" if value.get("kind") == "folder" else kind
+    kind = value["kind"] if value.get("kind") in ("folder", "saved_prompt") else kind
     title = value.get("name")
     return title if isinstance(title, str) else name, kind
 

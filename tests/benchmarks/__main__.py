@@ -23,6 +23,7 @@ MODULES = (
     "bench_transcript",
     "bench_memory",
     "bench_scrolling",
+    "bench_theme",
     "bench_streaming",
     "bench_hostile",
     "bench_engine_streams",

@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QTextDocument
 from PySide6.QtWidgets import QWidget
 
-from app.core.session import SessionSummary
+from app.core.session import Folder, SessionSummary
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look, sized
 from app.gui.navigation.session_rows import matches
@@ -59,6 +59,22 @@ async def test_debates_are_listed_newest_first_and_found(person):
     await person.press("history_search", Qt.Key.Key_Escape)
     assert rows.rowCount() == 2
     assert not person.sees("history_nothing")
+
+
+async def test_the_debates_of_the_chosen_folder_are_listed_or_all(person):
+    ids = await hold(person, "Tabs or spaces?", "Trams or buses?")
+    desk = person.window.controller
+    folder = await desk.engine.folders.save(Folder(id="", name="Work"))
+    await desk.engine.chats.move(ids[0], folder.id)
+    desk.panel.tabs.choose(2)
+    rows = desk.panel.history._rows
+    assert rows.rowCount() == 2 and not person.sees("history_scope")
+    desk.folders.choose(folder.id)
+    assert [rows.data(rows.index(at)) for at in range(rows.rowCount())] == ["Tabs or spaces?"]
+    await person.click("history_scope")
+    assert rows.rowCount() == 2
+    desk.folders.choose("")
+    assert rows.rowCount() == 2 and not person.sees("history_scope")
 
 
 async def test_what_is_watched_is_remembered_before_the_window_ends(person):

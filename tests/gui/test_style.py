@@ -14,6 +14,7 @@ from app.gui.display.style import Look, sized, style_sheet, tall
 from app.gui.display.theme import DARK, LIGHT
 from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.widgets.controls import icon_button
+from tests.app_driver import until
 from tests.gui.test_transcript_view import SESSION, many
 
 ROOT = Path(__file__).parent.parent.parent
@@ -48,6 +49,23 @@ def test_the_theme_is_switched_while_the_window_is_open(look):
     assert DARK.surface in QApplication.instance().styleSheet()
     look.choose("light")
     assert QApplication.palette().color(QPalette.ColorRole.Window).name() == LIGHT.bg.lower()
+
+
+async def test_what_is_hidden_wears_the_new_theme_too(look, qtbot):
+    shown, hidden = QLabel("x"), QLabel("x")
+    for label in (shown, hidden):
+        label.setProperty("kind", "warn")
+        qtbot.addWidget(label)
+        label.show()
+    hidden.hide()
+    look.choose("dark")
+
+    def colour(label):
+        return label.palette().color(QPalette.ColorRole.WindowText).name()
+
+    assert colour(shown) == DARK.warn.lower()
+    await until(lambda: colour(hidden) == DARK.warn.lower())
+    assert hidden.font() == shown.font()
 
 
 @pytest.mark.parametrize("percent", [85, 115, 130, 150])

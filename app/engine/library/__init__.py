@@ -1,3 +1,3 @@
-"""The library of the user: assistants, groups, workflows and folders. Start in definitions.py; agents.py has the assistants, folders.py
+"""The library of the user: assistants, groups, workflows, folders and prompts. Start in definitions.py; agents.py has the assistants, folders.py
 what sessions of a folder are given.
 """

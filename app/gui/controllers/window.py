@@ -25,6 +25,7 @@ from app.gui.controllers.groups import GroupCommands
 from app.gui.controllers.journal import JournalController
 from app.gui.controllers.palette import PaletteController
 from app.gui.controllers.providers import ProviderController
+from app.gui.controllers.saved_prompts import SavedPromptController
 from app.gui.controllers.server_consent import ServerConsent
 from app.gui.controllers.session_views import MainPages, SessionViews
 from app.gui.controllers.sessions import SessionController
@@ -107,6 +108,8 @@ class WindowController(QObject):
         self.assistants = AssistantCommands(window, engine, self._bridge, shared)
         self.group_commands = GroupCommands(window, engine, self._bridge, shared, self.assistants)
         self.server_consent = ServerConsent(*parts)
+        boxes = (self.chat_page.chat_composer.message_box, window.welcome.composer.message_box)
+        self.saved_prompts = SavedPromptController(*parts, boxes)
         for composer in (self.chat_page.chat_composer, window.welcome.composer):
             composer.allow_requested.connect(self.server_consent.ask)
             composer.folder_left.connect(lambda: self.folders.choose(""))
@@ -381,7 +384,8 @@ class WindowController(QObject):
         asking = frozenset(session_id for session_id, _question in self.engine.chats.needs_you())
         pinned = frozenset(self.settings.current().pinned_sessions)
         self.window.side_bar.show_sessions(summaries, asking, pinned, self.engine.folders.all())
-        self.panel.history.show_sessions(summaries)
+        folder = self.engine.folders.get(self.folders.folder_id)
+        self.panel.history.show_sessions(summaries, folder)
 
     def _refresh_providers(self) -> None:
         statuses = self.engine.providers()

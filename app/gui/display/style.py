@@ -5,13 +5,14 @@ the application's font; `sized` and `tall` scale painted text and row heights wi
 """
 
 import re
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QColor,
     QFont,
@@ -24,7 +25,8 @@ from PySide6.QtGui import (
     QPixmap,
     QPixmapCache,
 )
-from PySide6.QtWidgets import QApplication, QStyle
+from PySide6.QtWidgets import QApplication, QStyle, QWidget
+from shiboken6 import isValid
 
 from app.gui.display.desktop_settings import DesktopSettings
 from app.gui.display.theme import Tokens, high_contrast, tokens_of
@@ -36,6 +38,8 @@ FULL = "full"
 QLABEL: Any = "QLabel"  # a class name; the stubs of PySide want bytes, the call itself text
 SYSTEM = "system"
 MOTION_MS = 200
+PIECE_S = 0.005
+POLISHED = Qt.WidgetAttribute.WA_WState_Polished
 KOREAN_FAMILY = "Pretendard"
 GENERIC_FAMILIES = ("", "Sans", "Sans Serif", "DejaVu Sans", "Helvetica", "Bitstream Vera Sans")
 
@@ -53,6 +57,9 @@ class Look(QObject):
         self._percent = 100
         self._motion = SYSTEM
         self._shown_moves = True
+        self._unstyled: list[QWidget] = []
+        self._later = QTimer(self, singleShot=True, interval=0)
+        self._later.timeout.connect(self._style_some)
         self._desktop = DesktopSettings(self)
         self._sheet = (resources / "app.qss").read_text(encoding="utf-8")
         self._pictures: dict[tuple[str, str, int, float, int], QPixmap] = {}
@@ -150,22 +157,47 @@ class Look(QObject):
         tokens = self._wanted_tokens()
         if tokens is not self.tokens:
             self.tokens = tokens
-            self._apply()
+            self._apply(hidden_later=True)
             self.changed.emit()
 
-    def _apply(self) -> None:
+    def _apply(self, *, hidden_later: bool = False) -> None:
+        """Apply palette and style sheet; with `hidden_later` what is not on the screen is styled bit by bit."""
         self._app.setPalette(palette(self.tokens))
         sheet = style_sheet(self._sheet, self.tokens, text_scale())
         # Qt's own animations, and the transcript, ask the style for the duration.
         self._shown_moves = self.moves
         duration = MOTION_MS if self._shown_moves else 0
         sheet += f"\nQAbstractScrollArea, QScrollBar {{ widget-animation-duration: {duration}; }}"
-        # One sheet after another would take Qt many times as long: it looks at each widget's children again and again.
+        if hidden_later:
+            hidden = [
+                one for one in self._app.allWidgets() if one.testAttribute(POLISHED) and not one.isVisible()
+            ]
+            for one in hidden:
+                one.setAttribute(POLISHED, False)
+            self._unstyled += hidden
+            self._later.start()
+        # Where one sheet replaces another, Qt styles a widget again for each of those around it; after none, once.
         self._app.setStyleSheet("")
         self._app.setStyleSheet(sheet)
         # A new style sheet restores the fonts that a platform theme (gtk3) has for some classes.
         if QApplication.font(QLABEL) != QApplication.font():
             self._app.setFont(ui_font(self._percent))
+
+    def _style_some(self) -> None:
+        """Style some of the widgets that were hidden, and the others in the next rounds of the event loop."""
+        until = time.perf_counter() + PIECE_S
+        while self._unstyled and time.perf_counter() < until:
+            one = self._unstyled.pop()
+            if isValid(one) and not one.testAttribute(POLISHED):
+                if one.testAttribute(Qt.WidgetAttribute.WA_StyleSheetTarget):
+                    # What the sheet before has set.
+                    one.setFont(QFont())
+                    one.setPalette(QPalette())
+                one.setAttribute(POLISHED)
+                one.style().polish(one)
+                self._app.sendEvent(one, QEvent(QEvent.Type.StyleChange))
+        if self._unstyled:
+            self._later.start()
 
 
 def palette(tokens: Tokens) -> QPalette:

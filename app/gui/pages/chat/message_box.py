@@ -1,4 +1,4 @@
-"""The box of a chat in which a message is written, with the list of names after an @."""
+"""The box of a chat in which a message is written, with the list of names after an @ and of prompts after a /."""
 
 from pathlib import Path
 
@@ -6,6 +6,7 @@ from PySide6.QtCore import QMimeData, QPoint, Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleEvent, QFocusEvent, QImage, QKeyEvent
 from PySide6.QtWidgets import QListWidget, QWidget
 
+from app.core.matching import fits
 from app.gui.display.style import tall
 from app.gui.files.attachments import LONG_PASTE
 from app.gui.markdown.utf16 import Utf16Places, units
@@ -68,18 +69,20 @@ class NameList(QListWidget):
 class MessageBox(TextBox):
     """A text box that passes on pasted files and pictures as well, and recalls earlier messages with Up.
 
-    Signals: files_given(paths), image_given(picture), escaped() if Escape has no other use.
+    Signals: files_given(paths), image_given(picture), escaped() if Escape has no other use, prompt_chosen(name).
     """
 
     files_given = Signal(object)
     image_given = Signal(object)
     escaped = Signal()
+    prompt_chosen = Signal(str)
 
     def __init__(self) -> None:
         super().__init__(longest_paste=LONG_PASTE)
         self._said: list[str] = []
         self._back = 0
         self._names: tuple[str, ...] = ()
+        self._prompts: tuple[str, ...] = ()
         self._name_list = NameList(self)
         self._name_list.name_chosen.connect(self._complete)
         self.textChanged.connect(self._offer_names)
@@ -89,6 +92,10 @@ class MessageBox(TextBox):
         """Set the names an @ at the beginning can call."""
         self._names = names
         self._offer_names()
+
+    def set_prompts(self, names: tuple[str, ...]) -> None:
+        """Set the prompts that a / at the beginning can call."""
+        self._prompts = names
 
     def begin_with(self, name: str) -> None:
         """Insert a call to a member at the beginning of the message."""
@@ -158,9 +165,12 @@ class MessageBox(TextBox):
         return True
 
     def _offer_names(self) -> None:
-        """Offer the names that begin with the text between @ and cursor."""
+        """Offer the names that begin with the text between @ and cursor, or the prompts that have the words after a /."""
         text = self.toPlainText()
         written = text[: self._cursor_in(text)]
+        if written.startswith("/") and "\n" not in written and self.hasFocus():
+            self._name_list.offer([name for name in self._prompts if fits(name, written[1:])])
+            return
         begun = written[1:].casefold() if written.startswith("@") and self.hasFocus() else None
         fitting = [
             name
@@ -170,8 +180,12 @@ class MessageBox(TextBox):
         self._name_list.offer(fitting)
 
     def _complete(self, name: str) -> None:
-        """Insert or complete the name after the @ at the beginning."""
+        """Insert or complete the name after the @ at the beginning; after a / call the prompt of that name."""
         text = self.toPlainText()
+        if text.startswith("/"):
+            self._name_list.hide()
+            self.prompt_chosen.emit(name)
+            return
         rest = text[self._cursor_in(text) :] if text.startswith("@") else text
         if text.startswith("@"):
             rest = self._without_name(text) if self._named(text) else rest

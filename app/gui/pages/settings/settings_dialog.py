@@ -26,6 +26,7 @@ from app.gui.pages.settings.models_page import ModelsPage
 from app.gui.pages.settings.network_page import NetworkPage
 from app.gui.pages.settings.provider_page import ProviderPage
 from app.gui.pages.settings.providers_page import ProvidersPage
+from app.gui.pages.settings.saved_prompts_page import SavedPromptsPage
 from app.gui.pages.settings.servers_page import ServersPage
 from app.gui.pages.settings.settings_rows import LimitsPage, SettingsRows, settings_of
 from app.gui.pages.settings.shortcuts_page import ShortcutsPage
@@ -45,6 +46,7 @@ PAGES = {
     ASSISTANTS: "message-circle",
     GROUPS: "users",
     WORKFLOWS: "spline",
+    "saved_prompts": "file-text",
     "network": "globe",
     "servers": "wrench",
     "chats": "pencil",
@@ -215,6 +217,8 @@ class SettingsDialog(QDialog):
                 made = ServersPage(language, look, engine, tasks)
             case "network":
                 made = NetworkPage(language, engine, tasks, self._settings)
+            case "saved_prompts":
+                made = SavedPromptsPage(language, look, engine, tasks, self._toasts)
             case "usage":
                 made = UsagePage(language, look, engine, tasks)
             case "data":
@@ -239,7 +243,7 @@ class SettingsDialog(QDialog):
                 partners.opened.connect(lambda one: self._on_partner(kind, one))
         if isinstance(made, ProvidersPage | ModelsPage):
             made.changed.connect(self.providers_changed)
-        if isinstance(made, ProvidersPage | ModelsPage | ServersPage):
+        if isinstance(made, ProvidersPage | ModelsPage | ServersPage | SavedPromptsPage):
             made.undo_offered.connect(self.offer_undo)
         if isinstance(made, ServersPage | DataPage):
             self.finished.connect(made.leave)

@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.core.session import DebateMode, SessionSummary, Status
+from app.core.session import DebateMode, Folder, SessionSummary, Status
 from app.gui.display.i18n import Language
 from app.gui.display.session_kinds import state_of
 from app.gui.display.style import Look, sized, tall
@@ -233,6 +233,9 @@ class HistoryView(QWidget):
         super().__init__(parent)
         self._language = language
         self._summaries: list[SessionSummary] = []
+        self._folder: Folder | None = None
+        self._narrow = True
+        self.scope = button("link", "history_scope", self._on_scope)
         self.search = say(
             SearchBox(look, "history_search"), language, name="history.search", hint="history.search"
         )
@@ -249,8 +252,10 @@ class HistoryView(QWidget):
         self._connect()
         look.changed.connect(self.list.viewport().update)
 
-    def show_sessions(self, summaries: list[SessionSummary]) -> None:
-        """Show the debates among these sessions."""
+    def show_sessions(self, summaries: list[SessionSummary], folder: Folder | None = None) -> None:
+        """Show the debates among these sessions; where a folder is chosen, those in it unless all are asked for."""
+        self._narrow = self._narrow or folder is None
+        self._folder = folder
         self._summaries = [summary for summary in summaries if summary.kind == "debate"]
         self._refresh()
 
@@ -271,6 +276,7 @@ class HistoryView(QWidget):
         page = QWidget()
         vbox(
             hbox(self.search, margins=(0, 0, 10, 0)),
+            hbox(self.scope, STRETCH),
             self._nothing,
             (self.list, 1),
             inside=page,
@@ -297,7 +303,7 @@ class HistoryView(QWidget):
         self.card_actions.open_requested.connect(self.open_requested)
         self.card_actions.continue_requested.connect(self.continue_requested)
         self.card_actions.delete_requested.connect(self.delete_requested)
-        self._language.changed.connect(self.list.viewport().update)
+        self._language.changed.connect(self._refresh)
 
     def _summary_at(self, index: QModelIndex) -> SessionSummary | None:
         return index.data(SUMMARY) if index.isValid() else None
@@ -314,8 +320,24 @@ class HistoryView(QWidget):
         if summary is not None:
             self.open_requested.emit(summary.id)
 
+    def _on_scope(self) -> None:
+        self._narrow = not self._narrow
+        self._refresh()
+
     def _refresh(self) -> None:
         self.card_actions.hide()
-        self._rows.show([row for row in self._summaries if matches(row, self.search.text())])
+        folder = self._folder
+        self.scope.setVisible(folder is not None)
+        if folder is not None:
+            name = " ".join(folder.name.split()).replace("&", "&&")
+            self.scope.setText(self._language("history.all" if self._narrow else "history.folder", name=name))
+        inside = folder.id if folder is not None and self._narrow else ""
+        self._rows.show(
+            [
+                row
+                for row in self._summaries
+                if (not inside or row.folder == inside) and matches(row, self.search.text())
+            ]
+        )
         self._nothing.setVisible(self._rows.rowCount() == 0)
         self._stack.setCurrentIndex(0 if self._summaries else 1)

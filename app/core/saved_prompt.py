@@ -1,0 +1,27 @@
+"""Prompts that the user keeps: texts with variables such as {topic}, called by a / in the message box."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+_VARIABLE = re.compile(r"\{(\w[\w -]{0,39})\}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SavedPrompt:
+    """A text with a name; words in braces are variables."""
+
+    id: str
+    name: str
+    text: str
+    version: int = 1
+    kind: str = "saved_prompt"
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The variables in the order in which the text names them, each once."""
+        return tuple(dict.fromkeys(_VARIABLE.findall(self.text)))
+
+    def filled(self, values: Mapping[str, str]) -> str:
+        """Return the text with a value for each variable; one without a value stays as it is."""
+        return _VARIABLE.sub(lambda match: values.get(match[1]) or match[0], self.text)
