@@ -140,7 +140,7 @@ class ChatController(Controller):
         composer.settings_mode.setChecked(
             (session.chat.mode if session else self._new_mode) == AgentMode.SETTINGS
         )
-        folder = self._engine.folders.get(self.folder_id) if session is None else None
+        folder = self.folder if session is None else None
         composer.show_folder(folder.name if folder else "")
         kind = self._kind_of(chosen)
         composer.set_english_only(kind is not None and kind.kind == EMBEDDED)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Coroutine
 from PySide6.QtCore import QObject, SignalInstance
 from PySide6.QtWidgets import QAbstractButton
 
+from app.core.session import Folder
 from app.engine.engine import Engine
 from app.gui.bridge import Bridge
 from app.gui.panels.right_panel import PlanPanel, RightPanel
@@ -24,10 +25,14 @@ class Controller(QObject):
         self._state, self._toasts = window.state, window.toasts
 
     @property
+    def folder(self) -> Folder | None:
+        """The folder in which new sessions begin."""
+        return self._engine.folders.get(self._state.text(FOLDER))
+
+    @property
     def folder_id(self) -> str:
         """The id of the folder in which new sessions begin, "" for none."""
-        wanted = self._state.text(FOLDER)
-        return wanted if wanted and self._engine.folders.get(wanted) else ""
+        return self.folder.id if self.folder else ""
 
     def _start(self, work: Coroutine[object, object, object]) -> None:
         """Run a command of the engine beside those that run."""

@@ -392,11 +392,11 @@ class DebateController(Controller):
 
     def show_context(self) -> None:
         """Show the files of the folder in which debates begin, or those for sessions in none."""
-        folder = self._engine.folders.get(self.folder_id)
+        folder = self.folder
         self._panel.setup.set_context_paths(self._context_paths(), folder.name if folder else "")
 
     def _context_paths(self) -> tuple[str, ...]:
-        folder = self._engine.folders.get(self.folder_id)
+        folder = self.folder
         return folder.context if folder else self._engine.settings().project_context
 
     def _on_context_chosen(self, paths: tuple[str, ...]) -> None:
@@ -413,7 +413,7 @@ class DebateController(Controller):
             self._choose_context((*now[:place], path, *now[place:]))
 
     def _choose_context(self, paths: tuple[str, ...]) -> None:
-        folder = self._engine.folders.get(self.folder_id)
+        folder = self.folder
         if folder is not None:
             self._start(self._engine.folders.save(replace(folder, context=paths)))
             return

@@ -1,6 +1,5 @@
 """Prompts that the user keeps: offers them in the message boxes after a /, and writes the one that is chosen."""
 
-from collections.abc import Sequence
 from functools import partial
 
 from app.core.errors import MootError
@@ -8,6 +7,7 @@ from app.engine.engine import Engine
 from app.gui.bridge import Bridge
 from app.gui.controllers.controller import Controller
 from app.gui.dialogs.prompt_dialogs import VariablesDialog
+from app.gui.pages.chat.chat_composer import ChatComposer
 from app.gui.pages.chat.message_box import MessageBox
 from app.gui.tasks import Tasks
 from app.gui.window_frame import WindowFrame
@@ -17,11 +17,11 @@ class SavedPromptController(Controller):
     """Answers a / in the message boxes."""
 
     def __init__(
-        self, window: WindowFrame, engine: Engine, bridge: Bridge, tasks: Tasks, boxes: Sequence[MessageBox]
+        self, window: WindowFrame, engine: Engine, bridge: Bridge, tasks: Tasks, composer: ChatComposer
     ) -> None:
         super().__init__(window, engine, bridge, tasks)
-        self._boxes = boxes
-        for box in boxes:
+        self._boxes = (composer.message_box, window.welcome.composer.message_box)
+        for box in self._boxes:
             box.prompt_chosen.connect(partial(self._on_chosen, box))
         bridge.saved_prompts_changed.connect(lambda _event: self.refresh())
         self._language.changed.connect(self.refresh)

@@ -108,8 +108,7 @@ class WindowController(QObject):
         self.assistants = AssistantCommands(window, engine, self._bridge, shared)
         self.group_commands = GroupCommands(window, engine, self._bridge, shared, self.assistants)
         self.server_consent = ServerConsent(*parts)
-        boxes = (self.chat_page.chat_composer.message_box, window.welcome.composer.message_box)
-        self.saved_prompts = SavedPromptController(*parts, boxes)
+        self.saved_prompts = SavedPromptController(*parts, self.chat_page.chat_composer)
         for composer in (self.chat_page.chat_composer, window.welcome.composer):
             composer.allow_requested.connect(self.server_consent.ask)
             composer.folder_left.connect(lambda: self.folders.choose(""))
@@ -151,7 +150,8 @@ class WindowController(QObject):
         side.new_requested.connect(self._begin)
         side.sessions.pin_requested.connect(self._on_pin_requested)
         self.folders.begin_requested.connect(self.show_new)
-        self.folders.changed.connect(self._on_folders_changed)
+        for follow in (self._refresh_sessions, self.chats.refresh, self.debates.show_context):
+            self.folders.changed.connect(follow)
         side.search.typed.connect(self.palette.search)
         side.hide_button.clicked.connect(lambda: self.window.show_side(False))
         side.providers_button.clicked.connect(lambda: self.settings.open("providers"))
@@ -331,11 +331,6 @@ class WindowController(QObject):
         self.settings.change({"pinned_sessions": (session_id, *others) if on else others})
         self._refresh_sessions()
 
-    def _on_folders_changed(self) -> None:
-        self._refresh_sessions()
-        self.chats.refresh()
-        self.debates.show_context()
-
     def _on_page_shown(self, page: ConversationView) -> None:
         if page is self.chat_page:
             self.chats.refresh()
@@ -384,8 +379,7 @@ class WindowController(QObject):
         asking = frozenset(session_id for session_id, _question in self.engine.chats.needs_you())
         pinned = frozenset(self.settings.current().pinned_sessions)
         self.window.side_bar.show_sessions(summaries, asking, pinned, self.engine.folders.all())
-        folder = self.engine.folders.get(self.folders.folder_id)
-        self.panel.history.show_sessions(summaries, folder)
+        self.panel.history.show_sessions(summaries, self.folders.folder)
 
     def _refresh_providers(self) -> None:
         statuses = self.engine.providers()
