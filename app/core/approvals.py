@@ -49,8 +49,8 @@ def without_approvals(session: Session, messages: Sequence[Message]) -> Unapprov
             kept[-1] = message.dismissed()
             changed.append(kept[-1])
     written = (*changed, *results.values())
-    if session.chat is not None:
-        session = replace(session, chat=replace(session.chat, always=()))
+    if session.chat is not None or session.debate is not None:
+        session = replace(session, **session.allowing(()))  # type: ignore[arg-type]
         if written and session.status == Status.WAITING:
             session = replace(session, status=Status.PAUSED, reason=Reason.FROM_FILE)
     return Unapproved(session=session, messages=(*kept, *results.values()), written=written)

@@ -315,6 +315,14 @@ class Message:
         return self.state in (MessageState.DONE, MessageState.FAILED)
 
     @property
+    def is_interim(self) -> bool:
+        """Whether it is a step on the way to an answer: a call, its result, a question or what the user said to it, or what a
+        sub-agent said.
+        """
+        called = bool(self.tool_calls) or self.parent_turn_id is not None
+        return called or self.role in (Role.TOOL, Role.SYSTEM) or self.answers is not None
+
+    @property
     def asks(self) -> bool:
         """Whether it is a question that waits for the user."""
         return self.prompt is not None and self.prompt.open

@@ -149,6 +149,14 @@ class ContextFile:
     text: str
 
 
+class DebateTools(StrEnum):
+    """What participants may use: nothing, searching and reading the web, or what each of those that are assistants has."""
+
+    NONE = "none"
+    READING = "reading"
+    OWN = "own"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Folder:
     """Sessions of one project: `instructions` and the paths of `context` files that those begun in it are given."""
@@ -201,7 +209,8 @@ class Debate:
     cursor's, in order; `left` are the ids of participants whom the user left out. With `polls` all participants vote in
     secret before the first round and after each. `judge` is "provider/model" of who gives the verdict at the end, ANY_JUDGE,
     NO_JUDGE, or "" for a verdict where there are votes. `unused_summaries` are the ids of the running notes that the user
-    does not want used, `pinned` those of messages that all are sent word for word. `council` is what only a council has.
+    does not want used, `pinned` those of messages that all are sent word for word. `tools` are what participants
+    may use, and `always` the consent keys of those that need not ask again. `council` is what only a council has.
     `instructions` are those of its folder.
     """
 
@@ -224,6 +233,8 @@ class Debate:
     verdict: Verdict | None = None
     unused_summaries: tuple[str, ...] = ()
     pinned: tuple[str, ...] = ()
+    tools: str = DebateTools.NONE
+    always: tuple[str, ...] = ()
     council: Council | None = None
     instructions: str = ""
 
@@ -341,6 +352,24 @@ class Session:
     chat: Chat | None = None
     group: GroupState | None = None
     workflow: WorkflowState | None = None
+
+    @property
+    def mode(self) -> str:
+        """What its assistants may do: an AgentMode."""
+        return self.chat.mode if self.chat is not None else AgentMode.DEFAULT
+
+    @property
+    def always(self) -> tuple[str, ...]:
+        """The consent keys of tools that need not ask again in the session."""
+        state = self.chat or self.debate
+        return state.always if state is not None else ()
+
+    def allowing(self, always: Iterable[str]) -> dict[str, object]:
+        """Return the changed field of the session where these tools need not ask again, and no others."""
+        kept = tuple(dict.fromkeys(always))
+        if self.debate is not None:
+            return {"debate": replace(self.debate, always=kept)}
+        return {"chat": replace(self.chat, always=kept)} if self.chat is not None else {}
 
     @property
     def unused_summaries(self) -> tuple[str, ...]:

@@ -249,7 +249,7 @@ class Engine:
         for summary in self.sessions():
             if (
                 summary.status in (Status.WAITING, Status.PAUSED)
-                and summary.kind not in ("debate", "")
+                and (summary.kind not in ("debate", "") or summary.status == Status.WAITING)
                 and not summary.read_only
             ):
                 with contextlib.suppress(MootError):

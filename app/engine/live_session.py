@@ -60,6 +60,8 @@ class LiveSession:
         self._summaries: dict[str, list[str]] = {}
         for message in stored.messages:
             self._file(message)
+        # Whether a debate has messages that are no statements.
+        self._interim = self.session.debate is not None and any(one.is_interim for one in stored.messages)
 
     @property
     def id(self) -> str:
@@ -97,10 +99,10 @@ class LiveSession:
 
     @property
     def said(self) -> list[Message]:
-        """The messages without the summaries, in order."""
-        if not self._summaries:
+        """What was said in a debate, in order: the messages without summaries and the steps on the way to an answer."""
+        if not self._summaries and not self._interim:
             return self.messages
-        return [one for one in self.messages if one.role != Role.SUMMARY]
+        return [one for one in self.messages if one.role != Role.SUMMARY and not one.is_interim]
 
     @property
     def is_summarized(self) -> bool:
@@ -262,6 +264,7 @@ class LiveSession:
 
     def _put(self, message: Message) -> dict[str, object]:
         """Keep a message; return the changed fields of the session: a turn without a parent becomes the chat's head."""
+        self._interim = self._interim or message.is_interim
         place = self._position.setdefault(message.id, len(self.messages))
         if place < len(self.messages):
             self.messages[place] = message

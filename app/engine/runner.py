@@ -11,12 +11,15 @@ from contextlib import contextmanager
 
 from app.core.errors import StorageError
 from app.core.events import Notice
+from app.core.ids import new_id
 from app.core.message import Author
-from app.core.reasons import Reason
+from app.core.reasons import LIMITS, Reason, reason_code
 from app.core.session import ENDED, Status
+from app.engine.chat.request import AgentTurn
 from app.engine.live_session import LiveSession
-from app.engine.turns.context import Services
+from app.engine.turns.context import Outcome, Services
 from app.engine.turns.speaker_turn import SpeakerTurn
+from app.engine.turns.turn_tree import TurnTree
 
 STOP_SECONDS = 1.0
 
@@ -33,6 +36,9 @@ class Run(ABC):
         self._waiting = 0
         self._unsaved = False
         self._task: asyncio.Task[None] | None = None
+        self._trees: list[TurnTree] = []
+        # What was spent before this id no longer counts towards the limits.
+        self._since = ""
         # Clear while a cut writes the session's status: only then is the run over.
         self._settled = asyncio.Event()
         self._settled.set()
@@ -55,6 +61,8 @@ class Run(ABC):
     def start(self) -> None:
         """Start, or resume after a pause; a loop that still saves its stop goes on by itself."""
         self._unsaved = self._live.session.reason == Reason.SAVE_FAILED
+        if reason_code(self._live.session.reason) in LIMITS:
+            self._since = new_id()
         self._pausing = False
         self._begin()
         if not self.looping:
@@ -77,6 +85,15 @@ class Run(ABC):
     def go_on(self) -> None:
         """Withdraw a pause that has not happened yet."""
         self._pausing = False
+
+    def answered(self) -> None:
+        """Let waiting turns look for the user's answer."""
+        for tree in self._trees:
+            tree.answered()
+
+    def stop_turn(self, turn_id: str) -> bool:
+        """Stop one sub-agent; false where it does not run."""
+        return any(tree.stop_turn(turn_id) for tree in self._trees)
 
     async def stop(self) -> None:
         """Stop at once, also while it waits; requests are cancelled and the text so far is kept."""
@@ -127,6 +144,15 @@ class Run(ABC):
             await self._step()
             if not await self._save() or self._live.session.status != Status.RUNNING:
                 return
+
+    async def _taken(self, tree: TurnTree, turn: AgentTurn, speaker: SpeakerTurn) -> Outcome:
+        """Take a turn as soon as its speaker is free. Raises NotFree, and SentTo where it may move."""
+        self._trees.append(tree)
+        try:
+            async with speaker.slot():
+                return await tree.take(turn, speaker)
+        finally:
+            self._trees.remove(tree)
 
     def _speaker(self, author: Author, *, may_move: bool = False) -> SpeakerTurn:
         """Return the turn of a speaker; while it waits for a slot the session's reason says so."""

@@ -57,11 +57,16 @@ class Sessions:
         self._keep(live)
         return live
 
-    async def open_chat(self, session_id: str) -> LiveSession:
-        """Open a chat to change it. Raises BadInput for another kind, and for one that may only be read."""
+    async def open_to_change(self, session_id: str) -> LiveSession:
+        """Open a session of any kind to change it. Raises BadInput for one that may only be read."""
         live = await self.open(session_id)
         if live.read_only:
             raise BadInput("session_read_only", title=live.session.title)
+        return live
+
+    async def open_chat(self, session_id: str) -> LiveSession:
+        """Open a chat to change it. Raises BadInput for another kind, and for one that may only be read."""
+        live = await self.open_to_change(session_id)
         _ = live.chat_session
         return live
 

@@ -29,7 +29,7 @@ from app.engine.chat.input import (
     fitting_answer,
 )
 from app.engine.chat.request import AgentTurn, root_turn
-from app.engine.chat.run import ChatRun, close_turns, open_questions, user_message
+from app.engine.chat.run import close_turns, open_questions, user_message
 from app.engine.drafts import Drafts
 from app.engine.library.agents import AgentDirectory
 from app.engine.live_session import LiveSession
@@ -151,7 +151,7 @@ class Chats:
 
         `arguments` replace those of an allowed call, as the JSON text of an object.
         """
-        live = await self._sessions.open_chat(session_id)
+        live = await self._sessions.open_to_change(session_id)
         question = _question(live, message_id)
         if arguments is not None:
             question = self._with_arguments(live, question, arguments)
@@ -160,7 +160,7 @@ class Chats:
 
     async def answer_calls(self, session_id: str, message_ids: Sequence[str], answer: str) -> None:
         """Answer several approvals at once, all with allow or all with deny."""
-        live = await self._sessions.open_chat(session_id)
+        live = await self._sessions.open_to_change(session_id)
         self._answer_all(live, [_question(live, one) for one in message_ids], answer)
 
     async def _keep_permission(self, question: Message, answer: str) -> None:
@@ -171,18 +171,18 @@ class Chats:
 
     async def dismiss(self, session_id: str, message_id: str) -> None:
         """Skip a question: the assistant that asked goes on without an answer."""
-        live = await self._sessions.open_chat(session_id)
+        live = await self._sessions.open_to_change(session_id)
         question = _question(live, message_id)
         dismissed = question.dismissed()
         live.finish_message(dismissed, **_running(live))
         self._go_on(live)
 
     def needs_you(self) -> list[tuple[str, Message]]:
-        """Return the open questions of all open chats, as (session id, question)."""
+        """Return the open questions of all open sessions, as (session id, question)."""
         return [
             (live.id, question)
             for live in self._sessions.all_live()
-            if live.session.chat is not None
+            if live.session.chat is not None or live.session.debate is not None
             for question in open_questions(live)
         ]
 
@@ -257,11 +257,11 @@ class Chats:
 
     async def stop_turn(self, session_id: str, turn_id: str) -> None:
         """Stop one sub-agent; its caller is told and goes on."""
-        live = await self._sessions.open_chat(session_id)
+        live = await self._sessions.open_to_change(session_id)
         messages = live.turn(turn_id)
         if not messages or messages[0].parent_turn_id is None:
             raise NotFound("message_not_found", message=turn_id)
-        run = self._chat_run(live)
+        run = self._sessions.running(live.id)
         if run is not None and run.stop_turn(turn_id):
             return
         close_turns(live, turn_id)
@@ -367,7 +367,7 @@ class Chats:
 
     def _answer_all(self, live: LiveSession, questions: Sequence[Message], answer: str) -> None:
         written: list[Message] = []
-        always = live.chat_session.chat.always
+        always = live.session.always
         for question in questions:
             prompt = question.prompt
             assert prompt is not None
@@ -384,8 +384,8 @@ class Chats:
             if prompt.type == PromptType.APPROVAL and Consent(fitting).lasts and fitting not in _FOR_GOOD:
                 always += self._directory.covered_by(prompt, Consent(fitting))
         fields = _running(live)
-        if always != live.chat_session.chat.always:
-            fields["chat"] = replace(live.chat_session.chat, always=tuple(dict.fromkeys(always)))
+        if always != live.session.always:
+            fields |= live.session.allowing(always)
         live.finish_messages(written, **fields)
         self._go_on(live)
 
@@ -394,15 +394,11 @@ class Chats:
 
         A run that has just stopped to wait, and still saves that, goes on by itself.
         """
-        run = self._chat_run(live)
+        run = self._sessions.running(live.id)
         if run is not None:
             run.answered()
         elif live.session.status == Status.RUNNING:
             self._sessions.run(live)
-
-    def _chat_run(self, live: LiveSession) -> ChatRun | None:
-        run = self._sessions.running(live.id)
-        return run if isinstance(run, ChatRun) else None
 
 
 def _running(live: LiveSession) -> dict[str, object]:

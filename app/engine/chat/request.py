@@ -6,7 +6,7 @@ that two requests share, so what was sent is sent again as it was, and what chan
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from app.core.agent import Agent
@@ -84,7 +84,7 @@ class AgentTurn:
 
     `stack` are the assistants' ids from the root to this one; `task` is what a sub-agent was given; `notes` is added to
     its instructions; `state` is what it is told of the work as it is now; `given` are the sets of tools it has besides
-    its own.
+    its own. `marks` are fields that all its messages have.
     """
 
     turn_id: str
@@ -100,6 +100,7 @@ class AgentTurn:
     notes: str = ""
     state: str = ""
     given: tuple[str, ...] = ()
+    marks: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def author(self) -> Author:
@@ -123,7 +124,7 @@ class AgentTurn:
             parent_call_id=self.parent_call_id,
             follows=self.follows,
         )
-        return replace(message, **fields)  # type: ignore[arg-type]
+        return replace(message, **{**self.marks, **fields})  # type: ignore[arg-type]
 
 
 def build_request(
@@ -173,7 +174,7 @@ def request_of(
         provider=turn.agent_model.provider,
         model=turn.agent_model.model,
         messages=(system, *merged(_with_last_pictures(items))),
-        tools=tuple(sorted(functions, key=_name_of)),
+        tools=tuple(sorted(functions, key=name_of)),
         effort=turn.agent.effort,
         temperature=temperature_of(turn.agent.creativity),
     )
@@ -198,7 +199,8 @@ def news_of(turn: AgentTurn, live: LiveSession, words: Mapping[str, str]) -> str
     return "" if told and told[-1] == state else state
 
 
-def _name_of(function: Mapping[str, object]) -> str:
+def name_of(function: Mapping[str, object]) -> str:
+    """Return the name of a function; requests offer them in the order of their names."""
     inner = function["function"]
     return str(inner["name"]) if isinstance(inner, Mapping) else ""
 

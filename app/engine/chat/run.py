@@ -9,7 +9,7 @@ from app.core.events import Notice, utc_now
 from app.core.ids import new_id
 from app.core.message import SWITCH_ASSISTANT, Attachment, Author, Failure, Message, MessageState, Role
 from app.core.reasons import Reason
-from app.core.session import AnswerChoice, Chat, Status
+from app.core.session import AnswerChoice, Chat, DebateTools, Status
 from app.engine.availability.slots import NotFree, SentTo
 from app.engine.chat.branches import back_from, last_answer, unanswered
 from app.engine.chat.director import decide
@@ -32,7 +32,6 @@ class ChatRun(Run):
 
     def __init__(self, live: LiveSession, services: Services) -> None:
         super().__init__(live, services)
-        self._tree: TurnTree | None = None
         # The limit that ended the last turn, "" where none did.
         self._limit = ""
         self._news = asyncio.Event()
@@ -40,12 +39,7 @@ class ChatRun(Run):
     def answered(self) -> None:
         """Let waiting turns look for the user's answer."""
         self._news.set()
-        if self._tree is not None:
-            self._tree.answered()
-
-    def stop_turn(self, turn_id: str) -> bool:
-        """Stop one sub-agent; false where it does not run."""
-        return self._tree is not None and self._tree.stop_turn(turn_id)
+        super().answered()
 
     def _begin(self) -> None:
         if self._live.session.status != Status.RUNNING:
@@ -102,21 +96,18 @@ class ChatRun(Run):
         turn_id = choice.turn_id if choice else spoken.turn_id or new_id()
         fields = {"turn_id": turn_id, "follows": spoken.follows, **fields}
         turn = root_turn(agent, self._live, directory, given=given, choice=choice, **fields)
-        self._tree = TurnTree(self._tree_context(members))
+        tree = TurnTree(self._tree_context(members))
         # Another assistant may answer while nothing has been said, unless a group chose this one.
         may_move = not spoken.turn_id and self._live.session.group is None
         speaker = self._speaker(turn.author, may_move=may_move)
         try:
-            async with speaker.slot():
-                outcome = await self._tree.take(turn, speaker)
+            outcome = await self._taken(tree, turn, speaker)
         except NotFree as refused:
             self._fail(turn.author, spoken, refused.reason)
             return
         except SentTo as sent:
             self._answered_by(sent.agent_id)
             return
-        finally:
-            self._tree = None
         self._limit = outcome.reason if outcome.state in (TurnState.FINISHED, TurnState.BROKEN) else ""
         if outcome.state == TurnState.WAITING:
             self._live.change(status=Status.WAITING, reason=Reason.QUESTION)
@@ -229,7 +220,12 @@ def close_turns(live: LiveSession, top: str, only_call: str | None = None) -> No
 
 
 def open_questions(live: LiveSession) -> Iterator[Message]:
-    """Yield the questions of the chosen version that wait for the user, oldest first."""
+    """Yield the questions that wait for the user, oldest first; of a chat those of the chosen version."""
+    if live.session.debate is not None:
+        # Few debates have any: their messages are looked at only where tools may be used.
+        uses = live.session.debate.tools != DebateTools.NONE
+        yield from (one for one in live.messages if uses and one.asks)
+        return
     for turn_id in tree_turns(live, live.chat_session.chat.head):
         yield from (one for one in live.turn(turn_id) if one.asks and one.role in (Role.TOOL, Role.SYSTEM))
 

@@ -97,6 +97,7 @@ class Record:
 
     def __init__(self, debate: Debate, messages: Sequence[Message]) -> None:
         self.debate = debate
+        messages = [one for one in messages if not one.is_interim]
         self.messages = messages
         places = [place for place, one in enumerate(messages) if one.part == CouncilPart.QUESTION]
         whole = [place for place in places if not to(messages[place])]

@@ -9,7 +9,7 @@ from app.core.message import Author, CouncilPart, Message, MessageState, Role
 from app.core.provider import ModelRequest
 from app.core.provider_kind import RequestForm
 from app.core.reasons import Reason, counted, joined
-from app.core.session import MIN_PARTICIPANTS, Status
+from app.core.session import MIN_PARTICIPANTS, DebateTools, Status
 from app.engine.council.director import CouncilStep, next_steps, seen_by
 from app.engine.council.judging import (
     dissent_request,
@@ -39,10 +39,10 @@ from app.engine.council.requests import (
 )
 from app.engine.debate.director import PARTICIPANT, participant_of
 from app.engine.debate.providers import DebateProviders
+from app.engine.debate.statement import StatementRun
 from app.engine.live_session import LiveSession
-from app.engine.runner import Run
 from app.engine.turns.answer import CallPlan
-from app.engine.turns.context import Services
+from app.engine.turns.context import Services, TurnState
 from app.engine.turns.reply import ReplyCleaner
 
 HELPER = "helper"
@@ -55,7 +55,7 @@ WITH_TRAILER = (
 )
 
 
-class CouncilRun(Run):
+class CouncilRun(StatementRun):
     """A running council, in a task of its own."""
 
     def __init__(self, live: LiveSession, services: Services, providers: DebateProviders) -> None:
@@ -145,22 +145,23 @@ class CouncilRun(Run):
         # Answers that come in meanwhile must not change what the numbers stand for.
         order = () if step.who else numbered(debate, self._live.messages)
         view = seen_by(debate, self._live.messages, step)
-        plan, cleaners = self._plan(step, order, view)
-        speaker = self._speaker(plan.message.author)
-        result = await speaker.take(plan)
-        if result.message is not None:
-            speaker.write(replace(result, message=self._read(step, result.message, order, view, cleaners)))
-        elif result.held:
-            self._held = result.held
+        plan, model, cleaners = self._plan(step, order, view)
+        turn = self._turn(plan, model, DebateTools.NONE)
+        taken = await self._stated(
+            plan, turn, lambda message: (self._read(step, message, order, view, cleaners), {})
+        )
+        if taken.state == TurnState.HELD and taken.reason:
+            self._held = taken.reason
 
     def _plan(
         self, step: CouncilStep, order: Sequence[Message], view: ReaderView
-    ) -> tuple[CallPlan, list[ReplyCleaner]]:
+    ) -> tuple[CallPlan, str, list[ReplyCleaner]]:
         session = self._live.debate_session
         debate = session.debate
         if step.who:
             speaker = participant_of(debate, step.who)
             author, provider = Author(id=speaker.id, name=speaker.name, kind=PARTICIPANT), speaker.provider
+            model = speaker.model
         else:
             used = step.model or (debate.council.helper if debate.council else "")
             provider, _, model = used.partition("/")
@@ -191,7 +192,7 @@ class CouncilRun(Run):
             cleaner=cleaner,
             may_ask=lambda: not step.who or step.who not in self._providers.world(session).absent,
         )
-        return plan, cleaners
+        return plan, model, cleaners
 
     def _request(self, step: CouncilStep, order: Sequence[Message], view: ReaderView) -> ModelRequest:
         debate, messages, prompts = (

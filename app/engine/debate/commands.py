@@ -134,7 +134,7 @@ class Debates:
         return [
             one
             for one in live.whole_messages()
-            if one.author.kind == PARTICIPANT and one.state == MessageState.DONE
+            if one.author.kind == PARTICIPANT and one.state == MessageState.DONE and not one.is_interim
         ]
 
     async def fork(self, session_id: str, message_id: str) -> str:
@@ -142,7 +142,7 @@ class Debates:
         live = await self._sessions.open(session_id)
         if live.debate_session.debate.council is not None:
             raise BadInput("council_not_forked", title=live.session.title)
-        messages = [one for one in live.whole_messages() if one.role != Role.SUMMARY]
+        messages = [one for one in live.whole_messages() if one.role != Role.SUMMARY and not one.is_interim]
         place = next((n for n, one in enumerate(messages) if one.id == message_id), None)
         if place is None:
             raise NotFound("message_not_found", message=message_id)

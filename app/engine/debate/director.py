@@ -102,7 +102,7 @@ def failed_turns(messages: Sequence[Message]) -> int:
 
 def _turns(messages: Sequence[Message]) -> list[Message]:
     """Return the turns that were taken to their end, well or badly."""
-    return [one for one in messages if one.author.kind == PARTICIPANT and one.ended]
+    return [one for one in messages if one.author.kind == PARTICIPANT and one.ended and not one.is_interim]
 
 
 def _retake(debate: Debate, messages: Sequence[Message], present: tuple[Participant, ...]) -> Speak | None:

@@ -44,6 +44,7 @@ class DebateDocument:
             one
             for one in messages
             if one.role != Role.SUMMARY
+            and not one.is_interim
             and one.part in SPOKEN
             and (one.content or one.error or one.note or one.attachments)
         ]

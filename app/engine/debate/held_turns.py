@@ -19,6 +19,7 @@ from app.engine.debate.director import (
     participant_of,
 )
 from app.engine.debate.run import author_of
+from app.engine.debate.statement import begun_turn
 from app.engine.director import Speak
 from app.engine.live_session import LiveSession
 from app.engine.sessions import Sessions, check_open
@@ -61,7 +62,9 @@ class HeldTurns:
             live.change(debate=replace(debate, due=due, failures=0))
         elif spoken is not None:
             after = after_turn(debate, spoken, failed=False, world=self._world(live.debate_session))
-            live.finish_message(_skipped(debate, spoken), debate=after)
+            skipped = _skipped(debate, spoken)
+            begun = begun_turn(live, skipped)
+            live.finish_message(replace(skipped, turn_id=begun or skipped.turn_id), debate=after)
         self._sessions.run(live)
 
     async def go_on_without(self, session_id: str, participant_id: str) -> None:

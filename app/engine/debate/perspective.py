@@ -218,9 +218,9 @@ def _may_read(debate: Debate, notes: str, round_number: int) -> bool:
 
 
 def is_said(message: Message) -> bool:
-    """Whether a message is whole and says something; running notes are none."""
+    """Whether a message is whole and a statement; running notes and the calls of tools are none."""
     whole = message.state == MessageState.DONE and bool(message.content.strip() or message.attachments)
-    return whole and message.role != Role.SUMMARY
+    return whole and message.role != Role.SUMMARY and not message.is_interim
 
 
 def _protected(debate: Debate, seen: list[Message], speaker: Participant) -> set[int]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from app.core.model_facts import ModelFacts
 from app.core.provider import ModelRequest, ProviderStatus
 from app.core.provider_kind import RequestForm
-from app.core.session import NO_JUDGE, DebateSession, Participant
+from app.core.session import NO_JUDGE, Debate, DebateSession, DebateTools, Participant
 from app.core.settings import DebateHistory
 from app.core.store import Documents
 from app.engine.council.families import family_of
@@ -131,6 +131,10 @@ class DebateProviders:
 
     def _can_think(self, provider_id: str) -> bool:
         return self.form(provider_id) != RequestForm.TRANSCRIPT
+
+    def tools(self, debate: Debate, speaker: Participant) -> str:
+        """Return which tools a participant may use, a DebateTools: none where its model takes no chat messages."""
+        return debate.tools if self._can_think(speaker.provider) else DebateTools.NONE
 
     def world(self, session: DebateSession) -> World:
         """Return which participants are absent: their provider is gone or switched off, or the user left them out."""

@@ -21,16 +21,16 @@ from app.engine.debate.director import (
 from app.engine.debate.modes import mode_of
 from app.engine.debate.notes import part_to_note, write_notes
 from app.engine.debate.providers import DebateProviders
+from app.engine.debate.statement import StatementRun, close_others
 from app.engine.debate.verdict import judged, poll, round_to_poll
 from app.engine.director import Decision, Finish, Halt, Speak
 from app.engine.live_session import LiveSession
-from app.engine.runner import Run
 from app.engine.turns.answer import CallPlan
-from app.engine.turns.context import Services
+from app.engine.turns.context import Services, TurnState
 from app.engine.turns.reply import ReplyCleaner
 
 
-class DebateRun(Run):
+class DebateRun(StatementRun):
     """A running debate, in a task of its own."""
 
     def __init__(self, live: LiveSession, services: Services, providers: DebateProviders) -> None:
@@ -84,6 +84,7 @@ class DebateRun(Run):
 
     async def _finish(self, session: DebateSession, reason: str) -> None:
         """End the debate: with a verdict where that is wanted, as failed where no participant could answer."""
+        close_others(self._live)
         messages = self._live.said
         failed = failed_turns(messages)
         if failed and not answered(messages):
@@ -144,15 +145,26 @@ class DebateRun(Run):
 
     async def _take(self, session: DebateSession, spoken: Speak, world: World) -> None:
         """Let a participant answer. Message and cursor are one batch, so that no turn is lost or doubled."""
+        participant = participant_of(session.debate, spoken.speaker)
         plan = self._plan(session, spoken)
-        speaker = self._speaker(plan.message.author)
-        result = await speaker.take(plan)
-        if result.message is not None:
-            failed = result.message.state == MessageState.FAILED
+
+        def written(message: Message) -> tuple[Message, dict[str, object]]:
+            failed = message.state == MessageState.FAILED
             debate = after_turn(self._live.debate_session.debate, spoken, failed=failed, world=world)
-            speaker.write(result, debate=debate)
-        elif result.held:
-            self._live.change(status=Status.PAUSED, reason=result.held)
+            return message, {"debate": debate}
+
+        turn = self._turn(plan, participant.model, self._providers.tools(session.debate, participant))
+        close_others(self._live, turn.turn_id)
+        outcome = await self._stated(plan, turn, written)
+        if outcome.state == TurnState.WAITING:
+            self._live.change(status=Status.WAITING, reason=Reason.QUESTION)
+        elif outcome.state == TurnState.HELD and outcome.reason:
+            self._live.change(status=Status.PAUSED, reason=outcome.reason)
+
+    def _settle(self, status: str) -> None:
+        super()._settle(status)
+        if status == self.stopped_status:
+            close_others(self._live)
 
     def _tell_absent(self, session: DebateSession, world: World) -> None:
         """Announce once that a participant is absent because their provider is switched off or gone."""

@@ -23,6 +23,7 @@ from app.core.session import (
     Debate,
     DebateMode,
     DebateSession,
+    DebateTools,
     Participant,
     Status,
 )
@@ -54,6 +55,7 @@ class DebateSetup:
     polls: bool = False
     judge: str = ""
     folder: str = ""
+    tools: str = DebateTools.NONE
 
 
 @dataclass(slots=True)
@@ -98,6 +100,7 @@ def session_of(setup: DebateSetup, statuses: Sequence[ProviderStatus]) -> Debate
         language=setup.language,
         polls=setup.polls,
         judge=setup.judge,
+        tools=setup.tools,
     )
     return DebateSession(
         id=session_id,

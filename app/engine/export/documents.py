@@ -55,9 +55,8 @@ def _pieces(
 def _json(live: LiveSession) -> Iterator[str]:
     """Yield the output of `moot show --json`, and beside it the whole session, for a later import."""
     session = live.session
-    if session.chat is not None:
-        # Approvals hold on this computer only.
-        session = replace(session, chat=replace(session.chat, always=()))
+    # Approvals hold on this computer only.
+    session = replace(session, **session.allowing(()))  # type: ignore[arg-type]
     # Copied now: other tasks run before the last of them is written.
     messages = list(live.whole_messages())
     frame = {"format": MOOT_SESSION, **session_object(live), "session": asdict(session)}

@@ -57,13 +57,13 @@ def fits(facts: ModelFacts) -> int:
     return int(_FILLED * facts.window) - reserve_of(facts)
 
 
-def limit_for(facts: ModelFacts, chat: Chat, settings: Settings) -> int:
-    """Return how many tokens a request of a chat to a model may have before it is made shorter.
+def limit_for(facts: ModelFacts, chat: Chat | None, settings: Settings) -> int:
+    """Return how many tokens a request to a model may have before it is made shorter, in a chat or (None) elsewhere.
 
     One that is longer than the tier of the model's prices would cost more.
     """
     room = fits(facts)
-    wanted = SOFT_LIMITS.get(HistoryLength(chat.history or settings.history), room)
+    wanted = SOFT_LIMITS.get(HistoryLength((chat and chat.history) or settings.history), room)
     tier = facts.prices.tier if facts.prices else 0
     return min(room, wanted, tier or room)
 

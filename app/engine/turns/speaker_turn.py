@@ -12,7 +12,7 @@ from app.core.errors import FailureKind
 from app.core.events import Event, Notice, RetryScheduled, utc_now
 from app.core.message import Author, Failure, Message, MessageState
 from app.engine.availability.policies import Waits
-from app.engine.availability.slots import NotFree, Work
+from app.engine.availability.slots import Work
 from app.engine.debate.perspective import SHORT_WINDOW
 from app.engine.live_session import LiveSession
 from app.engine.turns.answer import Answer, Attempt, CallPlan, CallResult
@@ -68,15 +68,6 @@ class SpeakerTurn:
         finally:
             if waiting:
                 self._busy(False)
-
-    async def take(self, plan: CallPlan) -> CallResult:
-        """Let the model answer as soon as the speaker is free; if it cannot be, the turn has failed."""
-        self._live.start_turn(plan.message)
-        try:
-            async with self.slot():
-                return await self.call(plan)
-        except NotFree as refused:
-            return CallResult(self.failed(plan.message, refused.reason))
 
     async def call(self, plan: CallPlan) -> CallResult:
         """Let the model answer. Only cancellation leaves this, after the text so far was kept as stopped."""

@@ -174,7 +174,7 @@ class Summarizing:
         if turn.agent_model.guided:
             return False
         facts = await self._services.models.facts(turn.agent_model.provider, turn.agent_model.model)
-        limit = limit_for(facts, self._live.chat_session.chat, self._services.directory.settings())
+        limit = limit_for(facts, self._live.session.chat, self._services.directory.settings())
         count = self._services.count.of(self._live.id, request)
         asked = note == SummaryNote.ASKED
         if refused or asked:

@@ -131,7 +131,7 @@ class ToolCalls:
 
     async def _answer(self, turn: AgentTurn, call: ToolCall) -> Outcome | None:
         """Answer one call; return why it has no result yet."""
-        turn = in_mode(turn, self._live.chat_session.chat.mode)
+        turn = in_mode(turn, self._live.session.mode)
         try:
             arguments = read_arguments(call.arguments)
             check_not_repeated(self._live, turn, call)
@@ -164,7 +164,7 @@ class ToolCalls:
         if not tool.repeatable and self._was_cut(turn, call):
             reason = PromptReason.MAY_HAVE_RUN
         elif tool.key in self._context.asks_too or (
-            tool.asks and (tool.consent or tool.key) not in self._live.chat_session.chat.always
+            tool.asks and (tool.consent or tool.key) not in self._live.session.always
         ):
             reason = PromptReason.TOOL
         if not reason:

@@ -6,7 +6,7 @@ deep and a retry are one code path.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from app.core.events import TurnFinished
@@ -49,7 +49,7 @@ class TurnTree:
 
     async def take(self, turn: AgentTurn, speaker: SpeakerTurn) -> Outcome:
         """Go on with a turn until it is done, waits, is held or has failed."""
-        self._live.start_turn(turn.message())
+        self._announce(turn)
         try:
             outcome = await self._take(turn, speaker)
         except asyncio.CancelledError:
@@ -57,6 +57,17 @@ class TurnTree:
             raise
         self._tell_end(turn, outcome.state)
         return outcome
+
+    def _announce(self, turn: AgentTurn) -> None:
+        self._live.start_turn(turn.message())
+
+    def _adapted(self, turn: AgentTurn, plan: CallPlan) -> CallPlan:
+        """Return how a call of a turn is made, where that differs from other turns."""
+        return plan
+
+    def _written(self, turn: AgentTurn, message: Message) -> tuple[Message, Mapping[str, object]]:
+        """Return an answer as it is kept, and the fields of the session that change in the same batch."""
+        return message, {}
 
     async def summarise(self, turn: AgentTurn) -> bool:
         """Summarise what came before a turn, because the user has asked for it; say whether anything was."""
@@ -90,7 +101,8 @@ class TurnTree:
             if spent or repeats:
                 failure = Failure(kind=Reason.REPEATED if repeats else Reason.STEPS)
                 message = turn.message(state=MessageState.FAILED, error=failure)
-                self._live.finish_message(message)
+                message, fields = self._written(turn, message)
+                self._live.finish_message(message, **fields)
                 limit = Reason.REPEATED if repeats else counted(Reason.STEPS, turn.agent.max_steps)
                 return Outcome(TurnState.BROKEN, limit, message)
             held = await self._call(turn, speaker, wrap_up=rounds == turn.agent.max_steps)
@@ -100,7 +112,7 @@ class TurnTree:
     async def _call(self, turn: AgentTurn, speaker: SpeakerTurn, *, wrap_up: bool) -> Outcome | None:
         """Let the model say the next thing; return why it could not be asked."""
         context, services = self._context, self._services
-        turn = in_mode(turn, self._live.chat_session.chat.mode)
+        turn = in_mode(turn, self._live.session.mode)
         if reason := context.budget.reached():
             return Outcome(TurnState.HELD, reason)
         messages = self._live.turn(turn.turn_id)
@@ -118,13 +130,14 @@ class TurnTree:
         async def make_room() -> bool:
             return await self._summarizing.make_room(turn, sent[-1], refused=True)
 
-        await self._summarizing.note_own(turn)
-        await self._summarizing.make_room(turn, request(Attempt()))
+        if messages or self._live.session.chat is not None:
+            await self._summarizing.note_own(turn)
+            await self._summarizing.make_room(turn, request(Attempt()))
 
         words = services.prompts.lines(context.language, "assistant")
         told = "" if turn.agent_model.guided else news_of(turn, self._live, words)
         plan = CallPlan(
-            message=turn.message(why=GUIDED if offer else "", told=told),
+            message=turn.message(told=told, **({"why": GUIDED} if offer else {})),
             provider=turn.agent_model.provider,
             request=request,
             cleaner=lambda: ReplyCleaner.for_name(turn.agent.name),
@@ -132,7 +145,7 @@ class TurnTree:
             taken=frozenset(call.id for message in messages for call in message.tool_calls),
             make_room=make_room,
         )
-        result = await speaker.call(plan)
+        result = await speaker.call(self._adapted(turn, plan))
         if result.message is None:
             return Outcome(TurnState.HELD, result.held or context.budget.reached())
         message = result.message
@@ -141,7 +154,8 @@ class TurnTree:
         if offer is not None and message.state == MessageState.DONE:
             message = replace(message, content="", tool_calls=offer.calls(message.content))
         context.budget.note_answer(message)
-        speaker.write(replace(result, message=message))
+        message, fields = self._written(turn, message)
+        speaker.write(replace(result, message=message), **fields)
         return None
 
     def _request(self, turn: AgentTurn, attempt: Attempt, *, wrap_up: bool = False) -> ModelRequest:

@@ -115,7 +115,8 @@ class WorkflowRun(ChatRun):
     async def _step(self) -> None:
         """Run every step that can, until none can any more."""
         root = self._root()
-        tree = self._tree = TurnTree(self._tree_context(()))
+        tree = TurnTree(self._tree_context(()))
+        self._trees = [tree]
         running = self._at_work
         held: list[str] = []
         try:
@@ -142,7 +143,7 @@ class WorkflowRun(ChatRun):
                 task.cancel()
             await asyncio.gather(*running.values(), return_exceptions=True)
             running.clear()
-            self._tree = None
+            self._trees = []
         self._end(decision, held)
 
     def _end(self, decision: Decision, held: Sequence[str]) -> None:
