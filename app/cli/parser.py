@@ -20,6 +20,7 @@ from app.core.session import (
     DEFAULT_COUNCIL_ROUNDS,
     DEFAULT_ROUNDS,
     AgentMode,
+    DebateTools,
     ExportFormat,
 )
 from app.core.texts import LANGUAGES, Texts
@@ -122,6 +123,7 @@ class Arguments:
     rounds: int = DEFAULT_ROUNDS
     seed: int | None = None
     verdict: bool = False
+    tools: str = DebateTools.NONE
     no_differences: bool = False
     debate: bool = False
     max_usd: float = 0.0
@@ -327,6 +329,7 @@ def _parser(texts: Texts) -> _Parser:
     add(debate, "--rounds", text="rounds", type=int, default=DEFAULT_ROUNDS, metavar="1..10")
     add(debate, "--seed", text="seed", type=int, metavar="N")
     add(debate, "--verdict", text="verdict", action="store_true")
+    add(debate, "--tools", text="debate_tools", choices=list(DebateTools), default=DebateTools.NONE)
     add(debate, "--context", text="context", action="append", metavar="FILE")
     council = command(CommandName.COUNCIL)
     add(council, "text", text="question", metavar="QUESTION")

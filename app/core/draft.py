@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, replace
 
 from app.core.message import Attachment
-from app.core.session import DEFAULT_ROUNDS, DebateMode
+from app.core.session import DEFAULT_ROUNDS, DebateMode, DebateTools
 
 # The places of drafts outside sessions; the draft of a session has the session's id.
 NEW, SETUP, COMMAND = "new", "setup", "command"
@@ -47,6 +47,7 @@ class SetupDraft:
     mode: str = DebateMode.ROUND_ROBIN
     rounds: int = DEFAULT_ROUNDS
     independent_opening: bool = False
+    tools: str = DebateTools.NONE
     polls: bool = False
     judge: str = ""
     context: bool = False

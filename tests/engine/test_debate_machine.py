@@ -29,8 +29,8 @@ MUTANTS = [
     pytest.param("debate.run", "case Speak() if self._pausing:", "case Speak() if False:", 0, "D9", id="pause-ignored"),
     pytest.param(
         "debate.run",
-        "speaker.write(result, debate=debate)",
-        "speaker.write(result); self._live.change(debate=debate)",
+        'return message, {"debate": debate}',
+        '__import__("asyncio").get_running_loop().call_soon(lambda: self._live.change(debate=debate)); return message, {}',
         0, "D13", id="cursor-in-a-line-of-its-own",
     ),
     pytest.param("debate.perspective", "len(seen) - window, len(seen)", "len(seen) - window - 1, len(seen)", 2, "D8: more messages", id="window-of-16"),

@@ -169,16 +169,24 @@ def check_no_files(run: CommandRun) -> None:
 
 async def reply_to_chat(run: CommandRun, live: LiveSession) -> int:
     """Answer the oldest open question; if there is none, send a message."""
+    if answer := answering(run, live):
+        return await follow_chat(run, live, answer)
+    attachments = await attachments_of(run, _speaker_of(run, live))
+    text = run.arguments.text
+    return await follow_chat(run, live, lambda: run.moot.engine.chats.send(live.id, text, attachments))
+
+
+def answering(run: CommandRun, live: LiveSession) -> Callable[[], Awaitable[None]] | None:
+    """Return how a reply answers the oldest open question of a session, None where there is none."""
     chats = run.moot.engine.chats
     text = run.arguments.text
     waiting = [question for session_id, question in chats.needs_you() if session_id == live.id]
     if not waiting:
-        attachments = await attachments_of(run, _speaker_of(run, live))
-        return await follow_chat(run, live, lambda: chats.send(live.id, text, attachments))
+        return None
     check_no_files(run)
     question = min(waiting, key=lambda one: one.id)
     if question.prompt is None or question.prompt.type != PromptType.APPROVAL:
-        return await follow_chat(run, live, lambda: chats.answer(live.id, question.id, text))
+        return lambda: chats.answer(live.id, question.id, text)
     words = text.rsplit(maxsplit=1)
     if len(words) == 2 and words[1].casefold() in _ALL and question.prompt.joins:
         # The calls of one turn, which were all printed with their arguments.
@@ -188,9 +196,9 @@ async def reply_to_chat(run: CommandRun, live: LiveSession) -> int:
             if one.turn_id == question.turn_id and one.prompt is not None and one.prompt.joins
         ]
         each = _approval(words[0])
-        return await follow_chat(run, live, lambda: chats.answer_calls(live.id, together, each))
+        return lambda: chats.answer_calls(live.id, together, each)
     answer = _approval(text)
-    return await follow_chat(run, live, lambda: chats.answer(live.id, question.id, answer))
+    return lambda: chats.answer(live.id, question.id, answer)
 
 
 async def resume_chat(run: CommandRun, live: LiveSession) -> int:

@@ -1,7 +1,9 @@
 """The commands of debates: start, resume, reply, show."""
 
+from itertools import groupby
+
 from app.cli.command_run import CommandRun
-from app.cli.commands.chats import attachments_of
+from app.cli.commands.chats import answering, attachments_of
 from app.cli.exit_status import OK
 from app.cli.parser import parse_spec
 from app.cli.printing.debates import DebatePrinter
@@ -48,7 +50,15 @@ async def resume_debate(run: CommandRun, live: LiveSession) -> int:
 
 
 async def reply_to_debate(run: CommandRun, live: LiveSession) -> int:
-    """Say something in a debate; the next participant reads it."""
+    """Answer the oldest open question; if there is none, say something, which the next participant reads."""
+    answer = answering(run, live)
+    if answer is not None:
+
+        async def start() -> str:
+            await answer()
+            return live.id
+
+        return await run.follow_debate(start)
     session_id, before = live.id, len(live.messages)
     attachments = await attachments_of(run, None)
     await run.moot.engine.debates.say(session_id, run.arguments.text, attachments)
@@ -67,8 +77,10 @@ async def show_debate(run: CommandRun, live: LiveSession) -> int:
     printer = DebatePrinter(run.texts)
     printer.know(live.session)
     await run.out.write(printer.heading(live.session))
-    for message in live.whole_messages():
-        await run.out.write(printer.message(message))
+    said = list(live.whole_messages())
+    for interim, messages in groupby(said, lambda one: one.is_interim):
+        for text in [printer.work(messages)] if interim else map(printer.message, messages):
+            await run.out.write(text)
     cost = cost_line(live.session, live.messages, run.texts)
     await run.print("\n" + cost + last_line(live.session, run.texts))
     return OK
@@ -91,6 +103,7 @@ def setup_of(run: CommandRun, context: tuple[ContextFile, ...]) -> DebateSetup:
         rounds=arguments.rounds,
         seed=arguments.seed,
         polls=arguments.verdict,
+        tools=arguments.tools,
         context=context,
         language=language_of(arguments.text),
         folder=run.folder,

@@ -1,12 +1,18 @@
 """How the command line prints a debate and its verdict."""
 
+from collections.abc import Iterable
+
+from app.cli.printing.chats import ChatPrinter
 from app.cli.printing.lines import aside, marks, one_line
 from app.core.events import (
     Event,
     MessageDelta,
     MessageFinished,
     MessageStarted,
+    PromptAsked,
     SessionStarted,
+    ToolFinished,
+    ToolStarted,
     TurnStarted,
 )
 from app.core.message import Message, Role
@@ -21,6 +27,7 @@ class DebatePrinter:
 
     def __init__(self, texts: Texts) -> None:
         self._texts = texts
+        self._work = ChatPrinter(texts)
         self._roles: dict[str, str] = {}
         self._rounds = 0
         self._round = 0
@@ -29,6 +36,7 @@ class DebatePrinter:
 
     def know(self, session: Session) -> None:
         """Take over the names and the number of rounds without printing them."""
+        self._work.know(session)
         if session.debate is not None:
             self._rounds = session.debate.rounds
             self._roles = {seat.id: seat.role for seat in session.debate.participants}
@@ -40,13 +48,22 @@ class DebatePrinter:
                 return self.heading(event.session)
             case TurnStarted():
                 return self._round_line(event.round)
-            case MessageStarted():
+            case MessageStarted() if not event.message.is_interim:
                 self._speaking = event.message
                 return self._opening(event.message)
-            case MessageDelta():
+            case MessageDelta() if event.message_id in self._shown:
                 return self._grown(event)
-            case MessageFinished():
+            case MessageFinished() if event.message.id in self._shown or not event.message.is_interim:
                 return self._closing(event.message)
+            case (
+                MessageStarted()
+                | MessageDelta()
+                | MessageFinished()
+                | ToolStarted()
+                | ToolFinished()
+                | PromptAsked()
+            ):
+                return self._work(event)
             case _:
                 return aside(event, self._texts)
 
@@ -66,6 +83,10 @@ class DebatePrinter:
     def message(self, message: Message) -> str:
         """Return a message of a session that is not running."""
         return self._round_line(message.round) + self._closing(message)
+
+    def work(self, messages: Iterable[Message]) -> str:
+        """Return what was done before a statement of a session that is not running: calls, results and questions."""
+        return "".join(self._work.transcript(messages))
 
     def _round_line(self, number: int) -> str:
         if not number or number == self._round:

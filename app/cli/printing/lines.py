@@ -179,7 +179,7 @@ def status_text(session: Session, texts: Texts) -> str:
 
 def last_line(session: Session, texts: Texts) -> str:
     """Return the state of a session, its reason, and the command that continues it, as one line."""
-    if session.chat is not None and session.status in (Status.IDLE, Status.WAITING):
+    if session.status in (Status.IDLE, Status.WAITING):
         limit = reason_text(session.reason, texts) if reason_code(session.reason) in LIMITS else ""
         return one_line(f"{limit} {texts(f'cli.chat_{session.status}', session_id=session.id)}")
     parts = [one_line(status_text(session, texts))]

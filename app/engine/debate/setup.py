@@ -176,6 +176,7 @@ def set_up_again(debate: Debate, offered: Sequence[Participant]) -> Draft:
         mode=debate.mode if debate.council is None else DebateMode.ROUND_ROBIN,
         rounds=debate.rounds,
         independent_opening=debate.independent_opening,
+        tools=debate.tools,
         polls=debate.polls,
         judge=debate.judge,
         context=bool(debate.context),

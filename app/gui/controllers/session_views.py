@@ -67,12 +67,12 @@ class SessionViews(QObject):
         bridge.message_finished.connect(self._on_message_finished)
         bridge.retry_scheduled.connect(self._on_retry_scheduled)
         for signal, show in (
-            (bridge.calls_streamed, ChatPage.show_calls),
-            (bridge.tool_started, ChatPage.show_tool_started),
-            (bridge.tool_finished, ChatPage.show_tool_finished),
-            (bridge.turn_finished, ChatPage.show_turn_finished),
+            (bridge.calls_streamed, lambda view, event: view.show_calls(event)),
+            (bridge.tool_started, lambda view, event: view.show_tool_started(event)),
+            (bridge.tool_finished, lambda view, event: view.show_tool_finished(event)),
+            (bridge.turn_finished, lambda view, event: view.show_turn_finished(event)),
         ):
-            signal.connect(partial(self._show_in_chats, show))
+            signal.connect(partial(self._show_call, show))
 
     async def open(self, view: ConversationView, summary: SessionSummary) -> None:
         """Show a session in a view: its last messages at once, the rest when they are read.
@@ -133,10 +133,9 @@ class SessionViews(QObject):
     def _showing(self, session_id: str) -> list[ConversationView]:
         return [view for view in self._views if view.session_id == session_id]
 
-    def _show_in_chats(self, show: Callable[[ChatPage, Any], None], event: Event) -> None:
+    def _show_call(self, show: Callable[[ConversationView, Any], None], event: Event) -> None:
         for view in self._showing(event.session_id):
-            if isinstance(view, ChatPage):
-                show(view, event)
+            show(view, event)
 
     def _on_session_changed(self, event: SessionChanged) -> None:
         if event.session.status != Status.RUNNING:

@@ -10,12 +10,21 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from app.core.draft import Draft
-from app.core.events import MessageFinished, RetryScheduled, TurnStarted
+from app.core.events import (
+    CallsStreamed,
+    MessageFinished,
+    RetryScheduled,
+    ToolFinished,
+    ToolStarted,
+    TurnFinished,
+    TurnStarted,
+)
 from app.core.message import SPOKEN, Message, MessageState
 from app.core.session import Session
 from app.gui.display.amounts import Spending
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
+from app.gui.pages.chat.question_cards import QuestionCards
 from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.widgets.boxes import Stretch, vbox
 from app.gui.widgets.composer import Composer
@@ -27,7 +36,9 @@ from app.gui.widgets.search import FindBar
 class ConversationView(QWidget):
     """Shows one session; every request carries the session's id.
 
-    summary_action_requested(session, summary or message to pin, action).
+    summary_action_requested(session, summary or message to pin, action), answer_requested(session, message, answer),
+    calls_answer_requested(session, messages, answer), dismiss_requested(session, message), stop_turn_requested(session,
+    turn), hand_over_requested(session, message, arguments) if the user changed the hand-over.
     """
 
     KIND: ClassVar[type[Session]] = Session
@@ -38,6 +49,11 @@ class ConversationView(QWidget):
     draft_changed = Signal(str, object)
     draft_shown = Signal()
     summary_action_requested = Signal(str, object, str)
+    answer_requested = Signal(str, str, str)
+    calls_answer_requested = Signal(str, list, str)
+    hand_over_requested = Signal(str, str, str)
+    dismiss_requested = Signal(str, str)
+    stop_turn_requested = Signal(str, str)
 
     def __init__(
         self, language: Language, look: Look, composer: Composer, *, layout: str, names: tuple[str, str, str]
@@ -62,8 +78,32 @@ class ConversationView(QWidget):
         self.find_bar.step_requested.connect(self._on_find_step)
         self.find_bar.closed.connect(self.transcript.setFocus)
         composer.text_changed.connect(self._on_text_changed)
+        self._answers: dict[str, str] = {}
+        self.cards = QuestionCards(language, look, self.transcript, self._answers)
+        self._connect_cards()
         look.changed.connect(lambda: self.transcript.set_theme(look.tokens))
         language.changed.connect(lambda: self.transcript.set_texts(language.texts))
+
+    def _connect_cards(self) -> None:
+        """Let the cards of questions and calls speak for the session."""
+        cards, transcript = self.cards, self.transcript
+        transcript.questions.set_factory(cards.make)
+        cards.answered.connect(lambda *said: self.answer_requested.emit(self.session_id, *said))
+        cards.calls_answered.connect(lambda *said: self.calls_answer_requested.emit(self.session_id, *said))
+        cards.dismissed.connect(lambda asked: self.dismiss_requested.emit(self.session_id, asked))
+        cards.handed_over.connect(lambda *said: self.hand_over_requested.emit(self.session_id, *said))
+        cards.link_requested.connect(lambda address: self.link_requested.emit(address, ""))
+        cards.written.connect(self._on_text_changed)
+        cards.came.connect(self._on_card_came)
+        cards.left.connect(lambda: self.composer.box.setFocus())
+        transcript.stop_turn_requested.connect(
+            lambda turn_id: self.stop_turn_requested.emit(self.session_id, turn_id)
+        )
+
+    def _on_card_came(self) -> None:
+        # Also if another window is active, so that the question has the focus on return.
+        if self.window().focusWidget() is self.composer.box:
+            self.take_focus()
 
     @property
     def session(self) -> Session | None:
@@ -128,6 +168,7 @@ class ConversationView(QWidget):
         """Add a message that is being streamed."""
         if message.part in SPOKEN:
             self.transcript.feed.message_started(message)
+            self.cards.refresh()
 
     def show_text(self, message_id: str, text: str, thinking: str) -> None:
         """Append text to a message."""
@@ -137,7 +178,24 @@ class ConversationView(QWidget):
         """Show a finished message."""
         if event.message.part in SPOKEN:
             self.transcript.feed.message_finished(event.message)
+            self.cards.refresh()
         self.spending.add((event.message,))
+
+    def show_calls(self, event: CallsStreamed) -> None:
+        """Show the tool calls of a message while they are streamed."""
+        self.transcript.feed.calls_streamed(event)
+
+    def show_tool_started(self, event: ToolStarted) -> None:
+        """Show that a tool is running."""
+        self.transcript.feed.tool_started(event)
+
+    def show_tool_finished(self, event: ToolFinished) -> None:
+        """Show the result of a tool."""
+        self.transcript.feed.tool_finished(event)
+
+    def show_turn_finished(self, event: TurnFinished) -> None:
+        """Show that a turn has ended."""
+        self.transcript.feed.turn_finished(event)
 
     def show_retry(self, event: RetryScheduled) -> None:
         """Count down to the next try of a turn."""
@@ -147,13 +205,17 @@ class ConversationView(QWidget):
         self.find_bar.come()
 
     def take_focus(self) -> None:
-        """Focus the composer, or the transcript if nothing can be written."""
+        """Focus the open question, or the composer, or the transcript; never take the focus from somebody who writes."""
+        box, card = self.composer.box, self.cards.shown()
+        if card is not None and not box.toPlainText() and not box.composing:
+            card.setFocus()
+            return
         (self.composer if self.composer.box.isEnabled() else self.transcript).setFocus()
 
     @property
     def draft(self) -> Draft:
         """The unsent draft."""
-        return Draft(text=self.composer.box.toPlainText())
+        return Draft(text=self.composer.box.toPlainText(), answers=dict(self._answers))
 
     def set_draft(self, draft: Draft) -> None:
         """Show the unsent draft of this session."""
@@ -164,6 +226,7 @@ class ConversationView(QWidget):
         self.draft_shown.emit()
 
     def _show_draft(self, draft: Draft) -> None:
+        self.cards.write(draft.answers)
         self._write(draft.text)
 
     def _write(self, text: str) -> None:

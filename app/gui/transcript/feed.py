@@ -378,7 +378,7 @@ class Feed(QObject):
 
     def _on_refreshed(self) -> None:
         """Put the widgets of open questions in their places; tick while a row on screen counts seconds."""
-        if not self._model.chat:
+        if not self._model.has_calls:
             return
         boxes: dict[str, QRect] = {}
         beats = False
@@ -431,7 +431,7 @@ class Feed(QObject):
     @property
     def _tail(self) -> int:
         """The space under the last row in pixels; only rows of sessions without calls have their own."""
-        return self._canvas.style.row_gap if self._model.chat else 0
+        return self._canvas.style.row_gap if self._model.has_calls else 0
 
 
 def _goes_on(row: object) -> bool:

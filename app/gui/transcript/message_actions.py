@@ -83,6 +83,8 @@ def _of_turn(message: Message, *, writable: bool, unused: bool) -> tuple[str, ..
     """Return the actions of a debate's turn; one that failed is retried while the debate is open, as notes are changed."""
     if message.role == Role.SUMMARY:
         return _of_message(message, writable=writable, unused=unused)
+    if message.is_interim:
+        return (COPY,)
     if message.role == Role.ASSISTANT and message.state == MessageState.DONE:
         return (COPY, FORK)
     return (COPY, RETRY) if message.state == MessageState.FAILED and writable else (COPY,)

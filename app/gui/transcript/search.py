@@ -208,7 +208,7 @@ class Finder:
         """Search a root turn and its sub-agents; yield False where the search may pause, last True."""
         block = self._model.book.block(root)
         hits: list[SearchHit] = []
-        for entry in whole_rows(block) if self._model.chat else plain_rows(block):
+        for entry in whole_rows(block) if self._model.has_calls else plain_rows(block):
             hits += yield from self._in_row(entry)
         self._by_root.pop(root, None)
         if hits:

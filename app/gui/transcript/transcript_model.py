@@ -6,7 +6,7 @@ from time import monotonic
 from typing import NamedTuple
 
 from app.core.message import Author, Message, Role
-from app.core.session import Session, Status
+from app.core.session import DebateTools, Session, Status
 from app.core.texts import Texts
 from app.engine.workflow.director import WORKFLOW
 from app.gui.display.theme import Tokens
@@ -70,7 +70,7 @@ class TranscriptModel:
         self.entries: list[RowEntry] = []
         self.book = TurnBook()
         self.can_retry = False
-        self.chat = False
+        self.chat = self.has_calls = False
         self.runs = False
         self.unused: frozenset[str] = frozenset()
         self.pinned: frozenset[str] = frozenset()
@@ -99,6 +99,10 @@ class TranscriptModel:
         self._forget()
         self._debate = session.debate is not None
         self.chat = session.chat is not None
+        # Turns have calls: each is a block of rows.
+        self.has_calls = self.chat or (
+            session.debate is not None and session.debate.tools != DebateTools.NONE
+        )
         self.mark(session)
         self._group = session.group.name if session.group is not None else ""
         participants = session.debate.participants if session.debate is not None else ()
@@ -119,7 +123,7 @@ class TranscriptModel:
         self.book = TurnBook(messages)
         self._first = 0
         self._starts = {}
-        if not self.chat:
+        if not self.has_calls:
             self.entries = plain_rows(messages)
         else:
             self.entries = tree_rows(messages, self.folded)
@@ -148,24 +152,24 @@ class TranscriptModel:
     def prepend(self, messages: Sequence[Message]) -> int:
         """Add whole earlier root turns; return the number of their rows."""
         self.book.put_before(messages)
-        rows = tree_rows(messages, self.folded) if self.chat else plain_rows(messages)
+        rows = tree_rows(messages, self.folded) if self.has_calls else plain_rows(messages)
         self._first -= len(rows)
         self.entries[:0] = rows
         numbers = range(self._first, self._first + len(rows))
         self._numbers.update(zip([row.id for row in rows], numbers, strict=True))
-        if self.chat:
+        if self.has_calls:
             self._note_starts(rows)
         return len(rows)
 
     def meet(self, messages: Sequence[Message]) -> None:
         """Note the speakers of messages in order, which decides their colours."""
-        known = messages if self.chat else messages[-1:]
+        known = messages if self.has_calls else messages[-1:]
         for author in {message.author.id: message.author for message in known}.values():
             self._see(author)
 
     def put(self, message: Message) -> Splice:
         """Add a message or replace the one with its id; return the change of the rows."""
-        if self.chat:
+        if self.has_calls:
             self._see(message.author)
             before = self.book.messages.get(message.id)
             self.book.put(message)
@@ -273,7 +277,7 @@ class TranscriptModel:
 
     def start_of(self, root: str) -> int:
         """Return the index of the first row of a root turn, -1 if it has none."""
-        first = self._starts.get(root) if self.chat else self.book.said(root)[0].id
+        first = self._starts.get(root) if self.has_calls else self.book.said(root)[0].id
         return self.index(first) if first is not None else -1
 
     def size(self, index: int) -> tuple[int, int]:
@@ -308,7 +312,7 @@ class TranscriptModel:
             chat=self.chat,
             pinned=message.id in self.pinned,
             headed=entry.headed,
-            waiting=self.chat and entry.headed and self.book.asks_in(message),
+            waiting=self.has_calls and entry.headed and self.book.asks_in(message),
             versions=self._versions_of(message),
             thought_open=f"thought {message.id}" in self.unfolded,
             thought_s=message.thinking_seconds or self.thought_s.get(message.id) or self._thinks_for(message),
@@ -321,7 +325,7 @@ class TranscriptModel:
     def frame(self, index: int, tokens: Tokens) -> RowFrame:
         """Return the place of a row."""
         entry = self.entries[index]
-        if not self.chat:
+        if not self.has_calls:
             return RowFrame(first=index == 0)
         lines = tuple([self._colour(turn_id, tokens) for turn_id in entry.groups])
         return RowFrame(entry.gap, 0, lines, index == 0)
@@ -363,7 +367,7 @@ class TranscriptModel:
     def _see(self, author: Author) -> int:
         if author.id not in self.names:
             self.names = {**self.names, author.id: " ".join(clean(author.name).split())[:80] or author.id}
-        if self.chat and author.id in self.colours:
+        if self.has_calls and author.id in self.colours:
             return self.colours[author.id]
         return len(self.colours) + self._speakers.setdefault(author.id, len(self._speakers))
 

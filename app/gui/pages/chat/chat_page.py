@@ -9,7 +9,6 @@ from PySide6.QtWidgets import QWidget
 
 from app.core.draft import Draft, Rewriting
 from app.core.events import (
-    CallsStreamed,
     MessageFinished,
     RetryScheduled,
     ToolFinished,
@@ -23,7 +22,6 @@ from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.pages.chat.chat_composer import ChatComposer
 from app.gui.pages.chat.orchestrator_box import OrchestratorBox
-from app.gui.pages.chat.question_cards import QuestionCards
 from app.gui.pages.chat.state_line import StateLine
 from app.gui.panels.conversation_view import ConversationView
 from app.gui.transcript.message_actions import PIN, UNPIN
@@ -40,25 +38,18 @@ class ChatPage(ConversationView):
     """Shows a chat, or an empty page for a new one; requests carry the session's id, "" for a new chat.
 
     Signals: send_requested(session, text, attachments), edit_requested(session, message, text,
-    attachments), answer_requested(session, message, answer), calls_answer_requested(session, messages, answer), dismiss_requested(session, message),
-    message_action_requested(session, message, action), version_requested(session, turn, step),
-    stop_turn_requested(session, turn), stop_requested(session), resume_requested(session),
-    hand_over_requested(session, message, arguments) if the user changed the hand-over.
+    attachments), message_action_requested(session, message, action), version_requested(session, turn, step),
+    stop_requested(session), resume_requested(session).
     """
 
     KIND = ChatSession
 
     send_requested = Signal(str, str, object)
     edit_requested = Signal(str, str, str, object)
-    answer_requested = Signal(str, str, str)
-    calls_answer_requested = Signal(str, list, str)
-    dismiss_requested = Signal(str, str)
     message_action_requested = Signal(str, str, str)
     version_requested = Signal(str, str, int)
-    stop_turn_requested = Signal(str, str)
     stop_requested = Signal(str)
     resume_requested = Signal(str)
-    hand_over_requested = Signal(str, str, str)
 
     def __init__(self, language: Language, look: Look) -> None:
         self.chat_composer = ChatComposer(language, look)
@@ -75,7 +66,6 @@ class ChatPage(ConversationView):
         self._running_calls: set[str] = set()
         self._editing = ""
         self._set_aside = Draft()
-        self._answers: dict[str, str] = {}
         self._queued: dict[str, str] = {}
         self._empty = Paragraph("lead", self, centred=True)
         self.queue = QueueStrip(language, look)
@@ -86,10 +76,8 @@ class ChatPage(ConversationView):
             part.left.connect(self.composer.box.setFocus)
         self.box = OrchestratorBox(language, look)
         self._foot = QWidget()
-        self.cards = QuestionCards(language, look, self.transcript, self._answers)
         self._lay_out()
         self._connect()
-        self.transcript.questions.set_factory(self.cards.make)
         self.transcript.feed.set_retry_allowed(True)
         self.transcript.feed.show_session(NOBODY, ())
         self._retranslate()
@@ -163,37 +151,29 @@ class ChatPage(ConversationView):
             if message.parent_turn_id is None:
                 self.transcript.feed.clear_speaking()
             super().show_message(message)
-            self.cards.refresh()
             self._show_empty()
 
     def show_finished(self, event: MessageFinished) -> None:
         if self._takes(event.message):
             super().show_finished(event)
-            self.cards.refresh()
             self._said += _said_in((event.message,))
             self.chat_composer.message_box.set_said(self._said)
             self._show_empty()
 
-    def show_calls(self, event: CallsStreamed) -> None:
-        """Show the tool calls of a message while they are streamed."""
-        self.transcript.feed.calls_streamed(event)
-
     def show_tool_started(self, event: ToolStarted) -> None:
-        """Show that a tool is running."""
         self._running_calls.add(event.tool_call_id)
-        self.transcript.feed.tool_started(event)
+        super().show_tool_started(event)
 
     def show_tool_finished(self, event: ToolFinished) -> None:
         """Show the result of a tool; after the last one the model continues."""
-        self.transcript.feed.tool_finished(event)
+        super().show_tool_finished(event)
         self._running_calls.discard(event.tool_call_id)
         running = self._session is not None and self._session.status == Status.RUNNING
         if running and event.turn_id == self._last_turn and not self._running_calls and self._speaker:
             self.transcript.feed.set_speaking(self._speaker, "", "")
 
     def show_turn_finished(self, event: TurnFinished) -> None:
-        """Show that a turn has ended."""
-        self.transcript.feed.turn_finished(event)
+        super().show_turn_finished(event)
         if event.turn_id == self._last_turn:
             self._quiet()
 
@@ -237,15 +217,6 @@ class ChatPage(ConversationView):
         written = Rewriting(message_id=message.id, text=message.content, attachments=message.attachments)
         self.change_draft(replace(self.draft, rewriting=written))
         self.composer.box.setFocus()
-
-    def take_focus(self) -> None:
-        """Focus the open question, or the composer; never take the focus from somebody who writes."""
-        box = self.composer.box
-        card = self.cards.shown()
-        if card is not None and not box.toPlainText() and not box.composing:
-            card.setFocus()
-        else:
-            super().take_focus()
 
     @property
     def draft(self) -> Draft:
@@ -332,11 +303,6 @@ class ChatPage(ConversationView):
         )
         self._empty.raise_()
 
-    def _on_card_came(self) -> None:
-        # Also if another window is active, so that the question has the focus on return.
-        if self.window().focusWidget() is self.composer.box:
-            self.take_focus()
-
     # Wiring
 
     def _lay_out(self) -> None:
@@ -357,20 +323,8 @@ class ChatPage(ConversationView):
         self.box.member_called.connect(composer.message_box.begin_with)
         self.queue.written.connect(lambda *said: self._on_written(self._queued, *said))
         self.state_line.resume_requested.connect(lambda: self.resume_requested.emit(self.session_id))
-        cards = self.cards
-        cards.answered.connect(lambda *said: self.answer_requested.emit(self.session_id, *said))
-        cards.calls_answered.connect(lambda *said: self.calls_answer_requested.emit(self.session_id, *said))
-        cards.dismissed.connect(lambda asked: self.dismiss_requested.emit(self.session_id, asked))
-        cards.handed_over.connect(lambda *said: self.hand_over_requested.emit(self.session_id, *said))
-        cards.link_requested.connect(lambda address: self.link_requested.emit(address, ""))
-        cards.written.connect(self._on_text_changed)
-        cards.came.connect(self._on_card_came)
-        cards.left.connect(lambda: self.composer.box.setFocus())
         transcript.action_requested.connect(self._on_action)
         transcript.version_requested.connect(lambda *one: self.version_requested.emit(self.session_id, *one))
-        transcript.stop_turn_requested.connect(
-            lambda turn_id: self.stop_turn_requested.emit(self.session_id, turn_id)
-        )
         self._language.changed.connect(self._retranslate)
 
     def _on_submitted(self, text: str, attachments: tuple[Attachment, ...]) -> None:

@@ -257,6 +257,8 @@ class DebateControls(QFrame):
         reason = words.reason(session.reason)
         if failed(session.status, session.reason):
             return "error", reason
+        if session.status == Status.WAITING:
+            return "warn", reason
         if session.status == Status.PAUSED and reason:
             return "warn", self._held_text or words.paused(session.reason)
         if session.status == Status.COMPLETED and Reason.FAILED_TURNS in session.reason:

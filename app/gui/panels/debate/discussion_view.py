@@ -225,7 +225,7 @@ class DiscussionView(ConversationView):
     def _facts(self, session: DebateSession) -> str:
         """Return participants, length and cost in one line."""
         words = self._language
-        turns = [one for one in self._said.values() if one.author.kind == PARTICIPANT]
+        turns = [one for one in self._said.values() if one.author.kind == PARTICIPANT and not one.is_interim]
         facts = [
             words("verdict.participants", count=len(session.debate.participants)),
             words("verdict.rounds", count=max((one.round for one in turns), default=0)),

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QWidget
 
 from app.core.draft import Draft, SetupDraft
 from app.core.errors import BadInput
@@ -21,6 +21,7 @@ from app.core.session import (
     NO_JUDGE,
     ContextFile,
     DebateMode,
+    DebateTools,
 )
 from app.core.texts import has_hangul
 from app.core.usage import tokens_text
@@ -39,6 +40,7 @@ from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.composer import TextBox
 from app.gui.widgets.controls import (
     Button,
+    Choice,
     IconButton,
     MenuButton,
     RoundsSlider,
@@ -94,6 +96,9 @@ class SetupView(QWidget):
         self.rounds.setValue(DEFAULT_ROUNDS)
         self.context = named("debate_context", WrappedTick(look))
         self.opening = say(named("debate_opening", WrappedTick(look)), language, "setup.opening")
+        self.tools = say(named("debate_tools", Choice(look)), language, name="setup.tools")
+        for one in DebateTools:
+            self.tools.addItem("", one)
         self.polls = say(named("debate_polls", WrappedTick(look)), language, "setup.polls")
         self.verdict = say(named("setup_verdict", WrappedTick(look)), language, "setup.verdict")
         models = engine.providers, engine.connections.known_facts
@@ -104,7 +109,9 @@ class SetupView(QWidget):
         self.start.dress(look, "play", "on_accent")
         self._files = ContextList(language, look)
         self.pasted = named("setup_pasted", AttachmentStrip(language, look))
-        self._labels = {key: plain_label("field") for key in ("topic", "mode", "participants", "rounds")}
+        self._labels = {
+            key: plain_label("field") for key in ("topic", "mode", "participants", "rounds", "tools")
+        }
         self._rounds_value = plain_label("value")
         self._add = say(button("link", "add_voice", self._on_add), language, "setup.add_voice")
         self._add.dress(look, "plus", "accent")
@@ -147,6 +154,7 @@ class SetupView(QWidget):
             mode=self.mode.value(),
             rounds=self.rounds.value(),
             independent_opening=self.opening.isChecked(),
+            tools=self.tools.currentData(),
             polls=self.polls.isChecked(),
             judge=self._judge_text(),
             context=self.context.isChecked(),
@@ -169,6 +177,7 @@ class SetupView(QWidget):
         self.mode.set_value(setup.mode)
         self.rounds.setValue(setup.rounds)
         self.opening.setChecked(setup.independent_opening)
+        self.tools.setCurrentIndex(max(0, self.tools.findData(setup.tools)))
         self.polls.setChecked(setup.polls)
         # Older drafts have no judge: a verdict came with the votes.
         self.verdict.setChecked(setup.judge != NO_JUDGE and bool(setup.judge or setup.polls))
@@ -202,6 +211,7 @@ class SetupView(QWidget):
             mode=self.mode.value(),
             rounds=self.rounds.value(),
             independent_opening=self.opening.isChecked(),
+            tools=self.tools.currentData(),
             polls=self.polls.isChecked() and self.polls.isEnabled(),
             judge=self._judge_text(),
             language=self._language.name,
@@ -256,11 +266,12 @@ class SetupView(QWidget):
             5,
             hbox(self._labels["rounds"], (self.rounds, 1), self._rounds_value, spacing=10),
             5,
-            _row(self.context, self._choose),
+            hbox(self.context, STRETCH, self._choose),
             self._context_size,
             self._files,
-            _row(self.opening),
-            _row(self.polls),
+            hbox(self.opening, STRETCH),
+            hbox(self._labels["tools"], STRETCH, self.tools),
+            hbox(self.polls, STRETCH),
             hbox(self.verdict, self.judge, STRETCH, spacing=4),
             STRETCH,
             inside=body,
@@ -278,15 +289,15 @@ class SetupView(QWidget):
         self.topic.textChanged.connect(self._refresh)
         self.topic.long_text_given.connect(self._on_paste_refused)
         ticks = [one.toggled for one in (self.context, self.opening, self.polls, self.verdict)]
-        for changed in (self.mode.chosen, self.rounds.valueChanged, *ticks):
+        for changed in (self.mode.chosen, self.rounds.valueChanged, self.tools.currentIndexChanged, *ticks):
             changed.connect(lambda _value: self._refresh())
         self.judge.chosen.connect(self._on_judge_chosen)
         self.seats.changed.connect(self._refresh)
-        self.seats.rearranged.connect(self._on_rearranged)
+        for rearranged in (self.seats.rearranged, self.pasted.changed):
+            rearranged.connect(self._on_rearranged)
         self.seats.prompt_requested.connect(self._on_prompt)
         self.seats.set_up_requested.connect(self.provider_requested)
         self.seats.participant_removed.connect(self.participant_removed)
-        self.pasted.changed.connect(self._on_pasted_changed)
         self.pasted.removed.connect(self.pasted_removed)
         self._choose.clicked.connect(self._files.ask)
         self._files.files_given.connect(self._on_files_chosen)
@@ -300,7 +311,7 @@ class SetupView(QWidget):
         for card in self.seats.made:
             stops += card.stops
         stops += [self.rounds, self.context, self._choose, *self._files.findChildren(IconButton)]
-        stops += [self.opening, self.polls, self.verdict, self.judge, self.start]
+        stops += [self.opening, self.tools, self.polls, self.verdict, self.judge, self.start]
         for before, after in itertools.pairwise(stops):
             QWidget.setTabOrder(before, after)
 
@@ -378,10 +389,6 @@ class SetupView(QWidget):
         kept = self.pasted.attachments()
         self.pasted.show_attachments((*kept[:place], attachment, *kept[place:]))
 
-    def _on_pasted_changed(self) -> None:
-        self._order_stops()
-        self._refresh()
-
     @property
     def context_paths(self) -> tuple[str, ...]:
         """The paths of the context files that the debate is given."""
@@ -436,13 +443,8 @@ class SetupView(QWidget):
         self.panels.show_words(words("panel.menu"))
         names = tuple(words.mode(mode) for mode in MODES)
         self.mode.set_texts(names, tuple(words(f"mode.{mode}.hint") for mode in MODES))
+        for place, one in enumerate(DebateTools):
+            self.tools.setItemText(place, words(f"setup.tools.{one}"))
         for card in self.seats.made:
             card.retranslate()
         self._refresh()
-
-
-def _row(left: QWidget, right: QWidget | None = None) -> QHBoxLayout:
-    row = hbox(left, STRETCH)
-    if right is not None:
-        row.addWidget(right)
-    return row
