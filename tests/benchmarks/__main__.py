@@ -27,6 +27,7 @@ MODULES = (
     "bench_streaming",
     "bench_hostile",
     "bench_engine_streams",
+    "bench_callbacks",
     "bench_providers",
     "bench_chats",
     "bench_workflows",

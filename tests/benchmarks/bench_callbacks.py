@@ -1,0 +1,127 @@
+"""The longest callback of the window: CPU of its thread within one event of Qt's loop, while 8 debates stream and on opening pages.
+
+An event is also a turn of the asyncio loop, which runs what is ready for 4 ms and what it has begun by then.
+"""
+
+import asyncio
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from PySide6.QtCore import QEvent, QObject
+from PySide6.QtWidgets import QApplication
+
+from app.core.session import Participant
+from app.engine.debate.setup import DebateSetup
+from app.gui.desktop.event_loop import AppLoop
+from tests.app_driver import Person, at_window, until
+from tests.benchmarks.bench_engine_streams import STREAMS, _server
+from tests.benchmarks.table import Benchmark, Result
+from tests.gui.every_page import every_dialog, every_page, keep_all
+from tests.wire import WireServer, write_providers
+
+MOST_MS = 8.0
+
+
+class _Timed(QApplication):
+    """An application that notes the longest event, in milliseconds of CPU of its thread."""
+
+    longest = 0.0
+    within = False
+
+    def notify(self, receiver: QObject, event: QEvent) -> bool:
+        if self.within:
+            return super().notify(receiver, event)
+        self.within, began = True, time.thread_time()
+        try:
+            return super().notify(receiver, event)
+        finally:
+            self.within = False
+            self.longest = max(self.longest, (time.thread_time() - began) * 1000)
+
+
+def _application() -> _Timed:
+    app = QApplication.instance() or _Timed(sys.argv[:1])
+    assert isinstance(app, _Timed)
+    app.setQuitOnLastWindowClosed(False)
+    os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.fail.Keyring"
+    return app
+
+
+def _run(work: Callable[[], Awaitable[Result]]) -> Result:
+    with asyncio.Runner(loop_factory=lambda: AppLoop(_application())) as runner:
+        return runner.run(work())  # type: ignore[arg-type]
+
+
+def _result(longest: float, extra: str) -> Result:
+    return Result(measured=longest, baseline=MOST_MS, unit="ms", ratio=longest / MOST_MS, extra=extra)
+
+
+async def _streams(folder: Path, model: str, seconds: float) -> Result:
+    app = _application()
+    seats = tuple(
+        Participant(id=f"p{place}", name=name, provider="openai", model=model)
+        for place, name in enumerate(("Ada", "Ben"))
+    )
+    async with at_window(folder) as person:
+        controller = person.window.controller
+        started = [
+            await controller.engine.debates.start(DebateSetup(topic=f"Topic {number}", participants=seats))
+            for number in range(STREAMS)
+        ]
+        controller.show_session(started[0])
+        await controller.debates.show_discussion(started[1])
+        await until(lambda: all(controller.engine.live(one).messages for one in started), 60)
+        await asyncio.sleep(1)
+        app.longest = 0.0
+        await asyncio.sleep(seconds)
+        longest = app.longest
+        for one in started:
+            await controller.engine.stop(one)
+    return _result(longest, f"{STREAMS} debates of 200 tokens/s, two of them on screen")
+
+
+def streams(short: bool) -> Result:
+    """The longest event while debates stream."""
+    _application()
+    server = WireServer("openai")
+    with tempfile.TemporaryDirectory() as folder, _server() as server.address:
+        os.environ.update(write_providers(Path(folder), [server]))
+        return _run(lambda: _streams(Path(folder), server.model, 2.0 if short else 10.0))
+
+
+async def _pages(folder: Path) -> Result:
+    app = _application()
+    await keep_all(folder)
+    found: list[tuple[float, str]] = []
+    async with at_window(folder) as person:
+
+        async def note(steps: Callable[[Person], object]) -> None:
+            app.longest = 0.0
+            async for name, _ in steps(person):  # type: ignore[attr-defined]
+                found.append((app.longest, name))
+                app.longest = 0.0
+
+        await note(every_page)
+        await note(every_dialog)
+    found.sort(reverse=True)
+    widest = ", ".join(f"{name} {longest:.0f} ms" for longest, name in found[:6])
+    over = sum(longest > MOST_MS for longest, _ in found)
+    return _result(found[0][0], f"{over} of {len(found)} pages and dialogs over {MOST_MS:g} ms: {widest}")
+
+
+def pages(short: bool) -> Result:
+    """The longest event while each page and dialog is opened for the first time."""
+    _application()
+    with tempfile.TemporaryDirectory() as folder:
+        return _run(lambda: _pages(Path(folder)))
+
+
+_NAME = "the window's longest callback, in CPU, against 8 ms: {}"
+BENCHMARKS = (
+    Benchmark(name=_NAME.format("8 debates of 200 tokens/s"), target=1.0, run=streams, long=True),
+    Benchmark(name=_NAME.format("opening every page and dialog"), target=1.0, run=pages, long=True),
+)
