@@ -348,6 +348,7 @@ def _parser(texts: Texts) -> _Parser:
     add(council, "--debate", text="council_debate", action="store_true")
     add(council, "--rounds", text="council_rounds", type=int, default=DEFAULT_COUNCIL_ROUNDS, metavar="1..5")
     add(council, "--judge", text="council_judge", default=ANY_JUDGE, metavar="PROVIDER/MODEL")
+    add(council, "--tools", text="council_tools", choices=[*DebateTools][:2], default=DebateTools.NONE)
     add(council, "--seed", text="council_seed", type=int, metavar="N")
     add(council, "--max-usd", text="max_usd", type=float, metavar="X")
     bench = command(CommandName.BENCH)

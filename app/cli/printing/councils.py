@@ -35,7 +35,7 @@ class CouncilPrinter:
 
     def message(self, message: Message) -> str:
         """Return a message of a council; "" for one that only Moot reads."""
-        if message.part not in SPOKEN:
+        if message.part not in SPOKEN or message.is_interim:
             return ""
         name = message.author.name
         if message.part == CouncilPart.QUESTION:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from app.core.message import CouncilPart, Message, MessageState
+from app.core.message import CouncilPart, Message, MessageState, Role
 from app.core.session import Debate, Participant, Point
 from app.engine.council.replies import MOST_OPTION, objects_in, one_line, same_words
 
@@ -97,6 +97,7 @@ class Record:
 
     def __init__(self, debate: Debate, messages: Sequence[Message]) -> None:
         self.debate = debate
+        self._all = messages
         messages = [one for one in messages if not one.is_interim]
         self.messages = messages
         places = [place for place, one in enumerate(messages) if one.part == CouncilPart.QUESTION]
@@ -127,6 +128,21 @@ class Record:
     def count(self, part: str) -> int:
         """Return how many messages of a part ended since all were asked."""
         return sum(one.part == part and one.ended for one in self.since)
+
+    def evidence(self) -> list[tuple[str, str]]:
+        """Return what tools found for the answers since all were asked, as (the call, its result), by participant."""
+        begun = self.since[0].id if self.since else ""
+        calls = {
+            (one.turn_id, call.id): f"{call.name} {call.arguments}"
+            for one in self._all
+            for call in one.tool_calls
+        }
+        found = [
+            (one.author.id, calls.get((one.turn_id, one.tool_call_id or ""), ""), one.content)
+            for one in self._all
+            if one.role == Role.TOOL and one.state == MessageState.DONE and one.id > begun
+        ]
+        return [(call, text) for each in self.debate.participants for who, call, text in found if who == each.id]
 
     def answers(self) -> dict[str, Message]:
         """Return everybody's latest answer to a question since all were asked, in the participants' order."""

@@ -32,6 +32,7 @@ from app.engine.turns.answer_style import length_words, temperature_of
 
 MOST_POINTS = 6
 MOST_QUOTE = 300
+MOST_EVIDENCE = 3_000
 SMALL_TOKENS = 160
 BALLOT_TOKENS = 400
 _MOST_SMALL = 6_000
@@ -218,7 +219,7 @@ def argued_text(
     return prompts.text(
         debate.language,
         prompt,
-        question="\n\n".join([record.asked_all.strip(), *_files(debate, prompts)]),
+        question="\n\n".join([record.asked_all.strip(), *_files(debate, prompts), *_evidence(record, lines)]),
         settled=settled,
         options=options,
         statements="\n\n".join(said),
@@ -246,6 +247,15 @@ def _argued(
         effort=speaker.effort,
         temperature=temperature_of(speaker.creativity),
     )
+
+
+def _evidence(record: Record, lines: Mapping[str, str]) -> list[str]:
+    """Return what tools found for the answers, numbered and cut: nobody argues from what others cannot see."""
+    found = [
+        f"e{number} ({one_line(call)}):\n{text.strip()[:MOST_EVIDENCE]}"
+        for number, (call, text) in enumerate(record.evidence(), 1)
+    ]
+    return [lines["evidence"], *found] if found else []
 
 
 def merge_request(

@@ -146,12 +146,20 @@ class CouncilRun(StatementRun):
         order = () if step.who else numbered(debate, self._live.messages)
         view = seen_by(debate, self._live.messages, step)
         plan, model, cleaners = self._plan(step, order, view)
-        turn = self._turn(plan, model, DebateTools.NONE)
+        turn = self._turn(plan, model, self._tools(step))
         taken = await self._stated(
             plan, turn, lambda message: (self._read(step, message, order, view, cleaners), {})
         )
         if taken.state == TurnState.HELD and taken.reason:
             self._held = taken.reason
+
+    def _tools(self, step: CouncilStep) -> str:
+        """Return what a step may use: an answer may read, what everybody is shown then; all else uses nothing."""
+        debate = self._live.debate_session.debate
+        if step.part != CouncilPart.ANSWER:
+            return DebateTools.NONE
+        tools = self._providers.tools(debate, participant_of(debate, step.who))
+        return DebateTools.READING if tools != DebateTools.NONE else DebateTools.NONE
 
     def _plan(
         self, step: CouncilStep, order: Sequence[Message], view: ReaderView

@@ -25,6 +25,7 @@ from app.gui.display.amounts import Spending
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.pages.chat.question_cards import QuestionCards
+from app.gui.transcript.feed import Feed
 from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.widgets.boxes import Stretch, vbox
 from app.gui.widgets.composer import Composer
@@ -181,21 +182,29 @@ class ConversationView(QWidget):
             self.cards.refresh()
         self.spending.add((event.message,))
 
+    def _feeds(self) -> Sequence[Feed]:
+        """Return what feeds the transcripts that show the session's turns."""
+        return (self.transcript.feed,)
+
     def show_calls(self, event: CallsStreamed) -> None:
         """Show the tool calls of a message while they are streamed."""
-        self.transcript.feed.calls_streamed(event)
+        for feed in self._feeds():
+            feed.calls_streamed(event)
 
     def show_tool_started(self, event: ToolStarted) -> None:
         """Show that a tool is running."""
-        self.transcript.feed.tool_started(event)
+        for feed in self._feeds():
+            feed.tool_started(event)
 
     def show_tool_finished(self, event: ToolFinished) -> None:
         """Show the result of a tool."""
-        self.transcript.feed.tool_finished(event)
+        for feed in self._feeds():
+            feed.tool_finished(event)
 
     def show_turn_finished(self, event: TurnFinished) -> None:
         """Show that a turn has ended."""
-        self.transcript.feed.turn_finished(event)
+        for feed in self._feeds():
+            feed.turn_finished(event)
 
     def show_retry(self, event: RetryScheduled) -> None:
         """Count down to the next try of a turn."""
