@@ -142,7 +142,9 @@ class Record:
             for one in self._all
             if one.role == Role.TOOL and one.state == MessageState.DONE and one.id > begun
         ]
-        return [(call, text) for each in self.debate.participants for who, call, text in found if who == each.id]
+        return [
+            (call, text) for each in self.debate.participants for who, call, text in found if who == each.id
+        ]
 
     def answers(self) -> dict[str, Message]:
         """Return everybody's latest answer to a question since all were asked, in the participants' order."""
