@@ -123,7 +123,7 @@ class Arguments:
     rounds: int = DEFAULT_ROUNDS
     seed: int | None = None
     verdict: bool = False
-    tools: str = DebateTools.NONE
+    tools: str = DebateTools.NONE.value
     no_differences: bool = False
     debate: bool = False
     max_usd: float = 0.0

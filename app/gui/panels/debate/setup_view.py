@@ -264,13 +264,19 @@ class SetupView(QWidget):
             self.seats,
             self._honesty,
             5,
-            hbox(self._labels["rounds"], (self.rounds, 1), self._rounds_value, spacing=10),
+            hbox(
+                self._labels["rounds"],
+                (self.rounds, 1),
+                self._rounds_value,
+                self._labels["tools"],
+                self.tools,
+                spacing=10,
+            ),
             5,
             hbox(self.context, STRETCH, self._choose),
             self._context_size,
             self._files,
             hbox(self.opening, STRETCH),
-            hbox(self._labels["tools"], STRETCH, self.tools),
             hbox(self.polls, STRETCH),
             hbox(self.verdict, self.judge, STRETCH, spacing=4),
             STRETCH,
@@ -310,8 +316,8 @@ class SetupView(QWidget):
         stops += [*self.mode.findChildren(Button), self.panels, self._add]
         for card in self.seats.made:
             stops += card.stops
-        stops += [self.rounds, self.context, self._choose, *self._files.findChildren(IconButton)]
-        stops += [self.opening, self.tools, self.polls, self.verdict, self.judge, self.start]
+        stops += [self.rounds, self.tools, self.context, self._choose, *self._files.findChildren(IconButton)]
+        stops += [self.opening, self.polls, self.verdict, self.judge, self.start]
         for before, after in itertools.pairwise(stops):
             QWidget.setTabOrder(before, after)
 
