@@ -292,8 +292,9 @@ class SetupView(QWidget):
         )
 
     def _connect(self) -> None:
+        words = self._language
         self.topic.textChanged.connect(self._refresh)
-        self.topic.long_text_given.connect(self._on_paste_refused)
+        self.topic.long_text_given.connect(lambda text: self.pasted.add((pasted_text(text, words),)))
         ticks = [one.toggled for one in (self.context, self.opening, self.polls, self.verdict)]
         for changed in (self.mode.chosen, self.rounds.valueChanged, self.tools.currentIndexChanged, *ticks):
             changed.connect(lambda _value: self._refresh())
@@ -386,9 +387,6 @@ class SetupView(QWidget):
         except BadInput as error:
             return self._language.problem(error.code, **error.details)
         return ""
-
-    def _on_paste_refused(self, text: str) -> None:
-        self.pasted.add((pasted_text(text, self._language),))
 
     def put_back_pasted(self, attachment: Attachment, place: int) -> None:
         """Put back a pasted text that was removed."""
