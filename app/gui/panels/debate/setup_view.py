@@ -244,6 +244,7 @@ class SetupView(QWidget):
 
     def _lay_out(self) -> None:
         body = QWidget()
+        rounds = (self._labels["rounds"], (self.rounds, 1), self._rounds_value)
         hbox(
             (self._warning_text, 1),
             self._warning_button,
@@ -264,14 +265,7 @@ class SetupView(QWidget):
             self.seats,
             self._honesty,
             5,
-            hbox(
-                self._labels["rounds"],
-                (self.rounds, 1),
-                self._rounds_value,
-                self._labels["tools"],
-                self.tools,
-                spacing=10,
-            ),
+            hbox(*rounds, self._labels["tools"], self.tools, spacing=10),
             5,
             hbox(self.context, STRETCH, self._choose),
             self._context_size,
