@@ -79,8 +79,8 @@ class ConversationView(QWidget):
         self.find_bar.step_requested.connect(self._on_find_step)
         self.find_bar.closed.connect(self.transcript.setFocus)
         composer.text_changed.connect(self._on_text_changed)
-        self._answers: dict[str, str] = {}
-        self.cards = QuestionCards(language, look, self.transcript, self._answers)
+        self._unsent_answers: dict[str, str] = {}
+        self.cards = QuestionCards(language, look, self.transcript, self._unsent_answers)
         self._connect_cards()
         look.changed.connect(lambda: self.transcript.set_theme(look.tokens))
         language.changed.connect(lambda: self.transcript.set_texts(language.texts))
@@ -224,7 +224,7 @@ class ConversationView(QWidget):
     @property
     def draft(self) -> Draft:
         """The unsent draft."""
-        return Draft(text=self.composer.box.toPlainText(), answers=dict(self._answers))
+        return Draft(text=self.composer.box.toPlainText(), answers=dict(self._unsent_answers))
 
     def set_draft(self, draft: Draft) -> None:
         """Show the unsent draft of this session."""

@@ -226,7 +226,7 @@ class ChatPage(ConversationView):
             draft = replace(self._set_aside, rewriting=written)
         else:
             draft = Draft(text=text, attachments=attachments)
-        return replace(draft, answers=dict(self._answers), queued=dict(self._queued))
+        return replace(draft, answers=dict(self._unsent_answers), queued=dict(self._queued))
 
     def change_draft(self, draft: Draft) -> None:
         """Show and report another draft of this session."""
