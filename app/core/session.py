@@ -366,10 +366,7 @@ class Session:
 
     def allowing(self, always: Iterable[str]) -> dict[str, object]:
         """Return the changed field of the session where these tools need not ask again, and no others."""
-        kept = tuple(dict.fromkeys(always))
-        if self.debate is not None:
-            return {"debate": replace(self.debate, always=kept)}
-        return {"chat": replace(self.chat, always=kept)} if self.chat is not None else {}
+        return self._with(always=tuple(dict.fromkeys(always)))
 
     @property
     def unused_summaries(self) -> tuple[str, ...]:
@@ -385,14 +382,14 @@ class Session:
 
     def without_summaries(self, ids: Iterable[str]) -> dict[str, object]:
         """Return the changed field of the session where the user does not want these summaries used, and all others."""
-        return self._sending(unused_summaries=tuple(sorted(ids)))
+        return self._with(unused_summaries=tuple(sorted(ids)))
 
     def with_pin(self, message_id: str, *, pinned: bool) -> dict[str, object]:
         """Return the changed field of the session where a message is pinned, as the last one, or is no longer."""
         others = tuple(one for one in self.pinned if one != message_id)
-        return self._sending(pinned=(*others, message_id) if pinned else others)
+        return self._with(pinned=(*others, message_id) if pinned else others)
 
-    def _sending(self, **changed: tuple[str, ...]) -> dict[str, object]:
+    def _with(self, **changed: tuple[str, ...]) -> dict[str, object]:
         if self.debate is not None:
             return {"debate": replace(self.debate, **changed)}  # type: ignore[arg-type]
         return {"chat": replace(self.chat, **changed)} if self.chat is not None else {}  # type: ignore[arg-type]

@@ -183,8 +183,8 @@ class ConversationView(QWidget):
         self.spending.add((event.message,))
 
     def _feeds(self) -> Sequence[Feed]:
-        """Return what feeds the transcripts that show the session's turns."""
-        return (self.transcript.feed,)
+        """Return what feeds the transcripts: there are several where answers stand side by side."""
+        return [each.feed for each in self.findChildren(TranscriptView)]
 
     def show_calls(self, event: CallsStreamed) -> None:
         """Show the tool calls of a message while they are streamed."""

@@ -28,7 +28,6 @@ from app.gui.pages.council.options_dialog import OptionsDialog
 from app.gui.pages.council.verdict_page import VerdictPage
 from app.gui.pages.council.worth_card import Judged
 from app.gui.panels.conversation_view import ConversationView
-from app.gui.transcript.feed import Feed
 from app.gui.widgets.badge import initials
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.composer import Composer, TextBox
@@ -156,9 +155,6 @@ class CouncilPage(ConversationView):
     def show_text(self, message_id: str, text: str, thinking: str) -> None:
         if column := self._columns.get(self._column_of.get(message_id, "?")):
             column.transcript.feed.append_text(message_id, text, thinking)
-
-    def _feeds(self) -> Sequence[Feed]:
-        return [column.transcript.feed for column in self._columns.values()]
 
     def show_finished(self, event: MessageFinished) -> None:
         message = event.message
