@@ -98,7 +98,8 @@ class Record:
     def __init__(self, debate: Debate, messages: Sequence[Message]) -> None:
         self.debate = debate
         self._all = messages
-        messages = [one for one in messages if not one.is_interim]
+        if any(one.tool_calls for one in messages):
+            messages = [one for one in messages if not one.is_interim]
         self.messages = messages
         places = [place for place, one in enumerate(messages) if one.part == CouncilPart.QUESTION]
         whole = [place for place in places if not to(messages[place])]
