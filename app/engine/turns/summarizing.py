@@ -191,7 +191,9 @@ class Summarizing:
             if part is None or refused:
                 return True
             count -= replaced
-        return made or (count > limit and (self._prune(turn, limit) or await self._note_turn(turn, limit)))
+        return made or (
+            count > limit and (await self._prune(turn, limit) or await self._note_turn(turn, limit))
+        )
 
     async def note_own(self, turn: AgentTurn) -> None:
         """Write notes of a member's own where the summary for all leaves out much of what its tools returned."""
@@ -212,7 +214,7 @@ class Summarizing:
             replaces=sum(past.tokens for past in turns) + tokens_of(before, turn.agent_model.model),
         )
         if text := await self._written(turn, wanted, SummaryNote.AUTO):
-            self._write(turn, text, summary.through, replaces=wanted.replaces, agent_id=turn.agent.id)
+            await self._write(turn, text, summary.through, replaces=wanted.replaces, agent_id=turn.agent.id)
 
     def _summary_for_all(self, turn: AgentTurn) -> Message | None:
         """Return the summary for all that a member of a group gets, None where it gets none or has had notes of its own."""
@@ -268,7 +270,7 @@ class Summarizing:
             return 0
         own = self._needs_own(turn, covered, history.summary)
         agent_id = turn.agent.id if own else ""
-        self._write(turn, text, through, replaces=replaces, agent_id=agent_id)
+        await self._write(turn, text, through, replaces=replaces, agent_id=agent_id)
         return replaces - tokens_of(text.content, turn.agent_model.model)
 
     def _up_to(self, history: History, place: int, *, alone: bool) -> tuple[History, str]:
@@ -343,7 +345,7 @@ class Summarizing:
         helper = directory.helper_for(self._live.messages, own, imported=imported)
         return None if helper.name == own.name else helper
 
-    def _prune(self, turn: AgentTurn, limit: int) -> bool:
+    async def _prune(self, turn: AgentTurn, limit: int) -> bool:
         """Shorten what tools returned early in the turn; say whether anything was."""
         _, messages = notes_and_rest(self._live, turn.turn_id)
         done = usable_summaries(self._live, turn.turn_id)
@@ -351,7 +353,7 @@ class Summarizing:
         if not results:
             return False
         text = _Summary(pruned_text(messages, results), SummaryNote.PRUNED)
-        self._write_of_turn(turn, text, results[-1], replaces)
+        await self._write_of_turn(turn, text, results[-1], replaces)
         return True
 
     async def _note_turn(self, turn: AgentTurn, limit: int) -> bool:
@@ -383,19 +385,21 @@ class Summarizing:
         text = await self._written(turn, wanted, SummaryNote.AUTO)
         if text is None:
             return False
-        self._write_of_turn(turn, text, last, replaces)
+        await self._write_of_turn(turn, text, last, replaces)
         return True
 
-    def _write_of_turn(self, turn: AgentTurn, text: _Summary, last: Message, replaces: int) -> None:
+    async def _write_of_turn(self, turn: AgentTurn, text: _Summary, last: Message, replaces: int) -> None:
         """Keep a summary of a turn's messages up to one."""
         of = {"through_message": last.id, "agent_id": turn.agent.id}
-        self._write(turn, text, turn.turn_id, replaces=replaces, **of)
+        await self._write(turn, text, turn.turn_id, replaces=replaces, **of)
 
-    def _write(self, turn: AgentTurn, text: _Summary, through: str, **fields: object) -> None:
+    async def _write(self, turn: AgentTurn, text: _Summary, through: str, **fields: object) -> None:
         told = {"model": text.model, "usage": text.usage, "note": text.note}
         message = summary_message(turn.author, text.content, through=through, **told, **fields)
         self._context.budget.note_answer(message)
         write_summary(self._live, message, turn.turn_id)
+        # The call that follows may outlive this process: the summary must not be asked for again.
+        await self._services.store.flush(self._live.id)
 
     def _show(self, reason: str) -> None:
         if self._live.session.status == Status.RUNNING:
