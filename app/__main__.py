@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 BAD_INPUT = 2
-CHILD_PROGRAMS = ("--model-host", "--embedded-server", "--tool-host", "--file-reader")
+CHILD_PROGRAMS = ("--model-host", "--embedded-server", "--tool-host", "--file-reader", "--model-fetch")
 
 
 def main() -> int:
@@ -86,6 +86,10 @@ def _child_program(name: str) -> int:
         from app.files.file_reader.__main__ import main as file_reader
 
         return file_reader()
+    if name == "--model-fetch":
+        from app.providers.model_fetch import main as model_fetch
+
+        return model_fetch()
     from app.providers.embedded_server import main as embedded_server
 
     return embedded_server()

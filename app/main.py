@@ -22,11 +22,15 @@ FIRST_PAINT_S = 2.0
 
 
 async def open_window(
-    data_dir: Path | None = None, *, language: str | None = None, theme: str | None = None
+    data_dir: Path | None = None,
+    *,
+    language: str | None = None,
+    theme: str | None = None,
+    catalogue: Path | None = None,
 ) -> "MainWindow":
     """Open the window on a data directory and return it shown, with its engine.
 
-    Runs on a Qt event loop (`app.gui.desktop.event_loop`). Raises DataDirectoryBusy, StorageError.
+    `catalogue` lists other models for download than those that come with Moot. Runs on a Qt event loop (`app.gui.desktop.event_loop`). Raises DataDirectoryBusy, StorageError.
     """
     import asyncio
 
@@ -39,7 +43,7 @@ async def open_window(
 
     from app.startup import complete
 
-    return await complete(window, paths, *_chosen(paths, language, theme))
+    return await complete(window, paths, *_chosen(paths, language, theme), catalogue)
 
 
 def run_window(data_dir: Path, *, language: str = "", theme: str = "") -> int:

@@ -5,6 +5,7 @@ import contextlib
 import functools
 import signal
 import sys
+from pathlib import Path
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QIcon
@@ -46,8 +47,13 @@ async def run(window: MainWindow, paths: DataPaths, language: str, theme: str) -
     return 0
 
 
-async def complete(window: MainWindow, paths: DataPaths, language: str, theme: str) -> MainWindow:
-    """Add the widgets, the engine and the controllers. Closes the window and raises MootError if that fails."""
+async def complete(
+    window: MainWindow, paths: DataPaths, language: str, theme: str, catalogue: Path | None = None
+) -> MainWindow:
+    """Add the widgets, the engine and the controllers. Closes the window and raises MootError if that fails.
+
+    `catalogue` is that of `open_moot`.
+    """
     application = QApplication.instance()
     assert isinstance(application, QApplication)
     resources = resources_dir()
@@ -57,7 +63,7 @@ async def complete(window: MainWindow, paths: DataPaths, language: str, theme: s
     look.setParent(window)
     window.setWindowIcon(QIcon(str(resources / "icons" / "moot.svg")))
     try:
-        await _connect_engine(window, paths, words, look)
+        await _connect_engine(window, paths, words, look, catalogue)
     except MootError:
         await window.shutdown()
         raise
@@ -65,8 +71,10 @@ async def complete(window: MainWindow, paths: DataPaths, language: str, theme: s
     return window
 
 
-async def _connect_engine(window: MainWindow, paths: DataPaths, words: Language, look: Look) -> None:
-    moot = await open_moot(paths.root, language=words.name, look_up_keys=False)
+async def _connect_engine(
+    window: MainWindow, paths: DataPaths, words: Language, look: Look, catalogue: Path | None
+) -> None:
+    moot = await open_moot(paths.root, language=words.name, look_up_keys=False, catalogue=catalogue)
     server = ControlServer(paths.control, functools.partial(run_for_another, moot), window.come_forward)
     await server.start()
     await moot.engine.drafts.load()

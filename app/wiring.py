@@ -72,9 +72,16 @@ class Moot:
 
 
 async def open_moot(
-    data_dir: Path, *, write: bool = True, language: str = "", look_up_keys: bool = True
+    data_dir: Path,
+    *,
+    write: bool = True,
+    language: str = "",
+    look_up_keys: bool = True,
+    catalogue: Path | None = None,
 ) -> Moot:
     """Open a data directory, with `write` as its only writer. Without `look_up_keys` the caller does that later.
+
+    `catalogue` lists other models for download than those that come with Moot.
 
     Raises DataDirectoryBusy if another process writes it, StorageError if it cannot be used.
     """
@@ -86,7 +93,7 @@ async def open_moot(
     else:
         await asyncio.to_thread(check_owner, paths.root)
     try:
-        moot = await _open(paths, lock, language)
+        moot = await _open(paths, lock, language, catalogue)
         if look_up_keys:
             await moot.look_up_keys()
     except BaseException:
@@ -96,7 +103,7 @@ async def open_moot(
     return moot
 
 
-async def _open(paths: DataPaths, lock: WriterLock | None, language: str) -> Moot:
+async def _open(paths: DataPaths, lock: WriterLock | None, language: str, catalogue: Path | None) -> Moot:
     if lock is not None:
         await asyncio.to_thread(make_private, paths.root)
         await asyncio.to_thread(upgrade, paths, FileSystem())
@@ -129,6 +136,7 @@ async def _open(paths: DataPaths, lock: WriterLock | None, language: str) -> Moo
         log_dir=paths.logs,
         model_file=functools.partial(find_model, paths.root),
         model_folder=paths.root / "models",
+        catalogue=catalogue or resources_dir() / "models" / "catalogue.json",
         book=FactBook(documents.known_models(), documents.save_known_models if lock is not None else None),
     )
 

@@ -109,10 +109,15 @@ class Person:
 
 @asynccontextmanager
 async def at_window(
-    data_dir: Path, *, language: str = "en", theme: str = "light", size: tuple[int, int] = (1440, 900)
+    data_dir: Path,
+    *,
+    language: str = "en",
+    theme: str = "light",
+    size: tuple[int, int] = (1440, 900),
+    catalogue: Path | None = None,
 ) -> AsyncIterator[Person]:
     """Open the window on a data directory; close it whatever happens."""
-    window = await open_window(data_dir, language=language, theme=theme)
+    window = await open_window(data_dir, language=language, theme=theme, catalogue=catalogue)
     window.resize(*size)
     try:
         # A person does not act before the window has settled.

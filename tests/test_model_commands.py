@@ -2,8 +2,10 @@
 
 import asyncio
 import json
+import re
 import sys
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,13 +14,18 @@ from app.cli.commands.sessions import run_command
 from app.cli.control import hand_over
 from app.cli.parser import Action, Arguments, CommandName, parse_arguments
 from app.cli.printing.lines import load_texts
+from app.core.catalog import LOCAL
 from app.core.errors import BadInput, NotFound
+from app.core.local_models import LocalModel
+from app.core.provider import Finished, ModelRequest
 from app.providers import model_file
-from app.storage.paths import DataPaths
+from app.providers.model_file import find_model
+from app.storage.paths import DataPaths, resources_dir
 from app.wiring import Moot, open_moot
 from tests.app_driver import at_window, until
 from tests.asked import Answers
 from tests.providers.test_model_file import downloader, small
+from tests.wire.hub import hub
 
 __all__ = ["small"]
 
@@ -41,8 +48,7 @@ async def run(moot: Moot, arguments: Arguments, *answers: str | None) -> tuple[i
 
 async def listed(moot: Moot) -> dict[str, object]:
     _, out = await run(moot, Arguments(command=CommandName.MODELS, json=True))
-    [row] = json.loads(out.out)
-    return row
+    return json.loads(out.out)[0]
 
 
 async def test_a_model_is_fetched_and_removed(
@@ -57,7 +63,8 @@ async def test_a_model_is_fetched_and_removed(
 
     status, out = await run(moot, GET_IT, "y")
     assert (status, out.out.splitlines()[-1]) == (0, f"Installed smollm2-135m: {file}")
-    assert await listed(moot) == {"id": ID, "state": "installed", "size": len(small), "path": str(file)}
+    row = await listed(moot)
+    assert (row["id"], row["state"], row["size"], row["path"]) == (ID, "installed", len(small), str(file))
     assert (await run(moot, GET_IT))[0] == 0  # and nobody is asked
 
     with pytest.raises(BadInput, match="needs_yes"):
@@ -129,6 +136,105 @@ async def test_a_file_that_moot_did_not_fetch_is_left_alone(
 async def test_a_model_that_nobody_knows_is_named(moot: Moot) -> None:
     with pytest.raises(NotFound, match="model_not_found"):
         await run(moot, Arguments(command=CommandName.MODELS, action=Action.GET, name="gpt-9"))
+
+
+async def test_a_model_of_the_catalogue_is_downloaded_offered_checked_and_removed(
+    data_dir: Path, tmp_path: Path
+) -> None:
+    content = bytes(range(256)) * 4_000
+    with hub(content) as served:
+        entry = {
+            "id": "tiny",
+            "name": "Tiny",
+            "size": len(content),
+            "sha256": served.sha256,
+            "file": "t.gguf",
+        }
+        entry |= {"repo": "a/b", "revision": "0" * 40, "licence": "MIT", "memory": 1}
+        catalogue = tmp_path / "catalogue.json"
+        catalogue.write_text(json.dumps([entry, entry | {"id": "huge", "computer_gb": 9_000}]))
+        moot = await open_moot(data_dir, catalogue=catalogue)
+        engine = moot.engine
+        await engine.save_settings(replace(engine.settings(), model_source=f"{served.address}/ok"))
+        get = Arguments(command=CommandName.MODELS, action=Action.GET, name="tiny", yes=True)
+        status, out = await run(moot, get)
+        assert (status, out.out.splitlines()[-1].startswith("Installed tiny: ")) == (0, True)
+        [local] = [one for one in engine.providers() if one.config.kind == LOCAL]
+        assert (local.models, local.ready, moot.models.is_free(LOCAL)) == (("tiny",), True, True)
+        assert (await run(moot, replace(get, action=Action.CHECK)))[0] == 0
+
+        file = data_dir / "models" / "tiny" / "t.gguf"
+        file.write_bytes(content[:-1] + b"x")
+        with pytest.raises(BadInput, match="model_damaged"):
+            await run(moot, replace(get, action=Action.CHECK))
+        with pytest.raises(BadInput, match="model_too_large"):
+            await run(moot, replace(get, name="huge"))
+
+        status, out = await run(moot, replace(get, action=Action.REMOVE, json=True))
+        assert (status, json.loads(out.out)["state"], file.exists()) == (0, "missing", False)
+        assert not [one for one in engine.providers() if one.config.kind == LOCAL]
+
+        await engine.save_settings(replace(engine.settings(), model_source=f"{served.address}/missing"))
+        status, out = await run(moot, replace(get, json=True))
+        assert (status, json.loads(out.out)["code"]) == (1, "model_fetch_missing")
+        assert "Tiny" in out.err[0]
+
+        await engine.save_settings(replace(engine.settings(), model_source=f"{served.address}/slow"))
+        interrupted = asyncio.Event()
+        getting = asyncio.create_task(run_command(moot, get, Answers(), interrupted))
+        await until(lambda: any((data_dir / "models" / "tiny").glob("*.part")), 20)
+        interrupted.set()
+        assert await asyncio.wait_for(getting, 10) == 4
+        await moot.close()
+
+
+@pytest.mark.timeout(120)
+async def test_a_file_of_the_users_own_answers_before_it_is_listed(data_dir: Path, tmp_path: Path) -> None:
+    moot = await open_moot(data_dir)
+    own = await asyncio.to_thread(find_model)
+    assert own is not None
+    add = Arguments(command=CommandName.MODELS, action=Action.ADD, name=str(own))
+    status, _ = await run(moot, add)
+    [local] = [one for one in moot.engine.providers() if one.config.kind == LOCAL]
+    [name] = local.models
+    assert status == 0
+    # It has told what it can do: the small model chooses no tools, so Moot offers them one at a time.
+    assert moot.models.known_facts(LOCAL, name).tools is False
+    request = ModelRequest(
+        provider=LOCAL, model=name, messages=({"role": "user", "content": "Say yes."},), max_tokens=8
+    )
+    pieces = [piece async for piece in moot.models.stream(request)]
+    assert isinstance(pieces[-1], Finished) and any(getattr(piece, "text", "") for piece in pieces)
+
+    for content, code in ((b"no model", "not_gguf"), (own.read_bytes()[:5_000], "damaged")):
+        bad = tmp_path / "bad.gguf"
+        bad.write_bytes(content)
+        with pytest.raises(BadInput, match=f"gguf_{code}"):
+            await run(moot, replace(add, name=str(bad)))
+    await run(moot, Arguments(command=CommandName.MODELS, action=Action.REMOVE, name=name, yes=True))
+    assert own.exists()
+    await moot.close()
+
+
+def test_the_catalogue_names_what_it_offers_exactly() -> None:
+    entries = json.loads((resources_dir() / "models" / "catalogue.json").read_text(encoding="utf-8"))
+    closed = ("google/", "meta-llama/", "mistralai/")
+    wrong = []
+    for entry in entries:
+        model = LocalModel(**entry)
+        pinned = re.fullmatch(r"[0-9a-f]{40}", model.revision) and re.fullmatch(r"[0-9a-f]{64}", model.sha256)
+        whole = (
+            model.size > 0
+            and model.memory > model.size
+            and model.computer_gb
+            and model.file.endswith(".gguf")
+        )
+        told = model.licence and model.licence_page.startswith("https://") and model.languages
+        said = set(model.about) == {"en", "ko"} and all(model.about.values())
+        if not (pinned and whole and told and said) or model.repo.startswith(closed):
+            wrong.append(model.id)
+    assert wrong == []
+    assert len({entry["id"] for entry in entries}) == len(entries)
 
 
 def test_what_is_typed_is_read() -> None:

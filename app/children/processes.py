@@ -11,6 +11,7 @@ MODEL_HOST = "app.providers.model_host"
 EMBEDDED_SERVER = "app.providers.embedded_server"
 TOOL_HOST = "app.tools.tool_host"
 FILE_READER = "app.files.file_reader"
+MODEL_FETCH = "app.providers.model_fetch"
 
 _PROJECT = Path(__file__).resolve().parents[2]
 _PARENT_VARIABLE = "MOOT_PARENT"
@@ -68,7 +69,7 @@ def own_environment() -> dict[str, str]:
 
 
 def child_command(program: str) -> list[str]:
-    """Return the command that runs MODEL_HOST, EMBEDDED_SERVER, TOOL_HOST or FILE_READER."""
+    """Return the command that runs MODEL_HOST, EMBEDDED_SERVER, TOOL_HOST, FILE_READER or MODEL_FETCH."""
     if getattr(sys, "frozen", False):
         return [sys.executable, "--" + program.rpartition(".")[2].replace("_", "-")]
     return [sys.executable, "-m", program]

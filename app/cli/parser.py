@@ -80,6 +80,8 @@ class Action(StrEnum):
     DENY = "deny"
     SET = "set"
     GET = "get"
+    ADD = "add"
+    CHECK = "check"
     REMOVE = "remove"
     RETRY = "retry"
     SKIP = "skip"
@@ -401,12 +403,8 @@ def _parser(texts: Texts) -> _Parser:
         add(made, "session", text="session_id", metavar="SESSION")
     step, export = of_a_session[CommandName.STEP], of_a_session[CommandName.EXPORT]
     add(step, "step", text="step_id", metavar="STEP")
-    add(
-        step,
-        "action",
-        text="action",
-        choices=[one.value for one in (Action.RETRY, Action.SKIP, Action.ACCEPT)],
-    )
+    on_steps = [one.value for one in (Action.RETRY, Action.SKIP, Action.ACCEPT)]
+    add(step, "action", text="action", choices=on_steps)
     reply = of_a_session[CommandName.REPLY]
     add(reply, "text", text="text", metavar="TEXT")
     for made in (ask, reply):
@@ -443,7 +441,8 @@ def _parser(texts: Texts) -> _Parser:
 
     servers = divided(CommandName.SERVERS, (Action.ALLOW, "NAME"), (Action.DENY, "NAME"))
     divided(CommandName.KEYS, (Action.SET, "PROVIDER"), (Action.REMOVE, "PROVIDER"))
-    models = divided(CommandName.MODELS, (Action.GET, "ID"), (Action.REMOVE, "ID"))
+    on_models = ((Action.GET, "ID"), (Action.REMOVE, "ID"), (Action.ADD, "FILE"), (Action.CHECK, "ID"))
+    models = divided(CommandName.MODELS, *on_models)
     for part in (servers[Action.ALLOW], models[Action.GET], models[Action.REMOVE]):
         add(part, "--yes", text="agree", action="store_true")
     return parser

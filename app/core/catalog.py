@@ -17,6 +17,8 @@ COMPATIBLE = "openai-compatible"
 EMBEDDED_MODEL = "smollm2-135m"
 EMBEDDED_BYTES = 98_362_432
 EMBEDDED_WINDOW = 8_192
+# Models that were downloaded to this computer; each runs in a llama.cpp server that Moot starts.
+LOCAL = "local"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,10 +99,24 @@ USUAL: tuple[ProviderKind, ...] = (
         models=(EMBEDDED_MODEL,),
         local=True,
         needs_key=False,
+        in_moot=True,
         form=RequestForm.TRANSCRIPT,
         guided=True,
         images=False,
         calls_at_once=4,
+    ),
+    ProviderKind(
+        kind=LOCAL,
+        label="Downloaded models",
+        voice="Local",
+        route="openai",
+        base_url="",
+        models=(),
+        local=True,
+        needs_key=False,
+        in_moot=True,
+        images=False,
+        calls_at_once=2,
     ),
 )
 
@@ -204,4 +220,6 @@ def shown_label(status: ProviderStatus, words: Callable[[str], str]) -> str:
     """Return a provider's name; only those that say what it is are translated."""
     if status.label == _COMPATIBLE_LABEL:
         return words("provider.compatible")
-    return words("provider.embedded.label") if status.config.kind == EMBEDDED else status.label
+    if status.config.kind in (EMBEDDED, LOCAL) and not status.config.label:
+        return words(f"provider.{status.config.kind}.label")
+    return status.label

@@ -65,6 +65,7 @@ class FailureKind(StrEnum):
     PICTURE = "picture"
     NO_KEY = "no_key"
     NOT_INSTALLED = "not_installed"
+    NO_MEMORY = "no_memory"
     HOST = "host"
     BUDGET_MONTH = "budget_month"
     REDIRECTED = "redirected"

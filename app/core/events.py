@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from app.core.local_models import FetchProgress
 from app.core.message import Author, Message, Prompt, ToolCall, Usage
 from app.core.session import Plan, Session
 from app.core.workflow import StepState
@@ -202,7 +203,15 @@ class ServersChanged(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelsChanged(Event):
-    """A terminal fetched or removed a model of this computer; `session_id` is ""."""
+    """A model of this computer was downloaded, paused, added or removed; `session_id` is ""."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelFetching(Event):
+    """A model is being downloaded; `session_id` is ""."""
+
+    model: str
+    progress: FetchProgress
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
+from app.core.local_models import LocalModel, LocalModelFiles
 from app.core.model_facts import Effort, ModelFacts
 from app.core.usage import Price
 
@@ -82,15 +83,6 @@ class TestResult:
     models: tuple[str, ...] = ()
     failure: str = ""
     detail: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LocalModel:
-    """A model that runs on this computer: the size of its file in bytes, and its path, "" while it is missing."""
-
-    id: str
-    size: int
-    path: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,6 +210,11 @@ Delta = Text | CallPiece | PicturePiece | Finished
 
 class Models(Protocol):
     """The plug that knows the providers and calls their models."""
+
+    @property
+    def local(self) -> LocalModelFiles:
+        """The plug that keeps the files of downloaded models."""
+        ...
 
     def stream(self, request: ModelRequest) -> AsyncIterator[Delta]:
         """Ask; yield Text and CallPiece pieces, then exactly one Finished. Closing the iterator or

@@ -12,7 +12,6 @@ from app.core.events import utc_now
 from app.core.model_facts import ModelFacts
 from app.core.provider import (
     FoundServer,
-    LocalModel,
     ModelList,
     Models,
     ProviderConfig,
@@ -100,14 +99,6 @@ class Connections:
     def can_fetch_embedded(self) -> bool:
         """Say whether the embedded model could work here but its file is missing."""
         return self._models.can_fetch_embedded()
-
-    def local_models(self) -> tuple[LocalModel, ...]:
-        """Return the models that can run on this computer without a server, including those that were not fetched yet."""
-        return (self._models.embedded_model(),)
-
-    async def remove_embedded(self) -> None:
-        """Delete the built-in model's file. Raises BadInput where Moot did not fetch it, StorageError."""
-        await self._models.remove_embedded()
 
     async def fetch_embedded(self, progress: Callable[[int, int], None]) -> None:
         """Fetch the built-in model's file and check its hash. Raises MootError; cancelling leaves nothing."""

@@ -59,6 +59,7 @@ from app.engine.library.agents import AgentDirectory, AgentModel, Assistants
 from app.engine.library.folders import Folders
 from app.engine.library.saved_prompts import SavedPrompts
 from app.engine.live_session import LiveSession
+from app.engine.local_models import LocalModels
 from app.engine.prompts import Prompts
 from app.engine.providers import (
     Keys,
@@ -188,6 +189,7 @@ class Engine:
         self.queues = Queues(self._slots, self._directory, documents, bus)
         self.keys = Keys(documents, plugs.secrets, bus, self.providers)
         self.connections = Connections(documents, models, self.providers, self.save_provider, self.keys.set)
+        self.local_models = LocalModels(documents, models, bus, self.settings, self.save_provider)
         self.archive = Archive(
             plugs.archive,
             store,
@@ -322,13 +324,12 @@ class Engine:
     async def shutdown(self) -> None:
         """Pause all sessions, write what is left, and close the files."""
         await self.drafts.close()
+        await self.local_models.close()
         await self._sessions.close()
         await self._slots.close()
         await self._calls.close()
         await self.usage.close()
         await self._store.close()
-
-    # Providers and settings
 
     def providers(self) -> list[ProviderStatus]:
         """Return every provider with what it lacks."""
@@ -428,9 +429,8 @@ class Engine:
 
     def _policy(self, agent_id: str) -> Busy:
         agent = self._directory.agent(agent_id)
-        return policy_of(
-            agent.busy if agent else None, agent.role if agent else agent_id.removeprefix(MADE_FOR)
-        )
+        role = agent.role if agent else agent_id.removeprefix(MADE_FOR)
+        return policy_of(agent.busy if agent else None, role)
 
     def _on_events(self, batch: Sequence[Event]) -> None:
         if any(isinstance(event, AssistantsChanged) for event in batch):

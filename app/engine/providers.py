@@ -90,7 +90,7 @@ def status_of(
     elif needs_key and not key_source:
         unread = secrets.unread.get(key_place(config))
         problem = f"keyring_{unread}" if unread else ProviderProblem.NO_KEY
-    elif not base_url:
+    elif not base_url and not kind.in_moot:
         problem = ProviderProblem.NO_ADDRESS
     elif not models:
         problem = ProviderProblem.NO_MODEL

@@ -12,7 +12,8 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from app.children.processes import FILE_READER, child_command, child_environment
+from app.children.jobs import child_process
+from app.children.processes import FILE_READER
 from app.core.errors import BadInput
 from app.core.files import (
     DOCUMENT_TYPES,
@@ -114,36 +115,14 @@ async def _ask(request: Mapping[str, Any], on_progress: Progress) -> tuple[dict[
 
     Returns None if it ended without that.
     """
-    process = await asyncio.create_subprocess_exec(
-        *child_command(FILE_READER),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
-        env=child_environment(),
-    )
-    assert process.stdin is not None
-    ended = False
-    try:
-        result = await _result(process, request, on_progress)
-        ended = True
-        return result
-    finally:
-        if not ended:
-            with contextlib.suppress(ProcessLookupError):
-                process.kill()
-        process.stdin.close()
-        # It ends by itself after its answer, at once.
-        await asyncio.shield(process.wait())
+    async with child_process(FILE_READER, request) as process:
+        return await _result(process, on_progress)
 
 
 async def _result(
-    process: asyncio.subprocess.Process, request: Mapping[str, Any], on_progress: Progress
+    process: asyncio.subprocess.Process, on_progress: Progress
 ) -> tuple[dict[str, Any], bytes] | None:
-    assert process.stdin is not None
     assert process.stdout is not None
-    with contextlib.suppress(OSError):
-        process.stdin.write(json.dumps(request).encode("ascii") + b"\n")
-        await process.stdin.drain()
     with contextlib.suppress(asyncio.IncompleteReadError):
         while line := await process.stdout.readline():
             answer: dict[str, Any] = json.loads(line)

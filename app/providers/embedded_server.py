@@ -1,132 +1,83 @@
-"""The built-in model's server: llama.cpp over HTTP in a process of its own, and what starts and watches it.
+"""Child program: a llama.cpp server for one model file, the built-in one or one that was downloaded.
 
-The program is run as `python -m app.providers.embedded_server MODEL_FILE`, with its key in `MOOT_EMBEDDED_KEY`.
+It is run as `python -m app.providers.embedded_server SPEC`, with a `ServerSpec` as JSON and its key in `MOOT_EMBEDDED_KEY`.
 """
 
-import asyncio
-import contextlib
-import dataclasses
 import json
 import os
-import secrets
+import platform
 import signal
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
 
-from app.children.processes import EMBEDDED_SERVER, child_command, child_environment, end_with_parent
-from app.core.catalog import EMBEDDED_WINDOW
-from app.core.errors import FailureKind, ProviderError
-
-if TYPE_CHECKING:
-    from app.providers.model_host.request import ModelCall
+from app.children.processes import end_with_parent
 
 KEY_VARIABLE = "MOOT_EMBEDDED_KEY"
 THREADS_VARIABLE = "MOOT_EMBEDDED_THREADS"
-_START_SECONDS = 120.0
-_STOP_SECONDS = 2.0
-# The exit codes of an illegal instruction, on POSIX and on Windows.
-_ILLEGAL_INSTRUCTION = (-4, 0xC000001D, -1073741795)
-_NO_CPU = "cpu: the built-in model needs a processor with AVX2"
+_MOST_THREADS = 8
+# A file that is tried for the first time may be made to take all memory.
+_TRIAL_ADDRESS_SPACE = 2
 
 
-class EmbeddedServer:
-    """The server's process: started at the first request, and again after it has died."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerSpec:
+    """How a model file is run: `model` is the name it answers to, `n_ctx` its context in tokens, `slots` how many
+    answers it writes at once, `memory` the estimated need in bytes. A `trial` runs with limits.
+    """
 
-    def __init__(self) -> None:
-        self._process: asyncio.subprocess.Process | None = None
-        self._base_url = ""
-        self._key = ""
-        self._starting = asyncio.Lock()
+    model: str
+    file: str
+    n_ctx: int
+    slots: int
+    memory: int
+    idle_seconds: int = -1
+    trial: bool = False
 
-    async def address(self, call: "ModelCall") -> "ModelCall":
-        """Return the call with the server's address and key. Raises ProviderError."""
-        await self.start(call.model_file)
-        return dataclasses.replace(call, base_url=self._base_url, key=self._key)
+    @classmethod
+    def of(cls, fields: Mapping[str, Any]) -> "ServerSpec":
+        """Read a JSON object."""
+        return cls(**fields)
 
-    async def start(self, model_file: str) -> None:
-        """Start the server unless it runs. Raises ProviderError (not_installed, host)."""
-        async with self._starting:
-            if self._process is not None and self._process.returncode is None:
-                return
-            try:
-                await self._start(model_file)
-            except _DiedAtStart:
-                # Try a second time: a port or memory may have been missing for a moment.
-                try:
-                    await self._start(model_file)
-                except _DiedAtStart as error:
-                    raise ProviderError(
-                        FailureKind.HOST, f"the built-in model did not start ({error.code})"
-                    ) from error
-
-    async def _start(self, model_file: str) -> None:
-        self._key = secrets.token_urlsafe(24)
-        process = await asyncio.create_subprocess_exec(
-            *child_command(EMBEDDED_SERVER),
-            model_file,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            env=child_environment() | {KEY_VARIABLE: self._key, "OMP_WAIT_POLICY": "passive"},
-        )
-        self._process = process
-        assert process.stdout is not None
-        line = b""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_START_SECONDS):
-                line = await process.stdout.readline()
-        if not line:
-            await self.close()
-            code = process.returncode or 0
-            if code in _ILLEGAL_INSTRUCTION:
-                raise ProviderError(FailureKind.NOT_INSTALLED, _NO_CPU)
-            raise _DiedAtStart(code)
-        self._base_url = str(json.loads(line)["base_url"])
-
-    async def close(self) -> None:
-        """Stop the server and wait until it is gone."""
-        process, self._process = self._process, None
-        if process is None:
-            return
-        assert process.stdin is not None
-        process.stdin.close()
-        try:
-            async with asyncio.timeout(_STOP_SECONDS):
-                await process.wait()
-        except TimeoutError:
-            process.kill()
-            await process.wait()
-
-
-class _DiedAtStart(Exception):
-    """The server ended before it was ready, or did not answer in time."""
-
-    def __init__(self, code: int) -> None:
-        super().__init__(code)
-        self.code = code
+    def as_json(self) -> str:
+        """Return what `of` reads, as text."""
+        return json.dumps(asdict(self))
 
 
 def main() -> int:
     """Load the model, print `{"base_url"}` in one line, and serve until the parent goes."""
     end_with_parent()
-    model_file = sys.argv[-1]
+    spec = ServerSpec.of(json.loads(sys.argv[-1]))
     key = os.environ.pop(KEY_VARIABLE)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # Set before llama.cpp loads: waiting threads that spin would take the cores from every other program.
     os.environ["OMP_WAIT_POLICY"] = "passive"
+    # Else an abort would start a debugger where one is installed.
+    os.environ["GGML_NO_BACKTRACE"] = "1"
+    if spec.trial and sys.platform.startswith("linux"):
+        import resource
+
+        most = spec.memory * _TRIAL_ADDRESS_SPACE + (4 << 30)
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
     answers = os.dup(1)
     os.dup2(2, 1)
     import xllamacpp
 
-    threads = int(os.environ.get(THREADS_VARIABLE, "0")) or min(4, max(1, (os.cpu_count() or 1) - 1))
+    threads = int(os.environ.get(THREADS_VARIABLE, "0")) or min(
+        _MOST_THREADS, max(1, (os.cpu_count() or 1) - 1)
+    )
+    apple = sys.platform == "darwin" and platform.machine() == "arm64"
     parameters = xllamacpp.CommonParams()
-    parameters.model.path = model_file
-    parameters.model_alias = {"smollm2-135m"}
+    parameters.model.path = spec.file
+    parameters.model_alias = {spec.model}
     parameters.cpuparams.n_threads = threads
     parameters.cpuparams_batch.n_threads = threads
-    parameters.n_ctx = EMBEDDED_WINDOW
-    parameters.n_parallel = 4
+    parameters.n_ctx = spec.n_ctx
+    parameters.n_parallel = spec.slots
     parameters.kv_unified = True
-    parameters.n_gpu_layers = 0
+    parameters.n_gpu_layers = -1 if apple else 0
+    parameters.sleep_idle_seconds = spec.idle_seconds
     parameters.fit_params = False
     parameters.cache_ram_mib = 0
     parameters.ui = False

@@ -3,26 +3,25 @@
 import asyncio
 import contextlib
 import dataclasses
-import importlib.util
+import os
 import threading
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from app.children.host_client import HostClient, HostProcess, Line
 from app.children.processes import MODEL_HOST
 from app.core import catalog
-from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, EMBEDDED_WINDOW, provider_kind
+from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, LOCAL, provider_kind
 from app.core.errors import BadInput, FailureKind, MootError, ProviderError, StorageError
 from app.core.ids import new_id
-from app.core.model_facts import Effort, FactSource, ModelFacts, TakesTemperature, read_facts
+from app.core.local_models import LocalModel
+from app.core.model_facts import FactSource, ModelFacts, read_facts
 from app.core.provider import (
     CallPiece,
     Delta,
     Finished,
     FoundServer,
-    LocalModel,
     ModelRequest,
     PicturePiece,
     ProviderConfig,
@@ -32,23 +31,17 @@ from app.core.provider import (
 from app.core.provider_kind import ProviderKind
 from app.core.text import clean_text, clean_values
 from app.core.usage import Price
-from app.providers.endpoints import LOCAL, ModelLimits, complete_address, is_near, listens, usual_limits
+from app.providers.built_in_model import EMBEDDED_FACTS, embedded_spec, has_llama
+from app.providers.endpoints import LOCAL as LOCAL_LIMITS
+from app.providers.endpoints import ModelLimits, complete_address, is_near, listens, usual_limits
 from app.providers.errors import redact as redact_keys
 from app.providers.fact_book import FactBook
+from app.providers.local_models import ModelFolder
 from app.providers.local_servers import clean_name, clean_names, find_servers
 from app.providers.model_file import FILE_SIZE, ModelFileError, fetch_model, find_model
 
 _LISTEN_SECONDS = 1.0
 _TEST_LIMITS = ModelLimits(first_token=30.0, idle=15.0, total=60.0)
-_EMBEDDED_FACTS = ModelFacts(
-    window=EMBEDDED_WINDOW,
-    tools=False,
-    images=False,
-    pdf=False,
-    efforts=(),
-    default_effort=Effort.NONE,
-    temperature=TakesTemperature.YES,
-)
 # A host that dies sooner than this is restarted only by the next request.
 _STABLE_SECONDS = 5.0
 
@@ -58,7 +51,7 @@ class RemoteModels(HostClient):
 
     `providers` and `key` look up a provider by its id; `unreadable` returns where its entry cannot be read, or "";
     `redact` removes the known keys from a text; `log_dir` is for the host's standard error, `model_folder` for the
-    built-in model's file once it is downloaded; `limits` replaces the usual limits; `book` remembers what is known
+    files of models on this computer, `catalogue` the list of those that can be downloaded; `limits` replaces the usual limits; `book` remembers what is known
     about models.
     """
 
@@ -72,6 +65,7 @@ class RemoteModels(HostClient):
         log_dir: Path | None = None,
         model_file: Callable[[], Path | None] = find_model,
         model_folder: Path | None = None,
+        catalogue: Path | None = None,
         limits: ModelLimits | None = None,
         book: FactBook | None = None,
     ) -> None:
@@ -81,6 +75,7 @@ class RemoteModels(HostClient):
         self._unreadable = unreadable
         self._model_file = model_file
         self._model_folder = model_folder
+        self.local = ModelFolder(model_folder or Path(os.devnull), catalogue)
         self._limits = limits
         self._book = book or FactBook()
         self._looked_up: set[tuple[str, str]] = set()
@@ -101,15 +96,15 @@ class RemoteModels(HostClient):
         model_file = await asyncio.to_thread(self._model_file)
         if model_file is not None:
             host = await self._running_host()
-            host.send({"id": new_id(), "op": "warm", "model_file": str(model_file)})
+            host.send({"id": new_id(), "op": "warm", "server": dataclasses.asdict(embedded_spec(model_file))})
 
     def embedded_problem(self) -> str:
         """Return "" or "not_installed"; loads nothing."""
-        return "" if _has_llama() and self._model_file() is not None else FailureKind.NOT_INSTALLED
+        return "" if has_llama() and self._model_file() is not None else FailureKind.NOT_INSTALLED
 
     def can_fetch_embedded(self) -> bool:
         """Return whether only the built-in model's file is missing; loads nothing."""
-        return self._model_folder is not None and _has_llama() and self._model_file() is None
+        return self._model_folder is not None and has_llama() and self._model_file() is None
 
     def embedded_model(self) -> LocalModel:
         """Return the built-in model, whose file may be missing; loads nothing."""
@@ -167,7 +162,7 @@ class RemoteModels(HostClient):
                     ended = True
                     raise ProviderError(FailureKind.INTERRUPTED if spoke else FailureKind.HOST)
                 if "quirks" in answer:
-                    if line["kind"] != EMBEDDED:
+                    if line["server"] is None:
                         self._book.note_quirks(line["base_url"], request.model, answer["quirks"])
                     continue
                 if "finished" in answer:
@@ -213,8 +208,9 @@ class RemoteModels(HostClient):
     async def list_models(self, provider: str) -> TestResult:
         """Ask a provider for its list of models only. Never raises ProviderError."""
         config = self._providers(provider)
-        if config is not None and config.kind == EMBEDDED:
-            return TestResult(ok=True, models=(EMBEDDED_MODEL,))
+        row = self._row(provider)
+        if row is not None and row.in_moot:
+            return TestResult(ok=True, models=(config and config.models) or row.models)
         return await self._trial("list", config, provider)
 
     async def try_out(self, config: ProviderConfig, key: str) -> TestResult:
@@ -229,7 +225,7 @@ class RemoteModels(HostClient):
             line = await self._line(ModelRequest(provider=provider, model=model, messages=()), config, key)
         except ProviderError as error:
             return TestResult(ok=False, failure=error.kind, detail=error.detail)
-        usual = LOCAL if line["kind"] == EMBEDDED else _TEST_LIMITS
+        usual = _TEST_LIMITS if line["server"] is None else LOCAL_LIMITS
         limits = dataclasses.asdict(self._limits or usual)
         answer = await self._ask_once({**line, "op": op, "limits": limits})
         if answer is None:
@@ -257,7 +253,7 @@ class RemoteModels(HostClient):
         row = provider_kind(config.kind) if config is not None else None
         if config is None or row is None or not row.local:
             return False
-        return row.kind == EMBEDDED or is_near(config.base_url or row.base_url)
+        return row.in_moot or is_near(config.base_url or row.base_url)
 
     async def price(self, provider: str, model: str) -> Price | None:
         """Return what a model costs, None if that is unknown; starts the host only for providers that are paid."""
@@ -287,7 +283,7 @@ class RemoteModels(HostClient):
         """Return what is known about a model by now; asks nobody."""
         row = self._row(provider)
         if row is not None and row.kind == EMBEDDED:
-            return _EMBEDDED_FACTS
+            return EMBEDDED_FACTS
         facts = self._book.believed(provider, model, local=row is not None and row.local)
         config = self._providers(provider)
         own = (config.windows.get(model) or config.window) if config is not None else 0
@@ -310,7 +306,7 @@ class RemoteModels(HostClient):
     async def _ask_window(self, provider: str, model: str) -> None:
         """Ask a server of the user's own how much its model reads, until it is that of the running model."""
         config, row = self._providers(provider), self._row(provider)
-        if config is None or row is None or not row.local or row.kind == EMBEDDED:
+        if config is None or row is None or not row.local or row.in_moot:
             return
         address = config.base_url or row.base_url
         if not address or not is_near(address) or (provider, model) in self._looked_up:
@@ -389,13 +385,16 @@ class RemoteModels(HostClient):
             "schema": clean_values(request.schema),
             "cache": dataclasses.asdict(request.cache) if request.cache else None,
             "options": dict(request.options),
+            "server": None,
             "rules": dataclasses.asdict(row.rules_at(config.base_url or row.base_url)),
         }
         if row.kind == EMBEDDED:
             model_file = await asyncio.to_thread(self._model_file)
             if model_file is None:
                 raise ProviderError(FailureKind.NOT_INSTALLED, "the built-in model's file is not there")
-            line["model_file"] = str(model_file)
+            line["server"] = dataclasses.asdict(embedded_spec(model_file))
+        elif row.kind == LOCAL:
+            await asyncio.to_thread(self._add_server, line)
         else:
             line["base_url"] = complete_address(row.kind, config.base_url or row.base_url)
             quirks = self._book.quirks(line["base_url"], request.model)
@@ -404,14 +403,26 @@ class RemoteModels(HostClient):
             self._keys_sent.add(key)
         return line
 
+    def _add_server(self, line: dict[str, Any]) -> None:
+        """Add how a downloaded model is run, and what it is asked with. Raises ProviderError."""
+        model = line["model"]
+        spec = self.local.spec(model)
+        if spec is None or not has_llama():
+            raise ProviderError(FailureKind.NOT_INSTALLED, f"{model} is not installed")
+        line["server"] = dataclasses.asdict(spec)
+        options = self.local.options(model) | line["options"]
+        # What the user chose for an assistant holds.
+        line["options"] = {
+            name: value for name, value in options.items() if name != "temperature" or line[name] is None
+        }
+
+    def _on_line(self, line: Line) -> None:
+        if "facts" in line:
+            facts = ModelFacts(**line["facts"], source=FactSource.SERVER)
+            self._book.note(LOCAL, line["model"], facts)
+
     def _error(self, error: Mapping[str, Any]) -> ProviderError:
         return ProviderError(error["kind"], self.clean(error["detail"]), error["retry_after"])
-
-
-@cache
-def _has_llama() -> bool:
-    """Return whether the library that runs the built-in model is installed; cached, as it is asked often."""
-    return importlib.util.find_spec("xllamacpp") is not None
 
 
 def _first_model(config: ProviderConfig) -> str:

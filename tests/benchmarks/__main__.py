@@ -35,6 +35,7 @@ MODULES = (
     "bench_first_token",
     "bench_storage",
     "bench_files",
+    "bench_local_models",
     "bench_day",
 )
 OUTPUT = Path(__file__).resolve().parents[2] / "build" / "benchmarks.md"

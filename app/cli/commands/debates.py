@@ -15,6 +15,7 @@ from app.core.ids import new_id
 from app.core.session import MIN_PARTICIPANTS, ContextFile, DebateMode, Participant
 from app.core.texts import language_of
 from app.engine.debate.modes import ROLES as ROLE_NAMES
+from app.engine.debate.setup import local_debaters
 from app.engine.engine import DebateSetup
 from app.engine.export.event_lines import event_line
 from app.engine.live_session import LiveSession
@@ -91,7 +92,7 @@ def setup_of(run: CommandRun, context: tuple[ContextFile, ...]) -> DebateSetup:
     arguments = run.arguments
     participants = [_participant(run.moot, spec) for spec in arguments.participants]
     if not participants:
-        participants = [
+        participants = local_debaters(run.moot.engine.providers()) or [
             Participant(id=new_id(), name=name, provider=EMBEDDED, model=EMBEDDED_MODEL)
             for name in EMBEDDED_VOICES[:MIN_PARTICIPANTS]
         ]

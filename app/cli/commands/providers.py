@@ -1,23 +1,18 @@
-"""`moot providers`, `moot keys`, `moot models` and `moot usage`."""
+"""`moot providers`, `moot keys` and `moot usage`."""
 
 import asyncio
-import contextlib
-import os
-from collections.abc import Iterator
 from dataclasses import asdict
 
 from app.cli.command_run import CommandRun
 from app.cli.exit_status import FAULT, PAUSED_OR_STOPPED
-from app.cli.printing.lines import error_line, key_text, one_line, provider_state
+from app.cli.printing.lines import key_text, one_line, provider_state
 from app.core.catalog import provider_kind, shown_label
-from app.core.errors import BadInput, MootError, NotFound
-from app.core.events import Event, KeysChanged, ModelsChanged, Notice
-from app.core.provider import LocalModel, ProviderStatus
+from app.core.errors import BadInput, NotFound
+from app.core.events import Event, KeysChanged, Notice
+from app.core.provider import ProviderStatus
 from app.core.store import KeyNews
 from app.core.usage import money_text, saved_text, used_text
 from app.storage.secrets import variable_name
-
-_MB = 1_000_000
 
 
 async def list_providers(run: CommandRun) -> int:
@@ -141,101 +136,6 @@ async def _report_key(run: CommandRun, text: str, provider: str) -> int:
     return await run.answer(
         {"provider": provider, "source": source}, run.texts(text, provider=provider) + "\n"
     )
-
-
-async def list_models(run: CommandRun) -> int:
-    """Print every model of this computer with its state and size."""
-    found = await asyncio.to_thread(run.moot.engine.connections.local_models)
-    lines = (
-        f"{one.id}  {run.texts(f'cli.models.{_model_state(one)}')}  {one.size // _MB} MB  {one.path}"
-        for one in found
-    )
-    return await run.answer([_model_record(one) for one in found], "".join(f"{one_line(a)}\n" for a in lines))
-
-
-async def get_model(run: CommandRun) -> int:
-    """Download a model's file, check its hash, and print the progress."""
-    model = await _model(run)
-    if model.path:
-        return await _report_model(run, "cli.models.here")
-    if named := os.environ.get("MOOT_MODEL"):
-        raise BadInput("model_named", path=named)
-    if not await run.confirm(run.texts("cli.models.get", model=model.id, size=model.size // _MB)):
-        return PAUSED_OR_STOPPED
-    try:
-        with _progress(run, model) as told:
-            fetched = await run.unless_interrupted(_fetch(run, told))
-    except MootError as error:
-        # The network or the disk failed; the command line was right.
-        await run.out.complain(error_line(error, run.texts))
-        return FAULT
-    if not fetched:
-        await run.out.complain(run.texts("cli.not_agreed"))
-        return PAUSED_OR_STOPPED
-    run.moot.bus.publish(ModelsChanged(session_id=""))
-    return await _report_model(run, "cli.models.fetched")
-
-
-async def remove_model(run: CommandRun) -> int:
-    """Delete the file of a model that Moot downloaded."""
-    model = await _model(run)
-    if not model.path:
-        raise BadInput("model_not_here", model=model.id)
-    if not await run.confirm(run.texts("cli.models.remove", model=model.id, path=one_line(model.path))):
-        return PAUSED_OR_STOPPED
-    await run.moot.engine.connections.remove_embedded()
-    run.moot.bus.publish(ModelsChanged(session_id=""))
-    return await _report_model(run, "cli.models.removed")
-
-
-async def _fetch(run: CommandRun, told: "asyncio.Queue[tuple[int, int]]") -> bool:
-    await run.moot.engine.connections.fetch_embedded(lambda done, size: told.put_nowait((done, size)))
-    return True
-
-
-@contextlib.contextmanager
-def _progress(run: CommandRun, model: LocalModel) -> Iterator["asyncio.Queue[tuple[int, int]]"]:
-    """Print each further tenth of the model's bytes."""
-    told: asyncio.Queue[tuple[int, int]] = asyncio.Queue()
-
-    async def show() -> None:
-        shown = 0
-        while True:
-            done, size = await told.get()
-            if (tenth := done * 10 // size) > shown:
-                shown = tenth
-                record = {"event": "model.progress", "id": model.id, "bytes": done, "size": size}
-                words = run.texts("cli.models.progress", percent=tenth * 10, size=size // _MB)
-                await run.answer(record, f"{words}\n")
-
-    showing = asyncio.ensure_future(show())
-    try:
-        yield told
-    finally:
-        showing.cancel()
-
-
-async def _model(run: CommandRun) -> LocalModel:
-    """Return the model that was named. Raises NotFound."""
-    found = await asyncio.to_thread(run.moot.engine.connections.local_models)
-    for model in found:
-        if model.id == run.arguments.name:
-            return model
-    raise NotFound("model_not_found", model=run.arguments.name, models=", ".join(one.id for one in found))
-
-
-async def _report_model(run: CommandRun, text: str) -> int:
-    model = await _model(run)
-    words = run.texts(text, model=model.id, path=one_line(model.path))
-    return await run.answer(_model_record(model), f"{words}\n")
-
-
-def _model_state(model: LocalModel) -> str:
-    return "installed" if model.path else "missing"
-
-
-def _model_record(model: LocalModel) -> dict[str, object]:
-    return {"id": model.id, "state": _model_state(model), "size": model.size, "path": model.path}
 
 
 async def usage(run: CommandRun) -> int:

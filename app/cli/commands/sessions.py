@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from app.cli.command_run import CommandRun
-from app.cli.commands import bench, chats, councils, debates, providers, servers, stored_data
+from app.cli.commands import bench, chats, councils, debates, models, providers, servers, stored_data
 from app.cli.exit_status import OK, Interrupt
 from app.cli.parser import DIVIDED, Action, Arguments, CommandName
 from app.cli.printing.lines import json_line, last_line, load_texts
@@ -117,9 +117,11 @@ _DIVIDED: dict[tuple[str, str], Callable[[CommandRun], Awaitable[int]]] = {
     (CommandName.KEYS, Action.LIST): providers.list_keys,
     (CommandName.KEYS, Action.SET): providers.set_key,
     (CommandName.KEYS, Action.REMOVE): providers.remove_key,
-    (CommandName.MODELS, Action.LIST): providers.list_models,
-    (CommandName.MODELS, Action.GET): providers.get_model,
-    (CommandName.MODELS, Action.REMOVE): providers.remove_model,
+    (CommandName.MODELS, Action.LIST): models.list_models,
+    (CommandName.MODELS, Action.GET): models.get_model,
+    (CommandName.MODELS, Action.REMOVE): models.remove_model,
+    (CommandName.MODELS, Action.ADD): models.add_model,
+    (CommandName.MODELS, Action.CHECK): models.check_model,
 }
 
 

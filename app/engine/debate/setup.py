@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from app.core.agent import Agent
-from app.core.catalog import COMPATIBLE, EMBEDDED, EMBEDDED_MODEL, EMBEDDED_VOICES, provider_kind
+from app.core.catalog import COMPATIBLE, EMBEDDED, EMBEDDED_MODEL, EMBEDDED_VOICES, LOCAL, provider_kind
 from app.core.draft import Draft, ParticipantDraft, SetupDraft
 from app.core.errors import BadInput, FailureKind
 from app.core.events import utc_now
@@ -28,6 +28,7 @@ from app.core.session import (
     Status,
 )
 from app.core.text import clean_text
+from app.engine.council.families import family_of
 from app.engine.debate.modes import MODES, mode_of, with_sides
 from app.engine.debate.names import USER_NAMES, normal
 from app.engine.library.agents import AgentModel
@@ -312,9 +313,13 @@ def candidates_of(
     remote = [status for status in statuses if status.config.kind != EMBEDDED and status.config.enabled]
     embedded = [status for status in statuses if status.config.kind == EMBEDDED and status.config.enabled]
     with_key = [status for status in remote if status.ready and status.key_source]
+    downloaded = [] if with_key else local_debaters(statuses)
     for status in remote:
         voice = _voice(status, status.default_model)
         chosen = status in with_key
+        if status.config.kind == LOCAL:
+            candidates += _downloaded(status, downloaded)
+            continue
         candidates.append(_candidate(status.config.id, voice, status, status.default_model, chosen=chosen))
         if with_key == [status]:
             second = status.models[1] if len(status.models) > 1 else status.default_model
@@ -323,7 +328,7 @@ def candidates_of(
             candidates.append(_candidate(f"{status.config.id}-2", name, status, second, chosen=True))
     for status in embedded:
         for place, voice in enumerate(EMBEDDED_VOICES):
-            chosen = not with_key and place < MIN_PARTICIPANTS and status.ready
+            chosen = not with_key and not downloaded and place < MIN_PARTICIPANTS and status.ready
             candidates.append(_candidate(voice.lower(), voice, status, EMBEDDED_MODEL, chosen=chosen))
     # An assistant's id comes from its name, which may be that of a provider's participant: the assistant keeps the id.
     assistants = {agent.id for agent, _ in agents}
@@ -339,6 +344,37 @@ def _voice(status: ProviderStatus, model: str) -> str:
         return last_part(model)
     kind = provider_kind(status.config.kind)
     return status.config.label or (kind.voice if kind else status.config.id)
+
+
+def local_debaters(statuses: Sequence[ProviderStatus]) -> list[Participant]:
+    """Return the two who debate by default where models were downloaded: of two families, else one model twice."""
+    ready = [one for one in statuses if one.config.kind == LOCAL and one.ready]
+    if not ready:
+        return []
+    [status] = ready
+    first = status.models[0]
+    second = next((one for one in status.models if family_of(one) != family_of(first)), first)
+    return [
+        Participant(id=f"local-{place}", name=name, provider=LOCAL, model=model)
+        for place, (name, model) in enumerate(
+            ((first, first), (second if second != first else f"{first} 2", second)), start=1
+        )
+    ]
+
+
+def _downloaded(status: ProviderStatus, chosen: Sequence[Participant]) -> list[Candidate]:
+    """Return each downloaded model, those first that debate by default."""
+    others = [
+        Participant(id=f"local-{model}", name=model, provider=LOCAL, model=model)
+        for model in status.models
+        if model not in {one.model for one in chosen}
+    ]
+    return [
+        Candidate(
+            participant, status, participant in chosen, status.problem or "on_this_computer", plain=True
+        )
+        for participant in (*chosen, *others)
+    ]
 
 
 def _candidate(

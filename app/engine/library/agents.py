@@ -109,7 +109,7 @@ class Assistants(Definitions[Agent]):
 class AgentModel:
     """The model an agent speaks with, the catalogue's row of its provider, and whether it takes pictures and PDF files.
 
-    `window` is how many tokens a request may have, 0 where nobody knows.
+    `window` is how many tokens a request may have, 0 where nobody knows; `tools` whether the model can choose a tool.
     """
 
     provider: str
@@ -118,6 +118,7 @@ class AgentModel:
     images: bool = False
     pdf: bool = False
     window: int = 0
+    tools: bool | None = None
 
     @property
     def name(self) -> str:
@@ -127,7 +128,9 @@ class AgentModel:
     @property
     def guided(self) -> bool:
         """Whether Moot must offer the tool that fits, because the model cannot choose one."""
-        return self.row is not None and self.row.guided
+        if self.row is None:
+            return False
+        return self.row.guided or (self.row.in_moot and self.tools is False)
 
 
 def look_of(models: Sequence[AgentModel]) -> SeenAs:
@@ -317,4 +320,5 @@ class AgentDirectory:
             images=images,
             pdf=facts.pdf is True,
             window=0 if facts.source == FactSource.DEFAULT else facts.window,
+            tools=facts.tools,
         )

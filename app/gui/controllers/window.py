@@ -6,7 +6,6 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtGui import QGuiApplication
 
-from app.core.catalog import EMBEDDED
 from app.core.draft import NEW
 from app.core.errors import MootError
 from app.core.events import Notice
@@ -154,6 +153,7 @@ class WindowController(QObject):
             self.folders.changed.connect(follow)
         side.search.typed.connect(self.palette.search)
         side.hide_button.clicked.connect(lambda: self.window.show_side(False))
+        self.window.welcome.models_requested.connect(lambda: self.settings.open("local"))
         side.providers_button.clicked.connect(lambda: self.settings.open("providers"))
         side.settings_button.clicked.connect(lambda: self.settings.open("appearance"))
         side.sessions.session_requested.connect(self.show_session)
@@ -384,13 +384,11 @@ class WindowController(QObject):
     def _refresh_providers(self) -> None:
         statuses = self.engine.providers()
         ready = [status for status in statuses if status.ready]
-        embedded = any(status.config.kind == EMBEDDED for status in ready)
         self.window.side_bar.show_providers(len(ready))
         self.assistants.refresh()
         self.chats.refresh()
         self.workflows.refresh()
-        remote = any(status.config.kind != EMBEDDED and status.key_source for status in ready)
-        self.window.welcome.show_state(embedded_ready=embedded, local_only=not remote, saved=self._saved)
+        self.window.welcome.show_state(ready, saved=self._saved)
         self.panel.setup.refresh_seats()
         self.debates.refresh()
 

@@ -6,7 +6,8 @@ from PySide6.QtCore import QEvent, QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QFocusEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QLabel, QSizePolicy, QSpacerItem, QVBoxLayout, QWidget
 
-from app.core.catalog import EMBEDDED_BYTES
+from app.core.catalog import EMBEDDED, EMBEDDED_BYTES
+from app.core.provider import ProviderStatus
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.pages.chat.chat_composer import ChatComposer, short_name
@@ -98,6 +99,7 @@ class WelcomePage(QWidget):
     providers_requested = Signal()
     model_requested = Signal()
     model_cancelled = Signal()
+    models_requested = Signal()
     came = Signal()
 
     def __init__(self, language: Language, look: Look, parent: QWidget | None = None) -> None:
@@ -145,6 +147,10 @@ class WelcomePage(QWidget):
         self._progress: tuple[int, int] | None = None
         self._embedded_icon = QLabel()
         self._embedded = ElidedLabel("meta")
+        self._better = say(
+            button("link", "welcome_better_model", self.models_requested.emit), language, "welcome.better"
+        )
+        self._better.hide()
         self._saved = plain_label("hint")
         self._lay_out()
         self._debate.button.clicked.connect(lambda: self.debate_requested.emit(self.composer.box.text()))
@@ -162,9 +168,15 @@ class WelcomePage(QWidget):
         look.changed.connect(self._retranslate)
         self._retranslate()
 
-    def show_state(self, *, embedded_ready: bool, local_only: bool, saved: bool) -> None:
-        """Show whether the built-in model and providers are ready, and whether everything is saved."""
-        self._ready, self._local_only, self._is_saved = embedded_ready, local_only, saved
+    def show_state(self, ready: Sequence[ProviderStatus], *, saved: bool) -> None:
+        """Show which providers are ready, and whether everything is saved.
+
+        Where the built-in model is the only one, a better one is offered.
+        """
+        built_in = [status for status in ready if status.config.kind == EMBEDDED]
+        self._better.setVisible(bool(built_in) and len(built_in) == len(ready))
+        self._local_only = not any(status.key_source for status in ready)
+        self._ready, self._is_saved = bool(built_in), saved
         self._known = True
         self._retranslate()
 
@@ -251,7 +263,9 @@ class WelcomePage(QWidget):
         foot.setFixedHeight(26)
         hbox(
             self._embedded_icon,
-            (self._embedded, 1),
+            self._embedded,
+            self._better,
+            STRETCH,
             self._saved,
             inside=foot,
             margins=(18, 0, 18, 0),

@@ -10,13 +10,14 @@ import litellm
 
 from app.children.pipes import HostServer, Pipes
 from app.core import errors
-from app.core.catalog import EMBEDDED
+from app.core.catalog import LOCAL
 from app.core.errors import ProviderError
-from app.providers.embedded_server import EmbeddedServer
+from app.providers.embedded_server import ServerSpec
 from app.providers.errors import Classified, classify
 from app.providers.model_host.answer import CallFailed, ask
 from app.providers.model_host.deltas import DeltaBuffer
 from app.providers.model_host.facts import listed_facts
+from app.providers.model_host.llama_servers import LlamaServers
 from app.providers.model_host.prices import listed_price
 from app.providers.model_host.request import ModelCall
 from app.providers.model_host.running_window import running_window
@@ -40,7 +41,7 @@ class ModelHost(HostServer):
 
     def __init__(self, pipes: Pipes) -> None:
         super().__init__(pipes)
-        self._embedded = EmbeddedServer()
+        self._servers = LlamaServers()
         self._warm = asyncio.Event()
 
     async def run(self) -> None:
@@ -65,7 +66,7 @@ class ModelHost(HostServer):
             window, sure = await running_window(line["kind"], line["base_url"], line["key"], line["model"])
             self._pipes.write({"id": line["id"], "window": window, "sure": sure})
         elif line["op"] == "warm":
-            await self._warm_embedded(line["model_file"])
+            await self._warm_server(ServerSpec.of(line["server"]))
         else:
             await self._serve_call(ModelCall.from_line(line), line["op"])
 
@@ -74,9 +75,13 @@ class ModelHost(HostServer):
         try:
             # The first call loads much of LiteLLM, which no time limit of a provider should count.
             await self._warm.wait()
-            if call.kind == EMBEDDED:
-                call = await self._embedded.address(call)
-            await serve(call)
+            if call.server is None:
+                await serve(call)
+                return
+            async with self._servers.serving(call) as served:
+                if call.kind == LOCAL:
+                    self._pipes.write({"model": call.model, "facts": self._servers.facts(call.model)})
+                await serve(served)
         except CallFailed as error:
             self._fail(call, error.failure)
         except ProviderError as error:
@@ -88,7 +93,7 @@ class ModelHost(HostServer):
             )
 
     async def _close(self) -> None:
-        await self._embedded.close()
+        await self._servers.close()
 
     def _fail(self, call: ModelCall, failure: Classified) -> None:
         error = {"kind": failure.kind, "detail": failure.detail, "retry_after": failure.retry_after}
@@ -113,12 +118,12 @@ class ModelHost(HostServer):
         self._warm.set()
         self._pipes.write({"warm": True})
 
-    async def _warm_embedded(self, model_file: str) -> None:
+    async def _warm_server(self, spec: ServerSpec) -> None:
         try:
-            await self._embedded.start(model_file)
+            await self._servers.start(spec)
         except ProviderError:
             # The first request reports it to its caller.
-            _LOG.info("the embedded model could not be started ahead of time")
+            _LOG.info("the built-in model could not be started ahead of time")
 
 
 async def warm_up(acompletion: Callable[..., Awaitable[Any]]) -> None:

@@ -5,11 +5,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from app.core.catalog import EMBEDDED, makes_pictures, provider_kind
+from app.core.catalog import makes_pictures, provider_kind
 from app.core.errors import FailureKind
 from app.core.model_facts import Effort, ModelFacts, read_facts
 from app.core.provider import CachePlan
 from app.core.provider_kind import ProviderKind, RequestForm, ServerRules
+from app.providers.embedded_server import ServerSpec
 from app.providers.endpoints import ModelLimits, is_open_router
 from app.providers.errors import Classified
 from app.providers.model_host.effort import effort_arguments, takes_temperature
@@ -36,7 +37,7 @@ _AFFORDABLE = re.compile(r"can only afford (\d+)")
 
 
 # The fields of a request that are read by themselves.
-_READ = ("id", "op", "limits", "facts", "rules", "cache")
+_READ = ("id", "op", "limits", "facts", "rules", "cache", "server")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +63,7 @@ class ModelCall:
     options: dict[str, Any] = field(default_factory=dict)
     rules: ServerRules = field(default_factory=ServerRules)
     quirks: dict[str, Any] | None = None
-    model_file: str = ""
+    server: ServerSpec | None = None
 
     @classmethod
     def from_line(cls, line: Mapping[str, Any]) -> "ModelCall":
@@ -71,7 +72,10 @@ class ModelCall:
         limits, facts = ModelLimits(**line["limits"]), read_facts(line.get("facts", {}))
         rules = ServerRules(**line.get("rules", {}))
         cache = CachePlan(**line["cache"]) if line.get("cache") else None
-        return cls(call_id=line["id"], limits=limits, facts=facts, rules=rules, cache=cache, **values)
+        server = ServerSpec.of(line["server"]) if line.get("server") else None
+        return cls(
+            call_id=line["id"], limits=limits, facts=facts, rules=rules, cache=cache, server=server, **values
+        )
 
     @property
     def row(self) -> ProviderKind:
@@ -122,7 +126,7 @@ def litellm_arguments(call: ModelCall, quirks: Quirks) -> dict[str, Any]:
     }
     if body := arguments.pop("extra_body", None):
         arguments["extra_body"] = {name: value for name, value in body.items() if name not in quirks.without}
-    if call.kind == EMBEDDED and call.options:
+    if call.server is not None and call.options:
         arguments["extra_body"] = dict(call.options)
     # Those that make pictures refuse tools; nobody expects them to act.
     if call.tools and not (_answers_with_pictures(call) and call.facts.tools is not True):

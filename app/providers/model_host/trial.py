@@ -8,7 +8,7 @@ import httpx
 
 from app.children.pipes import Pipes
 from app.core import errors
-from app.core.catalog import EMBEDDED, best_model
+from app.core.catalog import best_model
 from app.providers.errors import Classified, classify, classify_status
 from app.providers.model_host.answer import CallFailed, ask
 from app.providers.model_host.deltas import DeltaBuffer
@@ -63,7 +63,7 @@ async def list_models(call: ModelCall) -> dict[str, dict[str, Any]]:
     """
     if call.row.own_names:
         return {}
-    if call.kind == EMBEDDED:
+    if call.server is not None:
         return {call.model: {}}
     path, headers = "/models", {"authorization": f"Bearer {call.key or 'no-key'}"}
     if call.kind == "anthropic":

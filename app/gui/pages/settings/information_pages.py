@@ -7,7 +7,7 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QLabel, QWidget
 
 from app import __version__
-from app.core.catalog import EMBEDDED
+from app.core.catalog import provider_kind
 from app.core.provider import ProviderStatus
 from app.core.text import exact
 from app.core.tool import ServerState, ServerStatus
@@ -84,11 +84,12 @@ class PrivacyPage(QWidget):
 
     def _stays(self, status: ProviderStatus) -> bool:
         """Return whether requests to a provider stay on this computer, judged by its address."""
-        return status.config.kind == EMBEDDED or on_this_computer(status.base_url)
+        kind = provider_kind(status.config.kind)
+        return (kind is not None and kind.in_moot) or on_this_computer(status.base_url)
 
     def _add_provider(self, status: ProviderStatus) -> None:
         words, name = self._language, self._language.provider(status)
-        if status.config.kind == EMBEDDED:
+        if self._stays(status) and not status.base_url:
             self._add("lock", name, "", words("privacy.embedded"))
         elif self._stays(status):
             self._add("lock", name, status.base_url, words("privacy.local"))

@@ -11,7 +11,7 @@ from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QDialog, QFrame, QListWidget, QListWidgetItem, QStackedWidget, QWidget
 
 from app.core.errors import MootError
-from app.core.events import Notice
+from app.core.events import ModelFetching, Notice
 from app.core.matching import fits
 from app.core.settings import Settings
 from app.engine.engine import Engine
@@ -22,6 +22,7 @@ from app.gui.pages.settings.chats_page import ChatsPage
 from app.gui.pages.settings.data_page import DataPage
 from app.gui.pages.settings.definitions_page import ASSISTANTS, GROUPS, WORKFLOWS, PartnersPage
 from app.gui.pages.settings.information_pages import AboutPage, PrivacyPage
+from app.gui.pages.settings.local_models_page import LocalModelsPage
 from app.gui.pages.settings.models_page import ModelsPage
 from app.gui.pages.settings.network_page import NetworkPage
 from app.gui.pages.settings.provider_page import ProviderPage
@@ -43,6 +44,7 @@ from app.gui.widgets.wording import named, say
 PAGES = {
     "providers": "plug",
     "models": "cpu",
+    "local": "download",
     ASSISTANTS: "message-circle",
     GROUPS: "users",
     WORKFLOWS: "spline",
@@ -164,8 +166,15 @@ class SettingsDialog(QDialog):
         for page in self._made.values():
             if isinstance(page, ProvidersPage):
                 page.look_again()
-            elif isinstance(page, ModelsPage):
+            elif isinstance(page, ModelsPage | LocalModelsPage):
                 page.refresh()
+
+    def show_fetching(self, event: ModelFetching) -> None:
+        """Show how far the download of a model is."""
+        if "local" in self._made:
+            page = self.page("local")
+            assert isinstance(page, LocalModelsPage)
+            page.show_fetching(event)
 
     def show_keys(self) -> None:
         """Show the keyring's late answer."""
@@ -175,8 +184,8 @@ class SettingsDialog(QDialog):
             providers.show_keys()
 
     def show_notice(self, notice: Notice) -> None:
-        """Show the keyring's late answer here, since the window is behind the dialog."""
-        if notice.code.startswith("key_"):
+        """Show a late answer of the keyring or the end of a download here, since the window is behind the dialog."""
+        if notice.code.startswith(("key_", "model_")):
             self._toasts.show_toast(self._language.problem(notice.code, **notice.details))
 
     async def _undo(self, undo: Undo) -> None:
@@ -213,6 +222,8 @@ class SettingsDialog(QDialog):
                 made = ProvidersPage(language, look, engine, tasks)
             case "models":
                 made = ModelsPage(language, look, engine, tasks)
+            case "local":
+                made = LocalModelsPage(language, look, engine, tasks, self._settings)
             case "servers":
                 made = ServersPage(language, look, engine, tasks)
             case "network":
@@ -241,13 +252,13 @@ class SettingsDialog(QDialog):
             case kind:
                 made = partners = PartnersPage(language, look, engine, kind)
                 partners.opened.connect(lambda one: self._on_partner(kind, one))
-        if isinstance(made, ProvidersPage | ModelsPage):
+        if isinstance(made, ProvidersPage | ModelsPage | LocalModelsPage):
             made.changed.connect(self.providers_changed)
         if isinstance(made, ProvidersPage | ModelsPage | ServersPage | SavedPromptsPage):
             made.undo_offered.connect(self.offer_undo)
         if isinstance(made, ServersPage | DataPage):
             self.finished.connect(made.leave)
-        if isinstance(made, RowPage | UsagePage | NetworkPage):
+        if isinstance(made, RowPage | UsagePage | NetworkPage | LocalModelsPage):
             made.chosen.connect(self.settings_chosen)
         scrolls = isinstance(made, RowPage | NetworkPage | PrivacyPage | AboutPage)
         return made, scrolling(_with_margins(made), keeps_bar=True) if scrolls else made

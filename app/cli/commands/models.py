@@ -1,0 +1,143 @@
+"""`moot models`: what is on this computer or can be downloaded to it."""
+
+import asyncio
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from app.cli.command_run import CommandRun
+from app.cli.exit_status import FAULT, PAUSED_OR_STOPPED
+from app.cli.printing.lines import error_line, one_line
+from app.core.catalog import EMBEDDED_MODEL
+from app.core.errors import BadInput, MootError
+from app.core.events import Event, ModelFetching
+from app.core.local_models import LocalModel
+
+_MB = 1_000_000
+
+
+async def list_models(run: CommandRun) -> int:
+    """Print every model of this computer, and those that can be downloaded, with state and size."""
+    models = run.moot.engine.local_models
+    found = await asyncio.to_thread(models.all)
+    lines = []
+    for one in found:
+        parts = [one.id, run.texts(f"cli.models.{_state(one)}", percent=one.done * 100 // one.size)]
+        parts += [f"{one.size // _MB} MB", one.licence, one.path]
+        if not models.fits(one):
+            parts.append(run.texts("error.model_too_large", name=one.name, need=one.computer_gb))
+        lines.append(one_line("  ".join(filter(None, parts))) + "\n")
+    return await run.answer([_record(run, one) for one in found], "".join(lines))
+
+
+async def get_model(run: CommandRun) -> int:
+    """Download a model's file, check its hash, and print the progress; Ctrl+C pauses the download."""
+    model = await _model(run)
+    models = run.moot.engine.local_models
+    if model.path:
+        await models.offer(model.id)
+        return await _report(run, model.id, "cli.models.here")
+    if model.id == EMBEDDED_MODEL and (named := os.environ.get("MOOT_MODEL")):
+        raise BadInput("model_named", path=named)
+    question = "cli.models.get_licensed" if model.licence else "cli.models.get"
+    details = {"licence": model.licence, "page": model.licence_page, "size": model.size // _MB}
+    if not await run.confirm(run.texts(question, model=model.id, **details)):
+        return PAUSED_OR_STOPPED
+    told: asyncio.Queue[ModelFetching] = asyncio.Queue()
+
+    def on_events(events: Sequence[Event]) -> None:
+        for event in events:
+            if isinstance(event, ModelFetching) and event.model == model.id:
+                told.put_nowait(event)
+
+    showing = asyncio.ensure_future(_show(run, told))
+    forget = run.moot.bus.subscribe(on_events)
+    try:
+        await run.unless_interrupted(models.fetch(model.id))
+    except BadInput:
+        raise
+    except MootError as error:
+        # The network or the disk failed; the command line was right.
+        words = error_line(error, run.texts)
+        if run.arguments.json:
+            await run.answer({"id": model.id, "state": "failed", "code": error.code}, "")
+        await run.out.complain(words)
+        return FAULT
+    finally:
+        forget()
+        showing.cancel()
+    if run.interrupted.is_set():
+        await run.out.complain(run.texts("cli.models.paused_now", model=model.id))
+        return PAUSED_OR_STOPPED
+    return await _report(run, model.id, "cli.models.fetched")
+
+
+async def remove_model(run: CommandRun) -> int:
+    """Delete the file of a model that Moot downloaded, or what was downloaded of it."""
+    model = await _model(run)
+    if not model.path and not model.done:
+        raise BadInput("model_not_here", model=model.id)
+    if not await run.confirm(run.texts("cli.models.remove", model=model.id, path=one_line(model.path))):
+        return PAUSED_OR_STOPPED
+    await run.moot.engine.local_models.remove(model.id)
+    words = run.texts("cli.models.removed", model=model.id)
+    return await run.answer(
+        {"id": model.id, "state": "missing", "size": model.size, "path": ""}, f"{words}\n"
+    )
+
+
+async def add_model(run: CommandRun) -> int:
+    """Add a GGUF file, which stays where it is, after its model has answered once."""
+    model = await run.moot.engine.local_models.add(Path(run.arguments.name))
+    return await _report(run, model.id, "cli.models.added")
+
+
+async def check_model(run: CommandRun) -> int:
+    """Compare a model's file with its hash."""
+    await run.moot.engine.local_models.check(run.arguments.name)
+    return await _report(run, run.arguments.name, "cli.models.whole")
+
+
+async def _show(run: CommandRun, told: "asyncio.Queue[ModelFetching]") -> None:
+    """Print each further tenth of the model's bytes."""
+    shown = 0
+    while True:
+        event = await told.get()
+        done, size = event.progress.done, event.progress.total
+        if (tenth := done * 10 // size) > shown:
+            shown = tenth
+            record = {"event": "model.progress", "id": event.model, "bytes": done, "size": size}
+            words = run.texts("cli.models.progress", percent=tenth * 10, size=size // _MB)
+            await run.answer(record, f"{words}\n")
+
+
+async def _model(run: CommandRun) -> LocalModel:
+    """Return the model that was named. Raises NotFound."""
+    return await asyncio.to_thread(run.moot.engine.local_models.find, run.arguments.name)
+
+
+async def _report(run: CommandRun, model_id: str, text: str) -> int:
+    model = await asyncio.to_thread(run.moot.engine.local_models.find, model_id)
+    words = run.texts(text, model=model.id, path=one_line(model.path))
+    return await run.answer(_record(run, model), f"{words}\n")
+
+
+def _state(model: LocalModel) -> str:
+    if model.path:
+        return "installed"
+    return "paused" if model.done else "missing"
+
+
+def _record(run: CommandRun, model: LocalModel) -> dict[str, object]:
+    return {
+        "id": model.id,
+        "name": model.name,
+        "state": _state(model),
+        "size": model.size,
+        "done": model.done,
+        "path": model.path,
+        "licence": model.licence,
+        "memory": model.memory,
+        "fits": run.moot.engine.local_models.fits(model),
+        "tried": model.tried,
+    }

@@ -1,0 +1,245 @@
+"""Models on this computer in the settings: download, pause, remove them, or add a file of one's own."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QFileDialog, QFrame, QLineEdit, QProgressBar, QVBoxLayout, QWidget
+
+from app.core.catalog import EMBEDDED_MODEL
+from app.core.errors import MootError
+from app.core.events import ModelFetching
+from app.core.local_models import HUB, FetchProgress, LocalModel
+from app.core.settings import Settings
+from app.engine.engine import Engine
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look
+from app.gui.tasks import Tasks
+from app.gui.widgets.boxes import STRETCH, hbox, vbox
+from app.gui.widgets.controls import TickBox, button, scrolling
+from app.gui.widgets.label import Paragraph, plain_label, show_as
+from app.gui.widgets.wording import named, say
+
+GB = 1_000_000_000
+MB = 1_000_000
+
+
+class LocalModelsPage(QWidget):
+    """Lists the models that run on this computer, with those that can be downloaded.
+
+    Signals: changed() after a model became available or was removed, chosen({name: value}) for the mirror.
+    """
+
+    changed = Signal()
+    chosen = Signal(object)
+
+    def __init__(
+        self, language: Language, look: Look, engine: Engine, tasks: Tasks, settings: Callable[[], Settings]
+    ) -> None:
+        super().__init__()
+        self.setObjectName("models_page")
+        self._language, self._look, self._engine, self._tasks = language, look, engine, tasks
+        self.cards: dict[str, LocalModelCard] = {}
+        self._column = QVBoxLayout()
+        self._column.setSpacing(10)
+        self.add = say(button("", "local_model_add", self._on_add), language, "local.add")
+        self.result = named("local_model_result", plain_label("hint", wrap=True))
+        self.source = say(
+            named("local_model_source", QLineEdit(settings().model_source)), language, name="local.source"
+        )
+        self.source.setPlaceholderText(HUB)
+        self.source.editingFinished.connect(self._on_source)
+        body = QWidget()
+        vbox(
+            say(Paragraph("card_text"), language, "local.text"),
+            self._column,
+            hbox(self.add, (self.result, 1)),
+            6,
+            say(plain_label("field"), language, "local.source"),
+            self.source,
+            say(Paragraph("hint"), language, "local.source.hint"),
+            STRETCH,
+            inside=body,
+            margins=(22, 12, 22, 14),
+            spacing=8,
+        )
+        vbox((scrolling(body, keeps_bar=True), 1), inside=self)
+        language.changed.connect(self.refresh)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        self.refresh()
+        super().showEvent(event)
+
+    def refresh(self) -> None:
+        """Read the models again."""
+        self._tasks.replace("read the models", self._read())
+
+    async def _read(self) -> None:
+        models = await asyncio.to_thread(self._engine.local_models.all)
+        known = {model.id for model in models}
+        for gone in [model_id for model_id in self.cards if model_id not in known]:
+            self.cards.pop(gone).deleteLater()
+        for place, model in enumerate(models):
+            card = self.cards.get(model.id)
+            if card is None:
+                first = place == 1
+                card = LocalModelCard(self._language, self._look, model.id, first=first)
+                self.cards[model.id] = card
+                card.asked.connect(self._on_asked)
+                self._column.insertWidget(place, card)
+            local = self._engine.local_models
+            card.show_model(
+                model,
+                local.progress(model.id),
+                fits=local.fits(model),
+                offered=model.id == EMBEDDED_MODEL or model.id in local.offered(),
+            )
+
+    def show_fetching(self, event: ModelFetching) -> None:
+        """Show how far a download is."""
+        if card := self.cards.get(event.model):
+            card.show_progress(event.progress)
+
+    def _on_asked(self, what: str, model_id: str) -> None:
+        local = self._engine.local_models
+        work = {"get": local.begin, "pause": local.pause, "remove": local.remove, "offer": local.offer}[what]
+        self._tasks.start(f"{what} {model_id}", self._do(work(model_id)))
+
+    def _on_source(self) -> None:
+        self.chosen.emit({"model_source": self.source.text().strip()})
+
+    def _on_add(self) -> None:
+        dialog = QFileDialog(self, self._language("local.add"))
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.setNameFilter("GGUF (*.gguf)")
+        dialog.fileSelected.connect(self.add_file)
+        dialog.open()
+
+    def add_file(self, path: str) -> None:
+        """Add a GGUF file once its model has answered."""
+        show_as(self.result, "hint", self._language("local.trying", name=Path(path).name))
+        self.add.setEnabled(False)
+        self._tasks.start("add a model", self._do(self._engine.local_models.add(Path(path))))
+
+    async def _do(self, work: Awaitable[object]) -> None:
+        try:
+            await work
+            show_as(self.result, "hint", "")
+        except MootError as error:
+            show_as(self.result, "error", self._language.problem(error.code, **error.details))
+        finally:
+            self.add.setEnabled(True)
+        await self._read()
+        self.changed.emit()
+
+
+class LocalModelCard(QFrame):
+    """One model: what it is, what it needs, how far its download is. Emits asked(get|pause|remove|offer, id).
+
+    The `first` on offer has the primary button.
+    """
+
+    asked = Signal(str, str)
+
+    def __init__(self, language: Language, look: Look, model_id: str, *, first: bool) -> None:
+        super().__init__()
+        self.setProperty("kind", "card")
+        self._language = language
+        self._model_id = model_id
+        self.title = plain_label("card_title", wrap=True)
+        self.facts = Paragraph("hint")
+        self.about = Paragraph("card_text")
+        self.state = plain_label("hint")
+        self.bar = QProgressBar()
+        self.bar.setTextVisible(False)
+        self.bar.setFixedHeight(6)
+        self.agree = say(named(f"local_agree_{model_id}", TickBox(look)), language, "local.agree")
+        self.agree.toggled.connect(lambda _on: self._show_buttons())
+        self.buttons = {
+            what: say(
+                button(kind, f"local_{what}_{model_id}", partial(self._ask, what)),
+                language,
+                f"local.{what}",
+            )
+            for what, kind in (
+                ("get", "primary" if first else ""),
+                ("pause", ""),
+                ("offer", ""),
+                ("remove", "link"),
+            )
+        }
+        self._possible: set[str] = set()
+        vbox(
+            self.title,
+            self.facts,
+            self.about,
+            self.agree,
+            self.bar,
+            hbox((self.state, 1), *self.buttons.values()),
+            inside=self,
+            margins=(16, 12, 16, 12),
+            spacing=5,
+        )
+
+    def show_model(
+        self, model: LocalModel, progress: FetchProgress | None, *, fits: bool, offered: bool
+    ) -> None:
+        """Show a model in its state; `progress` is that of a download under way."""
+        words = self._language
+        built_in = model.id == EMBEDDED_MODEL
+        self.title.setText(words("local.built_in") if built_in else model.name)
+        size = f"{model.size / GB:.1f} GB" if model.size >= GB else f"{model.size // MB} MB"
+        needs = words("local.needs", size=model.computer_gb) if model.computer_gb else ""
+        spoken = ", ".join(words(f"language.{one}") for one in model.languages)
+        self.facts.setText(" · ".join(filter(None, (model.maker, size, needs, spoken, model.licence))))
+        own = words("local.own", path=model.path) if model.path and not model.repo and not built_in else ""
+        about = words("provider.embedded.text") if built_in else model.about.get(words.name, own)
+        untried = words("local.untried") if model.repo and not model.tried else ""
+        self.about.setText(" ".join(filter(None, (about, untried))))
+        self.agree.setVisible(model.asks and not model.path)
+        self.setEnabled(fits or bool(model.path))
+        self.bar.setVisible(progress is not None)
+        if progress is not None:
+            self._possible = {"pause"}
+            self.show_progress(progress)
+        elif model.path:
+            self._possible = {"remove"} if offered else {"remove", "offer"}
+            self.state.setText(words("local.ready" if offered else "local.not_offered"))
+        elif not fits:
+            self._possible = set()
+            self.state.setText(words("error.model_too_large", name=model.name, need=model.computer_gb))
+        else:
+            paused = model.done > 0
+            self._possible = {"get", "remove"} if paused else {"get"}
+            percent = model.done * 100 // model.size
+            self.state.setText(words("local.paused", percent=percent) if paused else "")
+            say(self.buttons["get"], words, "local.resume" if paused else "local.get")
+        self._show_buttons()
+
+    def show_progress(self, progress: FetchProgress) -> None:
+        """Show how far the download is."""
+        self.bar.setRange(0, 1_000)
+        self.bar.setValue(progress.done * 1_000 // max(1, progress.total))
+        minutes, words = round(progress.left / 60), self._language
+        if progress.done >= progress.total:
+            self.state.setText(words("local.checking"))
+            return
+        text = words(
+            "local.progress",
+            done=f"{progress.done / GB:.1f}",
+            total=f"{progress.total / GB:.1f}",
+            rate=f"{progress.rate / MB:.1f}",
+        )
+        left = words("local.left", minutes=max(1, minutes)) if progress.rate else ""
+        self.state.setText(" · ".join(filter(None, (text, left))))
+
+    def _show_buttons(self) -> None:
+        for what, one in self.buttons.items():
+            one.setVisible(what in self._possible)
+        self.buttons["get"].setEnabled(not self.agree.isVisibleTo(self) or self.agree.isChecked())
+
+    def _ask(self, what: str, _checked: bool = False) -> None:
+        self.asked.emit(what, self._model_id)

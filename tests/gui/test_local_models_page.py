@@ -1,0 +1,89 @@
+"""Models on this computer in the settings: downloaded with progress, paused, resumed, and chosen for debates."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QProgressBar
+
+from app.core.catalog import LOCAL
+from app.providers.model_file import find_model
+from tests.app_driver import at_window, until
+from tests.wire.hub import hub
+
+_FILE = find_model()
+pytestmark = pytest.mark.skipif(_FILE is None, reason="the built-in model is not there")
+
+
+@pytest.mark.timeout(200)
+async def test_a_model_is_downloaded_paused_resumed_and_debates(qapp, data_dir: Path, tmp_path: Path) -> None:
+    content = _FILE.read_bytes()
+    with hub(content) as served:
+        entry = {"id": "tiny", "name": "Tiny", "maker": "Us", "size": len(content), "sha256": served.sha256}
+        entry |= {
+            "repo": "a/b",
+            "revision": "0" * 40,
+            "file": "t.gguf",
+            "licence": "MIT",
+            "memory": 400_000_000,
+        }
+        entry |= {"about": {"en": "A good one."}, "languages": ["en"], "computer_gb": 1}
+        catalogue = tmp_path / "catalogue.json"
+        catalogue.write_text(
+            json.dumps([entry, entry | {"id": "huge", "name": "Huge", "computer_gb": 9_000}])
+        )
+        async with at_window(data_dir, catalogue=catalogue) as person:
+            window = person.window
+            await person.click("welcome_better_model")
+            dialog = person.find("settings_dialog")
+            page = dialog.page("local")
+            await until(lambda: len(page.cards) == 3)
+            tiny, huge = page.cards["tiny"], page.cards["huge"]
+            assert "needs a computer with 1 GB" in tiny.facts.text() and "MIT" in tiny.facts.text()
+            assert tiny.about.text() == "A good one. Not yet tried by us."
+            assert not huge.isEnabled() and "too small" in huge.state.text()
+
+            page.source.setText(f"{served.address}/slow")
+            page.source.editingFinished.emit()
+            await until(lambda: window.controller.settings.current().model_source)
+            QTest.mouseClick(tiny.buttons["get"], Qt.MouseButton.LeftButton)
+            bar = tiny.findChild(QProgressBar)
+            await until(lambda: bar.isVisible() and bar.value() > 0, 30)
+            assert "MB/s" in tiny.state.text()
+            assert sorted(what for what, one in tiny.buttons.items() if one.isVisible()) == ["pause"]
+            QTest.mouseClick(tiny.buttons["pause"], Qt.MouseButton.LeftButton)
+            await until(lambda: tiny.state.text().startswith("Paused at "))
+            assert tiny.buttons["get"].text() == "Resume"
+
+            page.source.setText(f"{served.address}/ok")
+            page.source.editingFinished.emit()
+            await until(lambda: window.controller.settings.current().model_source.endswith("/ok"))
+            QTest.mouseClick(tiny.buttons["get"], Qt.MouseButton.LeftButton)
+            await until(lambda: tiny.state.text() == "Installed", 60)
+            assert served.ranges[-1].startswith("bytes=")
+            dialog.accept()
+
+            # It takes the place of the built-in model in debates.
+            engine = window.controller.engine
+            chosen = [one.participant for one in engine.debates.candidates() if one.chosen]
+            assert [(one.provider, one.model) for one in chosen] == [(LOCAL, "tiny")] * 2
+            assert not window.welcome.findChild(
+                type(person.find("welcome_better_model")), "welcome_better_model"
+            ).isVisible()
+
+
+async def test_a_wrong_file_of_ones_own_is_explained(qapp, data_dir: Path, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.gguf"
+    bad.write_bytes(b"nothing")
+    async with at_window(data_dir) as person:
+        person.window.controller.settings.open("local")
+        dialog = person.find("settings_dialog")
+        page = dialog.page("local")
+        page.add_file(str(bad))
+        await until(lambda: "not a GGUF model" in page.result.text())
+        await asyncio.sleep(0)
+        assert page.add.isEnabled()
+        dialog.accept()
