@@ -5,6 +5,7 @@ from functools import partial
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QMenu
 
 from app.core.tool import McpServer, ServerState, ServerStatus
 from tests import app_driver
@@ -49,6 +50,19 @@ async def test_the_tools_of_each_server_are_switched_in_a_menu_of_its_own(person
     assert [(one.text(), one.isChecked()) for one in switches[:2]] == [("read", True), ("write", False)]
     switches[1].trigger()
     assert switched == [("R_D__write", True)]
+
+
+async def test_a_menu_that_is_made_again_leaves_nothing_of_the_old_one(person):  # noqa: F811
+    composer = person.window.controller.chat_page.chat_composer
+    status = ServerStatus(
+        server=McpServer(name="R&D", command="x"), state=ServerState.CONNECTED, tools=("R_D__read",)
+    )
+    for number in range(5):
+        composer.show_tools((), (status,), ("R_D__read",) if number % 2 else ())
+    await until(lambda: len(composer.tools.choices.findChildren(QMenu)) == 1)
+    [made] = composer.tools.choices.findChildren(QMenu)
+    composer.show_tools((), (status,), ())
+    assert composer.tools.choices.findChildren(QMenu) == [made], "what has not changed stays"
 
 
 # A menu over another one; the offscreen platform has neither windows that come forward nor a grab.

@@ -34,7 +34,7 @@ class PanelController(Controller):
     def refresh(self) -> None:
         """Show the panels as they are now in the menu."""
         words, menu = self._language, self._setup.panels.choices
-        menu.clear()
+        self._setup.panels.clear()
         panels = self._panels.all()
         for one in panels:
             names = ", ".join(exact(each.name) for each in one.participants)

@@ -175,6 +175,12 @@ class MenuButton(ShorteningButton):
             place = QPoint(self.width() - CHEVRON - 6, (self.height() - CHEVRON) // 2)
             QPainter(self).drawPixmap(place, picture)
 
+    def clear(self) -> None:
+        """Empty the menu; QMenu.clear alone keeps its submenus in memory."""
+        for inside in self.choices.findChildren(QMenu):
+            inside.deleteLater()
+        self.choices.clear()
+
     def _on_clicked(self) -> None:
         self.choices.popup(self.mapToGlobal(QPoint(0, -self.choices.sizeHint().height() - 4)))
 

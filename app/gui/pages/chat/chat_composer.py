@@ -80,6 +80,7 @@ class ChatComposer(AttachingComposer):
         super().__init__(language, look, box_name="composer", button_name="send_button", box=self.message_box)
         self.setAcceptDrops(True)
         self._tools_later: Callable[[], None] | None = None
+        self._tools_shown: object = None
         self.asking = QFrame()
         self._asking_name = ""
         self._asking_text = ElidedLabel("warn")
@@ -212,7 +213,11 @@ class ChatComposer(AttachingComposer):
             # It stays open while tools are switched; its titles count them the next time.
             self._tools_later = partial(self.show_tools, tools, servers, off)
             return
-        menu.clear()
+        shown = (tuple(tools), tuple(servers), frozenset(off), words.name)
+        if shown == self._tools_shown:
+            return
+        self._tools_shown = shown
+        self.tools.clear()
         if tools:
             names = {
                 key: words(f"tool.{key}.name") if f"tool.{key}.name" in words.texts else key for key in tools
