@@ -78,7 +78,7 @@ SURFACES: dict[str, Make] = {
     "page": lambda words, look, _parent: PageCard(
         words, look, asked(type=PromptType.TEXT, server=ODD, reason="page")
     ),
-    "hand over": lambda words, look, _parent: HandOverCard(words, look, HAND_OVER),
+    "hand over": lambda words, look, _parent: HandOverCard(words, look, HAND_OVER, {}),
 }
 
 
@@ -123,7 +123,7 @@ def test_a_question_on_one_line_hides_nothing(qapp, message: Message) -> None:
 
 def test_a_hand_over_that_is_not_changed_runs_as_it_was_asked_for(qtbot, qapp) -> None:
     card = HandOverCard(
-        Language(resources_dir() / "i18n", "en"), Look(qapp, resources_dir(), "light"), HAND_OVER
+        Language(resources_dir() / "i18n", "en"), Look(qapp, resources_dir(), "light"), HAND_OVER, {}
     )
     qtbot.addWidget(card)
     answers: list[str] = []

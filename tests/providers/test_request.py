@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from app.core.model_facts import ModelFacts
+from app.providers.embedded_server import ServerSpec
 from app.providers.endpoints import ModelLimits
 from app.providers.errors import Classified
 from app.providers.model_host.messages import fold_system
@@ -79,7 +80,8 @@ def test_the_longest_answer_is_learnt_from_a_refusal(words: str, most: int) -> N
 
 def test_only_the_embedded_model_gets_the_opener_and_the_options() -> None:
     asked = {"opener": "I oppose", "options": {"top_k": 40}}
-    arguments = litellm_arguments(call(kind="embedded", **asked), Quirks())
+    server = ServerSpec(model="m", file="m.gguf", n_ctx=512, slots=1, memory=1)
+    arguments = litellm_arguments(call(kind="embedded", server=server, **asked), Quirks())
     assert arguments["messages"][-1] == {"role": "assistant", "content": "I oppose"}
     assert arguments["extra_body"] == {"top_k": 40}
     arguments = litellm_arguments(call(**asked), Quirks())

@@ -147,9 +147,8 @@ class WelcomePage(QWidget):
         self._progress: tuple[int, int] | None = None
         self._embedded_icon = QLabel()
         self._embedded = ElidedLabel("meta")
-        self._better = say(
-            button("link", "welcome_better_model", self.models_requested.emit), language, "welcome.better"
-        )
+        self._better = ShorteningButton("link", "welcome_better_model")
+        self._better.clicked.connect(self.models_requested)
         self._better.hide()
         self._saved = plain_label("hint")
         self._lay_out()
@@ -263,9 +262,8 @@ class WelcomePage(QWidget):
         foot.setFixedHeight(26)
         hbox(
             self._embedded_icon,
-            self._embedded,
+            (self._embedded, 1),
             self._better,
-            STRETCH,
             self._saved,
             inside=foot,
             margins=(18, 0, 18, 0),
@@ -371,6 +369,7 @@ class WelcomePage(QWidget):
         self.mode.set_texts(modes, tuple(words(f"welcome.mode.{mode}.hint") for mode in BEGINS))
         self.mode.setAccessibleName(words("welcome.mode"))
         self._change.setText(words("welcome.set_up"))
+        self._better.show_words(words("welcome.better"))
         self._retranslate_composer()
         for number, example in zip(EXAMPLES, self._examples, strict=True):
             example.show_words(words(f"welcome.example.{number}"))

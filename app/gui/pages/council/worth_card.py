@@ -85,7 +85,7 @@ class WorthCard(QFrame):
             made.setAccessibleDescription(tip)
             buttons.append(made)
         vbox(
-            plain_label("card_title", text=words("council.worth")),
+            plain_label("card_title", text=words("council.worth.title")),
             self._grid,
             named("council_worth_words", Paragraph("hint", text=said)),
             *buttons,

@@ -19,7 +19,7 @@ from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
-from app.gui.widgets.controls import TickBox, button, scrolling
+from app.gui.widgets.controls import TickBox, button, put_where, scrolling
 from app.gui.widgets.label import Paragraph, plain_label, show_as
 from app.gui.widgets.wording import named, say
 
@@ -43,7 +43,9 @@ class LocalModelsPage(QWidget):
         self.setObjectName("models_page")
         self._language, self._look, self._engine, self._tasks = language, look, engine, tasks
         self.cards: dict[str, LocalModelCard] = {}
-        self._column = QVBoxLayout()
+        self._holder = QWidget()
+        self._column = QVBoxLayout(self._holder)
+        self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(10)
         self.add = say(button("", "local_model_add", self._on_add), language, "local.add")
         self.result = named("local_model_result", plain_label("hint", wrap=True))
@@ -55,7 +57,7 @@ class LocalModelsPage(QWidget):
         body = QWidget()
         vbox(
             say(Paragraph("card_text"), language, "local.text"),
-            self._column,
+            self._holder,
             hbox(self.add, (self.result, 1)),
             6,
             say(plain_label("field"), language, "local.source"),
@@ -97,6 +99,7 @@ class LocalModelsPage(QWidget):
                 fits=local.fits(model),
                 offered=model.id == EMBEDDED_MODEL or model.id in local.offered(),
             )
+        put_where(self._holder, [stop for card in self.cards.values() for stop in card.stops])
 
     def show_fetching(self, event: ModelFetching) -> None:
         """Show how far a download is."""
@@ -171,6 +174,7 @@ class LocalModelCard(QFrame):
                 ("remove", "link"),
             )
         }
+        self.stops = (self.agree, *self.buttons.values())
         self._possible: set[str] = set()
         vbox(
             self.title,
