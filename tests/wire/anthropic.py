@@ -16,7 +16,13 @@ _FIELDS = {
     "model", "messages", "max_tokens", "system", "stream", "temperature", "top_p", "top_k", "stop_sequences",
     "tools", "tool_choice", "metadata", "thinking", "service_tier", "output_config",
 }  # fmt: skip
-_STRUCTURED = "structured-outputs-"
+# Fields that need a word in the header `anthropic-beta`, and the word of messages with the role system.
+_BETA_FIELDS = {
+    "output_format": "structured-outputs-",
+    "context_management": "context-management-",
+    "safeguards": "dangerous-tool-use-",
+}
+_SYSTEM_MESSAGES = "mid-conversation-"
 _MOST_TOKENS = 128_000
 _IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 _ID = re.compile(r"^[a-zA-Z0-9_-]+$")
@@ -73,9 +79,8 @@ class Anthropic(Protocol):
         body = asked.body
         if asked.model not in self.models:
             raise self.refusal("e404", None, "")
-        allowed = _FIELDS | (
-            {"output_format"} if _STRUCTURED in asked.headers.get("anthropic-beta", "") else set()
-        )
+        betas = asked.headers.get("anthropic-beta", "")
+        allowed = _FIELDS | {name for name, beta in _BETA_FIELDS.items() if beta in betas}
         for name in body.keys() - allowed:
             raise self.error(400, f"{name}: Extra inputs are not permitted")
         most = body.get("max_tokens")
@@ -96,12 +101,14 @@ class Anthropic(Protocol):
         check_tools(self.tools(body), schemas, self.invalid)
         if "tool_choice" in body and not body.get("tools"):
             raise self.error(400, "tool_choice may only be specified while providing tools")
+        if _SYSTEM_MESSAGES in betas:
+            body = body | {"messages": _spoken(body.get("messages") or [])}
         self._check_messages(body.get("messages"), asked.model)
         self._check_calls(body)
-        if problem := marks_problem(body):
+        if problem := marks_problem(asked.body):
             raise self.error(400, problem)
         if self.cache is not None:
-            counted = self.cache.count_marked(asked.model, body)
+            counted = self.cache.count_marked(asked.model, asked.body)
             asked.answer["usage"] = {
                 "input_tokens": counted.rest,
                 "cache_read_input_tokens": counted.cached,
@@ -197,7 +204,7 @@ class Anthropic(Protocol):
 
     def seen(self, body: Body) -> list[Seen]:
         seen: list[Seen] = []
-        for message in body["messages"]:
+        for message in _spoken(body["messages"]):
             blocks = _blocks(message)
             seen += [
                 Seen(
@@ -231,7 +238,10 @@ class Anthropic(Protocol):
         return [tool["name"] for tool in body.get("tools", [])]
 
     def system(self, body: Body) -> str:
-        return "\n".join(texts_of(body["system"])) if "system" in body else ""
+        texts = list(texts_of(body["system"])) if "system" in body else []
+        told = [message for message in body["messages"] if message["role"] == "system"]
+        texts += [text for message in told for text in texts_of(message["content"])]
+        return "\n".join(texts)
 
     def refusal(self, fault: str, retry_after: float | None, sent_key: str) -> Refused:
         match fault:
@@ -353,6 +363,11 @@ class Anthropic(Protocol):
         return sse(
             {"type": "error", "error": {"type": "api_error", "message": "Internal server error"}}, "error"
         )
+
+
+def _spoken(messages: list[Body]) -> list[Body]:
+    """Return the messages without those of the system, which Claude Code puts between them."""
+    return [message for message in messages if message.get("role") != "system"]
 
 
 def _blocks(message: Body) -> list[Body]:

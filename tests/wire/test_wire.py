@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.wire import WireServer, write_providers
+from tests.wire import Answer, WireCall, WireServer, write_providers
 
 USER = {"role": "user", "content": "Hi"}
 ASSISTANT = {"role": "assistant", "content": "Yes"}
@@ -36,10 +36,15 @@ def openai(server: WireServer, **changes: Any) -> tuple[int, str]:
     return post(server, "/chat/completions", body, {"authorization": f"Bearer {server.key}"})
 
 
-def anthropic(server: WireServer, **changes: Any) -> tuple[int, str]:
+def anthropic(server: WireServer, betas: str = "", **changes: Any) -> tuple[int, str]:
     body = {"model": server.model, "messages": [USER], "max_tokens": 9, "stream": True} | changes
-    headers = {"x-api-key": server.key, "anthropic-version": "2023-06-01"}
+    headers = {"x-api-key": server.key, "anthropic-version": "2023-06-01", "anthropic-beta": betas}
     return post(server, "/v1/messages", body, headers)
+
+
+def responses(server: WireServer, **changes: Any) -> tuple[int, str]:
+    body = {"model": server.model, "input": [USER], "stream": True} | changes
+    return post(server, "/responses", body, {"authorization": f"Bearer {server.key}"})
 
 
 def gemini(server: WireServer, roles: list[str], text: str = "Hi", **changes: Any) -> tuple[int, str]:
@@ -89,6 +94,46 @@ def test_anthropic() -> None:
             {"system": ""},
         ):
             assert anthropic(server, **changes)[0] == 400, changes
+
+
+def test_anthropic_takes_what_claude_code_sends_only_with_its_betas() -> None:
+    told = {"role": "system", "content": [{"type": "text", "text": "It is Tuesday."}]}
+    with WireServer("anthropic") as server:
+        for betas, changes in (
+            ("mid-conversation-tool-changes-2026-07-01", {"messages": [USER, told]}),
+            ("context-management-2025-06-27", {"context_management": {"edits": []}}),
+        ):
+            assert anthropic(server, **changes)[0] == 400
+            assert anthropic(server, betas, **changes)[0] == 200
+        assert anthropic(server, "mid-conversation-", messages=[USER, told, USER])[0] == 400
+        assert [one.role for one in server.requests[1].messages] == ["user"]
+        assert server.requests[1].system == "It is Tuesday."
+
+
+def test_responses() -> None:
+    tool = {"type": "function", "name": "run", "parameters": {"type": "object", "properties": {}}}
+    space = {"type": "namespace", "name": "mcp__notes", "tools": [tool]}
+    call = {"type": "function_call", "name": "run", "arguments": "{}", "call_id": "call_1"}
+    told = {"type": "message", "role": "developer", "content": [{"type": "input_text", "text": "Be brief."}]}
+    with WireServer("responses", models=("gpt-wire", "gpt-wire-pro")) as server:
+        status, text = responses(server, tools=[tool, space, {"type": "web_search"}], input=[told, USER])
+        assert status == 200 and "response.completed" in text
+        [request] = server.requests
+        assert request.tools == ["run", "mcp__notes__run", "web_search"]
+        assert request.system == "Be brief." and [one.text for one in request.messages] == ["Hi"]
+        more = {"type": "additional_tools", "role": "developer", "tools": [space]}
+        assert responses(server, input=[more, USER])[0] == 200
+        assert server.requests[-1].tools == ["mcp__notes__run"]
+        for changes in (
+            {"input": [USER, call]},
+            {"tools": [tool, tool]},
+            {"messages": [USER]},
+            {"model": "gpt-wire-pro"},
+        ):
+            assert responses(server, **changes)[0] == 400, changes
+        server.script("gpt-wire", [Answer("So:", calls=(WireCall("mcp__notes__run", id="call_1"),))])
+        status, text = responses(server, tools=[space])
+        assert '"name": "run", "namespace": "mcp__notes"' in text and '"text": "So:"' in text
 
 
 def test_gemini() -> None:
