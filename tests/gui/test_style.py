@@ -5,9 +5,10 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QSize
+from PySide6.QtCore import QPoint, QSize, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QIcon, QPalette
-from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QStyle
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLabel, QListWidget, QPushButton, QStyle, QVBoxLayout, QWidget
 
 from app.core.texts import Texts
 from app.gui.display.style import Look, sized, style_sheet, tall
@@ -159,3 +160,47 @@ def test_a_font_that_the_platform_sets_for_one_class_gives_way(look):
     look.choose("dark")
     assert QApplication.font("QLabel") == QApplication.font()
     look.choose("light")
+
+
+async def test_rings_are_drawn_after_a_key_and_not_after_a_click(look, qtbot):
+    window = QWidget()
+    first, second, names = QPushButton("One"), QPushButton("Two"), QListWidget()
+    names.addItems(["Three", "Four"])
+    inside = QVBoxLayout(window)
+    for one in (first, second, names):
+        inside.addWidget(one)
+    qtbot.addWidget(window)
+    window.resize(300, 200)
+    window.show()
+    window.activateWindow()
+    await until(lambda: QApplication.focusWindow() is window.windowHandle())
+
+    def ringed(widget):
+        return look.tokens.accent.lower() in {
+            picture.pixelColor(x, y).name()
+            for picture in (widget.grab().toImage(),)
+            for x in range(picture.width())
+            for y in range(picture.height())
+        }
+
+    def click(widget):
+        place = widget.mapTo(window, QPoint(20, 14))
+        QTest.mouseClick(window.windowHandle(), Qt.MouseButton.LeftButton, pos=place)
+
+    click(first)
+    assert first.hasFocus()
+    assert not ringed(first)
+    QTest.keyClick(window.windowHandle(), Qt.Key.Key_Shift)
+    assert not ringed(first), "Shift alone is part of a click"
+    QTest.keyClick(window.windowHandle(), Qt.Key.Key_Tab)
+    assert second.hasFocus()
+    assert ringed(second)
+    assert not ringed(first)
+    click(names)
+    assert names.hasFocus()
+    assert not ringed(names)
+    assert not ringed(second)
+    QTest.keyClick(window.windowHandle(), Qt.Key.Key_Down)
+    assert ringed(names), "the focused row has a ring as soon as a key is used there"
+    click(names)
+    assert not ringed(names)

@@ -20,12 +20,14 @@ from PySide6.QtGui import (
     QFontInfo,
     QGuiApplication,
     QIcon,
+    QKeyEvent,
     QPainter,
     QPalette,
     QPixmap,
     QPixmapCache,
+    QWindow,
 )
-from PySide6.QtWidgets import QApplication, QStyle, QWidget
+from PySide6.QtWidgets import QApplication, QStyle, QStyleOption, QWidget
 from shiboken6 import isValid
 
 from app.gui.display.desktop_settings import DesktopSettings
@@ -41,6 +43,7 @@ MOTION_MS = 200
 PIECE_S = 0.005
 POLISHED = Qt.WidgetAttribute.WA_WState_Polished
 KOREAN_FAMILY = "Pretendard"
+MODIFIERS = (Qt.Key.Key_Shift, Qt.Key.Key_Control, Qt.Key.Key_Alt, Qt.Key.Key_AltGr, Qt.Key.Key_Meta)
 GENERIC_FAMILIES = ("", "Sans", "Sans Serif", "DejaVu Sans", "Helvetica", "Bitstream Vera Sans")
 
 
@@ -70,6 +73,11 @@ class Look(QObject):
         self._apply()
         app.styleHints().colorSchemeChanged.connect(self._refresh)
         self._desktop.changed.connect(self._on_desktop_changed)
+        self._ring = FocusRing(app, self)
+
+    def ringed(self, option: QStyleOption) -> bool:
+        """Return whether a row of a list that is painted with these options has a focus ring."""
+        return self._ring.by_keyboard and bool(option.state & QStyle.StateFlag.State_HasFocus)
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -198,6 +206,46 @@ class Look(QObject):
                 self._app.sendEvent(one, QEvent(QEvent.Type.StyleChange))
         if self._unstyled:
             self._later.start()
+
+
+class FocusRing(QObject):
+    """Sets the property `ring` of the focused widget while the keyboard is in use; a mouse click takes it away."""
+
+    def __init__(self, app: QApplication, parent: QObject) -> None:
+        super().__init__(parent)
+        self.by_keyboard = False
+        app.focusChanged.connect(self._on_focus_changed)
+        # Windows get each click and key once; a filter on the application would see every event of every widget.
+        app.focusWindowChanged.connect(self._watch)
+        self._watch(app.focusWindow())
+
+    def _watch(self, window: QWindow | None) -> None:
+        if window is not None:
+            window.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.MouseButtonPress:
+            self._show(False)
+        elif isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+            self._show(self.by_keyboard or event.key() not in MODIFIERS)
+        return False
+
+    def _show(self, by_keyboard: bool) -> None:
+        if by_keyboard != self.by_keyboard:
+            self.by_keyboard = by_keyboard
+            _set_ring(QApplication.focusWidget(), by_keyboard)
+
+    def _on_focus_changed(self, before: QWidget | None, now: QWidget | None) -> None:
+        _set_ring(before, False)
+        _set_ring(now, self.by_keyboard)
+
+
+def _set_ring(widget: QWidget | None, shown: bool) -> None:
+    if widget is not None and isValid(widget) and bool(widget.property("ring")) != shown:
+        widget.setProperty("ring", shown)
+        widget.style().unpolish(widget)
+        widget.style().polish(widget)
+        widget.update()
 
 
 def palette(tokens: Tokens) -> QPalette:

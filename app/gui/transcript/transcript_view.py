@@ -56,8 +56,6 @@ MORE_WORDS = {
 }
 """What is offered in the menu where the row itself offers it."""
 
-BY_KEYBOARD = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
-
 
 class TranscriptView(QAbstractScrollArea):
     """The messages of one session.
@@ -390,21 +388,10 @@ class TranscriptView(QAbstractScrollArea):
         """Go to the next link or action on screen; past the last, out of the view."""
         return self.keyboard.to_next(forward=forward) or super().focusNextPrevChild(forward)
 
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        super().focusInEvent(event)
-        self._set_reached(event.reason() in BY_KEYBOARD)
-
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        self._set_reached(False)
         self.keyboard.target = None
         self.viewport().update()
         super().focusOutEvent(event)
-
-    def _set_reached(self, reached: bool) -> None:
-        """Frame the view if the keyboard came to it; a click needs no frame."""
-        if self.property("reached") is not reached:
-            self.setProperty("reached", reached)
-            self.style().polish(self)
 
     # Painting
 

@@ -81,7 +81,7 @@ def paint_chip(painter: QPainter, rect: QRect, text: str, colours: tuple[str, st
 def paint_row(painter: QPainter, option: QStyleOptionViewItem, look: Look, *, selected: bool) -> None:
     """Paint the background of a row of the side bar: selected, focused, or under the mouse."""
     tokens = look.tokens
-    focused = bool(option.state & QStyle.StateFlag.State_HasFocus)
+    focused = look.ringed(option)
     if selected or focused or option.state & QStyle.StateFlag.State_MouseOver:
         edge = QColor(tokens.accent if focused else tokens.line)
         painter.setPen(QPen(edge, 1) if selected or focused else Qt.PenStyle.NoPen)

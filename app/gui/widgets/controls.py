@@ -230,7 +230,7 @@ class TickBox(QCheckBox):
         if not self.isEnabled():
             painter.setOpacity(0.6)
         paint_tick(painter, self._look, box, self.isChecked())
-        if self.hasFocus():
+        if self.property("ring"):
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.setPen(QPen(QColor(tokens.accent), 1.5))
             painter.drawRoundedRect(box.adjusted(-2, -2, 2, 2), 6, 6)

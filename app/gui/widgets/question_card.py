@@ -175,8 +175,9 @@ class OptionRow(QAbstractButton):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         on = self.isChecked()
-        border = tokens.accent if on or self.hasFocus() else tokens.edge
-        painter.setPen(QPen(QColor(border), 1.5 if self.hasFocus() else 1))
+        ring = bool(self.property("ring"))
+        border = tokens.accent if on or ring else tokens.edge
+        painter.setPen(QPen(QColor(border), 1.5 if ring else 1))
         painter.setBrush(
             QColor(tokens.accent_bg if on else tokens.hover if self.underMouse() else tokens.surface)
         )

@@ -70,7 +70,7 @@ class AssistantCardDelegate(QStyledItemDelegate):
         hovered = bool(option.state & QStyle.StateFlag.State_MouseOver)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        focused = bool(option.state & QStyle.StateFlag.State_HasFocus)
+        focused = self._look.ringed(option)
         painter.setPen(QPen(QColor(tokens.accent if selected else tokens.line), 2 if focused else 1))
         painter.setBrush(QColor(tokens.hover if hovered and not selected else tokens.surface))
         painter.drawRoundedRect(QRectF(rect).adjusted(1, 1, -1, -1), 9, 9)

@@ -63,7 +63,7 @@ class TwoLineDelegate(QStyledItemDelegate):
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         selected = bool(option.state & QStyle.StateFlag.State_Selected)
-        focused = bool(option.state & QStyle.StateFlag.State_HasFocus)
+        focused = self._look.ringed(option)
         if selected or focused or option.state & QStyle.StateFlag.State_MouseOver:
             painter.setPen(QColor(tokens.accent) if focused else Qt.PenStyle.NoPen)
             painter.setBrush(QColor(tokens.accent_bg if selected else tokens.hover))
@@ -187,7 +187,7 @@ class _ModelDelegate(QStyledItemDelegate):
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         selected = model and bool(option.state & QStyle.StateFlag.State_Selected)
-        focused = bool(option.state & QStyle.StateFlag.State_HasFocus)
+        focused = self._look.ringed(option)
         if focused or (model and (selected or option.state & QStyle.StateFlag.State_MouseOver)):
             painter.setPen(QColor(tokens.accent) if focused else Qt.PenStyle.NoPen)
             painter.setBrush(QColor(tokens.accent_bg if selected else tokens.hover))

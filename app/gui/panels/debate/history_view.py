@@ -98,7 +98,7 @@ class DebateCardDelegate(QStyledItemDelegate):
         tokens, words = self._look.tokens, self._language
         card = QRect(option.rect.left(), option.rect.top(), option.rect.width(), tall(CARD_HEIGHT))
         active = bool(option.state & (QStyle.StateFlag.State_Selected | QStyle.StateFlag.State_MouseOver))
-        focused = bool(option.state & QStyle.StateFlag.State_HasFocus)
+        focused = self._look.ringed(option)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(

@@ -171,7 +171,7 @@ class StanceChart(PaintedText):
         painter.setFont(self._label_font())
         for number, rect in enumerate(self.labels()):
             self._paint_label(painter, number, rect)
-        if self.hasFocus():
+        if self.property("ring"):
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.setPen(QPen(QColor(tokens.accent), 1))
             painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 7, 7)
