@@ -76,6 +76,10 @@ class Person:
         QTest.keyClick(self.find(name), key, modifier or Qt.KeyboardModifier.NoModifier)
         await asyncio.sleep(0)
 
+    def use_keyboard(self) -> None:
+        """Press a key in the window itself; rings are drawn around the focus from then on."""
+        QTest.keyClick(self.window.windowHandle(), Qt.Key.Key_Tab)
+
     async def choose(self, name: str, text: str) -> None:
         """Choose a line of a drop-down list."""
         box = self.find(name, QComboBox)

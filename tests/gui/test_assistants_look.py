@@ -70,6 +70,7 @@ async def test_tab_goes_from_top_to_bottom_and_every_stop_is_named(person):
 async def test_the_focus_can_be_seen(person, theme):
     person.window.look.choose(theme)
     stops = [stop for stop in await walk(person, form(person).name) if form(person).isAncestorOf(stop)]
+    person.use_keyboard()
     for stop, other in itertools.pairwise(stops):
         other.setFocus()
         await person.settle(0)

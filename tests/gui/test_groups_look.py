@@ -89,6 +89,7 @@ async def test_the_focus_can_be_seen(person, theme):
     person.window.look.choose(theme)
     form = page(person).form
     stops = [stop for stop in await walk(person, form.name) if form.isAncestorOf(stop)]
+    person.use_keyboard()
     for stop, other in itertools.pairwise(stops):
         other.setFocus()
         await person.settle(0)

@@ -93,8 +93,7 @@ async def test_the_focus_can_be_seen(person, theme):
     await person.settle(0.05)
     stops = await walk(person, person.window.controller.panel.setup.topic)
     away = person.window.controller.panel.setup.topic
-    # A ring is drawn once a key has come to the window.
-    QTest.keyClick(person.window.windowHandle(), Qt.Key.Key_Tab)
+    person.use_keyboard()
     for stop in stops[1:]:
         away.setFocus()
         await asyncio.sleep(0)

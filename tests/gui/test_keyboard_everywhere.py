@@ -178,6 +178,7 @@ async def test_every_page_by_keyboard(qapp, data_dir, language):
     known: set[str] = set()
     async with at_window(data_dir, language=language, size=(1100, 760)) as person:
         person.window.activateWindow()
+        person.use_keyboard()
         async for name, root in every_page(person):
             if name == "approval":
                 # It takes no keys while it comes; tests/gui/test_chat_questions.py goes through its buttons.
