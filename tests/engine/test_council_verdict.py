@@ -1,6 +1,7 @@
 """What follows from a council: the rules of its outcome, the judge, and what the minority holds and held."""
 
 import json
+import re
 from collections.abc import AsyncIterator
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -13,7 +14,8 @@ from app.core.provider import ModelRequest
 from app.core.session import ANY_JUDGE, NO_JUDGE, Debate, ExportFormat, Participant
 from app.engine.council.judging import judge_view, read_reading
 from app.engine.council.outcome import CouncilOutcome, Tally, outcome, state_of
-from app.engine.council.record import NEITHER, Record
+from app.engine.council.reading import NEITHER
+from app.engine.council.record import Record
 from app.engine.council.requests import without_names
 from tests.builders import Bench, Script, a_bench, a_log_store, remotes, said
 from tests.engine.test_council import SAYS, a_council, answer, asked, bench, held
@@ -188,6 +190,13 @@ def test_what_a_reading_cites_is_there_and_a_doubtful_choice_is_none() -> None:
             "choice": "A", "confidence": "70%", "cases": [{"option": "A", "text": "It holds.", "cites": [1, 9]}],
             "agreed": [{"text": "Yes", "cites": []}], "open": "nothing",
             "cruxes": [{"text": "Is it?", "yes": [f"Participant {letter}", "Z"], "no": [], "cites": [2]}, {"text": "No cite", "cites": [7]}],
+            "claims": [
+                {"text": "It is.", "who": letter, "for": [letter, "Z"], "against": [view.letters["p0"]], "cites": [2, 2]},
+                {"text": "Both at once.", "who": letter, "for": [], "against": [letter], "cites": [1]},
+                {"text": "No cite", "who": letter, "for": [], "against": [], "cites": []},
+                *({"text": f"Claim {number}", "who": letter, "for": [], "against": [], "cites": [1]} for number in range(20)),
+            ],
+            "unsupported": [2, 9, "1"],
         }), view,
     )  # fmt: skip
     assert (found["choice"], found["confidence"]) == (view.options[0].id, 70)
@@ -196,6 +205,11 @@ def test_what_a_reading_cites_is_there_and_a_doubtful_choice_is_none() -> None:
     ]
     (crux,) = found["cruxes"]  # type: ignore[misc]
     assert crux["yes"] == ["p1"] and crux["cites"] == [view.statements[1].id]
+    first, both, *rest = found["claims"]  # type: ignore[misc]
+    assert (first["for"], first["against"], first["cites"]) == (["p1"], ["p0"], [view.statements[1].id])
+    # Who holds and denies the same is in doubt.
+    assert (both["for"], both["against"]) == ([], []) and len(rest) == 10
+    assert found["unsupported"] == [view.statements[1].id]
     assert "choice" not in read_reading('{"choice": "other", "text": "Mine"}', view)
     assert "choice" not in read_reading("Either A or B", view)
     assert read_reading('{"choice": "none"}', view)["choice"] == NEITHER
@@ -218,7 +232,11 @@ def judging(request: ModelRequest) -> Script:
     letters = {line[3:]: line[0] for line in text.splitlines() if line[1:3] == ": "}
     if "You judge a question" in text:
         case = {"option": letters["SQLite"], "text": "It copies.", "cites": [1]}
-        return [json.dumps({"choice": letters["SQLite"], "confidence": 60, "cases": [case]})]
+        by = dict(re.findall(r"Participant (\w): (Postgres|SQLite)", text)[::-1])
+        sides = [[one for one, held in by.items() if held == option] for option in ("Postgres", "SQLite")]
+        claim = {"text": "It writes.", "who": "", "for": sides[0], "against": sides[1], "cites": [1, 2]}
+        said = {"choice": letters["SQLite"], "confidence": 60, "cases": [case], "claims": [claim]}
+        return [json.dumps(said | {"unsupported": [2]})]
     if "Write your dissent" in text:
         return ['Nobody tested it.\n@@ {"right_if": "a day of logs shows it"}']
     if "Test what they hold" in text:
@@ -275,6 +293,7 @@ async def test_a_judge_reads_twice_and_learns_no_name_no_vote_and_no_confidence(
             assert (
                 "Minority report" in document and "both times" in document and "3 of 3 answered" in document
             )
+            assert "yes: GPT, Gemini · no: Claude" in document and "It writes." in document
     shown = made.engine.live(session_id)
     assert shown is not None
     assert [

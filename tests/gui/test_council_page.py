@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from functools import partial
 from pathlib import Path
 
@@ -88,14 +89,35 @@ def judged(text: str) -> str:
     """Judge for the first option, with a case of its own."""
     letter = next(line[0] for line in text.splitlines() if line[1:] == f": {HOLDS['openai']}")
     case = {"option": letter, "text": "Reports never wait for a writer.", "cites": [1]}
+    said = re.findall(r"^\((\d+)\) Participant (\w): (.{12})", text, re.MULTILINE)
+    who = {kind: next(one for _, one, words in said if words == says[:12]) for kind, says in SAYS.items()}
+    number = {kind: next(int(n) for n, one, _ in said if one == own) for kind, own in who.items()}
     crux = {
         "text": "Do more than 20 laptops write in the same second?",
         "settled_by": "a day of sync logs",
-        "yes": ["A"],
-        "no": ["B"],
-        "cites": [1, 2],
+        "yes": [who["openai"], who["gemini"]],
+        "no": [who["anthropic"]],
+        "cites": [number["openai"], number["anthropic"]],
     }
+    claims = [
+        {
+            "text": "A queue drains 40 batches in seconds",
+            "who": who["anthropic"],
+            "for": [],
+            "against": [who["openai"]],
+            "cites": [number["anthropic"]],
+        },
+        {
+            "text": "Two people will want reports while laptops sync",
+            "who": who["gemini"],
+            "for": [who["openai"]],
+            "against": [],
+            "cites": [number["gemini"]],
+        },
+        {"text": "The judge's own", "who": who["gemini"], "for": [], "against": [], "cites": []},
+    ]
     more = {"agreed": [{"text": "The server settles conflicts", "cites": [1]}], "open": [], "cruxes": [crux]}
+    more |= {"claims": claims, "unsupported": [number["gemini"]]}
     return json.dumps({"choice": letter, "confidence": 70, "cases": [case], **more})
 
 

@@ -82,7 +82,7 @@ async def test_the_verdict_follows_the_debate_and_says_what_it_rests_on(
     )
     assert "Claude: before B, after B" in said and "Nobody changed position" in said
     assert (
-        "One model alone says the same. Asking several added a dissent, 1 question that decides it." in said
+        "One model alone says the same. Asking several added a dissent, 2 questions that decide it." in said
     )
     # The state, the headline and the minority, once.
     (last,) = [one for one in announced if "minority" in one]

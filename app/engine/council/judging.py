@@ -10,7 +10,8 @@ from dataclasses import replace
 from app.core.message import CouncilPart, Message
 from app.core.provider import ModelRequest
 from app.core.session import Debate, Participant
-from app.engine.council.record import NEITHER, JudgeReading, Record
+from app.engine.council.reading import MOST_CRUXES, NEITHER, JudgeReading
+from app.engine.council.record import Record
 from app.engine.council.replies import (
     LETTERS,
     MOST_OPTION,
@@ -32,8 +33,8 @@ from app.engine.council.requests import (
 )
 from app.engine.prompts import Prompts
 
-MOST_CRUXES = 3
 MOST_CASE = 700
+MOST_CLAIMS = 12
 ORDERS = (1, 2)
 
 _TEXT = {"type": "string"}
@@ -50,7 +51,15 @@ def reading_schema(shown: int, order: int) -> Mapping[str, object]:
     if order != ORDERS[0]:
         return schema_object(**first)
     crux = schema_object(text=_TEXT, settled_by=_TEXT, yes=_LETTERS, no=_LETTERS, cites=_NUMBERS)
-    return schema_object(**first, agreed=_POINTS, open=_POINTS, cruxes=schema_list(crux))
+    claim = {"text": _TEXT, "who": _TEXT, "cites": _NUMBERS, "for": _LETTERS, "against": _LETTERS}
+    return schema_object(
+        **first,
+        agreed=_POINTS,
+        open=_POINTS,
+        cruxes=schema_list(crux),
+        claims=schema_list(schema_object(**claim)),
+        unsupported=_NUMBERS,
+    )
 
 
 def judge_view(debate: Debate, messages: Sequence[Message], number: int, order: int) -> ReaderView:
@@ -93,8 +102,7 @@ def read_reading(text: str, view: ReaderView) -> dict[str, object]:
     by_letter = {letter: one.id for letter, one in zip(LETTERS, view.options, strict=False)}
     people = {letter: who for who, letter in view.letters.items()}
 
-    def cites(one: Mapping[str, object]) -> list[str]:
-        given = one.get("cites")
+    def cited(given: object) -> list[str]:
         numbers = [each for each in given if type(each) is int] if isinstance(given, list) else []
         return [view.statements[n - 1].id for n in dict.fromkeys(numbers) if 0 < n <= len(view.statements)]
 
@@ -102,9 +110,29 @@ def read_reading(text: str, view: ReaderView) -> dict[str, object]:
         letters = [one_line(one)[-1:].upper() for one in value] if isinstance(value, list) else []
         return [people[one] for one in dict.fromkeys(letters) if one in people]
 
+    def claims(part: str, holds: str, denies: str) -> list[dict[str, object]]:
+        made = []
+        for one in objects_in(said.get(part)):
+            first = [one.get("who")] if one.get("who") else []
+            named = one.get(holds)
+            sides = [who([*first, *(named if isinstance(named, list) else [])]), who(one.get(denies))]
+            both = {*sides[0]} & {*sides[1]}
+            sides = [[each for each in side if each not in both] for side in sides]
+            claim: dict[str, object] = {
+                "text": one_line(one.get("text"), MOST_CASE),
+                holds: sides[0],
+                denies: sides[1],
+                "cites": cited(one.get("cites")),
+            }
+            if settled := one_line(one.get("settled_by"), MOST_CASE):
+                claim["settled_by"] = settled
+            made.append(claim)
+        # What cites nothing that was said is the judge's own.
+        return [one for one in made if one["text"] and one["cites"]]
+
     def points(part: str) -> list[dict[str, object]]:
         made: list[dict[str, object]] = [
-            {"text": one_line(one.get("text"), MOST_CASE), "cites": cites(one)}
+            {"text": one_line(one.get("text"), MOST_CASE), "cites": cited(one.get("cites"))}
             for one in objects_in(said.get(part))[:MOST_POINTS]
         ]
         return [one for one in made if one["text"]]
@@ -113,25 +141,16 @@ def read_reading(text: str, view: ReaderView) -> dict[str, object]:
         {
             "option": by_letter[letter],
             "text": one_line(one.get("text"), MOST_CASE),
-            "cites": cites(one),
+            "cites": cited(one.get("cites")),
         }
         for one in objects_in(said.get("cases"))
         if (letter := one_line(one.get("option")).strip(" .()[]*").upper()) in by_letter
         and one_line(one.get("text"))
     ]
     found["agreed"], found["open"] = points("agreed"), points("open")
-    cruxes = [
-        {
-            "text": one_line(one.get("text"), MOST_CASE),
-            "settled_by": one_line(one.get("settled_by"), MOST_CASE),
-            "yes": who(one.get("yes")),
-            "no": who(one.get("no")),
-            "cites": cites(one),
-        }
-        for one in objects_in(said.get("cruxes"))
-    ]
-    # What cites nothing that was said is the judge's own.
-    found["cruxes"] = [one for one in cruxes if one["text"] and one["cites"]][:MOST_CRUXES]
+    found["cruxes"] = claims("cruxes", "yes", "no")[:MOST_CRUXES]
+    found["claims"] = claims("claims", "for", "against")[:MOST_CLAIMS]
+    found["unsupported"] = cited(said.get("unsupported"))
     return found
 
 

@@ -3,12 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import chain
 
 from app.core.errors import FailureKind
 from app.core.message import CouncilPart, Message, MessageState
 from app.core.session import MIN_PARTICIPANTS, Debate
 from app.engine.council.families import family_of
 from app.engine.council.judging import best_case
+from app.engine.council.reading import Claim, cruxes
 from app.engine.council.record import Record, Vote
 from app.engine.debate.names import mentioned
 
@@ -67,7 +69,8 @@ class CouncilOutcome:
     `against` says what speaks against the headline: judge, overturned (another one led before) or half. `stop` is how the
     debate ended: agreed, still (nobody moved) or rounds, "" where there was none. `degraded` says what the result lacks:
     answers, differences (the call that compares), ballots, judge (then `failure` is why), or second_reading.
-    `names_visible` says that the question or its files name a participant.
+    `claims` are those that the judge found in the debate, `cruxes` those on which the headline turns, and `unsupported` the
+    ids of the statements that give out something as a fact and do not support it. `names_visible` says that the question or its files name a participant.
     """
 
     state: str
@@ -88,6 +91,9 @@ class CouncilOutcome:
     degraded: tuple[str, ...] = ()
     failure: str = ""
     names_visible: bool = False
+    claims: tuple[Claim, ...] = ()
+    cruxes: tuple[Claim, ...] = ()
+    unsupported: tuple[str, ...] = ()
 
 
 IN_FULL = 2
@@ -121,6 +127,12 @@ def outcome(debate: Debate, messages: Sequence[Message]) -> CouncilOutcome:
         backers = [one.participant for one in votes_of(record) if one.choice == headline]
         text, cites = last_words(record, surest(record, backers))
     failure = "" if judge else _failure(record)
+    votes = votes_of(record)
+    sides = [
+        [one.participant for one in votes if one.choice == option]
+        for option in ([headline] if headline else leaders)
+    ]
+    read = next((one for one in readings if one.claims or one.questions), None)
     lacks = {
         "answers": answered < len(everybody),
         "differences": bool(debate.council and debate.council.differences)
@@ -151,6 +163,9 @@ def outcome(debate: Debate, messages: Sequence[Message]) -> CouncilOutcome:
         degraded=tuple(name for name, lacking in lacks.items() if lacking),
         failure=failure,
         names_visible=names_visible(debate),
+        claims=read.claims if read else (),
+        cruxes=tuple(cruxes(read, list(record.openings()), sides)) if read else (),
+        unsupported=tuple(dict.fromkeys(chain.from_iterable(one.unsupported for one in readings))),
     )
 
 

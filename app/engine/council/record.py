@@ -8,12 +8,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from app.core.message import CouncilPart, Message, MessageState, Role
-from app.core.session import Debate, Participant, Point
+from app.core.session import Debate, Participant
+from app.engine.council.reading import JudgeReading, reading_of
 from app.engine.council.replies import MOST_OPTION, objects_in, one_line, same_words
 
 MOST_OPTIONS = 5
-NEITHER = "none"
-"""What a judge chooses where no option holds up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,41 +54,6 @@ class Vote:
     choice: str = ""
     confidence: int | None = None
     moved_by: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BestCase:
-    """The best case for an option, as a judge puts it."""
-
-    option: str
-    text: str
-    cites: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Crux:
-    """A question on which the answer turns: what would settle it, and the ids of those who say yes and no."""
-
-    text: str
-    settled_by: str = ""
-    yes: tuple[str, ...] = ()
-    no: tuple[str, ...] = ()
-    cites: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeReading:
-    """What a judge ("provider/model") made of the debate in one order, 1 or 2; `choice` is an option's id or NEITHER."""
-
-    judge: str
-    order: int
-    choice: str
-    confidence: int | None = None
-    shown: tuple[str, ...] = ()
-    cases: tuple[BestCase, ...] = ()
-    agreed: tuple[Point, ...] = ()
-    open: tuple[Point, ...] = ()
-    cruxes: tuple[Crux, ...] = ()
 
 
 class Record:
@@ -224,7 +188,7 @@ class Record:
         found: dict[str, dict[int, JudgeReading]] = {}
         for one in self.since:
             whole = one.part == CouncilPart.READING and one.state == MessageState.DONE
-            read = _reading(one.data or {}) if whole and one.round == self.rounds else None
+            read = reading_of(one.data or {}) if whole and one.round == self.rounds else None
             if read is not None:
                 cases = tuple(replace(case, option=self.standing(case.option)) for case in read.cases)
                 read = replace(read, choice=self.standing(read.choice), cases=cases)
@@ -379,46 +343,6 @@ class Record:
             Option(id=f"o{number}", text=text, backers=tuple(backers), origin="answers")
             for number, (text, backers) in enumerate(several, 1)
         )
-
-
-def _reading(data: dict[str, object]) -> JudgeReading | None:
-    """Return what the message of a reading holds, None where that could not be read."""
-    order, confidence = data.get("order"), data.get("confidence")
-    if not data.get("choice") or not isinstance(order, int):
-        return None
-
-    def ids(value: object) -> tuple[str, ...]:
-        return tuple(str(one) for one in value) if isinstance(value, list) else ()
-
-    def points(part: str) -> tuple[Point, ...]:
-        return tuple(
-            Point(text=str(one.get("text")), cites=ids(one.get("cites")))
-            for one in objects_in(data.get(part))
-        )
-
-    return JudgeReading(
-        judge=str(data.get("judge")),
-        order=order,
-        choice=str(data["choice"]),
-        confidence=confidence if isinstance(confidence, int) else None,
-        shown=ids(data.get("shown")),
-        cases=tuple(
-            BestCase(option=str(one.get("option")), text=str(one.get("text")), cites=ids(one.get("cites")))
-            for one in objects_in(data.get("cases"))
-        ),
-        agreed=points("agreed"),
-        open=points("open"),
-        cruxes=tuple(
-            Crux(
-                text=str(one.get("text")),
-                settled_by=str(one.get("settled_by") or ""),
-                yes=ids(one.get("yes")),
-                no=ids(one.get("no")),
-                cites=ids(one.get("cites")),
-            )
-            for one in objects_in(data.get("cruxes"))
-        ),
-    )
 
 
 def to(question: Message) -> tuple[str, ...]:

@@ -5,10 +5,11 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from app.core.message import Message
+from app.core.message import CouncilPart, Message
 from app.core.session import DebateSession
 from app.engine.council.outcome import CouncilOutcome, View, in_full, outcome, votes_of
-from app.engine.council.record import NEITHER, Record
+from app.engine.council.reading import NEITHER, Claim
+from app.engine.council.record import Record
 from app.engine.council.replies import LETTERS
 
 Words = Callable[..., str]
@@ -54,6 +55,23 @@ def view_line(view: View, record: Record, words: Words) -> str:
     return line if view.reason_named else f"{line} ({words('council.no_reason')})"
 
 
+def cite_text(message: Message, name: str, words: Words) -> str:
+    """Return how a statement is cited."""
+    if message.part == CouncilPart.ANSWER:
+        return words("council.cite", name=name)
+    return words("verdict.cite", name=name, round=message.round)
+
+
+def sides_of(claim: Claim, names: Mapping[str, str], words: Words, *, question: bool = False) -> str:
+    """Return who holds a claim and who denies it, or who says yes, no and neither to a question."""
+    rest = {*names} - {*claim.holds, *claim.denies}
+    sides = {"claim.holds": {*claim.holds}, "claim.denies": {*claim.denies}}
+    if question:
+        sides = {"crux.yes": {*claim.holds}, "crux.no": {*claim.denies}, "crux.open": rest}
+    said = {key: ", ".join(name for one, name in names.items() if one in who) for key, who in sides.items()}
+    return " · ".join(words(f"council.{key}", names=text) for key, text in said.items() if text)
+
+
 def verdict_parts(
     session: DebateSession, messages: Sequence[Message], words: Words
 ) -> list[tuple[str, list[str]]]:
@@ -94,6 +112,24 @@ def verdict_parts(
             report.append(view.text)
             report += [words("council.right_if", text=view.right_if)] if view.right_if else []
     parts.append((words("council.minority_report"), report))
+    by_id = {one.id: one for one in messages}
+
+    def cited(ids: Sequence[str]) -> str:
+        found = [by_id[one] for one in ids if one in by_id]
+        return " ".join(cite_text(one, one.author.name, words) for one in found)
+
+    turns_on = []
+    for crux in result.cruxes:
+        turns_on.append(f"{crux.text} {cited(crux.cites)}")
+        turns_on += [words("council.settled_by", text=crux.settled_by)] if crux.settled_by else []
+        turns_on.append(sides_of(crux, names, words, question=True))
+    parts.append((words("council.turns_on"), turns_on))
+    claims = [
+        "  ".join(filter(None, (one.text, sides_of(one, names, words), cited(one.cites))))
+        for one in result.claims
+    ]
+    parts.append((words("council.claims"), claims))
+    parts.append((words("council.unsupported"), list(filter(None, (cited(result.unsupported),)))))
     for kind in ("differ", "agreed"):
         found = []
         for point in record.points(kind):

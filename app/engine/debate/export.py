@@ -48,6 +48,8 @@ class DebateDocument:
             and one.part in SPOKEN
             and (one.content or one.error or one.note or one.attachments)
         ]
+        council = self._debate.council
+        self._rounds = council.rounds if council is not None else self._debate.rounds
         self._prompts = prompts
         self._lines = prompts.lines(self._debate.language, "export")
         self._roles = {one.id: one.role for one in self._debate.participants}
@@ -110,7 +112,7 @@ class DebateDocument:
             (self._lines["topic"], " ".join(debate.topic.split())),
             (self._lines["mode"], named(self._lines, "mode", debate.mode)),
             (self._lines["participants"], people),
-            (self._lines["rounds"], str(debate.rounds)),
+            (self._lines["rounds"], str(self._rounds)),
             (self._lines["date"], moment(self._session.created_at)),
             (self._lines["status"], named(self._lines, "status", self._session.status)),
         ]
@@ -206,7 +208,7 @@ class DebateDocument:
         ]
 
     def _round(self, number: int) -> str:
-        return self._lines["round"].format(round=number, rounds=self._debate.rounds)
+        return self._lines["round"].format(round=number, rounds=self._rounds)
 
     def _heading(self, message: Message) -> str:
         if message.author.kind == "user":

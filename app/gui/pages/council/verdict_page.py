@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QWidget
 from app.core.message import CouncilPart
 from app.core.session import Point
 from app.engine.council.outcome import State, View, in_full, moved_by
-from app.engine.council.record import NEITHER
-from app.engine.council.words import judge_line, lettered, verdict_parts, view_line
+from app.engine.council.reading import NEITHER
+from app.engine.council.words import judge_line, lettered, sides_of, verdict_parts, view_line
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.pages.council.council_box import TONES, state_text
@@ -210,21 +210,25 @@ class VerdictPage(QWidget):
 
     def _cruxes(self, judged: Judged) -> QFrame | None:
         words, people = self._language, judged.people
-        cruxes = next((one.cruxes for one in judged.record.readings() if one.cruxes), ())
+        cruxes, claims = judged.result.cruxes, judged.result.claims
         if not cruxes:
             return None
-        parts: list[QBoxLayout] = [hbox(plain_label("card_title", text=words("council.turns_on")), STRETCH)]
+        of = words("council.cruxes", count=len(cruxes), claims=len(claims)) if claims else ""
+        parts: list[QBoxLayout] = [
+            hbox(
+                plain_label("card_title", text=words("council.turns_on")),
+                STRETCH,
+                plain_label("hint", text=of),
+            )
+        ]
+        names = {who: shown.name for who, shown in people.items()}
         for crux in cruxes:
             text = CitedText("points")
             text.show_points([Point(text=crux.text, cites=crux.cites)], self._cite)
             text.cite_requested.connect(self.cite_requested)
-            sides = []
-            rest = [one for one in people if one not in (*crux.yes, *crux.no)]
-            for key, held_by in (("yes", crux.yes), ("no", crux.no), ("open", rest)):
-                names = ", ".join(people[one].name for one in held_by if one in people)
-                sides += [words(f"council.crux.{key}", names=names)] if names else []
             settled = [words("council.settled_by", text=crux.settled_by)] if crux.settled_by else []
-            hints = [hbox((Paragraph("hint", text=one), 1)) for one in (*settled, " · ".join(sides)) if one]
+            sides = sides_of(crux, names, words, question=True)
+            hints = [hbox((Paragraph("hint", text=one), 1)) for one in (*settled, sides) if one]
             parts.append(vbox(text, *hints, spacing=3))
         return self._card("council_cruxes", parts)
 

@@ -115,8 +115,8 @@ class WorthCard(QFrame):
         added = []
         if any(one.now for one in result.minority):
             added.append(words("council.worth.dissent"))
-        if cruxes := max((len(one.cruxes) for one in record.readings()), default=0):
-            added.append(words("council.worth.cruxes", count=cruxes))
+        if result.cruxes:
+            added.append(words("council.worth.cruxes", count=len(result.cruxes)))
         return words("council.worth.added", what=", ".join(added)) if added else words("council.worth.same")
 
 
