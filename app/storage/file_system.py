@@ -5,6 +5,7 @@ import errno
 import os
 import time
 from pathlib import Path
+from stat import S_ISREG
 from typing import BinaryIO, NamedTuple
 
 from app.core.errors import StorageError
@@ -13,6 +14,10 @@ _APPEND = os.O_WRONLY | os.O_APPEND | getattr(os, "O_CLOEXEC", 0) | getattr(os, 
 _READ = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _REPLACE_TRIES = 5
+
+
+Stamp = tuple[int, int]
+"""A file's size in bytes and the time of its last change in nanoseconds."""
 
 
 class FileStat(NamedTuple):
@@ -100,16 +105,23 @@ class FileSystem:
 
     def scan(self, folder: Path) -> list[FileStat]:
         """List the plain files of a folder; none if the folder does not exist."""
-        found = []
+        return [FileStat(name, *stamp) for name, stamp in self.stamps(folder).items()]
+
+    def stamps(self, folder: Path) -> dict[str, Stamp]:
+        """Return the size and time of each plain file of a folder by name; none if the folder does not exist."""
         try:
-            with os.scandir(folder) as entries:
-                for entry in entries:
-                    if entry.is_file(follow_symlinks=False):
-                        stat = entry.stat(follow_symlinks=False)
-                        # Called for a thousand logs before the list is shown, so every call counts.
-                        found.append(FileStat(entry.name, stat.st_size, stat.st_mtime_ns))
+            entries = os.scandir(folder)
         except FileNotFoundError:
-            return []
+            return {}
+        found = {}
+        with entries:
+            for entry in entries:
+                try:
+                    stat = entry.stat(follow_symlinks=False)
+                except FileNotFoundError:
+                    continue  # It was removed meanwhile, as a temporary file is by another Moot.
+                if S_ISREG(stat.st_mode):
+                    found[entry.name] = (stat.st_size, stat.st_mtime_ns)
         return found
 
     def read(self, path: Path, start: int = 0, end: int | None = None) -> bytes:

@@ -3,96 +3,113 @@
 An entry is valid while the log has the recorded size and time; every other log is read again.
 """
 
-from typing import NamedTuple
+from dataclasses import dataclass, field
 
 from app.core.ids import is_id
 from app.core.reasons import Reason
 from app.core.session import SessionSummary, Status
-from app.storage.file_system import FileStat, FileSystem, write_whole
+from app.storage.file_system import FileStat, FileSystem, Stamp, write_whole
 from app.storage.log import decode_line, encode_line
 from app.storage.paths import DataPaths
 from app.storage.replay import read_summary
 
 INDEX_VERSION = 2
 _SUFFIX = ".jsonl"
-_SUFFIX_AT = -len(_SUFFIX)
 
 
-class IndexEntry(NamedTuple):
-    """A session's summary, with the size and time of the log that it was read from."""
+@dataclass(slots=True)
+class SessionIndex:
+    """The summaries of all sessions by id, and the sizes and times of the logs they were read from by file name.
 
-    summary: SessionSummary
-    size: int
-    mtime_ns: int
+    Two dictionaries, because the second is compared with the folder as a whole: a thousand sessions are listed before
+    the window shows.
+    """
+
+    summaries: dict[str, SessionSummary] = field(default_factory=dict)
+    stamps: dict[str, Stamp] = field(default_factory=dict)
+
+    def put(self, session_id: str, summary: SessionSummary, stat: FileStat) -> bool:
+        """Add or replace a session; return whether that changed anything."""
+        stamp = (stat.size, stat.mtime_ns)
+        name = session_id + _SUFFIX
+        if self.summaries.get(session_id) == summary and self.stamps.get(name) == stamp:
+            return False
+        self.summaries[session_id] = summary
+        self.stamps[name] = stamp
+        return True
+
+    def remove(self, session_id: str) -> None:
+        """Remove a session if it is there."""
+        self.summaries.pop(session_id, None)
+        self.stamps.pop(session_id + _SUFFIX, None)
+
+    def mtime_ns(self, session_id: str) -> int | None:
+        """Return when the log of a session was last written; None if the session is not known."""
+        stamp = self.stamps.get(session_id + _SUFFIX)
+        return None if stamp is None else stamp[1]
 
 
-def load_index(file_system: FileSystem, paths: DataPaths) -> tuple[dict[str, IndexEntry], bool]:
-    """Return an entry for every log, and whether `index.json` is out of date.
+def load_index(file_system: FileSystem, paths: DataPaths) -> tuple[SessionIndex, bool]:
+    """Return the index of all logs, and whether `index.json` is out of date.
 
     A log that cannot be read is listed as damaged. Raises OSError if the folder cannot be listed.
     """
     cached = read_index(file_system, paths)
-    found = file_system.scan(paths.sessions)
-    if _is_current(cached, found):
+    found = file_system.stamps(paths.sessions)
+    if cached.stamps == found:
         return cached, False
-    entries: dict[str, IndexEntry] = {}
+    index = SessionIndex()
     stale = False
-    for stat in found:
-        session_id = stat.name.removesuffix(_SUFFIX)
-        if session_id == stat.name or not is_id(session_id):
+    for name, stamp in found.items():
+        session_id = name.removesuffix(_SUFFIX)
+        if session_id == name or not is_id(session_id):
             continue
-        entry = cached.get(session_id)
-        if entry is None or (entry.size, entry.mtime_ns) != (stat.size, stat.mtime_ns):
+        summary = cached.summaries.get(session_id)
+        if summary is None or cached.stamps[name] != stamp:
             stale = True
-            entry = _read_entry(file_system, paths, session_id, stat)
-        if entry is not None:
-            entries[session_id] = entry
-    return entries, stale or len(entries) != len(cached)
+            summary = _read_summary(file_system, paths, session_id)
+        if summary is not None:
+            index.summaries[session_id] = summary
+            index.stamps[name] = stamp
+    return index, stale or len(index.stamps) != len(cached.stamps)
 
 
-def _is_current(cached: dict[str, IndexEntry], found: list[FileStat]) -> bool:
-    """Return whether there is exactly one file, with the same size and time, for each entry."""
-    for name, size, mtime_ns in found:
-        entry = cached.get(name[:_SUFFIX_AT])
-        if entry is None or entry[1] != size or entry[2] != mtime_ns or name[_SUFFIX_AT:] != _SUFFIX:
-            return False
-    return len(found) == len(cached)
-
-
-def read_index(file_system: FileSystem, paths: DataPaths) -> dict[str, IndexEntry]:
-    """Return the entries of `index.json`; none if it is missing, damaged or of another version."""
+def read_index(file_system: FileSystem, paths: DataPaths) -> SessionIndex:
+    """Return what `index.json` says; nothing if it is missing, damaged or of another version."""
+    index = SessionIndex()
     try:
         line = decode_line(file_system.read(paths.index).rstrip(b"\n"))
     except OSError:
-        return {}
+        return index
     if line is None or not line.ops or line.ops[0].get("version") != INDEX_VERSION:
-        return {}
-    entries = {}
+        return index
+    summaries, stamps = index.summaries, index.stamps
     try:
         for row in line.ops[0]["sessions"]:
-            _, size, mtime_ns = row[:3]
-            del row[1:3]
+            session_id = row[0]
+            stamps[session_id + _SUFFIX] = (row.pop(1), row.pop(1))
             row[-1] = tuple(row[-1])
-            entries[row[0]] = IndexEntry._make((SessionSummary._make(row), size, mtime_ns))
+            summaries[session_id] = SessionSummary._make(row)
     except (KeyError, TypeError, ValueError, IndexError):
-        return {}
-    return entries
+        return SessionIndex()
+    return index
 
 
-def save_index(file_system: FileSystem, paths: DataPaths, entries: dict[str, IndexEntry]) -> None:
+def save_index(file_system: FileSystem, paths: DataPaths, index: SessionIndex) -> None:
     """Write `index.json`. Raises OSError."""
-    rows = [_row(entry) for entry in entries.values()]
+    rows = [
+        [session_id, *index.stamps[session_id + _SUFFIX], *rest]
+        for session_id, *rest in index.summaries.values()
+    ]
     data = encode_line(1, [{"op": "index", "version": INDEX_VERSION, "sessions": rows}])
     write_whole(file_system, paths.index, data)
 
 
-def _read_entry(
-    file_system: FileSystem, paths: DataPaths, session_id: str, stat: FileStat
-) -> IndexEntry | None:
+def _read_summary(file_system: FileSystem, paths: DataPaths, session_id: str) -> SessionSummary | None:
     try:
-        summary = read_summary(file_system, paths.session(session_id))
+        return read_summary(file_system, paths.session(session_id))
     except OSError:
-        summary = SessionSummary(
+        return SessionSummary(
             id=session_id,
             kind="unknown",
             title="",
@@ -102,9 +119,3 @@ def _read_entry(
             messages=0,
             read_only=True,
         )
-    return None if summary is None else IndexEntry(summary, stat.size, stat.mtime_ns)
-
-
-def _row(entry: IndexEntry) -> list[object]:
-    session_id, *rest = entry.summary
-    return [session_id, entry.size, entry.mtime_ns, *rest]

@@ -70,11 +70,10 @@ def encode_line(number: int, ops: list[Op]) -> bytes:
 
 def decode_line(data: bytes) -> Line | None:
     """Parse a line without its newline; None if it is damaged."""
-    rest = data[_REST:]
-    if data[:_REST] != b'%b%08x",' % (_START, zlib.crc32(rest)):
+    if data[:_REST] != b'%b%08x",' % (_START, zlib.crc32(memoryview(data)[_REST:])):
         return None
     try:
-        record = json.loads(b"{" + rest)
+        record = json.loads(data)
     except (ValueError, RecursionError):
         return None
     number, ops = record.get("q"), record.get("ops")

@@ -29,7 +29,7 @@ from app.core.session import Session, SessionSummary, Status
 from app.core.store import Hit, SessionStore, StoredSession
 from app.storage.access import WriterLock
 from app.storage.file_system import FileSystem, storage_error, write_whole
-from app.storage.index import IndexEntry, load_index, save_index
+from app.storage.index import SessionIndex, load_index, save_index
 from app.storage.json_file import place_in_trash
 from app.storage.paths import DataPaths
 from app.storage.records import summary_of, summary_record
@@ -65,7 +65,7 @@ class JsonLogStore:
         self._disk = file_system or FileSystem()
         self._writer = LogWriter(paths, self._disk, self._save_index, on_writer_failure)
         self._index_lock = threading.Lock()
-        self._entries: dict[str, IndexEntry] | None = None
+        self._index: SessionIndex | None = None
         self._index_stale = False
         self._summaries: dict[str, SessionSummary] = {}
         self._live: dict[str, set[str]] = {}
@@ -79,27 +79,28 @@ class JsonLogStore:
     def prepare(self) -> None:
         """Read the index unless that was done; any thread may call this."""
         with self._index_lock:
-            if self._entries is not None:
+            if self._index is not None:
                 return
             if self._read_only:
                 self._other_since_ns = WriterLock(self._paths).held_since_ns()
             try:
-                entries, self._index_stale = load_index(self._disk, self._paths)
+                index, self._index_stale = load_index(self._disk, self._paths)
             except OSError as error:
                 raise storage_error(error, self._paths.sessions) from error
-            self._entries = entries
-            known = {session_id: entry.summary for session_id, entry in entries.items()}
-            self._summaries = known | self._summaries
+            self._index = index
+            self._summaries = index.summaries | self._summaries
         if not self._read_only:
             self._writer.call(self._tidy)
 
     def summaries(self) -> list[SessionSummary]:
         """Return all sessions, newest first. Raises StorageError."""
         self.prepare()
-        found = [
-            self._as_now(one) if one.status == Status.RUNNING else one for one in self._summaries.values()
-        ]
-        return sorted(found, key=operator.attrgetter("updated_at", "id"), reverse=True)
+        running = Status.RUNNING.value
+        found = [self._as_now(one) if one.status == running else one for one in self._summaries.values()]
+        # By id and then by time: sorting twice by a string is four times as fast as once by a pair of them.
+        found.sort(key=operator.attrgetter("id"), reverse=True)
+        found.sort(key=operator.attrgetter("updated_at"), reverse=True)
+        return found
 
     def tail(self, session_id: str, count: int) -> list[Message]:
         """Return the last finished messages, from the end of the file. Raises NotFound, StorageError."""
@@ -260,7 +261,7 @@ class JsonLogStore:
 
         Raises StorageError if the sessions cannot be listed.
         """
-        if self._entries is None:
+        if self._index is None:
             await self.open()
         stopped = threading.Event()
         sessions = [(one, self._paths.session(one.id)) for one in self.summaries()]
@@ -317,8 +318,8 @@ class JsonLogStore:
         self.prepare()
         if self._other_since_ns is None:
             return session_id not in self._appended
-        entry = (self._entries or {}).get(session_id)
-        return entry is not None and entry.mtime_ns < self._other_since_ns
+        written = self._index.mtime_ns(session_id) if self._index is not None else None
+        return written is not None and written < self._other_since_ns
 
     def _as_now(self, summary: SessionSummary) -> SessionSummary:
         if self._is_cut_off(summary.id):
@@ -360,25 +361,23 @@ class JsonLogStore:
     def _forget_entry(self, session_id: str) -> None:
         """Remove a session from the index; on the writer's thread, which alone changes it."""
         self._index_stale = True
-        if self._entries is not None:
-            self._entries.pop(session_id, None)
+        if self._index is not None:
+            self._index.remove(session_id)
 
     def _save_index(self) -> None:
         """Write the index if files have changed; on the writer's thread."""
         try:
             self.prepare()
-            entries = self._entries if self._entries is not None else {}
+            index = self._index
+            if index is None:
+                return
             for session_id, log in self._writer.logs.items():
                 if log.deleted:
-                    entries.pop(session_id, None)
-                elif log.written is not None:
-                    summary, stat = log.written
-                    entry = IndexEntry(summary, stat.size, stat.mtime_ns)
-                    if entries.get(session_id) != entry:
-                        entries[session_id] = entry
-                        self._index_stale = True
+                    index.remove(session_id)
+                elif log.written is not None and index.put(session_id, *log.written):
+                    self._index_stale = True
             if self._index_stale:
-                save_index(self._disk, self._paths, entries)
+                save_index(self._disk, self._paths, index)
                 self._index_stale = False
         except (OSError, StorageError):
             pass  # The index is a cache: the next start reads the logs instead.

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
 
-from app.storage.file_system import FileStat
+from app.storage.file_system import FileStat, Stamp
 
 
 class Inode:
@@ -200,12 +200,15 @@ class SimFS:
         return FileStat(path.name, len(inode.seen), inode.mtime_ns)
 
     def scan(self, folder: Path) -> list[FileStat]:
+        return [FileStat(name, *stamp) for name, stamp in self.stamps(folder).items()]
+
+    def stamps(self, folder: Path) -> dict[str, Stamp]:
         self._call("scan", str(folder))
-        return [
-            FileStat(os.path.basename(path), len(inode.seen), inode.mtime_ns)
+        return {
+            os.path.basename(path): (len(inode.seen), inode.mtime_ns)
             for path, inode in self.names.items()
             if os.path.dirname(path) == str(folder)
-        ]
+        }
 
     def read(self, path: Path, start: int = 0, end: int | None = None) -> bytes:
         self._call("read", str(path))

@@ -262,7 +262,7 @@ async def test_the_loop_goes_on_while_it_searches_and_a_search_nobody_waits_for_
 
 async def test_a_folder_that_cannot_be_listed_is_said(paths):
     class Refusing(FileSystem):
-        def scan(self, folder: Path) -> list:
+        def stamps(self, folder: Path) -> dict:
             raise PermissionError(13, "Permission denied")
 
     with pytest.raises(StorageError):

@@ -258,7 +258,7 @@ class Pausing(dict):
 async def test_the_index_is_changed_by_the_thread_that_saves_it_alone(store, paths):
     kept, gone, _ = [await saved(store, "x") for _ in range(3)]
     await asyncio.wrap_future(store.in_turn(store._save_index))
-    store._entries = entries = Pausing(store._entries)
+    store._index.summaries = entries = Pausing(store._index.summaries)
     store.append((finished(kept.id, message("y")),))
     log = paths.session(gone.id).read_bytes()
     paths.session(gone.id).unlink()
