@@ -172,14 +172,14 @@ async def person(qapp, data_dir, wire_home):
 
 
 def said(page: CouncilPage, place: int) -> list[str]:
-    transcript = [*page._columns.values()][place].transcript
+    transcript = [*page.columns.all.values()][place].transcript
     return [transcript.describe(one) for one in transcript.message_ids]
 
 
 async def test_each_answer_has_its_column_and_the_card_says_what_they_hold(person: Person) -> None:
     page = await opened(person)
     await ended(page)
-    columns = [*page._columns.values()]
+    columns = [*page.columns.all.values()]
     assert [column.isVisible() for column in columns] == [True, True, True, False]
     for place, (kind, says) in enumerate(SAYS.items()):
         (row,) = said(page, place)
@@ -208,10 +208,10 @@ async def test_one_is_used_all_are_merged_and_asked_more(
     page = await opened(person)
     await ended(page)
     await person.click("council_use_2")
-    await until(lambda: page._columns["p1"]._use.text() == "In use")
+    await until(lambda: page.columns.all["p1"]._use.text() == "In use")
     count = sum(len(server.requests) for server in wire_home.values())
     await person.click("council_merge")
-    await until(lambda: page._columns[""].isVisible() and page.session.status == "completed")
+    await until(lambda: page.columns.all[""].isVisible() and page.session.status == "completed")
     first, second = (name for name in ("GPT", "Claude", "Gemini") if f"({name})" in said(page, 3)[0])
     assert first != second and "(1)" not in said(page, 3)[0]
     assert sum(len(server.requests) for server in wire_home.values()) == count + 1
@@ -234,7 +234,7 @@ async def test_a_failed_answer_says_why_above_the_result_and_is_retried_alone(
         failed = next(one for one in page._messages.values() if one.state == "failed")
         script(wire_home)
         count = len(wire_home["openai"].requests)
-        page._columns["p2"].transcript.action_requested.emit(failed.id, "retry")
+        page.columns.all["p2"].transcript.action_requested.emit(failed.id, "retry")
         await until(lambda: "p2" in [one.author.id for one in page._messages.values() if one.state == "done"])
         await ended(page)
         assert len(wire_home["openai"].requests) == count
@@ -263,12 +263,14 @@ async def test_what_is_open_is_debated_and_the_column_says_who_moved(
     count = sum(len(server.requests) for server in wire_home.values())
     assert "at most 13 calls" in page.box._buttons["debate"].text()
     await person.click("council_debate")
-    await until(lambda: len(said(page, 1)) == 2, what="the turn")
+    await until(lambda: page.transcript.isVisible() and page.transcript.message_ids, what="the turn")
     await ended(page)
     # All agree after the first round: three turns, the ballots of all, and two readings.
     assert sum(len(server.requests) for server in wire_home.values()) == count + 8
-    assert "The peak is the point." in said(page, 1)[1]
-    assert page._columns["p1"]._sure.text() == "88% sure · first B"
+    turns = [page.transcript.describe(one) for one in page.transcript.message_ids]
+    assert len(turns) == 3 and all("The peak is the point." in one for one in turns)
+    assert [len(said(page, place)) for place in range(3)] == [1, 1, 1]
+    assert page.columns.all["p1"]._sure.text() == "88% sure · first B"
     assert page.box._chip.text().startswith("All the same") and not page.box._buttons["debate"].isVisible()
 
 
@@ -286,7 +288,7 @@ async def test_the_options_are_renamed_merged_and_added_by_the_user(person: Pers
     await person.write("option_3", "Files")
     await person.click("options_save")
     await until(lambda: list(options(page)) == ["Postgres", HOLDS["anthropic"], "Files"])
-    assert options(page)["Postgres"] == ("p0", "p2") and "Postgres" in page._columns["p0"].accessibleName()
+    assert options(page)["Postgres"] == ("p0", "p2") and "Postgres" in page.columns.all["p0"].accessibleName()
     await person.click("council_edit")
     await person.write("option_2", "postgres.")
     await person.write("option_3", "")
@@ -298,13 +300,13 @@ async def test_names_are_hidden_and_words_found_over_all_columns(person: Person)
     page = await opened(person, "Postgres or SQLite?")
     await ended(page)
     await person.click("council_hide_names")
-    shown = [page._row.itemAt(place).widget() for place in range(3)]
+    shown = [page.columns.row.itemAt(place).widget() for place in range(3)]
     assert [one.accessibleName().split(".")[0] for one in shown] == ["Answer 1", "Answer 2", "Answer 3"]
-    assert shown == [page._columns[one] for one in page._people()]
+    assert shown == [page.columns.all[one] for one in page._people()]
     for one in (*shown, *page.glance._options.findChildren(QWidget)):
         assert not any(name in one.accessibleName() for name in ("GPT", "Claude", "Gemini", "wire"))
     await person.click("council_hide_names")
-    assert [page._row.itemAt(place).widget() for place in range(3)] == [*page._columns.values()][:3]
+    assert [page.columns.row.itemAt(place).widget() for place in range(3)] == [*page.columns.all.values()][:3]
     page.open_find()
     bar = page.find_bar
     bar._box.setText("postgres")

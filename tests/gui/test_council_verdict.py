@@ -5,9 +5,13 @@ import os
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel, QWidget
 
-from app.gui.pages.council.council_page import ANSWERS, VERDICT, CouncilPage
+from app.gui.pages.council.claims_page import ClaimRow
+from app.gui.pages.council.council_page import CouncilPage
+from app.gui.pages.council.council_tabs import ANSWERS, CLAIMS, DISCUSSION, TABS, VERDICT
 from app.gui.panels.debate.cited_text import CitedText
 from app.gui.widgets.label import Paragraph
 from tests.app_driver import Person, at_window
@@ -59,10 +63,55 @@ async def shot(person: Person, name: str) -> None:
 async def debated(person: Person) -> CouncilPage:
     page = await opened(person)
     await ended(page)
+    await debate(person, page)
+    return page
+
+
+async def debate(person: Person, page: CouncilPage) -> None:
     await person.click("council_debate")
     await until(lambda: page.session is not None and page.session.status == "running")
     await ended(page)
-    return page
+
+
+async def test_claims_say_who_holds_and_denies_them_and_lead_to_where_that_was_said(person: Person) -> None:
+    page = await opened(person)
+    tabs = {name: person.find(f"segment_{name}") for name in TABS}
+    await ended(page)
+    assert [name for name, one in tabs.items() if one.isEnabled()] == [ANSWERS]
+    assert tabs[ANSWERS].text() == "Answers  3" and "after a debate" in tabs[CLAIMS].toolTip()
+    await debate(person, page)
+    assert all(one.isEnabled() for one in tabs.values()) and tabs[CLAIMS].text() == "Claims  2"
+    assert tabs[DISCUSSION].text() == "Discussion  4"
+    # Left of the verdict by the keyboard.
+    tabs[VERDICT].setFocus()
+    QTest.keyClick(page._tabs, Qt.Key.Key_Left)
+    assert page._tabs.value() == CLAIMS and page.claims.isVisible() and not page.verdict.isVisible()
+    await shot(person, "claims")
+    question, queue, reports = page.claims.findChildren(ClaimRow)[:1] + page.claims.findChildren(ClaimRow)[2:]
+    assert question.accessibleName() == (
+        "Do more than 20 laptops write in the same second?. Settled by a day of sync logs. yes: GPT, Gemini · no: Claude"
+    )
+    assert queue.accessibleName() == "A queue drains 40 batches in seconds. held by Claude · denied by GPT"
+    assert "held by GPT, Gemini" in reports.accessibleName() and "own" not in texts(page.claims)
+    assert "Facts without support" in [one.text() for one in page.claims.findChildren(QLabel)]
+    question.setFocus()
+    QTest.keyClick(question, Qt.Key.Key_Down)
+    QTest.keyClick(page.focusWidget(), Qt.Key.Key_Down)
+    assert person.window.focusWidget() is queue
+    QTest.keyClick(queue, Qt.Key.Key_Return)
+    assert page._tabs.value() == ANSWERS and person.window.focusWidget() is page.columns.all["p1"].transcript
+    # A statement of a round stands in the discussion.
+    turn = next(one.id for one in page._messages.values() if one.part == "turn" and one.author.id == "p1")
+    page.verdict.cite_requested.emit(turn)
+    assert page._tabs.value() == DISCUSSION and page.transcript.isVisible()
+    assert person.window.focusWidget() is page.transcript
+    await shot(person, "discussion")
+    page.open_find()
+    page.find_bar._box.setText("peak is the point")
+    await until(lambda: page.find_bar._count.text().endswith("of 3"))
+    page._open_tab(ANSWERS)
+    await shot(person, "answers")
+    assert page.find_bar._count.text() == "0 of 0"
 
 
 async def test_the_verdict_follows_the_debate_and_says_what_it_rests_on(
@@ -71,7 +120,7 @@ async def test_the_verdict_follows_the_debate_and_says_what_it_rests_on(
     announced: list[str] = []
     monkeypatch.setattr("app.gui.pages.council.council_page.announce", lambda _, text: announced.append(text))
     page = await debated(person)
-    assert page._tabs.value() == VERDICT and page.verdict.isVisible() and not page._answers.isVisible()
+    assert page._tabs.value() == VERDICT and page.verdict.isVisible() and not page.columns.isVisible()
     said = texts(page.verdict)
     assert "3 of 3 answered" in said and "A both times" in said
     assert "Reports never wait for a writer." in said
@@ -90,7 +139,7 @@ async def test_the_verdict_follows_the_debate_and_says_what_it_rests_on(
     await shot(person, "verdict")
     cite = next(one for text in page.verdict.findChildren(CitedText) for one in text.stops)
     cite.click()
-    assert page._tabs.value() == ANSWERS and page._answers.isVisible()
+    assert page._tabs.value() == ANSWERS and page.columns.isVisible()
     count = sum(len(server.requests) for server in wire_home.values())
     page._tabs.set_value(VERDICT)
     await person.click("council_solo")

@@ -17,8 +17,8 @@ from app.gui.display.i18n import Language
 from app.gui.display.server_display import server_line
 from app.gui.widgets.boxes import STRETCH, vbox
 from app.gui.widgets.composer import TextBox
-from app.gui.widgets.controls import Segmented
 from app.gui.widgets.label import Paragraph, plain_label
+from app.gui.widgets.segmented import Segmented
 from app.gui.widgets.wording import named, say
 
 WEB = ("http://", "https://")

@@ -12,9 +12,10 @@ from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.pages.chat.chat_composer import ChatComposer, short_name
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
-from app.gui.widgets.controls import Segmented, ShorteningButton, TickBox, button, scrolling
+from app.gui.widgets.controls import ShorteningButton, TickBox, button, scrolling
 from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, plain_tip
 from app.gui.widgets.offers import MOST_SHOWN, OfferLine, ServerOffers
+from app.gui.widgets.segmented import Segmented
 from app.gui.widgets.wording import named, say
 
 CARD_WIDTH = 292

@@ -3,10 +3,9 @@
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal, SignalInstance
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, SignalInstance
 from PySide6.QtGui import (
     QColor,
-    QKeyEvent,
     QPainter,
     QPaintEvent,
     QPen,
@@ -15,10 +14,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import (
     QApplication,
-    QButtonGroup,
     QCheckBox,
     QComboBox,
-    QFrame,
     QMenu,
     QPushButton,
     QScrollArea,
@@ -31,7 +28,6 @@ from PySide6.QtWidgets import (
 )
 
 from app.gui.display.style import Look, sized
-from app.gui.widgets.boxes import hbox
 from app.gui.widgets.label import plain_tip
 
 TICK = 16
@@ -342,54 +338,6 @@ class RoundsSlider(QSlider):
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.ignore()
-
-
-class Segmented(QFrame):
-    """A row of exclusive segments; emits `chosen` with the value of the chosen one."""
-
-    chosen = Signal(str)
-
-    def __init__(self, values: tuple[str, ...], parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setProperty("kind", "segmented")
-        self._values = values
-        self._group = QButtonGroup(self)
-        row = hbox(inside=self, margins=(3, 3, 3, 3), spacing=2)
-        self._segments = [ShorteningButton("segment", f"segment_{value}") for value in values]
-        for index, segment in enumerate(self._segments):
-            segment.setCheckable(True)
-            # A button's default policy would keep it as wide as its text.
-            segment.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-            self._group.addButton(segment, index)
-            row.addWidget(segment)
-        self._group.button(0).setChecked(True)
-        self._group.idToggled.connect(self._on_toggled)
-
-    def value(self) -> str:
-        """Return the value of the chosen segment."""
-        return self._values[self._group.checkedId()]
-
-    def set_value(self, value: str) -> None:
-        """Choose a segment."""
-        self._group.button(self._values.index(value)).setChecked(True)
-
-    def set_texts(self, texts: tuple[str, ...], hints: tuple[str, ...]) -> None:
-        """Set the texts of the segments in order; `hints` are their tool tips."""
-        for segment, text, hint in zip(self._segments, texts, hints, strict=True):
-            segment.show_words(text, plain_tip(hint))
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        step = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()), 0)
-        index = self._group.checkedId() + step
-        if step and 0 <= index < len(self._values):
-            self._group.button(index).setChecked(True)
-            self._group.button(index).setFocus()
-        else:
-            super().keyPressEvent(event)
-
-    def _on_toggled(self, index: int, checked: bool) -> None:
-        if checked:
-            self.chosen.emit(self._values[index])
 
 
 def put_in_tab_order(widgets: Sequence[QWidget]) -> None:

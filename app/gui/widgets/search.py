@@ -129,7 +129,12 @@ class FindBar(QFrame):
         self.show()
         self._box.setFocus()
         self._box.selectAll()
-        self.text_changed.emit(self._box.text())
+        self.find_again()
+
+    def find_again(self) -> None:
+        """Let the text be found in what is shown by now, if the bar is open."""
+        if not self.isHidden():
+            self.text_changed.emit(self._box.text())
 
     def leave(self) -> None:
         """Close and remove the marks."""

@@ -1,41 +1,46 @@
-"""Finding words over all columns of a council, as if they were one text."""
+"""Finding words over several transcripts, as if they were one text."""
 
 from collections.abc import Callable, Mapping
 
-from app.gui.pages.council.council_column import CouncilColumn
+from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.widgets.search import FindBar
 
 
 class ColumnFinder:
-    """Counts what is found in the columns, in their order; `at` is the column in which the search is."""
+    """Counts what is found in the transcripts, in their order; `at` is the one in which the search is."""
 
     def __init__(
         self,
         bar: FindBar,
-        columns: Callable[[], Mapping[str, CouncilColumn]],
-        at: str,
-        show: Callable[..., None],
+        transcripts: Callable[[], Mapping[str, TranscriptView]],
+        show: Callable[[str], None],
     ) -> None:
-        """`show` brings a column into sight."""
-        self._bar, self._columns, self._into_sight = bar, columns, show
+        """`show` brings a transcript into sight."""
+        self._bar, self._transcripts, self._into_sight = bar, transcripts, show
         self._found: dict[str, tuple[int, int]] = {}
-        self.at = at
+        self.at = ""
         for signal in (bar.text_changed, bar.closed):
             signal.disconnect()
-        bar.text_changed.connect(self._on_find)
-        bar.closed.connect(lambda: columns()[self.at].transcript.setFocus())
+        bar.text_changed.connect(self.find)
+        bar.closed.connect(self._on_closed)
 
     def _there(self) -> list[str]:
-        return [one for one in self._columns() if self._found.get(one, (0, 0))[1]]
+        return [one for one in self._transcripts() if self._found.get(one, (0, 0))[1]]
 
-    def _on_find(self, text: str) -> None:
+    def find(self, text: str) -> None:
+        """Find words in all transcripts that are searched now; the others find nothing any more."""
         self._found = {}
         self._bar.show_count(0, 0)
-        for column in self._columns().values():
-            column.transcript.search.find(text)
+        for transcript in self._transcripts().values():
+            transcript.search.find(text)
+
+    def _on_closed(self) -> None:
+        transcripts = self._transcripts()
+        if shown := transcripts.get(self.at) or next(iter(transcripts.values()), None):
+            shown.setFocus()
 
     def on_found(self, who: str, number: int, count: int) -> None:
-        """Count the places of all columns in their order; the first one that has any is where the search is."""
+        """Count the places of all transcripts in their order; the first one that has any is where the search is."""
         self._found[who] = (number, count)
         there = self._there()
         if there and self.at not in there:
@@ -45,16 +50,15 @@ class ColumnFinder:
         self._bar.show_count(before + at, sum(self._found[one][1] for one in there))
 
     def step(self, step: int) -> None:
-        """Go to the next place, or the one before, over all columns."""
+        """Go to the next place, or the one before, over all transcripts."""
         there = self._there()
         if not there:
             return
         number, count = self._found[self.at]
         if not 1 <= number + step <= count:
             self.at = there[(there.index(self.at) + step) % len(there)]
-            finder = self._columns()[self.at].transcript.search.finder
+            finder = self._transcripts()[self.at].search.finder
             # From its other end the next step leads to the end that is nearer.
             finder.current = len(finder.hits) - 1 if step > 0 else 0
-        column = self._columns()[self.at]
-        column.transcript.search.step(step)
-        self._into_sight(column)
+        self._transcripts()[self.at].search.step(step)
+        self._into_sight(self.at)

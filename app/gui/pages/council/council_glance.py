@@ -1,18 +1,20 @@
 """What the answers hold, differ on and agree on, at a glance; over it, how many answered."""
 
+import random
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QBoxLayout, QFrame, QVBoxLayout, QWidget
 
+from app.core.session import Participant
 from app.engine.council.outcome import CouncilOutcome
 from app.engine.council.record import ComparedPoint, Option
 from app.engine.council.replies import LETTERS
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.pages.council.council_column import Letter
-from app.gui.widgets.badge import Avatar
+from app.gui.widgets.badge import Avatar, initials
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import Paragraph, plain_label, show_as
@@ -29,6 +31,21 @@ class Shown(NamedTuple):
     model: str
     colour: int
     letters: str
+
+
+def shown_people(participants: Sequence[Participant], hidden: str, words: Language) -> dict[str, Shown]:
+    """Return how each participant is shown; with names `hidden` by a key, in an order that tells nothing."""
+    if not hidden:
+        letters = initials([one.name for one in participants])
+        return {
+            one.id: Shown(one.name, one.model, place, letters[place])
+            for place, one in enumerate(participants)
+        }
+    drawn = random.Random(f"{hidden}/names").sample(participants, len(participants))
+    return {
+        one.id: Shown(words("council.number", number=place + 1), "", place, str(place + 1))
+        for place, one in enumerate(drawn)
+    }
 
 
 class Glance(QFrame):

@@ -1,46 +1,52 @@
 """The page of a council in the main area: the question, what the answers hold, a column for each answer, what is next."""
 
-import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QScrollArea, QWidget
+from PySide6.QtWidgets import QWidget
 
-from app.core.events import MessageFinished
-from app.core.message import CouncilPart, Message, MessageState, Role
+from app.core.events import MessageFinished, TurnStarted
+from app.core.message import CouncilPart, Message, Role
 from app.core.session import ANY_JUDGE, DEFAULT_COUNCIL_ROUNDS, DebateSession, Status
 from app.engine.council.commands import MAX_TEXT, Councils
-from app.engine.council.outcome import holders_of, outcome, votes_of
+from app.engine.council.outcome import holders_of, outcome
 from app.engine.council.record import Record, to
-from app.engine.council.replies import LETTERS
 from app.engine.debate.names import find_names
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
+from app.gui.pages.council.claims_page import ClaimsPage
 from app.gui.pages.council.column_finder import ColumnFinder
 from app.gui.pages.council.council_box import CouncilBox, announcement, prices_of
 from app.gui.pages.council.council_column import CouncilColumn
-from app.gui.pages.council.council_glance import Glance, Shown
+from app.gui.pages.council.council_columns import MERGED, CouncilColumns
+from app.gui.pages.council.council_glance import Glance, Shown, shown_people
+from app.gui.pages.council.council_tabs import (
+    ANSWERS,
+    CLAIMS,
+    DISCUSSION,
+    VERDICT,
+    CouncilTabs,
+    discussed,
+    first_tab,
+)
 from app.gui.pages.council.options_dialog import OptionsDialog
 from app.gui.pages.council.verdict_page import VerdictPage
 from app.gui.pages.council.worth_card import Judged
 from app.gui.panels.conversation_view import ConversationView
-from app.gui.widgets.badge import initials
+from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.composer import Composer, TextBox
-from app.gui.widgets.controls import Segmented, TickBox, scrolling
+from app.gui.widgets.controls import TickBox, scrolling
 from app.gui.widgets.label import Paragraph
 from app.gui.widgets.toast import announce
-from app.gui.widgets.wording import named, say
+from app.gui.widgets.wording import say
 
 MARGIN = 18
-LEAST_HEIGHT = 320
-MERGED = ""
-ANSWERS, VERDICT = TABS = ("answers", "verdict")
-COLUMNS = (CouncilPart.ANSWER, CouncilPart.TURN, CouncilPart.MERGE)
+COLUMNS = (CouncilPart.ANSWER, CouncilPart.MERGE)
 
 
 class CouncilPage(ConversationView):
@@ -66,21 +72,17 @@ class CouncilPage(ConversationView):
         composer = Composer(look, box_name=names[1], button_name=names[2], box=TextBox(longest=MAX_TEXT))
         super().__init__(language, look, composer, layout="compact", names=names)
         self.setObjectName("council_view")
-        # Each column has a transcript of its own.
-        self.transcript.setParent(self)
-        self.transcript.hide()
         self._session: DebateSession | None = None
         self._messages: dict[str, Message] = {}
         self._column_of: dict[str, str] = {}
-        self._columns: dict[str, CouncilColumn] = {}
+        self.columns = CouncilColumns(language, look, MARGIN)
         self._said = ""
         self.councils: Councils | None = None
         """Who knows the prices and the judges; set before a council is shown."""
         self._judge = ""
         self._question = Paragraph("card_title")
-        self._tabs = say(Segmented(TABS), language, name="council.tab")
-        self._tabs.setObjectName("council_tabs")
-        self.verdict = VerdictPage(language, look)
+        self._tabs = CouncilTabs(language)
+        self.claims, self.verdict = ClaimsPage(language, look), VerdictPage(language, look)
         self._hide = say(TickBox(look), language, "council.hide_names")
         self._hide.setObjectName("council_hide_names")
         self._hide.toggled.connect(lambda _on: self._name_columns())
@@ -107,17 +109,17 @@ class CouncilPage(ConversationView):
         read_only: bool = False,
         damaged: int = 0,
     ) -> None:
-        super().show_session(session, (), read_only=read_only, damaged=damaged)
-        self.spending.add(messages)
+        super().show_session(session, [*filter(discussed, messages)], read_only=read_only, damaged=damaged)
+        self.spending.add([one for one in messages if not discussed(one)])
         self._messages = {one.id: one for one in messages}
         self._said = ""
         self._judge = session.debate.judge
         self._build(session)
-        self.refresh()
+        self._open_tab(first_tab(session, self._messages.values()))
 
     def prepend(self, messages: Sequence[Message], *, read_only: bool, damaged: int) -> None:
-        self.spending.add(messages)
-        self._read_only = read_only
+        super().prepend([*filter(discussed, messages)], read_only=read_only, damaged=damaged)
+        self.spending.add([one for one in messages if not discussed(one)])
         self._messages = {one.id: one for one in messages} | self._messages
         if self._session is not None:
             self._build(self._session)
@@ -130,36 +132,49 @@ class CouncilPage(ConversationView):
     def show_change(self, session: DebateSession) -> None:
         before = self._session
         super().show_change(session)
-        for column in self._columns.values():
-            column.transcript.feed.session_changed(session)
+        for feed in self._feeds():
+            feed.session_changed(session)
             if session.status != Status.RUNNING:
-                column.transcript.feed.clear_speaking()
+                feed.clear_speaking()
         self.refresh()
-        if before is not None and before.status == Status.RUNNING and session.status == Status.COMPLETED:
+        was_running = before is not None and before.status == Status.RUNNING
+        if was_running and session.status == Status.COMPLETED:
             self._announce(session)
-            self._open_tab(VERDICT if self._tabs.isVisibleTo(self) else ANSWERS)
-        elif session.status == Status.RUNNING:
-            self._open_tab(ANSWERS)
+        if was_running != (session.status == Status.RUNNING):
+            self._open_tab(first_tab(session, self._messages.values()))
 
-    def show_turn(self, event: object, *, starting: bool) -> None:
-        author = event.author  # type: ignore[attr-defined]
-        if column := self._columns.get(author.id):
+    def show_turn(self, event: TurnStarted, *, starting: bool) -> None:
+        author = event.author
+        if event.round:
+            self.transcript.feed.set_speaking(author, "", "")
+        elif column := self.columns.all.get(author.id):
             column.transcript.feed.set_speaking(author, "", "")
 
     def show_message(self, message: Message) -> None:
+        first = not any(map(discussed, self._messages.values()))
         self._messages[message.id] = message
-        if column := self._column(message):
+        if discussed(message):
+            super().show_message(message)
+            if first:
+                self.refresh()
+                self._open_tab(DISCUSSION)
+        elif column := self._column(message):
             column.transcript.feed.clear_speaking()
             column.transcript.feed.message_started(message)
 
     def show_text(self, message_id: str, text: str, thinking: str) -> None:
-        if column := self._columns.get(self._column_of.get(message_id, "?")):
+        if column := self.columns.all.get(self._column_of.get(message_id, "?")):
             column.transcript.feed.append_text(message_id, text, thinking)
+        else:
+            super().show_text(message_id, text, thinking)
 
     def show_finished(self, event: MessageFinished) -> None:
         message = event.message
         self._messages[message.id] = message
-        self.spending.add((message,))
+        if discussed(message):
+            super().show_finished(event)
+        else:
+            self.spending.add((message,))
         for column in self._columns_for(message):
             column.transcript.feed.clear_speaking()
             column.transcript.feed.message_finished(message)
@@ -172,53 +187,22 @@ class CouncilPage(ConversationView):
 
     def _build(self, session: DebateSession) -> None:
         """Make a column for each participant, and show everybody's messages."""
-        wanted = [*(one.id for one in session.debate.participants), MERGED]
-        if list(self._columns) != wanted:
-            for column in self._columns.values():
-                column.hide()
-                column.deleteLater()
-            self._columns = {}
-            for place, who in enumerate(wanted, 1):
-                column = self._columns[who] = CouncilColumn(self._language, self._look, place)
-                self._row.addWidget(column, 1)
-                column.transcript.found.connect(partial(self.finder.on_found, who))
-                column.use_requested.connect(lambda one: self.use_requested.emit(self.session_id, one))
-                column.retry_requested.connect(lambda one: self.retry_requested.emit(self.session_id, one))
-                column.transcript.link_requested.connect(self.link_requested)
-                column.transcript.picture_requested.connect(self.picture_requested)
-                column.settings_requested.connect(
-                    lambda who=who: self.provider_requested.emit(self._provider_of(who))
-                )
+        if self.columns.make([one.id for one in session.debate.participants]):
             self._name_columns()
         self._column_of = {}
-        for column in self._columns.values():
+        for column in self.columns.all.values():
             rows = [one for one in self._messages.values() if column in self._columns_for(one)]
             column.show_messages(session, rows)
             column.transcript.feed.set_retry_allowed(not self._read_only)
 
     def _people(self) -> dict[str, Shown]:
         """Return how each participant is shown; where names are hidden, they are in an order that tells nothing."""
-        session = self._session
-        participants = list(session.debate.participants) if session else []
-        if not self._hide.isChecked():
-            letters = initials([one.name for one in participants])
-            return {
-                one.id: Shown(one.name, one.model, place, letters[place])
-                for place, one in enumerate(participants)
-            }
-        random.Random(f"{self.session_id}/names").shuffle(participants)
-        return {
-            one.id: Shown(self._language("council.number", number=place + 1), "", place, str(place + 1))
-            for place, one in enumerate(participants)
-        }
+        participants = self._session.debate.participants if self._session else ()
+        return shown_people(participants, self.session_id if self._hide.isChecked() else "", self._language)
 
     def _name_columns(self) -> None:
         """Put the columns in their order, each with its name."""
-        for place, (who, shown) in enumerate(self._people().items()):
-            column = self._columns[who]
-            column.show_speaker(shown.name, shown.model, shown.colour, shown.letters)
-            self._row.removeWidget(column)
-            self._row.insertWidget(place, column, 1)
+        self.columns.name(self._people())
         self.refresh()
 
     def _column(self, message: Message) -> CouncilColumn | None:
@@ -227,15 +211,17 @@ class CouncilPage(ConversationView):
             return None
         who = MERGED if message.part == CouncilPart.MERGE else message.author.id
         self._column_of[message.id] = who
-        return self._columns.get(who)
+        return self.columns.all.get(who)
 
     def _columns_for(self, message: Message) -> list[CouncilColumn]:
         """Return where a message is a row: an answer in its column, a further question in those whom it asks."""
         if message.part == CouncilPart.QUESTION:
             first = next((one.id for one in self._messages.values() if one.part == CouncilPart.QUESTION), "")
-            asked = to(message) or tuple(one for one in self._columns if one != MERGED)
+            asked = to(message) or tuple(one for one in self.columns.all if one != MERGED)
             return (
-                [] if message.id == first else [self._columns[one] for one in asked if one in self._columns]
+                []
+                if message.id == first
+                else [self.columns.all[one] for one in asked if one in self.columns.all]
             )
         column = self._column(message)
         return [column] if column else []
@@ -243,13 +229,11 @@ class CouncilPage(ConversationView):
     def refresh(self) -> None:
         """Show what the answers hold by now, and what can be done."""
         session = self._session
-        if session is None or not self._columns:
+        if session is None or not self.columns.all:
             return
         debate, messages = session.debate, list(self._messages.values())
         record, result = Record(debate, messages), outcome(debate, messages)
-        options, ballots = record.options(), {one.participant: one for one in votes_of(record)}
-        people = self._people()
-        letters = {one.id: (letter, one.text) for letter, one in zip(LETTERS, options, strict=False)}
+        options, people = record.options(), self._people()
         self._question.setText(" ".join(debate.topic.split()))
         compared = bool(options) and session.status != Status.RUNNING
         self.glance.setVisible(compared)
@@ -263,42 +247,19 @@ class CouncilPage(ConversationView):
         )
         self.glance.edit.setVisible(not self._read_only)
         self.glance.journal.setVisible(not self._read_only)
-        firsts = {one.participant: one.choice for one in record.ballots()}
-        used = record.last(CouncilPart.CHOICE)
-        chosen = (used.data or {}).get("message") if used else ""
-        answers = record.answers()
-        for one in debate.participants:
-            ballot, column = ballots.get(one.id), self._columns[one.id]
-            letter, text = letters.get(ballot.choice, ("", "")) if ballot and compared else ("", "")
-            column.show_held(
-                letter,
-                text,
-                leads=bool(ballot) and ballot.choice == result.headline,
-                index=people[one.id].colour,
-                sure=ballot.confidence if ballot else None,
-                first=letters.get(firsts.get(one.id, ""), ("", ""))[0] if ballot and compared else "",
-            )
-            answer = answers.get(one.id)
-            column.show_answer(answer, used=answer is not None and answer.id == chosen)
-        merged = record.last(CouncilPart.MERGE)
-        column = self._columns[MERGED]
-        column.setVisible(any(one.part == CouncilPart.MERGE for one in messages))
-        column.show_speaker(self._language("council.merged"), merged.author.name if merged else "", None)
-        column.show_held("", "", leads=False, index=None, sure=None)
-        whole = merged if merged and merged.state == MessageState.DONE else None
-        column.show_answer(whole, used=whole is not None and whole.id == chosen)
+        self.columns.show_held(record, result, people, compared=compared)
         ended = session.status not in (Status.RUNNING, Status.PAUSED)
         prices = self._prices(messages) if ended and not self._read_only else {}
         judges = self.councils.judges(session.id) if self.councils and prices else []
         self.box.show_state(session, messages, result, prices, judges, read_only=self._read_only)
-        texts = tuple(self._language(f"council.tab.{one}") for one in TABS)
-        self._tabs.set_texts(texts, texts)
-        self._tabs.setVisible(record.rounds > 0 and ended)
-        if self._tabs.isVisibleTo(self) and self._tabs.value() == VERDICT:
-            outsider = self.councils.outsider(session) if self.councils else ""
-            self.verdict.show_verdict(
-                Judged(session, dict(self._messages), record, result, people, prices, outsider)
-            )
+        self._tabs.show_counts(record, result, messages, ended=ended)
+        judged = Judged(
+            session, dict(self._messages), record, result, people, prices, self._outsider(session)
+        )
+        if self._tabs.value() == VERDICT:
+            self.verdict.show_verdict(judged)
+        elif self._tabs.value() == CLAIMS:
+            self.claims.show_claims(judged)
         self._show_marks()
         self._show_composer()
 
@@ -313,14 +274,24 @@ class CouncilPage(ConversationView):
             self.prices_wanted.emit(unasked)
         return prices
 
+    def _outsider(self, session: DebateSession) -> str:
+        return self.councils.outsider(session) if self.councils else ""
+
     def _open_tab(self, tab: str) -> None:
         self._tabs.set_value(tab)
         self._on_tab(tab)
 
     def _on_tab(self, tab: str) -> None:
-        self._answers.setVisible(tab == ANSWERS)
-        self.verdict.setVisible(tab == VERDICT)
+        for name, page in self._pages.items():
+            page.setVisible(name == tab)
         self.refresh()
+        for transcript in (self.transcript, *self.columns.transcripts.values()):
+            transcript.search.find("")
+        self.find_bar.find_again()
+
+    def _searched(self) -> Mapping[str, TranscriptView]:
+        """Return the transcripts that are searched: those of the tab that is open."""
+        return {"": self.transcript} if self._tabs.value() == DISCUSSION else self.columns.transcripts
 
     def _on_judge(self, judge: str) -> None:
         self._judge = judge
@@ -328,10 +299,18 @@ class CouncilPage(ConversationView):
 
     def _on_cite(self, message_id: str) -> None:
         """Go to what a verdict cites."""
+        message = self._messages.get(message_id)
+        if message is not None and discussed(message):
+            self._open_tab(DISCUSSION)
+            self.transcript.go_to(message_id, 0)
+            self.transcript.setFocus()
+            return
         self._open_tab(ANSWERS)
-        if column := self._columns.get(self._column_of.get(message_id, "?")):
-            self._across.ensureWidgetVisible(column)
+        who = self._column_of.get(message_id, "?")
+        if column := self.columns.all.get(who):
+            self.columns.into_sight(who)
             column.transcript.go_to(message_id, 0)
+            column.transcript.setFocus()
 
     def _show_marks(self) -> None:
         """Mark the words of the differences and of what all say, or none of them."""
@@ -343,7 +322,7 @@ class CouncilPage(ConversationView):
         for kind, token in (("agreed", "ok_bg"), ("differ", "warn_bg")):
             for quote in chain.from_iterable(one.quotes for one in record.points(kind)):
                 quotes.setdefault(quote.message, []).append((quote.text, token))
-        for column in self._columns.values():
+        for column in self.columns.all.values():
             column.transcript.search.marks.show(quotes if self._marks.isChecked() else {})
             column.transcript.viewport().update()
 
@@ -384,24 +363,22 @@ class CouncilPage(ConversationView):
             margins=(MARGIN, 12, MARGIN, 4),
             spacing=10,
         )
-        columns = QWidget()
-        self._row = hbox(inside=columns, margins=(MARGIN, 6, MARGIN, 6), spacing=12)
-        self._across = named("council_columns", QScrollArea())
-        self._across.setFrameShape(QScrollArea.Shape.NoFrame)
-        self._across.setWidgetResizable(True)
-        self._across.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._across.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._across.setWidget(columns)
-        self._across.setMinimumHeight(LEAST_HEIGHT)
         foot = QWidget()
         vbox(self.box, self.composer, inside=foot, margins=(MARGIN, 4, MARGIN, 16), spacing=8)
         body = QWidget()
-        vbox(top, (self._across, 1), inside=body, spacing=0)
+        vbox(top, (self.columns, 1), inside=body, spacing=0)
         # A low page scrolls, so that the columns stay high enough to be read.
-        self._answers = scrolling(body)
-        self.verdict.hide()
+        self._pages: dict[str, QWidget] = {
+            ANSWERS: scrolling(body),
+            DISCUSSION: self.transcript,
+            CLAIMS: self.claims,
+            VERDICT: self.verdict,
+        }
         tabs = hbox(self._tabs, STRETCH, margins=(MARGIN, 10, MARGIN, 0))
-        vbox(self.find_bar, tabs, (self._answers, 1), (self.verdict, 1), foot, inside=self, spacing=0)
+        pages = [(page, 1) for page in self._pages.values()]
+        vbox(self.find_bar, tabs, *pages, foot, inside=self, spacing=0)
+        for tab, page in self._pages.items():
+            page.setVisible(tab == ANSWERS)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -420,14 +397,25 @@ class CouncilPage(ConversationView):
             getattr(box, f"{name}_requested").connect(lambda asked=asked: asked.emit(self.session_id))
         box.judge_chosen.connect(self._on_judge)
         self._tabs.chosen.connect(self._on_tab)
-        self.verdict.cite_requested.connect(self._on_cite)
+        columns = self.columns
+        columns.use_requested.connect(lambda one: self.use_requested.emit(self.session_id, one))
+        columns.retry_requested.connect(lambda one: self.retry_requested.emit(self.session_id, one))
+        columns.link_requested.connect(self.link_requested)
+        columns.picture_requested.connect(self.picture_requested)
+        columns.settings_requested.connect(lambda who: self.provider_requested.emit(self._provider_of(who)))
+        for page in (self.claims, self.verdict):
+            page.cite_requested.connect(self._on_cite)
         self.verdict.wanted.connect(lambda what: self.more_requested.emit(self.session_id, what))
         self.glance.edit_requested.connect(self._on_edit)
-        self.finder = ColumnFinder(
-            self.find_bar, lambda: self._columns, MERGED, self._across.ensureWidgetVisible
-        )
+        self.finder = ColumnFinder(self.find_bar, self._searched, self._into_sight)
+        columns.found.connect(self.finder.on_found)
+        self.transcript.found.connect(partial(self.finder.on_found, ""))
         composer.text_changed.connect(self._show_composer)
         composer.submitted.connect(self._on_submitted)
+
+    def _into_sight(self, who: str) -> None:
+        if self._tabs.value() != DISCUSSION:
+            self.columns.into_sight(who)
 
     def _on_submitted(self, text: str) -> None:
         """Ask all, or only those who are named with @."""

@@ -6,13 +6,13 @@ from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QWidget
 
-from app.core.message import CouncilPart
 from app.core.session import Point
 from app.engine.council.outcome import State, View, in_full, moved_by
 from app.engine.council.reading import NEITHER
-from app.engine.council.words import judge_line, lettered, sides_of, verdict_parts, view_line
+from app.engine.council.words import judge_line, lettered, verdict_parts, view_line
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
+from app.gui.pages.council.claims_page import ClaimRow
 from app.gui.pages.council.council_box import TONES, state_text
 from app.gui.pages.council.council_column import Letter
 from app.gui.pages.council.worth_card import Judged, WorthCard
@@ -209,7 +209,7 @@ class VerdictPage(QWidget):
         return vbox(*parts, spacing=6)
 
     def _cruxes(self, judged: Judged) -> QFrame | None:
-        words, people = self._language, judged.people
+        words = self._language
         cruxes, claims = judged.result.cruxes, judged.result.claims
         if not cruxes:
             return None
@@ -221,15 +221,10 @@ class VerdictPage(QWidget):
                 plain_label("hint", text=of),
             )
         ]
-        names = {who: shown.name for who, shown in people.items()}
         for crux in cruxes:
-            text = CitedText("points")
-            text.show_points([Point(text=crux.text, cites=crux.cites)], self._cite)
-            text.cite_requested.connect(self.cite_requested)
-            settled = [words("council.settled_by", text=crux.settled_by)] if crux.settled_by else []
-            sides = sides_of(crux, names, words, question=True)
-            hints = [hbox((Paragraph("hint", text=one), 1)) for one in (*settled, sides) if one]
-            parts.append(vbox(text, *hints, spacing=3))
+            row = ClaimRow(words, self._look, judged, crux, question=True)
+            row.cite_requested.connect(self.cite_requested)
+            parts.append(hbox((row, 1)))
         return self._card("council_cruxes", parts)
 
     def _lists(self, judged: Judged) -> QFrame | None:
@@ -309,19 +304,7 @@ class VerdictPage(QWidget):
         return card
 
     def _cite(self, message_id: str) -> Cite | None:
-        judged = self._shown
-        message = judged.messages.get(message_id) if judged is not None else None
-        if judged is None or message is None:
-            return None
-        words = self._language
-        shown = judged.people.get(message.author.id)
-        name = shown.name if shown else message.author.name
-        if message.part == CouncilPart.ANSWER:
-            return words("council.cite", name=name), words("council.cite.go", name=name)
-        return (
-            words("verdict.cite", name=name, round=message.round),
-            words("verdict.cite.go", name=name, round=message.round),
-        )
+        return self._shown.cite(message_id, self._language) if self._shown is not None else None
 
     def _on_copy(self) -> None:
         judged = self._shown

@@ -11,12 +11,13 @@ from app.core.message import CouncilPart, Message
 from app.core.session import DebateSession
 from app.engine.council.outcome import CouncilOutcome, surest
 from app.engine.council.record import Record
-from app.engine.council.words import lettered
+from app.engine.council.words import cite_text, lettered
 from app.gui.display.amounts import Spending
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.pages.council.council_column import Letter
 from app.gui.pages.council.council_glance import Shown
+from app.gui.panels.debate.cited_text import Cite
 from app.gui.widgets.boxes import vbox
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, plain_tip
@@ -36,6 +37,16 @@ class Judged:
     people: Mapping[str, Shown]
     prices: Mapping[str, str]
     outsider: str
+
+    def cite(self, message_id: str, words: Language) -> Cite | None:
+        """Return how a statement is cited, None where it is not there."""
+        message = self.messages.get(message_id)
+        if message is None:
+            return None
+        shown = self.people.get(message.author.id)
+        name = shown.name if shown else message.author.name
+        key = "council.cite" if message.part == CouncilPart.ANSWER else "verdict.cite"
+        return cite_text(message, name, words), words(f"{key}.go", name=name, round=message.round)
 
 
 class WorthCard(QFrame):

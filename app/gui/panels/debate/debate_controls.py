@@ -19,8 +19,9 @@ from app.gui.display.style import Look
 from app.gui.panels.debate.debate_bars import HeldTurnBar
 from app.gui.widgets.badge import Chip
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
-from app.gui.widgets.controls import Button, Segmented, button, put_in_tab_order
+from app.gui.widgets.controls import Button, button, put_in_tab_order
 from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, plain_tip, restyle
+from app.gui.widgets.segmented import Segmented
 from app.gui.widgets.wording import say
 
 SPACE = 6

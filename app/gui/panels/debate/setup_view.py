@@ -44,12 +44,12 @@ from app.gui.widgets.controls import (
     IconButton,
     MenuButton,
     RoundsSlider,
-    Segmented,
     WrappedTick,
     button,
     scrolling,
 )
 from app.gui.widgets.label import Paragraph, plain_label, show_as
+from app.gui.widgets.segmented import Segmented
 from app.gui.widgets.wording import named, say
 
 MODES = CLASSIC_MODES
