@@ -209,9 +209,8 @@ class Debate:
     cursor's, in order; `left` are the ids of participants whom the user left out. With `polls` all participants vote in
     secret before the first round and after each. `judge` is "provider/model" of who gives the verdict at the end, ANY_JUDGE,
     NO_JUDGE, or "" for a verdict where there are votes. `unused_summaries` are the ids of the running notes that the user
-    does not want used, `pinned` those of messages that all are sent word for word. `tools` are what participants
-    may use, and `always` the consent keys of those that need not ask again. `council` is what only a council has.
-    `instructions` are those of its folder.
+    does not want used, `pinned` those of messages that all are sent word for word. `tools` are what participants may use,
+    and `always` the consent keys of those that need not ask again. `council` is what only a council has, `instructions` its folder's.
     """
 
     topic: str
@@ -430,8 +429,8 @@ class WorkflowSession(ChatSession):
 class SessionSummary(NamedTuple):
     """One line of the list of sessions; what a list shows without opening the session.
 
-    A debate has its mode, rounds and round; `speakers` are the participants' names in order, or the
-    assistant's. A tuple, because a thousand of them are made before the list shows.
+    A debate has its mode, rounds and round; `speakers` are the participants' names in order, or the assistant's, `always`
+    is the session's. A tuple, because a thousand of them are made before the list shows.
     """
 
     id: str
@@ -448,3 +447,4 @@ class SessionSummary(NamedTuple):
     round: int = 0
     folder: str = ""
     speakers: tuple[str, ...] = ()
+    always: tuple[str, ...] = ()

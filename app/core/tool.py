@@ -185,7 +185,8 @@ class ServerStatus:
     """An MCP server as the faces show it.
 
     `state` is off, connecting, connected, down or asking (for consent: to its command line, or to the
-    `changed` tools). `tools` are the keys it offers, `unasked` those that run without a question. Of one that is down `problem` is a code with a text
+    `changed` tools). `tools` are the keys it offers, `unasked` those that run without a question,
+    `lasting` how many of its tools were allowed to, also those not known now. Of one that is down `problem` is a code with a text
     in the catalogue (`problem.<code>`), `detail` more of it and its last words, without secrets.
     """
 
@@ -194,6 +195,7 @@ class ServerStatus:
     tools: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
     unasked: tuple[str, ...] = ()
+    lasting: int = 0
     problem: str = ""
     detail: str = ""
 

@@ -60,6 +60,7 @@ from app.engine.library.folders import Folders
 from app.engine.library.saved_prompts import SavedPrompts
 from app.engine.live_session import LiveSession
 from app.engine.local_models import LocalModels
+from app.engine.permissions import Permissions
 from app.engine.prompts import Prompts
 from app.engine.providers import (
     Keys,
@@ -143,7 +144,7 @@ class Engine:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         store, documents, models, tools = plugs.store, plugs.documents, plugs.models, plugs.tools
-        prompts = resources.prompts
+        prompts, facts = resources.prompts, models.known_facts
         self.bus = bus
         self.links: Callable[[str], Awaitable[bool]] = _no_links
         self._store = store
@@ -166,9 +167,7 @@ class Engine:
         self.saved_prompts = SavedPrompts(documents, bus, self._language, resources.saved_prompts)
         self._sessions = Sessions(store, bus, self._run_of, self.folders.briefed, self._check_readable)
         self.assistants = Assistants(documents, tools, bus, self._language, resources.assistants)
-        self._directory = AgentDirectory(
-            documents, tools, self.providers, self.assistants, models.known_facts
-        )
+        self._directory = AgentDirectory(documents, tools, self.providers, self.assistants, facts)
         self._slots = Slots(
             Availability(self._policy, held=lambda agent_id: agent_id in self.settings().held_back),
             clock=clock,
@@ -202,7 +201,7 @@ class Engine:
             self.usage,
         )
         self.estimates = Estimates(models, self._directory, prompts, self.providers)
-        self._debaters = DebateProviders(documents, prompts, self.providers, models.known_facts)
+        self._debaters = DebateProviders(documents, prompts, self.providers, facts)
         self.debates = Debates(self._directory, self._sessions, store, prompts, self._debaters, metered)
         self.councils = Councils(
             self._sessions, store, self._debaters, documents, bus, self._language, self.estimates
@@ -218,6 +217,7 @@ class Engine:
             save_agent=self.assistants.save,
             take_out=self.archive.take_out,
         )
+        self.permissions = Permissions(store, self._sessions, tools, self.servers)
         sessions, directory = self._sessions, self._directory
         self.groups = Groups(
             documents, sessions, directory, self.assistants, prompts, bus, self._language, resources.groups

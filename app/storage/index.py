@@ -13,7 +13,7 @@ from app.storage.log import decode_line, encode_line
 from app.storage.paths import DataPaths
 from app.storage.replay import read_summary
 
-INDEX_VERSION = 2
+INDEX_VERSION = 3
 _SUFFIX = ".jsonl"
 
 
@@ -88,7 +88,7 @@ def read_index(file_system: FileSystem, paths: DataPaths) -> SessionIndex:
         for row in line.ops[0]["sessions"]:
             session_id = row[0]
             stamps[session_id + _SUFFIX] = (row.pop(1), row.pop(1))
-            row[-1] = tuple(row[-1])
+            row[-2], row[-1] = tuple(row[-2]), tuple(row[-1])
             summaries[session_id] = SessionSummary._make(row)
     except (KeyError, TypeError, ValueError, IndexError):
         return SessionIndex()

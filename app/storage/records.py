@@ -287,6 +287,8 @@ def summary_of(session_id: str, record: Plain, messages: int, latest: str, read_
     participants = debate.get("participants")
     seats = participants if isinstance(participants, list) else []
     chat = record.get("chat")
+    state = chat if isinstance(chat, dict) else debate
+    always = state.get("always")
     speakers = [_text(one, "name") for one in seats if isinstance(one, dict)]
     group = record.get("group")
     if isinstance(group, dict):
@@ -308,6 +310,9 @@ def summary_of(session_id: str, record: Plain, messages: int, latest: str, read_
         round=_number(debate, "round"),
         folder=_text(record, "folder"),
         speakers=tuple(speakers),
+        always=tuple(one for one in always if isinstance(one, str))
+        if isinstance(always, list | tuple)
+        else (),
     )
 
 
@@ -322,9 +327,10 @@ def summary_record(session: Session) -> Plain:
             "rounds": debate.rounds,
             "round": debate.round,
             "participants": seats,
+            "always": debate.always,
         }
     elif session.chat is not None:
-        record["chat"] = {"assistant_name": session.chat.assistant_name}
+        record["chat"] = {"assistant_name": session.chat.assistant_name, "always": session.chat.always}
         if session.group is not None:
             record["group"] = {"name": session.group.name}
     return record

@@ -229,10 +229,10 @@ class McpServers:
 
     def _status(self, held: _Held) -> ServerStatus:
         server = held.server
-        if server.disabled:
-            return ServerStatus(server=server, state=ServerState.OFF)
-        if not self._may_run(held):
-            return ServerStatus(server=server, state=ServerState.ASKING)
+        lasting = sum(self._is_lasting(held, one) for one in self._documents.consents())
+        if server.disabled or not self._may_run(held):
+            state = ServerState.OFF if server.disabled else ServerState.ASKING
+            return ServerStatus(server=server, state=state, lasting=lasting)
         allowed = self._allowed(held)
         changed = [offer for offer in held.offered if offer not in allowed]
         return ServerStatus(
@@ -243,6 +243,7 @@ class McpServers:
             unasked=tuple(
                 tool_key(server.name, offer["name"]) for offer in allowed if not self._asks(server, offer)
             ),
+            lasting=lasting,
             problem=held.problem,
             detail=held.detail,
         )

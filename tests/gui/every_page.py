@@ -169,7 +169,7 @@ def sessions() -> list[tuple[Session, list[Message]]]:
         (session(DebateSession, DEBATE, "Wvu 1", status=Status.COMPLETED, debate=debate), said),
         (session(ChatSession, CHAT, "Wvu 2", chat=chat("tm"), status=Status.PAUSED, reason="app_restart"), turn_by_turn(a_tree())),
         (
-            session(ChatSession, ASKED, "Wvu 3", chat=chat("tm"), status=Status.WAITING),
+            session(ChatSession, ASKED, "Wvu 3", chat=chat("tm", always=("open_url",)), status=Status.WAITING),
             turn_by_turn([*asked, question("q", "tm", "q1", options, role="tool")]),
         ),
         (

@@ -137,8 +137,27 @@ async def test_permissions_last_as_long_and_cover_as_much_as_was_said(
     assert await asked_for(moot, session_id) == {}
     other = await moot.engine.chats.start("a", "Another session.")
     assert set(await asked_for(moot, other)) == {"proper__add", "proper__environment"}
-    await moot.engine.servers.ask_again("proper")
     await moot.engine.stop(other)
+    lasting, here = moot.engine.permissions.all()
+    assert (lasting.server, lasting.session_id, here.server, here.session_id) == (
+        "proper", "", "proper", session_id
+    )  # fmt: skip
+    assert "proper__fail" in lasting.tools and "proper__add" not in lasting.tools
+    assert {"proper__add", "proper__environment"} <= set(here.tools) and here.count == len(here.tools)
+    before = moot.engine.sessions()
+    await moot.engine.permissions.revoke(here)
+    assert [one.id for one in moot.engine.sessions()] == [one.id for one in before]
+    assert moot.engine.permissions.all() == (lasting,)
+    await moot.close()
+
+    moot = await open_moot(data_dir)
+    [lasting] = moot.engine.permissions.all()
+    assert (lasting.tools, lasting.count > 0) == ((), True), "the server has not been connected yet"
+    await moot.engine.chats.send(session_id, "Once more.")
+    assert set(await asked_for(moot, session_id)) == {"proper__add", "proper__environment"}
+    await moot.engine.stop(session_id)
+    await moot.engine.permissions.revoke(lasting)
+    assert moot.engine.permissions.all() == ()
     third = await moot.engine.chats.start("a", "A third one.")
     assert set(await asked_for(moot, third)) == {"proper__fail", "proper__add", "proper__environment"}
     await moot.close()

@@ -242,7 +242,7 @@ class ChatController(Controller):
         composer.assistant_chosen.connect(self._on_assistant_chosen)
         composer.settings_mode_chosen.connect(self.choose_settings_mode)
         composer.ask_several.triggered.connect(self._on_ask_several)
-        composer.servers_requested.connect(lambda: self.settings_requested.emit("servers", ""))
+        composer.settings_requested.connect(lambda page: self.settings_requested.emit(page, ""))
         composer.tool_switched.connect(lambda tool, on: self.switch_tool(self._assistant(), tool, on))
         self.files.ready.connect(self._on_ready)
 

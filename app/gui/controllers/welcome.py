@@ -153,7 +153,7 @@ class WelcomeController(Controller):
         self._setup.draft_changed.connect(lambda _draft: self._page.show_mode(self._mode, self._debaters()))
         composer.assistant_chosen.connect(self._on_assistant_chosen)
         composer.settings_mode_chosen.connect(self._chats.choose_settings_mode)
-        composer.servers_requested.connect(lambda: self._chats.settings_requested.emit("servers", ""))
+        composer.settings_requested.connect(lambda page: self._chats.settings_requested.emit(page, ""))
         composer.tool_switched.connect(self._chats.switch_last_tool)
         files = self._chats.files
         for signal, attach in (

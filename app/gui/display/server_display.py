@@ -1,4 +1,4 @@
-"""How MCP servers are shown: the state as text and tone, and the command line without secrets."""
+"""How MCP servers and tools are shown: the state as text and tone, the command line without secrets, names."""
 
 from app.core.server_secrets import shown_line
 from app.core.text import exact
@@ -35,3 +35,12 @@ def server_line(server: McpServer) -> str:
     A mark replaces each secret. Invisible characters, and those that change the text direction, are shown as codes.
     """
     return exact(shown_line(server))
+
+
+def tool_name(key: str, words: Language) -> str:
+    """Return a tool's name: that of one of Moot's own in words, that of a server's without the server."""
+    return (
+        words(f"tool.{key}.name")
+        if f"tool.{key}.name" in words.texts
+        else exact(key.partition("__")[2] or key)
+    )

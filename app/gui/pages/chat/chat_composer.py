@@ -12,6 +12,7 @@ from app.core.text import exact
 from app.core.texts import has_hangul
 from app.core.tool import ServerState, ServerStatus
 from app.gui.display.i18n import Language
+from app.gui.display.server_display import tool_name
 from app.gui.display.style import Look
 from app.gui.pages.chat.attaching_composer import AttachingComposer
 from app.gui.pages.chat.attachment_strip import Reading, ReadingStrip
@@ -50,7 +51,7 @@ class ChatComposer(AttachingComposer):
 
     Signals: message_submitted(text, attachments), attach_requested(), files_given(paths),
     image_given(picture), long_text_given(text), stop_requested(), edit_cancelled(),
-    assistant_chosen(assistant id), servers_requested(), reading_cancelled(number), send_waited() if
+    assistant_chosen(assistant id), settings_requested(page), reading_cancelled(number), send_waited() if
     sending has to wait for a file, settings_mode_chosen(on), allow_requested(server's name), tool_switched(tool, on),
     folder_left() for a new session in no folder.
     """
@@ -62,7 +63,7 @@ class ChatComposer(AttachingComposer):
     stop_requested = Signal()
     edit_cancelled = Signal()
     assistant_chosen = Signal(str)
-    servers_requested = Signal()
+    settings_requested = Signal(str)
     reading_cancelled = Signal(int)
     send_waited = Signal()
     settings_mode_chosen = Signal(bool)
@@ -109,6 +110,7 @@ class ChatComposer(AttachingComposer):
         self.settings_mode = QAction(self)
         self.settings_mode.setCheckable(True)
         self.ask_several = QAction(self)
+        self.permissions = QAction(self)
         self._assistant_id = ""
         self._in_group, self._stops = False, True
         self._lay_out()
@@ -187,7 +189,7 @@ class ChatComposer(AttachingComposer):
                 lambda _checked=False, called=member: self.message_box.begin_with(called)
             )
         self.group.choices.addSeparator()
-        self.group.choices.addActions([self.ask_several, self.settings_mode])
+        self.group.choices.addActions([self.ask_several, self.settings_mode, self.permissions])
         self.message_box.set_names(tuple(members))
         self.assistant.setVisible(not name)
         self.group.setVisible(bool(name))
@@ -219,19 +221,18 @@ class ChatComposer(AttachingComposer):
         self._tools_shown = shown
         self.tools.clear()
         if tools:
-            names = {
-                key: words(f"tool.{key}.name") if f"tool.{key}.name" in words.texts else key for key in tools
-            }
-            self._add_switches(words("chat.tools.own"), names, off)
+            self._add_switches(words("chat.tools.own"), {key: tool_name(key, words) for key in tools}, off)
         for status in servers:
             name, state = exact(status.server.name), words(f"server.state.{status.state}")
-            inside = self._add_switches(name, {key: exact(_short(key)) for key in status.tools}, off, state)
+            inside = self._add_switches(
+                name, {key: tool_name(key, words) for key in status.tools}, off, state
+            )
             inside.addSeparator()
-            inside.addAction(words("chat.server.settings"), self.servers_requested.emit)
+            inside.addAction(words("chat.server.settings"), lambda: self.settings_requested.emit("servers"))
         if menu.isEmpty():
             menu.addAction(words("chat.tools.none")).setEnabled(False)
         menu.addSeparator()
-        menu.addActions([self.ask_several, self.settings_mode])
+        menu.addActions([self.ask_several, self.settings_mode, self.permissions])
         self._fit_hint()
 
     def _show_tools_later(self) -> None:
@@ -288,6 +289,7 @@ class ChatComposer(AttachingComposer):
         self._editing_cancel.setText(words("dialog.cancel"))
         self.settings_mode.setText(words("chat.settings_mode"))
         self.ask_several.setText(words("chat.ask_several"))
+        self.permissions.setText(words("chat.permissions"))
         self.stop.setText(words("discussion.stop"))
         name_button(self.stop, words("chat.stop"), "Esc")
         name_button(self.attach, words("chat.attach"))
@@ -347,6 +349,7 @@ class ChatComposer(AttachingComposer):
 
     def _connect(self) -> None:
         self.settings_mode.triggered.connect(self.settings_mode_chosen)
+        self.permissions.triggered.connect(lambda: self.settings_requested.emit("permissions"))
         self.readings.cancelled.connect(self.reading_cancelled)
         for given, emitted in (
             (self.message_box.files_given, self.files_given),
@@ -389,8 +392,3 @@ def short_name(name: str) -> str:
 def unmarked(text: str) -> str:
     """Return a text for a button or menu with & escaped, which would mark a shortcut."""
     return text.replace("&", "&&")
-
-
-def _short(key: str) -> str:
-    """Return the name of a server's tool without the server's."""
-    return key.partition("__")[2] or key

@@ -25,6 +25,7 @@ from app.gui.pages.settings.information_pages import AboutPage, PrivacyPage
 from app.gui.pages.settings.local_models_page import LocalModelsPage
 from app.gui.pages.settings.models_page import ModelsPage
 from app.gui.pages.settings.network_page import NetworkPage
+from app.gui.pages.settings.permissions_page import PermissionsPage
 from app.gui.pages.settings.provider_page import ProviderPage
 from app.gui.pages.settings.providers_page import ProvidersPage
 from app.gui.pages.settings.saved_prompts_page import SavedPromptsPage
@@ -51,6 +52,7 @@ PAGES = {
     "saved_prompts": "file-text",
     "network": "globe",
     "servers": "wrench",
+    "permissions": "shield-question-mark",
     "chats": "pencil",
     "limits": "gauge",
     "usage": "coins",
@@ -226,6 +228,8 @@ class SettingsDialog(QDialog):
                 made = LocalModelsPage(language, look, engine, tasks, self._settings)
             case "servers":
                 made = ServersPage(language, look, engine, tasks)
+            case "permissions":
+                made = PermissionsPage(language, look, engine, tasks)
             case "network":
                 made = NetworkPage(language, engine, tasks, self._settings)
             case "saved_prompts":
@@ -256,7 +260,7 @@ class SettingsDialog(QDialog):
             made.changed.connect(self.providers_changed)
         if isinstance(made, ProvidersPage | ModelsPage | ServersPage | SavedPromptsPage):
             made.undo_offered.connect(self.offer_undo)
-        if isinstance(made, ServersPage | DataPage):
+        if isinstance(made, ServersPage | PermissionsPage | DataPage):
             self.finished.connect(made.leave)
         if isinstance(made, RowPage | UsagePage | NetworkPage | LocalModelsPage):
             made.chosen.connect(self.settings_chosen)
