@@ -77,11 +77,12 @@ class Verdict:
 
 
 class ExportFormat(StrEnum):
-    """What a session can be exported as; the window adds PDF."""
+    """What a session can be exported as, a council alone as Argdown; the window adds PDF."""
 
     MARKDOWN = "md"
     HTML = "html"
     JSON = "json"
+    ARGDOWN = "argdown"
 
 
 class Status(StrEnum):
@@ -111,11 +112,8 @@ class DebateMode(StrEnum):
 CLASSIC_MODES = tuple(one for one in DebateMode if one != DebateMode.COUNCIL)
 """The modes of debates in which one speaks after the other."""
 
-MIN_ROUNDS = 1
-MAX_ROUNDS = 10
-DEFAULT_ROUNDS = 3
-DEFAULT_COUNCIL_ROUNDS = 2
-MAX_COUNCIL_ROUNDS = 5
+MIN_ROUNDS, MAX_ROUNDS, DEFAULT_ROUNDS = 1, 10, 3
+DEFAULT_COUNCIL_ROUNDS, MAX_COUNCIL_ROUNDS = 2, 5
 MIN_PARTICIPANTS = 2
 MAX_TOPIC_CHARACTERS = 8_000
 

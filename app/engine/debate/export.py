@@ -5,6 +5,7 @@ from html import escape
 
 from app.core.message import SPOKEN, Attachment, Message, Role
 from app.core.session import AGAINST, FOR, Debate, Participant, Point
+from app.engine.council.argdown import argdown
 from app.engine.council.words import verdict_parts
 from app.engine.debate.modes import role_name
 from app.engine.export.parts import (
@@ -97,6 +98,10 @@ class DebateDocument:
         if files := self._files():
             yield f"<h2>{escape(self._lines['context'])}</h2>{files_as_html(files)}"
         yield PAGE_END
+
+    def argdown(self) -> Iterator[str]:
+        """Yield a council as Argdown, option by option."""
+        yield from argdown(self._session, self._whole, self._words)
 
     def _files(self) -> list[Attachment]:
         """Return the context files, which belong to the question."""

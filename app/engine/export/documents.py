@@ -10,6 +10,7 @@ from time import perf_counter
 from app.core.errors import BadInput
 from app.core.reasons import code_of_session
 from app.core.session import ExportFormat
+from app.engine.debate.export import DebateDocument
 from app.engine.export.event_lines import message_object, plan_object
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
@@ -22,7 +23,7 @@ TURN_S = 0.004
 def export(
     live: LiveSession, file_format: str, prompts: Prompts, as_html: Callable[[str], str] = escape
 ) -> str:
-    """Return a session in an ExportFormat; `as_html` sets Markdown. Raises BadInput for another format."""
+    """Return a session in an ExportFormat; `as_html` sets Markdown. Raises BadInput for one that it cannot have."""
     return "".join(_pieces(live, file_format, prompts, as_html))
 
 
@@ -48,8 +49,18 @@ def _pieces(
         raise BadInput("unknown_format", format=file_format, formats=", ".join(ExportFormat))
     if file_format == ExportFormat.JSON:
         return _json(live)
+    if file_format == ExportFormat.ARGDOWN:
+        return _argdown(live, prompts)
     document = kind_of(live.session).document(live, prompts)
     return document.markdown() if file_format == ExportFormat.MARKDOWN else document.html(as_html)
+
+
+def _argdown(live: LiveSession, prompts: Prompts) -> Iterator[str]:
+    """Return a council as Argdown; raises BadInput for another session."""
+    debate = live.session.debate
+    if debate is None or debate.council is None:
+        raise BadInput("not_a_council", title=live.session.title)
+    return DebateDocument(live, prompts).argdown()
 
 
 def _json(live: LiveSession) -> Iterator[str]:

@@ -7,14 +7,19 @@ from PySide6.QtCore import QModelIndex, QPoint, QRect, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QContextMenuEvent, QDragMoveEvent, QDropEvent, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QListView, QMenu, QWidget
 
-from app.core.session import ExportFormat, Folder, SessionSummary
+from app.core.session import DebateMode, ExportFormat, Folder, SessionSummary
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.navigation.session_rows import ADD_WIDTH, DRAGGED, SUMMARY, SessionRowDelegate, SessionRows
 
 PDF = "pdf"
 BEGIN, RENAME, CONTENTS, DELETE = "begin", "rename", "contents", "delete"
-EXPORTS = (ExportFormat.MARKDOWN, ExportFormat.HTML, PDF, ExportFormat.JSON)
+EXPORTS = (ExportFormat.MARKDOWN, ExportFormat.HTML, PDF, ExportFormat.JSON, ExportFormat.ARGDOWN)
+
+
+def exports_of(mode: str) -> tuple[str, ...]:
+    """Return what a session can be exported as, by the mode of a debate: only a council is a map of arguments."""
+    return EXPORTS if mode == DebateMode.COUNCIL else EXPORTS[:-1]
 
 
 class SessionList(QListView):
@@ -211,7 +216,7 @@ class SessionList(QListView):
             )
             self._add_moves(menu, summary)
         exports = menu.addMenu(self._language("top.export"))
-        for name in EXPORTS:
+        for name in exports_of(summary.mode):
             export = functools.partial(self.export_requested.emit, summary.id, name)
             exports.addAction(self._language(f"export.{name}"), export)
         menu.addAction(self._language("side.delete"), lambda: self.delete_requested.emit(summary.id))
