@@ -46,8 +46,11 @@ async def open_window(
     return await complete(window, paths, *_chosen(paths, language, theme), catalogue)
 
 
-def run_window(data_dir: Path, *, language: str = "", theme: str = "") -> int:
-    """Open the window, run until it is closed, and return the exit status."""
+def run_window(data_dir: Path, *, language: str = "", theme: str = "", catalogue: Path | None = None) -> int:
+    """Open the window, run until it is closed, and return the exit status.
+
+    `catalogue` lists other models for download than those that come with Moot.
+    """
     from PySide6.QtCore import Qt, QTimer
     from PySide6.QtWidgets import QApplication
 
@@ -85,7 +88,7 @@ def run_window(data_dir: Path, *, language: str = "", theme: str = "") -> int:
         asyncio.Runner(loop_factory=lambda: AppLoop(application)) as runner,
     ):
         try:
-            return runner.run(run(window, paths, *_chosen(paths, language, theme)))
+            return runner.run(run(window, paths, *_chosen(paths, language, theme), catalogue))
         except ScreenLostError as lost:
             _end_without_screen(window, runner.get_loop(), lost.future)
     return SCREEN_LOST

@@ -28,7 +28,7 @@ WARM_UP_AFTER_S = 0.4
 BACK_UP_AFTER_S = 5.0
 
 
-async def run(window: MainWindow, paths: DataPaths, language: str, theme: str) -> int:
+async def run(window: MainWindow, paths: DataPaths, language: str, theme: str, catalogue: Path | None) -> int:
     """Complete the window, run until it is closed, and return the exit status."""
     closed = asyncio.Event()
     window.close_requested.connect(closed.set)
@@ -37,7 +37,7 @@ async def run(window: MainWindow, paths: DataPaths, language: str, theme: str) -
         with contextlib.suppress(NotImplementedError):
             loop.add_signal_handler(number, closed.set)
     try:
-        await complete(window, paths, language, theme)
+        await complete(window, paths, language, theme, catalogue)
     except MootError as error:
         await _show_error(error, language)
         return BAD_INPUT

@@ -25,7 +25,7 @@ from app.wiring import Moot, open_moot
 from tests.app_driver import at_window, until
 from tests.asked import Answers
 from tests.providers.test_model_file import downloader, small
-from tests.wire.hub import hub
+from tests.wire.hub import catalogue_entry, hub
 
 __all__ = ["small"]
 
@@ -143,14 +143,7 @@ async def test_a_model_of_the_catalogue_is_downloaded_offered_checked_and_remove
 ) -> None:
     content = bytes(range(256)) * 4_000
     with hub(content) as served:
-        entry = {
-            "id": "tiny",
-            "name": "Tiny",
-            "size": len(content),
-            "sha256": served.sha256,
-            "file": "t.gguf",
-        }
-        entry |= {"repo": "a/b", "revision": "0" * 40, "licence": "MIT", "memory": 1}
+        entry = catalogue_entry("tiny", served, memory=1, computer_gb=0)
         catalogue = tmp_path / "catalogue.json"
         catalogue.write_text(json.dumps([entry, entry | {"id": "huge", "computer_gb": 9_000}]))
         moot = await open_moot(data_dir, catalogue=catalogue)

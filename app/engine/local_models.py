@@ -122,10 +122,13 @@ class LocalModels:
 
     async def offer(self, model_id: str) -> None:
         """Let an installed model be chosen for chats and debates. Raises StorageError."""
+        await self._offer(model_id)
+        self._changed()
+
+    async def _offer(self, model_id: str) -> None:
         config = provider_of(self._documents, LOCAL) or ProviderConfig(id=LOCAL, kind=LOCAL)
         if model_id != EMBEDDED_MODEL and model_id not in config.models:
             await self._save(replace(config, models=(*config.models, model_id), enabled=True))
-        self._changed()
 
     async def add(self, path: Path) -> LocalModel:
         """Add a GGUF file, which stays where it is, once its model has answered. Raises BadInput."""
@@ -189,7 +192,7 @@ class LocalModels:
                 )
             else:
                 await self._models.local.fetch(model, self._settings().model_source, on_progress)
-            await self.offer(model.id)
+            await self._offer(model.id)
         finally:
             del self._fetches[model.id]
             self._changed()

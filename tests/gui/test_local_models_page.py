@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QProgressBar
 from app.core.catalog import LOCAL
 from app.providers.model_file import find_model
 from tests.app_driver import at_window, until
-from tests.wire.hub import hub
+from tests.wire.hub import catalogue_entry, hub
 
 _FILE = find_model()
 pytestmark = pytest.mark.skipif(_FILE is None, reason="the built-in model is not there")
@@ -22,15 +22,7 @@ pytestmark = pytest.mark.skipif(_FILE is None, reason="the built-in model is not
 async def test_a_model_is_downloaded_paused_resumed_and_debates(qapp, data_dir: Path, tmp_path: Path) -> None:
     content = _FILE.read_bytes()
     with hub(content) as served:
-        entry = {"id": "tiny", "name": "Tiny", "maker": "Us", "size": len(content), "sha256": served.sha256}
-        entry |= {
-            "repo": "a/b",
-            "revision": "0" * 40,
-            "file": "t.gguf",
-            "licence": "MIT",
-            "memory": 400_000_000,
-        }
-        entry |= {"about": {"en": "A good one."}, "languages": ["en"], "computer_gb": 1}
+        entry = catalogue_entry("tiny", served)
         catalogue = tmp_path / "catalogue.json"
         catalogue.write_text(
             json.dumps([entry, entry | {"id": "huge", "name": "Huge", "computer_gb": 9_000}])

@@ -136,8 +136,8 @@ async def test_the_bin_brings_a_provider_back_which_asks_for_its_key(person, rin
     await person.click("data_bin_restore")
     await until(lambda: "work" in ids(person))
     assert (source(person), ring.kept) == ("", {})
-    await until(lambda: person.find("settings_providers", QListWidget).count() == 4)
     dialog.show_page("providers", "work")
+    assert person.find("settings_providers", QListWidget).count() == 4
     assert page(person).provider_id == "work"
     assert page(person)._key_source.text() == "No key needed."
 

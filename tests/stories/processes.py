@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -59,11 +59,20 @@ def here(*arguments: str) -> Finished:
 
 
 class Running:
-    """A command that runs in a process group of its own; leaving the block kills what is left of it."""
+    """A command that runs in a process group of its own; leaving the block kills what is left of it.
 
-    def __init__(self, *arguments: str, environment: dict[str, str] | None = None, **options: Any) -> None:
+    `command` starts another program than `moot`.
+    """
+
+    def __init__(
+        self,
+        *arguments: str,
+        environment: dict[str, str] | None = None,
+        command: Sequence[str] = (),
+        **options: Any,
+    ) -> None:
         self._process = subprocess.Popen(
-            [*COMMAND, *arguments],
+            [*(command or COMMAND), *arguments],
             cwd=PROJECT,
             env=os.environ | {"PYTHONUNBUFFERED": "1"} | (environment or {}),
             stdin=subprocess.DEVNULL,

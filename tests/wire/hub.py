@@ -25,6 +25,25 @@ class Hub:
         return hashlib.sha256(self.content).hexdigest()
 
 
+def catalogue_entry(model_id: str, served: Hub, **others: object) -> dict[str, object]:
+    """Return an entry of a catalogue for what a hub serves; `others` are further fields, or in place of these."""
+    return {
+        "id": model_id,
+        "name": model_id.title(),
+        "maker": "Us",
+        "size": len(served.content),
+        "sha256": served.sha256,
+        "repo": "a/b",
+        "revision": "0" * 40,
+        "file": "t.gguf",
+        "licence": "MIT",
+        "languages": ["en"],
+        "memory": 400_000_000,
+        "computer_gb": 1,
+        "about": {"en": "A good one."},
+    } | others
+
+
 @contextlib.contextmanager
 def hub(content: bytes) -> Iterator[Hub]:
     """Serve `content` until the block is left."""

@@ -1,6 +1,7 @@
 """Providers in the settings: a list with their states, and the page of the chosen one."""
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from app.core.provider import FoundServer, ProviderStatus
@@ -35,6 +36,7 @@ class ProvidersPage(QWidget):
         self._language, self._look, self._engine, self._tasks = language, look, engine, tasks
         self.offers = ServerOffers(language, look, "settings_offer", dismissable=False)
         self._found: tuple[FoundServer, ...] = ()
+        self._outdated = False
         self.list = say(TwoLineList(look, "settings_providers", 200), language, name="settings.providers")
         self._pages = QStackedWidget()
         self._add = say(
@@ -72,10 +74,23 @@ class ProvidersPage(QWidget):
 
     def show_provider(self, provider_id: str) -> None:
         """Show a provider."""
+        self._catch_up()
         self.list.choose(provider_id)
 
+    def showEvent(self, event: QShowEvent) -> None:
+        self._catch_up()
+        super().showEvent(event)
+
     def look_again(self) -> None:
-        """Update the list of providers and their states after a change elsewhere."""
+        """Update the list of providers and their states after a change elsewhere; while they are hidden, once they are shown."""
+        self._outdated = True
+        if self.isVisible():
+            self._catch_up()
+
+    def _catch_up(self) -> None:
+        if not self._outdated:
+            return
+        self._outdated = False
         there = [status.config.id for status in self._engine.providers()]
         pages = [page for page in self.findChildren(ProviderPage) if self._pages.indexOf(page) >= 0]
         if sorted(page.provider_id for page in pages) != sorted(there):
