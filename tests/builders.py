@@ -125,6 +125,8 @@ class ScriptedModels(Models):
     prices: dict[str, Price] = field(default_factory=dict)
     free: frozenset[str] = frozenset()
     told: dict[str, ModelFacts] = field(default_factory=dict)
+    # What the voting check found, 8 where nothing is said; -1 leaves it to be made.
+    stable: dict[str, int] = field(default_factory=dict)
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[Delta]:
         self.requests.append(request)
@@ -169,7 +171,11 @@ class ScriptedModels(Models):
         return self.known_facts(provider, model)
 
     def known_facts(self, provider: str, model: str) -> ModelFacts:
-        return believed([self.told[model]] if model in self.told else [], local=False)
+        known = believed([self.told[model]] if model in self.told else [], local=False)
+        return replace(known, stable=self.stable.get(model, 8))
+
+    def note_stable(self, provider: str, model: str, stable: int) -> None:
+        self.stable[model] = stable
 
 
 def on_offer(label: str, *models: str, ready: bool = True) -> ProviderStatus:

@@ -17,6 +17,7 @@ class FactSource(StrEnum):
     SERVER = "server"
     LIST = "list"
     ERROR = "error"
+    CHECK = "check"
     DEFAULT = "default"
 
 
@@ -68,7 +69,8 @@ class ModelFacts:
     `window` is how many tokens a request may have, `most_output` an answer. `efforts` are the values of Effort that the
     model takes, `default_effort` is what it does by itself ("none": it does not think), `top_effort` is its provider's name for
     Effort.MAX. `cache_min` is the shortest
-    beginning, in tokens, that a cache keeps. `retires_on` is a date, `at` when it was learnt (ISO 8601, UTC).
+    beginning, in tokens, that a cache keeps. `stable` is how many of the voting check's questions it answered alike in both orders
+    (`engine/debate/voting_check`), -1 where it was not checked. `retires_on` is a date, `at` when it was learnt (ISO 8601, UTC).
     """
 
     window: int = 0
@@ -85,6 +87,7 @@ class ModelFacts:
     cache_min: int = 0
     prices: ModelPrices | None = None
     retires_on: str = ""
+    stable: int = -1
     source: str = FactSource.DEFAULT
     at: str = ""
 

@@ -282,3 +282,7 @@ class Models(Protocol):
     def known_facts(self, provider: str, model: str) -> ModelFacts:
         """Return what is known about a model by now, without asking anybody."""
         ...
+
+    def note_stable(self, provider: str, model: str, stable: int) -> None:
+        """Keep what the voting check of a model has found; -1 forgets it."""
+        ...

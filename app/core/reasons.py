@@ -26,6 +26,7 @@ class Reason(StrEnum):
     QUESTION = "question"
     BUSY = "busy"
     SUMMARISING = "summarising"
+    CHECKING_VOTES = "checking_votes"
     NO_ASSISTANT = "no_assistant"
     FAILED_TURNS = "failed_turns"
     TWO_FAILURES = "two_failures"

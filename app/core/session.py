@@ -179,6 +179,7 @@ class Council:
     for, `stressed` are the rounds in which it alone speaks before all vote again.
     `panel` is the name of the panel that was asked, "" for participants who were chosen one by one. `wanted_rounds` is for how
     long the command line was told to debate what is open, 0 where it was not, and `wanted_judge` who is to read that.
+    `voteless` are the ids of participants that speak, but whose votes do not count: their models failed the voting check.
     """
 
     differences: bool = True
@@ -196,6 +197,7 @@ class Council:
     panel: str = ""
     wanted_rounds: int = 0
     wanted_judge: str | None = None
+    voteless: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -201,7 +201,7 @@ class Engine:
             self.usage,
         )
         self.estimates = Estimates(models, self._directory, prompts, self.providers)
-        self._debaters = DebateProviders(documents, prompts, self.providers, facts)
+        self._debaters = DebateProviders(documents, prompts, self.providers, metered)
         self.debates = Debates(self._directory, self._sessions, store, prompts, self._debaters, metered)
         self.councils = Councils(
             self._sessions, store, self._debaters, documents, bus, self._language, self.estimates

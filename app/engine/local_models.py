@@ -167,6 +167,7 @@ class LocalModels:
             else:
                 await self._documents.throw_provider(LOCAL)
         await self._models.local.remove(model.id)
+        self._models.note_stable(LOCAL, model.id, -1)
         self._changed()
 
     async def check(self, model_id: str) -> None:

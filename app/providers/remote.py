@@ -291,6 +291,10 @@ class RemoteModels(HostClient):
             return dataclasses.replace(facts, window=own, source=FactSource.USER)
         return facts
 
+    def note_stable(self, provider: str, model: str, stable: int) -> None:
+        """Keep what the voting check of a model has found; -1 forgets it."""
+        self._book.note(provider, model, ModelFacts(stable=stable, source=FactSource.CHECK))
+
     async def _look_up(self, provider: str, model: str) -> None:
         """Ask the host once what its list says about a model: the list may be newer than what is kept."""
         row = self._row(provider)

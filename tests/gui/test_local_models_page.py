@@ -56,6 +56,10 @@ async def test_a_model_is_downloaded_paused_resumed_and_debates(qapp, data_dir: 
             QTest.mouseClick(tiny.buttons["get"], Qt.MouseButton.LeftButton)
             await until(lambda: tiny.state.text() == "Installed", 60)
             assert served.ranges[-1].startswith("bytes=")
+            assert "Before its first vote" in tiny.about.text()
+            # The small model chooses by the place of an option.
+            QTest.mouseClick(tiny.buttons["check"], Qt.MouseButton.LeftButton)
+            await until(lambda: "does not vote or judge" in tiny.about.text(), 120)
             dialog.accept()
 
             # It takes the place of the built-in model in debates.

@@ -41,6 +41,7 @@ _REFUSING = (
 )  # fmt: skip
 
 _PROMPTS = Path(__file__).parents[2] / "resources" / "prompts"
+_CHECK = '{"choice": "A"} or {"choice": "B"}'
 _TITLE_PROMPTS = tuple(file.read_text("utf-8")[:20] for file in _PROMPTS.glob("*/title.txt"))
 
 Script = Callable[["Recorded"], Reply]
@@ -79,6 +80,8 @@ class WireServer:
     a path of its own.
     Requests for the title of a chat come at their own time: they take no reply of a script and are kept in
     `title_requests`. They are answered with `title`, or refused where it is "".
+    The questions of the voting check take no reply of a script either and are kept in `check_requests`: models answer them
+    the same in both orders, or "A" where they are not `stable`.
     With a `cache` it reports the tokens of the requests themselves, and keeps their beginnings.
     """
 
@@ -103,6 +106,8 @@ class WireServer:
         self.requests: list[Recorded] = []
         self.title_requests: list[Recorded] = []
         self.title = ""
+        self.check_requests: list[Recorded] = []
+        self.stable = True
         self.listings = 0
         self.redirect: tuple[int, str] | None = None
         self._security = security
@@ -158,6 +163,7 @@ class WireServer:
         self._scripts.clear()
         self.requests.clear()
         self.title_requests.clear()
+        self.check_requests.clear()
         self.title = ""
         self.listings = 0
         self.redirect = None
@@ -244,8 +250,10 @@ class WireServer:
             return web.Response(status=404, text="404 page not found")
         request = Recorded(self.kind, model, http.path, body, headers)
         asks_title = any(begin in json.dumps(body, ensure_ascii=False) for begin in _TITLE_PROMPTS)
+        asks_check = json.dumps(_CHECK)[1:-1] in json.dumps(body)
+        kept = self.check_requests if asks_check else self.title_requests if asks_title else self.requests
         with self._changed:
-            (self.title_requests if asks_title else self.requests).append(request)
+            kept.append(request)
             self._changed.notify_all()
         asked = Asked(model, body, headers, query)
         try:
@@ -253,7 +261,10 @@ class WireServer:
             self._check(request, asked)
             if asks_title and not self.title:
                 raise protocol.refusal("e500", None, "")
-            reply = self.title if asks_title else self._scripted(request)
+            if asks_check:
+                reply: Reply = self._choice(request.messages[-1].text)
+            else:
+                reply = self.title if asks_title else self._scripted(request)
             response = await self._reply(http, request, asked, reply)
         except Refused as refused:
             self._note(request, status=refused.status, done_at=time.monotonic())
@@ -263,6 +274,11 @@ class WireServer:
             raise
         self._note(request, done_at=time.monotonic())
         return response
+
+    def _choice(self, question: str) -> str:
+        """Return the answer to a question with two options: the same option in any order, or always the first."""
+        options = {line[3:]: line[0] for line in question.splitlines() if line[:3] in ("A: ", "B: ")}
+        return json.dumps({"choice": options[min(options)] if self.stable else "A"})
 
     def _check(self, request: Recorded, asked: Asked) -> None:
         protocol = self._protocol

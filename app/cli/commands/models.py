@@ -1,6 +1,7 @@
 """`moot models`: what is on this computer or can be downloaded to it."""
 
 import asyncio
+import contextlib
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,10 +9,11 @@ from pathlib import Path
 from app.cli.command_run import CommandRun
 from app.cli.exit_status import FAULT, PAUSED_OR_STOPPED
 from app.cli.printing.lines import error_line, one_line
-from app.core.catalog import EMBEDDED_MODEL
-from app.core.errors import BadInput, MootError
+from app.core.catalog import EMBEDDED_MODEL, LOCAL
+from app.core.errors import BadInput, MootError, ProviderError
 from app.core.events import Event, ModelFetching
 from app.core.local_models import LocalModel
+from app.engine.debate.voting_check import LEAST_STABLE, QUESTIONS
 
 _MB = 1_000_000
 
@@ -24,6 +26,10 @@ async def list_models(run: CommandRun) -> int:
     for one in found:
         parts = [one.id, run.texts(f"cli.models.{_state(one)}", percent=one.done * 100 // one.size)]
         parts += [f"{one.size // _MB} MB", one.licence, one.path]
+        if (stable := _stable(run, one)) >= 0:
+            parts.append(run.texts("cli.models.votes", stable=stable, all=len(QUESTIONS)))
+            if stable < LEAST_STABLE:
+                parts.append(run.texts("cli.models.no_vote"))
         if not models.fits(one):
             parts.append(run.texts("error.model_too_large", name=one.name, need=one.computer_gb))
         lines.append(one_line("  ".join(filter(None, parts))) + "\n")
@@ -93,9 +99,13 @@ async def add_model(run: CommandRun) -> int:
 
 
 async def check_model(run: CommandRun) -> int:
-    """Compare a model's file with its hash."""
-    await run.moot.engine.local_models.check(run.arguments.name)
-    return await _report(run, run.arguments.name, "cli.models.whole")
+    """Compare a model's file with its hash, then check whether the model can vote."""
+    engine, name = run.moot.engine, run.arguments.name
+    await engine.local_models.check(name)
+    if name != EMBEDDED_MODEL:
+        with contextlib.suppress(ProviderError):
+            await engine.debates.check_voting(LOCAL, name)
+    return await _report(run, name, "cli.models.whole")
 
 
 async def _show(run: CommandRun, told: "asyncio.Queue[ModelFetching]") -> None:
@@ -140,4 +150,13 @@ def _record(run: CommandRun, model: LocalModel) -> dict[str, object]:
         "memory": model.memory,
         "fits": run.moot.engine.local_models.fits(model),
         "tried": model.tried,
+        "stable": _stable(run, model),
+        "votes": _stable(run, model) >= LEAST_STABLE,
     }
+
+
+def _stable(run: CommandRun, model: LocalModel) -> int:
+    """Return how many questions of the voting check a model answered alike, -1 where it was not checked."""
+    if model.id == EMBEDDED_MODEL or not model.path:
+        return -1
+    return run.moot.engine.connections.known_facts(LOCAL, model.id).stable

@@ -80,8 +80,9 @@ def model_of(debate: Debate, participant_id: str) -> str:
 
 def _debate(record: Record, council: Council, absent: Collection[str]) -> tuple[CouncilStep, ...]:
     """Return the calls of a debate of what is open: a round at a time, until nobody moves; then all vote in secret."""
-    voters = [one for one in record.openings() if one not in absent]
-    if not council.rounds or len(voters) < MIN_PARTICIPANTS:
+    speakers = [one for one in record.openings() if one not in absent]
+    voters = [one for one in speakers if one not in council.voteless]
+    if not council.rounds or len(speakers) < MIN_PARTICIPANTS:
         return ()
     # Whose answer stands under no option says first what it holds.
     placed = {who for option in record.first_options() for who in option.backers}
@@ -91,7 +92,7 @@ def _debate(record: Record, council: Council, absent: Collection[str]) -> tuple[
         stressed = number in council.stressed
         due = [
             CouncilStep(CouncilPart.TURN, one, number=number)
-            for one in voters
+            for one in speakers
             if not stressed and record.last(CouncilPart.TURN, one, number=number) is None
         ]
         if stressed and record.last(CouncilPart.CHECK, number=number) is None:

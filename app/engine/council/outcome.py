@@ -108,7 +108,8 @@ def in_full(result: CouncilOutcome) -> tuple[View, ...]:
 def outcome(debate: Debate, messages: Sequence[Message]) -> CouncilOutcome:
     """Return what follows from the messages of a council."""
     record = Record(debate, messages)
-    everybody = [one.id for one in debate.participants]
+    voteless = debate.council.voteless if debate.council else ()
+    everybody = [one.id for one in debate.participants if one.id not in voteless]
     ids = [one.id for one in record.options()]
     before = _tally(record.ballots(), everybody, ids)
     after = _tally(votes_of(record), everybody, ids, _first_confidence(record))
@@ -134,7 +135,7 @@ def outcome(debate: Debate, messages: Sequence[Message]) -> CouncilOutcome:
     ]
     read = next((one for one in readings if one.claims or one.questions), None)
     lacks = {
-        "answers": answered < len(everybody),
+        "answers": answered < len(debate.participants),
         "differences": bool(debate.council and debate.council.differences)
         and answered >= MIN_PARTICIPANTS
         and record.grouped,
@@ -158,7 +159,7 @@ def outcome(debate: Debate, messages: Sequence[Message]) -> CouncilOutcome:
         against=against,
         minority=_minority(record, after, headline, choice),
         answered=answered,
-        asked=len(everybody),
+        asked=len(debate.participants),
         stop=_stop(record),
         degraded=tuple(name for name, lacking in lacks.items() if lacking),
         failure=failure,
@@ -272,7 +273,7 @@ def _sureness(record: Record, who: str, number: int) -> float:
 def _stop(record: Record) -> str:
     if not record.rounds:
         return ""
-    now = {record.vote(one, record.rounds).choice for one in record.openings()}
+    now = {record.vote(one, record.rounds).choice for one in record.voters()}
     if len(now) == 1 and "" not in now:
         return "agreed"
     return "still" if record.stands(record.rounds) else "rounds"
@@ -297,8 +298,8 @@ def names_visible(debate: Debate) -> bool:
 
 
 def votes_of(record: Record) -> tuple[Vote, ...]:
-    """Return what everybody holds now."""
-    return tuple(record.vote(one, record.rounds) for one in record.openings())
+    """Return what all who vote hold now."""
+    return tuple(record.vote(one, record.rounds) for one in record.voters())
 
 
 def holders_of(record: Record) -> dict[str, tuple[str, ...]]:
@@ -313,7 +314,7 @@ def holders_of(record: Record) -> dict[str, tuple[str, ...]]:
 def _first_confidence(record: Record) -> dict[str, int | None]:
     """Return how sure each participant was when it took the position that it ends with: debating makes everybody surer."""
     found = {}
-    for who in record.openings():
+    for who in record.voters():
         held = record.vote(who, record.rounds)
         for number in range(record.rounds, -1, -1):
             vote = record.vote(who, number)

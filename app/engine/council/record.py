@@ -200,6 +200,8 @@ class Record:
     def vote(self, who: str, number: int) -> Vote:
         """Return what a participant held after a round: by its ballot, else by what its turn said, else as before."""
         said: Message | None = None
+        if self.debate.council is not None and who in self.debate.council.voteless:
+            return Vote(participant=who)
         for each in range(number, 0, -1):
             for part in (CouncilPart.BALLOT, CouncilPart.TURN):
                 said = self.last(part, who, number=each)
@@ -208,13 +210,18 @@ class Record:
         first = next((one for one in self.ballots() if one.participant == who), None)
         return first or Vote(participant=who)
 
+    def voters(self) -> list[str]:
+        """Return the participants that have answered and whose votes count."""
+        council = self.debate.council
+        return [one for one in self.openings() if council is None or one not in council.voteless]
+
     def voted(self, who: str, number: int) -> bool:
         """Say whether a participant said in a round what it holds."""
         return self.vote(who, number).round == number
 
     def stands(self, number: int) -> bool:
         """Say whether a round moved nobody, or all agree; a blank is never stable."""
-        voters = list(self.openings())
+        voters = self.voters()
         now = [self.vote(one, number) for one in voters]
         if not all(one.round == number and one.choice for one in now):
             return False
@@ -309,10 +316,11 @@ class Record:
         return found or self._grouped()
 
     def ballots(self) -> tuple[Vote, ...]:
-        """Return what everybody holds by their own answers; a participant without one has no ballot."""
+        """Return what all who vote hold by their own answers; a participant without one has no ballot."""
         held = {who: option.id for option in self.first_options() for who in option.backers}
         found = []
-        for who, answer in self.openings().items():
+        openings = self.openings()
+        for who, answer in ((one, openings[one]) for one in self.voters()):
             small = self.cast(who, 0)
             if who not in held and small and (small[-1].data or {}).get("choice"):
                 found.append(self._vote(who, 0, small[-1].data or {}))

@@ -40,6 +40,7 @@ from app.engine.council.requests import (
 from app.engine.debate.director import PARTICIPANT, participant_of
 from app.engine.debate.providers import DebateProviders
 from app.engine.debate.statement import StatementRun
+from app.engine.debate.verdict import Judge
 from app.engine.live_session import LiveSession
 from app.engine.turns.answer import CallPlan
 from app.engine.turns.context import Services, TurnState
@@ -79,12 +80,13 @@ class CouncilRun(StatementRun):
 
     def _due(self) -> tuple[CouncilStep, ...]:
         session = self._live.debate_session
-        voters = {one.id for one in self._providers.voters(session)}
-        mute = {one.id for one in session.debate.participants} - voters
+        speakers = {one.id for one in self._providers.thinkers(session)}
+        mute = {one.id for one in session.debate.participants} - speakers
         return next_steps(session.debate, self._live.messages, self._providers.world(session).absent, mute)
 
     async def _step(self) -> None:
         self._held = ""
+        await self._check_votes()
         try:
             while True:
                 self._news.clear()
@@ -108,6 +110,27 @@ class CouncilRun(StatementRun):
             await asyncio.gather(*self._at_work.values(), return_exceptions=True)
             self._at_work.clear()
         self._end()
+
+    async def _check_votes(self) -> None:
+        """Find out before a debate who can vote and judge in it."""
+        debate, providers = self._live.debate_session.debate, self._providers
+        council = debate.council
+        if council is None or not council.rounds:
+            return
+        judges = [
+            Judge(name=model, provider=provider, model=model)
+            for provider, _, model in (one.partition("/") for one in council.judges)
+        ]
+        await self._check_voting(providers.checks, [*debate.participants, *judges])
+        voteless = tuple(
+            one.id for one in debate.participants if providers.checks.failed((one.provider, one.model))
+        )
+        able = tuple(one for one in council.judges if providers.can_vote(*one.split("/", 1)))
+        if (voteless, able) != (council.voteless, council.judges):
+            debate = self._live.debate_session.debate
+            self._live.change(
+                debate=replace(debate, council=replace(council, voteless=voteless, judges=able))
+            )
 
     def _end(self) -> None:
         if self._held:

@@ -78,6 +78,13 @@ class Debates:
 
     # Results
 
+    async def check_voting(self, provider: str, model: str) -> int:
+        """Check whether a model can vote and judge: return how many of the questions it answered alike in both orders.
+
+        Raises ProviderError.
+        """
+        return await self._providers.checks.run((provider, model))
+
     def judges(self, session_id: str) -> list[Judge]:
         """Return who could judge an open debate, the default first; empty where all models are too small."""
         live = self._sessions.live(session_id)
@@ -96,7 +103,9 @@ class Debates:
         judges = self._providers.judges(session)
         if judge is not None:
             judges = [judge, *(one for one in judges if one != judge)]
-        verdict = await judged(live, list(live.whole_messages()), judges, self._models, self._prompts)
+        verdict = await judged(
+            live, list(live.whole_messages()), judges, self._models, self._prompts, self._providers.checks
+        )
         debate = live.debate_session.debate
         if verdict.failure and debate.verdict is not None and not debate.verdict.failure:
             raise BadInput(verdict.failure)

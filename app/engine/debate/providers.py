@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from app.core.model_facts import ModelFacts
 from app.core.provider import ModelRequest, ProviderStatus
 from app.core.provider_kind import RequestForm
 from app.core.session import NO_JUDGE, Debate, DebateSession, DebateTools, Participant
@@ -14,6 +13,7 @@ from app.engine.debate.director import World, participant_of
 from app.engine.debate.modes import form_of
 from app.engine.debate.perspective import WINDOW, chat_request, notes_sent, transcript_request, visible
 from app.engine.debate.verdict import Judge
+from app.engine.debate.voting_check import VotingChecks
 from app.engine.director import Speak
 from app.engine.history.summaries import fits
 from app.engine.history.token_count import tokens_of
@@ -21,6 +21,7 @@ from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.providers import ProviderProblem, provider_of
 from app.engine.turns.cache_plans import cache_plan
+from app.engine.turns.metered_models import MeteredModels
 
 MOST_JUDGES = 3
 
@@ -33,16 +34,25 @@ class DebateProviders:
         documents: Documents,
         prompts: Prompts,
         statuses: Callable[[], list[ProviderStatus]],
-        facts: Callable[[str, str], ModelFacts],
+        models: MeteredModels,
     ) -> None:
-        self._facts = facts
+        self._facts = models.known_facts
+        self.checks = VotingChecks(documents, models)
         self._documents = documents
         self._prompts = prompts
         self.statuses = statuses
 
     def voters(self, session: DebateSession) -> list[Participant]:
-        """Return the participants whose models can vote: not those that take no chat messages."""
+        """Return the participants whose models can vote, as far as that is known."""
+        return [one for one in self.thinkers(session) if self.can_vote(one.provider, one.model)]
+
+    def thinkers(self, session: DebateSession) -> list[Participant]:
+        """Return the participants whose models can argue: not those that take no chat messages."""
         return [one for one in session.debate.participants if self._can_think(one.provider)]
+
+    def can_vote(self, provider: str, model: str) -> bool:
+        """Return whether a model can vote and judge; one that was not checked yet can."""
+        return self._can_think(provider) and not self.checks.failed((provider, model))
 
     def writers(self, session: DebateSession) -> list[Judge]:
         """Return the models that can write running notes: the judge chosen in the set-up and the participants', each once.
@@ -53,7 +63,7 @@ class DebateProviders:
         provider, slash, model = session.debate.judge.partition("/")
         found = [
             Judge(name=one.name, provider=one.provider, model=one.model)
-            for one in self.voters(session)
+            for one in self.thinkers(session)
             if one.provider in usable
         ]
         if slash and provider in usable:
@@ -62,7 +72,13 @@ class DebateProviders:
         return _each_once(found)
 
     def judges(self, session: DebateSession) -> list[Judge]:
-        """Return the judge chosen in the set-up, the participants' models, then the other ones that are ready, each once."""
+        """Return the judge chosen in the set-up, the participants' models, then the other ones that are ready, each once.
+
+        Without those that failed the voting check.
+        """
+        return [one for one in self._readers(session) if self.can_vote(one.provider, one.model)]
+
+    def _readers(self, session: DebateSession) -> list[Judge]:
         ready = [one for one in self.statuses() if one.ready and self._can_think(one.config.id)]
         found = self.writers(session)
         found += [
@@ -78,7 +94,7 @@ class DebateProviders:
         The default model of one is chosen before a participant's own; "" where all are too small.
         """
         used = {one.provider for one in session.debate.participants}
-        found = [f"{one.provider}/{one.model}" for one in self.judges(session) if one.provider in used]
+        found = [f"{one.provider}/{one.model}" for one in self._readers(session) if one.provider in used]
         taking_part = {f"{one.provider}/{one.model}" for one in session.debate.participants}
         return min(found, key=lambda one: (one in taking_part, self._price(*one.split("/", 1))), default="")
 
@@ -112,7 +128,8 @@ class DebateProviders:
         wanted = session.debate.judge
         chosen = [wanted] if "/" in wanted else []
         found = dict.fromkeys((*chosen, *self.outside(session)))
-        return () if wanted == NO_JUDGE else tuple(found)[:MOST_JUDGES]
+        able = [one for one in found if self.can_vote(*one.split("/", 1))]
+        return () if wanted == NO_JUDGE else tuple(able)[:MOST_JUDGES]
 
     def outsider(self, session: DebateSession) -> str:
         """Return the "provider/model" of another base family than those that take part, "" where there is none."""

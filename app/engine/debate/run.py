@@ -103,14 +103,18 @@ class DebateRun(StatementRun):
         if due is None or self._pausing:
             return
         absent = self._providers.world(session).absent
+        await self._check_voting(
+            self._providers.checks, [one for one in session.debate.participants if one.id not in absent]
+        )
         voters = [one for one in self._providers.voters(session) if one.id not in absent]
         ballots = await poll(self._live, due, voters, self._services.models, self._services.prompts)
         debate = self._live.debate_session.debate
         self._live.change(debate=replace(debate, ballots=(*debate.ballots, *ballots)))
 
     async def _judged(self, session: DebateSession) -> Debate:
-        judges, services = self._providers.judges(session), self._services
-        verdict = await judged(self._live, list(self._live.said), judges, services.models, services.prompts)
+        providers, services = self._providers, self._services
+        judges, said = providers.judges(session), list(self._live.said)
+        verdict = await judged(self._live, said, judges, services.models, services.prompts, providers.checks)
         return replace(session.debate, verdict=verdict)
 
     async def _keep_notes(self, session: DebateSession, spoken: Speak) -> bool:

@@ -3,18 +3,22 @@
 The statement is the answer that calls no more tools; what comes before it is part of the turn and no statement.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from app.core.agent import Agent
+from app.core.events import Notice
 from app.core.message import Message, MessageState, Role
 from app.core.provider import ModelRequest
-from app.core.session import DebateTools
+from app.core.reasons import Reason
+from app.core.session import DebateTools, Participant, Status
 from app.engine.availability.slots import NotFree
 from app.engine.chat.branches import is_over, root_of
 from app.engine.chat.merging import merged
 from app.engine.chat.request import AgentTurn, name_of, turn_items
 from app.engine.chat.run import close_turns, open_questions, tree_turns
+from app.engine.debate.verdict import Judge
+from app.engine.debate.voting_check import VotingChecks
 from app.engine.live_session import LiveSession
 from app.engine.runner import Run
 from app.engine.turns.answer import Attempt, CallPlan
@@ -107,6 +111,24 @@ class StatementRun(Run):
             kind=author.kind,
             marks={name: getattr(message, name) for name in ("round", "why", "retakes", "part", "data")},
         )
+
+    async def _check_voting(self, checks: VotingChecks, seats: Sequence[Participant | Judge]) -> None:
+        """Check the models that were not checked yet, and say which of them cannot vote or judge."""
+        due = checks.due((one.provider, one.model) for one in seats)
+        if not due:
+            return
+        self._live.change(reason=Reason.CHECKING_VOTES)
+        try:
+            await checks.ensure(due)
+        finally:
+            if self._live.session.status == Status.RUNNING:
+                self._live.change(reason="")
+        unfit = dict.fromkeys(seat[1] for seat in due if checks.failed(seat))
+        if unfit:
+            details = {"models": ", ".join(unfit)}
+            self._live.tell(
+                Notice(session_id=self._live.id, level="info", code="votes_not_counted", details=details)
+            )
 
     async def _stated(self, plan: CallPlan, turn: AgentTurn, written: Written) -> Outcome:
         """Take the turn that leads to a statement; one whose speaker is not free has failed."""

@@ -18,6 +18,7 @@ from app.core.session import AGAINST, FOR, Ballot, Debate, DebateSession, Partic
 from app.core.text import clean_text
 from app.core.usage import UsageEntry
 from app.engine.debate.perspective import chat_request, defuse, is_said, known_names, notes_sent
+from app.engine.debate.voting_check import VotingChecks
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.turns.metered_models import MeteredModels
@@ -221,13 +222,19 @@ async def judged(
     judges: Sequence[Judge],
     models: MeteredModels,
     prompts: Prompts,
+    checks: VotingChecks,
 ) -> Verdict:
     """Return the verdict of the first judge that gives one; otherwise all participants' last words.
 
+    A judge is checked before it is asked, where that is due.
     Raises ProviderError where the month's limit forbids the call.
     """
     session, failure = live.debate_session, TOO_SMALL
     for judge in judges:
+        seat = (judge.provider, judge.model)
+        await checks.ensure([seat])
+        if checks.failed(seat):
+            continue
         verdict, used = None, list[UsageEntry]()
         request = verdict_request(session.debate, messages, judge, prompts)
         try:

@@ -85,6 +85,10 @@ class MeteredModels:
         """Return what is known about a model by now; asks nobody."""
         return self._models.known_facts(provider, model)
 
+    def note_stable(self, provider: str, model: str, stable: int) -> None:
+        """Keep what the voting check of a model has found."""
+        self._models.note_stable(provider, model, stable)
+
     async def facts(self, provider: str, model: str) -> ModelFacts:
         """Return what is known about a model; asks no provider."""
         return await self._models.facts(provider, model)

@@ -9,11 +9,12 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFileDialog, QFrame, QLineEdit, QProgressBar, QVBoxLayout, QWidget
 
-from app.core.catalog import EMBEDDED_MODEL
+from app.core.catalog import EMBEDDED_MODEL, LOCAL
 from app.core.errors import MootError
 from app.core.events import ModelFetching
 from app.core.local_models import HUB, FetchProgress, LocalModel
 from app.core.settings import Settings
+from app.engine.debate.voting_check import LEAST_STABLE, QUESTIONS
 from app.engine.engine import Engine
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
@@ -98,8 +99,19 @@ class LocalModelsPage(QWidget):
                 local.progress(model.id),
                 fits=local.fits(model),
                 offered=model.id == EMBEDDED_MODEL or model.id in local.offered(),
+                votes=self._votes(model),
             )
         put_where(self._holder, [stop for card in self.cards.values() for stop in card.stops])
+
+    def _votes(self, model: LocalModel) -> str:
+        """Return whether an installed model votes and judges, "" where that was not checked."""
+        if model.id == EMBEDDED_MODEL or not model.path:
+            return ""
+        stable = self._engine.connections.known_facts(LOCAL, model.id).stable
+        if stable < 0:
+            return self._language("local.votes.unchecked")
+        key = "votes" if stable >= LEAST_STABLE else "votes.not"
+        return self._language(f"local.{key}", stable=stable, all=len(QUESTIONS))
 
     def show_fetching(self, event: ModelFetching) -> None:
         """Show how far a download is."""
@@ -108,8 +120,20 @@ class LocalModelsPage(QWidget):
 
     def _on_asked(self, what: str, model_id: str) -> None:
         local = self._engine.local_models
-        work = {"get": local.begin, "pause": local.pause, "remove": local.remove, "offer": local.offer}[what]
+        work = {
+            "get": local.begin,
+            "pause": local.pause,
+            "remove": local.remove,
+            "offer": local.offer,
+            "check": self._check,
+        }[what]
         self._tasks.start(f"{what} {model_id}", self._do(work(model_id)))
+
+    async def _check(self, model_id: str) -> None:
+        """Check a model's file, then whether the model can vote."""
+        show_as(self.result, "hint", self._language("local.checking"))
+        await self._engine.local_models.check(model_id)
+        await self._engine.debates.check_voting(LOCAL, model_id)
 
     def _on_source(self) -> None:
         self.chosen.emit({"model_source": self.source.text().strip()})
@@ -140,7 +164,7 @@ class LocalModelsPage(QWidget):
 
 
 class LocalModelCard(QFrame):
-    """One model: what it is, what it needs, how far its download is. Emits asked(get|pause|remove|offer, id).
+    """One model: what it is, what it needs, how far its download is. Emits asked(get|pause|remove|offer|check, id).
 
     The `first` on offer has the primary button.
     """
@@ -171,6 +195,7 @@ class LocalModelCard(QFrame):
                 ("get", "primary" if first else ""),
                 ("pause", ""),
                 ("offer", ""),
+                ("check", ""),
                 ("remove", "link"),
             )
         }
@@ -189,9 +214,9 @@ class LocalModelCard(QFrame):
         )
 
     def show_model(
-        self, model: LocalModel, progress: FetchProgress | None, *, fits: bool, offered: bool
+        self, model: LocalModel, progress: FetchProgress | None, *, fits: bool, offered: bool, votes: str
     ) -> None:
-        """Show a model in its state; `progress` is that of a download under way."""
+        """Show a model in its state; `progress` is that of a download under way, `votes` says whether it can vote."""
         words = self._language
         built_in = model.id == EMBEDDED_MODEL
         self.title.setText(words("local.built_in") if built_in else model.name)
@@ -202,7 +227,7 @@ class LocalModelCard(QFrame):
         own = words("local.own", path=model.path) if model.path and not model.repo and not built_in else ""
         about = words("provider.embedded.text") if built_in else model.about.get(words.name, own)
         untried = words("local.untried") if model.repo and not model.tried else ""
-        self.about.setText(" ".join(filter(None, (about, untried))))
+        self.about.setText(" ".join(filter(None, (about, untried, votes))))
         self.agree.setVisible(model.asks and not model.path)
         self.setEnabled(fits or bool(model.path))
         self.bar.setVisible(progress is not None)
@@ -210,7 +235,9 @@ class LocalModelCard(QFrame):
             self._possible = {"pause"}
             self.show_progress(progress)
         elif model.path:
-            self._possible = {"remove"} if offered else {"remove", "offer"}
+            self._possible = (
+                {"remove"} | ({"check"} if not built_in else set()) | (set() if offered else {"offer"})
+            )
             self.state.setText(words("local.ready" if offered else "local.not_offered"))
         elif not fits:
             self._possible = set()
