@@ -43,9 +43,10 @@ class LocalModel:
     about: Mapping[str, str] = field(default_factory=dict)
     tried: str = ""
 
-    def address(self, source: str) -> str:
-        """Return where the file is on a hub, or on a mirror of it."""
-        return f"{(source or HUB).rstrip('/')}/{self.repo}/resolve/{self.revision}/{self.file}"
+    def addresses(self, sources: str) -> list[str]:
+        """Return where the file is: on the mirrors whose addresses `sources` lists, with spaces between them, else on the hub."""
+        place = f"{self.repo}/resolve/{self.revision}/{self.file}"
+        return [f"{one.rstrip('/')}/{place}" for one in sources.split() or (HUB,)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +73,9 @@ class LocalModelFiles(Protocol):
     async def fetch(
         self, model: LocalModel, source: str, on_progress: Callable[[FetchProgress], None]
     ) -> None:
-        """Download a model's file from a hub ("" for the usual one), going on where an earlier download stopped.
+        """Download a model's file from the first of some mirrors that has it, going on where an earlier download stopped.
+
+        `source` lists their addresses, with spaces between them; "" is the usual hub.
 
         Cancelling pauses it. Raises MootError (model_fetch_…), after which only what can be resumed is kept.
         """

@@ -59,7 +59,7 @@ class Settings:
     `shortcuts` are `command=keys`, those that differ from the program's. `assistant_order`, `group_order` and `folder_order` are
     ids as the side bar lists them, `pinned_sessions` the ids of sessions that it lists first, `tools_off` are
     `assistant/tool`, `held_back` the ids of assistants that begin nothing more. `search_engine` is a name of the
-    catalogue, or the address of a SearXNG server, `model_source` the address of a mirror for downloads of models ("": the usual hub). `proxy` is an address, `certificates` the path of a PEM file with
+    catalogue, or the address of a SearXNG server, `model_source` the addresses of mirrors for downloads of models, with spaces between them ("": the usual hub). `proxy` is an address, `certificates` the path of a PEM file with
     certificates to trust. `max_month_usd` is the limit of a calendar month, all sessions together; the other `max_…` are
     that of one user message, for the whole tree it sets off; 0 means no limit.
     """

@@ -81,7 +81,7 @@ class ModelFolder:
         """Download a model's file; see `LocalModelFiles`."""
         target = self._folder / model.id / model.file
         job = {
-            "urls": [model.address(source)],
+            "urls": model.addresses(source),
             "size": model.size,
             "sha256": model.sha256,
             "target": str(target),

@@ -2,7 +2,7 @@
 
 A job (`urls`, `size`, `sha256`, `target`) and the answers are lines of JSON: `{done, total, rate, left}` in bytes and seconds,
 then `{finished}` or `{failed, detail}`. The end of standard input pauses it; `target.part` stays. Each attempt begins with
-the first address: those it leads to are valid for minutes (https://huggingface.co/docs/hub).
+an address of `urls`, those of mirrors: what it leads to is valid for minutes (https://huggingface.co/docs/hub).
 """
 
 import errno
@@ -30,7 +30,9 @@ _BLOCK_BYTES = 256 * 1024
 _SPARE_BYTES = 512 * 1024 * 1024
 _TIMEOUT_SECONDS = 30.0
 _TELL_SECONDS = 0.25
+# In a row, at the last mirror; the others are left before that.
 _MOST_FAILURES = 6
+_NEXT_MIRROR_AFTER = 3
 _LONGEST_WAIT = 300.0
 _OK, _UNSATISFIABLE = 200, 416
 
@@ -120,20 +122,23 @@ class FileFetch:
         self._told_done = self._done
 
     def _download(self) -> None:
-        failures = 0
+        mirrors, failures = list(self._urls), 0
         while self._done < self._size:
             before = self._done
             try:
-                self._attempt(self._urls[min(failures // 3, len(self._urls) - 1)])
+                self._attempt(mirrors[0])
             except _Again as error:
                 failures = 1 if self._done > before else failures + 1
-                # Another address may have what this one does not give away.
+                # Asking again does not help there; another address may have what this one does not give away.
                 refused = error.problem in (FetchProblem.GATED, FetchProblem.MISSING, FetchProblem.REDIRECTS)
-                if refused:
-                    failures = (failures + 2) // 3 * 3
-                if failures >= (3 * len(self._urls) if refused else _MOST_FAILURES):
-                    raise FetchFailed(error.problem, error.detail) from error
-                time.sleep(0 if refused else min(_LONGEST_WAIT, error.wait or 0.5 * 2**failures))
+                last = len(mirrors) == 1
+                if refused or failures >= (_MOST_FAILURES if last else _NEXT_MIRROR_AFTER):
+                    if last:
+                        raise FetchFailed(error.problem, error.detail) from error
+                    mirrors.pop(0)
+                    failures = 0
+                else:
+                    time.sleep(min(_LONGEST_WAIT, error.wait or 0.5 * 2**failures))
 
     def _attempt(self, url: str) -> None:
         """Download from one address until the end or a failure. Raises _Again, FetchFailed, OSError of the disk."""

@@ -96,6 +96,16 @@ async def test_cuts_busy_servers_and_servers_without_ranges_end_well(
         await folder.remove("tiny")
 
 
+async def test_the_next_mirror_is_asked_after_three_failures_or_a_refusal(
+    served: Hub, folder: ModelFolder
+) -> None:
+    sources = " ".join(f"{served.address}/{one}" for one in ("missing", "down", "ok"))
+    await folder.fetch(offered(served), sources, lambda _: None)
+    assert (served.asked["missing"], served.asked["down"]) == (1, 3)
+    [model] = await asyncio.to_thread(folder.models)
+    assert Path(model.path).read_bytes() == CONTENT
+
+
 async def test_a_full_disk_is_noticed_before_the_first_byte(served: Hub, tmp_path: Path) -> None:
     huge = replace(offered(served), size=1 << 60)
     with pytest.raises(MootError) as raised:

@@ -67,6 +67,8 @@ def hub(content: bytes) -> Iterator[Hub]:
             served.asked[fault] += 1
             if fault == "gated":
                 self.refuse(401, X_Error_Code="GatedRepo")
+            elif fault == "down":
+                self.refuse(503)
             elif fault == "missing":
                 self.refuse(404)
             elif fault == "loop":
