@@ -191,6 +191,13 @@ class MemoryStore(SessionStore):
     def __init__(self) -> None:
         self.batches: list[tuple[Event, ...]] = []
         self.fails = 0
+        self.flushed = 0
+
+    def killed(self) -> "MemoryStore":
+        """Return what a kill leaves behind at worst: what was flushed."""
+        rest = MemoryStore()
+        rest.batches = self.batches[: self.flushed]
+        return rest
 
     def summaries(self) -> list[SessionSummary]:
         return []
@@ -208,6 +215,7 @@ class MemoryStore(SessionStore):
         if self.fails:
             self.fails -= 1
             raise StorageError("disk_full")
+        self.flushed = len(self.batches)
 
     async def bring_in(self, session: Session, messages: Sequence[Message]) -> None:
         said = (MessageFinished(session_id=session.id, message=message) for message in messages)

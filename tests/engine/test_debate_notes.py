@@ -187,3 +187,25 @@ async def test_killed_at_any_point_it_comes_to_the_same_notes_and_asks_for_none_
         said = [one for one in again.messages(session_id) if one.role == Role.ASSISTANT and not one.error]
         assert len({(one.author.id, one.round) for one in said}) == 20
         await again.engine.shutdown()
+
+
+async def test_notes_are_on_the_disk_before_the_call_that_follows() -> None:
+    store = MemoryStore()
+    made = _bench(store)
+    answer, left = made.models.otherwise, list[MemoryStore]()
+
+    def kept(request: ModelRequest) -> Script:
+        if NOTES in as_sent(request) and not asks_for_notes(request):
+            left.append(store.killed())
+        return answer(request)
+
+    made.models.otherwise = kept
+    session_id = await made.run(a_setup(5, rounds=4))
+    await made.engine.shutdown()
+    assert len(left) == 4, "the turns behind the notes"
+    again = _bench(left[0])
+    await again.engine.open(session_id)
+    await again.engine.resume(session_id)
+    await again.engine.wait(session_id)
+    assert len(_notes(again, session_id)) == 1 and not _calls(again)
+    await again.engine.shutdown()

@@ -27,6 +27,7 @@ from tests.builders import (
     reopened,
     said,
 )
+from tests.memory import MemoryStore
 
 JUDGE = Judge(name="Claude", provider="anthropic", model="opus")
 TEXTS = Texts.load(Path(__file__).parents[2] / "resources" / "i18n", "en")
@@ -84,6 +85,34 @@ async def test_everybody_votes_before_and_after_each_round_and_a_verdict_follows
     assert debate.verdict is not None and debate.verdict.judge == debate.participants[0].name
     kinds = ["vote" if votes(one) else "verdict" if judges(one) else "turn" for one in made.models.requests]
     assert kinds == [*["vote"] * 2, *["turn"] * 2, *["vote"] * 2, *["turn"] * 2, *["vote"] * 2, "verdict"]
+
+
+async def test_ballots_are_on_the_disk_before_the_call_that_follows() -> None:
+    store = MemoryStore()
+    left: list[tuple[MemoryStore, int]] = []
+
+    def talking(kept: MemoryStore) -> Bench:
+        made = a_bench(kept)
+        _made.append(made)
+
+        def answer(request: ModelRequest) -> Script:
+            if votes(request):
+                return ['{"stance": 1}']
+            if kept is store:
+                left.append((store.killed(), sum(map(votes, made.models.requests))))
+            return [a_verdict(1, 2)] if judges(request) else ["I say so."]
+
+        made.models.otherwise = answer
+        return made
+
+    session_id = await held(talking(store))
+    assert [asked for _, asked in left] == [2, 2, 4, 4, 6]
+    for rest, asked in left:
+        again = talking(rest)
+        await again.engine.open(session_id)
+        await again.engine.resume(session_id)
+        await again.engine.wait(session_id)
+        assert asked + sum(map(votes, again.models.requests)) == 6, "nobody votes twice"
 
 
 async def test_nobody_reads_a_ballot_and_without_them_nothing_more_is_asked(tmp_path: Path) -> None:

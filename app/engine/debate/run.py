@@ -63,8 +63,9 @@ class DebateRun(StatementRun):
             )
 
     async def _go_on(self) -> None:
-        if not isinstance(self._decision(), Halt):
-            await self._poll()
+        if not isinstance(self._decision(), Halt) and await self._poll():
+            # The step ends here, so that the ballots are saved before the next call.
+            return
         session = self._live.debate_session
         world = self._providers.world(session)
         self._tell_absent(session, world)
@@ -96,12 +97,12 @@ class DebateRun(StatementRun):
             reason = joined(reason, counted(Reason.FAILED_TURNS, failed))
         self._live.change(status=Status.COMPLETED, reason=reason, debate=session.debate)
 
-    async def _poll(self) -> None:
-        """Let all participants vote in secret, where a vote is due and no pause is wanted."""
+    async def _poll(self) -> bool:
+        """Let all participants vote in secret, where a vote is due and no pause is wanted; say whether they did."""
         session = self._live.debate_session
         due = round_to_poll(session.debate)
         if due is None or self._pausing:
-            return
+            return False
         absent = self._providers.world(session).absent
         await self._check_voting(
             self._providers.checks, [one for one in session.debate.participants if one.id not in absent]
@@ -110,6 +111,7 @@ class DebateRun(StatementRun):
         ballots = await poll(self._live, due, voters, self._services.models, self._services.prompts)
         debate = self._live.debate_session.debate
         self._live.change(debate=replace(debate, ballots=(*debate.ballots, *ballots)))
+        return True
 
     async def _judged(self, session: DebateSession) -> Debate:
         providers, services = self._providers, self._services
