@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.cli.printing.debates import DebatePrinter
-from app.core.errors import BadInput, ProviderError
+from app.core.errors import BadInput, FailureKind, ProviderError
 from app.core.events import Notice
 from app.core.message import Message, Role
 from app.core.provider import Finished, FinishReason, ModelRequest
@@ -108,8 +108,11 @@ def test_nobody_reads_notes_before_an_independent_opening() -> None:
     "bad",
     [
         [ProviderError("network", "no route")],
+        [ProviderError(FailureKind.CONTEXT_WINDOW)],
         ["  "],
         ["Half of", Finished(reason=FinishReason.LENGTH, input_tokens=9, output_tokens=9)],
+        ["No.", Finished(reason=FinishReason.CONTENT_FILTER, input_tokens=9, output_tokens=9)],
+        ["No.", Finished(reason=FinishReason.REFUSAL, input_tokens=9, output_tokens=9)],
         ["More than what they stand for. " * 600],
     ],
 )
