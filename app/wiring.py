@@ -137,6 +137,7 @@ async def _open(paths: DataPaths, lock: WriterLock | None, language: str, catalo
         model_file=functools.partial(find_model, paths.root),
         model_folder=paths.root / "models",
         catalogue=catalogue or resources_dir() / "models" / "catalogue.json",
+        licences=resources_dir() / "models" / "licences",
         book=FactBook(documents.known_models(), documents.save_known_models if lock is not None else None),
     )
 

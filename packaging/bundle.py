@@ -165,6 +165,7 @@ def freeze() -> None:
 def add_licences(target: Path) -> None:
     """Copy Moot's licence, the list of third-party software, and every package's licence texts."""
     shutil.copytree(PACKAGING / "licences", target)
+    shutil.copytree(ROOT / "resources" / "models" / "licences", target, dirs_exist_ok=True)
     shutil.copy2(ROOT / "LICENSE", target / "Moot.txt")
     shutil.copy2(PACKAGING / "THIRD_PARTY.md", target)
     python = Path(sysconfig.get_path("stdlib")) / "LICENSE.txt"

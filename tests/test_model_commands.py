@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
+import psutil
 import pytest
 
 from app.cli.commands.sessions import run_command
@@ -15,7 +16,7 @@ from app.cli.control import hand_over
 from app.cli.parser import Action, Arguments, CommandName, parse_arguments
 from app.cli.printing.lines import load_texts
 from app.core.catalog import LOCAL
-from app.core.errors import BadInput, NotFound
+from app.core.errors import BadInput, FailureKind, NotFound, ProviderError
 from app.core.local_models import LocalModel
 from app.core.provider import Finished, ModelRequest
 from app.providers import model_file
@@ -213,6 +214,43 @@ async def test_a_file_of_the_users_own_answers_before_it_is_listed(data_dir: Pat
             await run(moot, replace(add, name=str(bad)))
     await run(moot, Arguments(command=CommandName.MODELS, action=Action.REMOVE, name=name, yes=True))
     assert own.exists()
+    await moot.close()
+
+
+@pytest.mark.timeout(120)
+async def test_a_model_that_writes_is_ended_before_its_file_is_deleted(
+    data_dir: Path, tmp_path: Path
+) -> None:
+    content = (await asyncio.to_thread(find_model)).read_bytes()
+    catalogue = tmp_path / "catalogue.json"
+    with hub(content) as served:
+        catalogue.write_text(json.dumps([catalogue_entry("tiny", served, memory=10**15)]))
+        moot = await open_moot(data_dir, catalogue=catalogue)
+        await moot.engine.save_settings(replace(moot.engine.settings(), model_source=f"{served.address}/ok"))
+        get = Arguments(command=CommandName.MODELS, action=Action.GET, name="tiny", yes=True)
+        assert (await run(moot, get))[0] == 0
+    request = ModelRequest(
+        provider=LOCAL, model="tiny", messages=({"role": "user", "content": "Tell a story."},)
+    )
+    # It needs more memory than there is, until that is allowed.
+    with pytest.raises(ProviderError) as refused:
+        await anext(moot.models.stream(request))
+    assert (refused.value.kind, "1000000.0 GB" in refused.value.detail) == (FailureKind.NO_MEMORY, True)
+    allow = replace(get, action=Action.ALLOW, yes=False)
+    _, out = await run(moot, replace(get, action=Action.LIST, name="", yes=False))
+    assert "needs 1000000000 MB of memory" in out.out
+    assert (await run(moot, allow, "n"))[0] == 4
+    assert (await run(moot, allow, "y"))[0] == 0
+
+    answer = moot.models.stream(request)
+    await anext(answer)
+    servers = [one for one in psutil.Process().children(recursive=True) if "tiny" in " ".join(one.cmdline())]
+    assert len(servers) == 1
+    await moot.engine.local_models.remove("tiny")
+    assert not servers[0].is_running() and not (data_dir / "models" / "tiny").exists()
+    with pytest.raises(ProviderError):
+        async for _ in answer:
+            pass
     await moot.close()
 
 

@@ -441,8 +441,8 @@ def _parser(texts: Texts) -> _Parser:
 
     servers = divided(CommandName.SERVERS, (Action.ALLOW, "NAME"), (Action.DENY, "NAME"))
     divided(CommandName.KEYS, (Action.SET, "PROVIDER"), (Action.REMOVE, "PROVIDER"))
-    on_models = ((Action.GET, "ID"), (Action.REMOVE, "ID"), (Action.ADD, "FILE"), (Action.CHECK, "ID"))
-    models = divided(CommandName.MODELS, *on_models)
-    for part in (servers[Action.ALLOW], models[Action.GET], models[Action.REMOVE]):
+    on_id = [(action, "ID") for action in (Action.GET, Action.REMOVE, Action.CHECK, Action.ALLOW)]
+    models = divided(CommandName.MODELS, *on_id, (Action.ADD, "FILE"))
+    for part in (servers[Action.ALLOW], models[Action.GET], models[Action.REMOVE], models[Action.ALLOW]):
         add(part, "--yes", text="agree", action="store_true")
     return parser

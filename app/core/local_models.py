@@ -16,7 +16,7 @@ class LocalModel:
     `memory` is the estimated need in bytes while it runs, `computer_gb` the memory of the smallest computer it is meant
     for. `licence_page` is an address, `asks` says that the licence must be accepted first. `about` is one sentence by
     language. `tried` is the date on which it was last tried for the catalogue, "" if never. `thinking`: it thinks unless
-    told not to. `options` are sampling settings by their llama.cpp names. A model of the user's own has no `repo`.
+    told not to. `anyway`: it is loaded also where it needs more memory than is free. `options` are sampling settings by their llama.cpp names. A model of the user's own has no `repo`.
     """
 
     id: str
@@ -39,6 +39,7 @@ class LocalModel:
     memory: int = 0
     computer_gb: int = 0
     thinking: bool = False
+    anyway: bool = False
     options: Mapping[str, object] = field(default_factory=dict)
     about: Mapping[str, str] = field(default_factory=dict)
     tried: str = ""
@@ -68,6 +69,18 @@ class LocalModelFiles(Protocol):
 
     def total_memory(self) -> int:
         """Return the memory of this computer in bytes."""
+        ...
+
+    def free_memory(self) -> int:
+        """Return how many bytes models may take now."""
+        ...
+
+    async def is_metered(self) -> bool:
+        """Return whether the connection to the internet is metered; False where that is not known."""
+        ...
+
+    async def allow(self, model_id: str) -> None:
+        """Let an installed model be loaded also where it needs more memory than is free."""
         ...
 
     async def fetch(

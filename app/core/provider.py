@@ -252,6 +252,10 @@ class Models(Protocol):
         """Return the embedded model, whose file may be missing."""
         ...
 
+    async def unload(self, model: str) -> None:
+        """End the process that runs a model on this computer, so that its file is open no more; its answer breaks off."""
+        ...
+
     async def remove_embedded(self) -> None:
         """Delete the built-in model's file. Raises BadInput where Moot did not fetch it, StorageError."""
         ...

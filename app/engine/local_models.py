@@ -72,6 +72,25 @@ class LocalModels:
         need = model.computer_gb * _GB * _NEARLY if model.computer_gb else model.memory
         return self._models.local.total_memory() >= need
 
+    def lacks_memory(self, model: LocalModel) -> int:
+        """Return how many bytes models may take now where an installed model needs more, and the user has not allowed it; else 0."""
+        if not model.path or model.anyway:
+            return 0
+        free = self._models.local.free_memory()
+        return free if model.memory > free else 0
+
+    async def is_metered(self) -> bool:
+        """Return whether the connection to the internet is metered; False where that is not known."""
+        return await self._models.local.is_metered()
+
+    async def load_anyway(self, model_id: str) -> None:
+        """Let a model be loaded also where it needs more memory than is free. Raises NotFound, BadInput."""
+        model = await asyncio.to_thread(self.find, model_id)
+        if not model.path:
+            raise BadInput("model_not_here", model=model_id)
+        await self._models.local.allow(model_id)
+        self._changed()
+
     async def begin(self, model_id: str) -> None:
         """Begin to download a model, or go on; how it ends is told by a Notice. Raises NotFound, BadInput."""
         await self._begin(model_id)
@@ -166,6 +185,8 @@ class LocalModels:
                 await self._save(replace(config, models=rest))
             else:
                 await self._documents.throw_provider(LOCAL)
+        # Windows deletes no file that a program has open.
+        await self._models.unload(model.id)
         await self._models.local.remove(model.id)
         self._models.note_stable(LOCAL, model.id, -1)
         self._changed()

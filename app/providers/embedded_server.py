@@ -17,6 +17,7 @@ from app.children.processes import end_with_parent
 KEY_VARIABLE = "MOOT_EMBEDDED_KEY"
 THREADS_VARIABLE = "MOOT_EMBEDDED_THREADS"
 _MOST_THREADS = 8
+_SHARE_OF_MEMORY = 0.7
 # A file that is tried for the first time may be made to take all memory.
 _TRIAL_ADDRESS_SPACE = 2
 
@@ -24,7 +25,7 @@ _TRIAL_ADDRESS_SPACE = 2
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerSpec:
     """How a model file is run: `model` is the name it answers to, `n_ctx` its context in tokens, `slots` how many
-    answers it writes at once, `memory` the estimated need in bytes. A `trial` runs with limits.
+    answers it writes at once, `memory` the estimated need in bytes. A `trial` runs with limits, and one that is run `anyway` does not ask for free memory.
     """
 
     model: str
@@ -34,6 +35,7 @@ class ServerSpec:
     memory: int
     idle_seconds: int = -1
     trial: bool = False
+    anyway: bool = False
 
     @classmethod
     def of(cls, fields: Mapping[str, Any]) -> "ServerSpec":
@@ -43,6 +45,13 @@ class ServerSpec:
     def as_json(self) -> str:
         """Return what `of` reads, as text."""
         return json.dumps(asdict(self))
+
+
+def memory_budget() -> int:
+    """Return how many bytes further servers may take now."""
+    import psutil
+
+    return int(psutil.virtual_memory().available * _SHARE_OF_MEMORY)
 
 
 def main() -> int:

@@ -21,8 +21,9 @@ from app.children.processes import MODEL_FETCH
 from app.core.errors import BadInput, MootError, StorageError
 from app.core.local_models import FetchProgress, LocalModel
 from app.core.text import clean_text
-from app.providers.embedded_server import ServerSpec
+from app.providers.embedded_server import ServerSpec, memory_budget
 from app.providers.gguf import GgufError, read_header
+from app.providers.metered_connection import is_metered
 
 _RECORD = "model.json"
 _NOT_OF_AN_ID = re.compile(r"[^a-z0-9.]+")
@@ -32,10 +33,14 @@ _NO_THINKING = {"chat_template_kwargs": {"enable_thinking": False}}
 
 
 class ModelFolder:
-    """The models in a folder, and those of a catalogue that could be downloaded to it."""
+    """The models in a folder, and those of a catalogue that could be downloaded to it.
 
-    def __init__(self, folder: Path, catalogue: Path | None) -> None:
+    `licences` has the texts of licences by name.
+    """
+
+    def __init__(self, folder: Path, catalogue: Path | None, licences: Path | None = None) -> None:
         self._folder = folder
+        self._licences = licences
         self._catalogue_file = catalogue
 
     def models(self) -> tuple[LocalModel, ...]:
@@ -52,6 +57,14 @@ class ModelFolder:
 
         return int(psutil.virtual_memory().total)
 
+    def free_memory(self) -> int:
+        """Return how many bytes models may take now."""
+        return memory_budget()
+
+    async def is_metered(self) -> bool:
+        """Return whether the connection to the internet is metered; False where that is not known."""
+        return await is_metered()
+
     def spec(self, model_id: str) -> ServerSpec | None:
         """Return how an installed model is run, None if it is not there."""
         record = self._record(model_id)
@@ -66,6 +79,7 @@ class ModelFolder:
             memory=model.memory,
             idle_seconds=_IDLE_SECONDS,
             trial=bool(record.get("trial")),
+            anyway=model.anyway,
         )
 
     def options(self, model_id: str) -> dict[str, object]:
@@ -97,6 +111,7 @@ class ModelFolder:
         if "finished" not in result:
             problem, detail = result.get("failed", "ended"), clean_text(str(result.get("detail", "")))
             raise MootError(f"model_fetch_{problem}", name=model.name, detail=detail)
+        await asyncio.to_thread(self._keep_papers, model)
         await asyncio.to_thread(self._keep, replace(model, path=str(target), done=model.size), trial=False)
 
     async def add(self, path: Path) -> LocalModel:
@@ -130,6 +145,12 @@ class ModelFolder:
         model = self._installed(await asyncio.to_thread(self._record, model_id))
         assert model is not None
         await asyncio.to_thread(self._keep, model, trial=False)
+
+    async def allow(self, model_id: str) -> None:
+        """Let an installed model be loaded also where it needs more memory than is free."""
+        model = self._installed(await asyncio.to_thread(self._record, model_id))
+        if model is not None:
+            await asyncio.to_thread(self._keep, replace(model, anyway=True), trial=False)
 
     async def remove(self, model_id: str) -> None:
         """Delete a model's folder. Raises StorageError."""
@@ -188,6 +209,17 @@ class ModelFolder:
             return replace(model, done=min(part.stat().st_size, model.size))
         except OSError:
             return model
+
+    def _keep_papers(self, model: LocalModel) -> None:
+        """Put the licence, or where it stands, and the origin beside a downloaded file. Raises OSError."""
+        folder = self._folder / model.id
+        text = f"{model.licence}\n{model.licence_page}\n"
+        if self._licences is not None and (whole := self._licences / f"{model.licence}.txt").is_file():
+            text = whole.read_text(encoding="utf-8")
+        origin = f"{model.name}, by {model.maker}\n{model.file} of {model.repo}, revision {model.revision}\n"
+        terms = f"Licence: {model.licence} ({model.licence_page})\nThe file is as it was published.\n"
+        (folder / "LICENCE.txt").write_text(text, encoding="utf-8")
+        (folder / "NOTICE.txt").write_text(origin + terms, encoding="utf-8")
 
     def _keep(self, model: LocalModel, *, trial: bool) -> None:
         folder = self._folder / model.id

@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import dataclasses
 import os
-import threading
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from app.children.host_client import HostClient, HostProcess, Line
 from app.children.processes import MODEL_HOST
 from app.core import catalog
 from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, LOCAL, provider_kind
-from app.core.errors import BadInput, FailureKind, MootError, ProviderError, StorageError
+from app.core.errors import BadInput, FailureKind, ProviderError, StorageError
 from app.core.ids import new_id
 from app.core.local_models import LocalModel
 from app.core.model_facts import FactSource, ModelFacts, read_facts
@@ -31,14 +30,14 @@ from app.core.provider import (
 from app.core.provider_kind import ProviderKind
 from app.core.text import clean_text, clean_values
 from app.core.usage import Price
-from app.providers.built_in_model import EMBEDDED_FACTS, embedded_spec, has_llama
+from app.providers.built_in_model import EMBEDDED_FACTS, embedded_spec, fetch_beside, has_llama
 from app.providers.endpoints import LOCAL as LOCAL_LIMITS
 from app.providers.endpoints import ModelLimits, complete_address, is_near, listens, usual_limits
 from app.providers.errors import redact as redact_keys
 from app.providers.fact_book import FactBook
 from app.providers.local_models import ModelFolder
 from app.providers.local_servers import clean_name, clean_names, find_servers
-from app.providers.model_file import FILE_SIZE, ModelFileError, fetch_model, find_model
+from app.providers.model_file import FILE_SIZE, find_model
 
 _LISTEN_SECONDS = 1.0
 _TEST_LIMITS = ModelLimits(first_token=30.0, idle=15.0, total=60.0)
@@ -51,7 +50,8 @@ class RemoteModels(HostClient):
 
     `providers` and `key` look up a provider by its id; `unreadable` returns where its entry cannot be read, or "";
     `redact` removes the known keys from a text; `log_dir` is for the host's standard error, `model_folder` for the
-    files of models on this computer, `catalogue` the list of those that can be downloaded; `limits` replaces the usual limits; `book` remembers what is known
+    files of models on this computer, `catalogue` the list of those that can be downloaded, `licences` the
+    folder of their licences' texts; `limits` replaces the usual limits; `book` remembers what is known
     about models.
     """
 
@@ -66,6 +66,7 @@ class RemoteModels(HostClient):
         model_file: Callable[[], Path | None] = find_model,
         model_folder: Path | None = None,
         catalogue: Path | None = None,
+        licences: Path | None = None,
         limits: ModelLimits | None = None,
         book: FactBook | None = None,
     ) -> None:
@@ -75,7 +76,7 @@ class RemoteModels(HostClient):
         self._unreadable = unreadable
         self._model_file = model_file
         self._model_folder = model_folder
-        self.local = ModelFolder(model_folder or Path(os.devnull), catalogue)
+        self.local = ModelFolder(model_folder or Path(os.devnull), catalogue, licences)
         self._limits = limits
         self._book = book or FactBook()
         self._looked_up: set[tuple[str, str]] = set()
@@ -112,11 +113,17 @@ class RemoteModels(HostClient):
         size = FILE_SIZE if path is None else path.stat().st_size
         return LocalModel(id=EMBEDDED_MODEL, size=size, path="" if path is None else str(path))
 
+    async def unload(self, model: str) -> None:
+        """End the process of a model on this computer; see `core.provider.Models`."""
+        if self.host_pid is not None:
+            await self._ask_once({"op": "unload", "model": model})
+
     async def remove_embedded(self) -> None:
         """Delete the built-in model's file. Raises BadInput if Moot did not download it, StorageError."""
         path = await asyncio.to_thread(self._model_file)
         if path is None or path.parent != self._model_folder:
             raise BadInput("model_not_ours", path=path)
+        await self.unload(EMBEDDED_MODEL)
         try:
             await asyncio.to_thread(path.unlink)
         except OSError as error:
@@ -128,25 +135,7 @@ class RemoteModels(HostClient):
         Cancelling ends the download and leaves nothing. Raises MootError (model_not_fetched).
         """
         assert self._model_folder is not None
-        loop = asyncio.get_running_loop()
-        stopped = threading.Event()
-
-        def told(done: int, total: int) -> None:
-            if stopped.is_set():
-                raise ModelFileError("stopped")
-            loop.call_soon_threadsafe(progress, done, total)
-
-        fetching = asyncio.ensure_future(asyncio.to_thread(fetch_model, self._model_folder, told))
-        try:
-            await asyncio.shield(fetching)
-        except ModelFileError as error:
-            detail = str(error).removeprefix("the model could not be fetched: ")
-            raise MootError("model_not_fetched", detail=detail) from error
-        except asyncio.CancelledError:
-            stopped.set()
-            # The downloader is a child process: wait until it has left the folder.
-            await asyncio.gather(fetching, return_exceptions=True)
-            raise
+        await fetch_beside(self._model_folder, progress)
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Delta, None]:
         """Ask a model; see `core.provider.Models`. Closing the generator ends the request."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,9 @@ from PySide6.QtWidgets import QProgressBar
 from app.core.catalog import LOCAL
 from app.providers.model_file import find_model
 from tests.app_driver import at_window, until
+from tests.desktop.desktops import BUS_ADDRESS
+from tests.desktop.desktops import desktop as screen_of_its_own
+from tests.providers.test_metered_connection import network_manager
 from tests.wire.hub import catalogue_entry, hub
 
 _FILE = find_model()
@@ -69,6 +73,39 @@ async def test_a_model_is_downloaded_paused_resumed_and_debates(qapp, data_dir: 
             assert not window.welcome.findChild(
                 type(person.find("welcome_better_model")), "welcome_better_model"
             ).isVisible()
+
+
+@pytest.mark.timeout(200)
+async def test_a_metered_connection_and_too_little_memory_are_asked_about(
+    qapp, data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    catalogue = tmp_path / "catalogue.json"
+    with hub(bytes(1_000_000)) as served, screen_of_its_own() as screen:
+        catalogue.write_text(json.dumps([catalogue_entry("tiny", served, memory=10**15)]))
+        screen.start_bus()
+        address = screen.environment[BUS_ADDRESS]
+        monkeypatch.setenv("DBUS_SYSTEM_BUS_ADDRESS", address)
+        async with network_manager(address, 1), at_window(data_dir, catalogue=catalogue) as person:
+            engine = person.window.controller.engine
+            await engine.save_settings(replace(engine.settings(), model_source=f"{served.address}/ok"))
+            person.window.controller.settings.open("local")
+            dialog = person.find("settings_dialog")
+            page = dialog.page("local")
+            await until(lambda: "tiny" in page.cards)
+            card = page.cards["tiny"]
+            for choice in ("confirm_cancel", "confirm_agree"):
+                QTest.mouseClick(card.buttons["get"], Qt.MouseButton.LeftButton)
+                await until(lambda: person.sees("confirm_dialog"))
+                assert not served.asked
+                await person.click(choice)
+            await until(lambda: "models may take" in card.state.text(), 60)
+            assert "1000000.0 GB" in card.state.text()
+            QTest.mouseClick(card.buttons["anyway"], Qt.MouseButton.LeftButton)
+            await until(lambda: person.sees("confirm_dialog"))
+            await person.click("confirm_agree")
+            await until(lambda: card.state.text() == "Installed")
+            assert not card.buttons["anyway"].isVisible()
+            dialog.accept()
 
 
 async def test_a_wrong_file_of_ones_own_is_explained(qapp, data_dir: Path, tmp_path: Path) -> None:

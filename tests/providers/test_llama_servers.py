@@ -5,6 +5,7 @@ import json
 import random
 from collections import Counter
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import httpx
@@ -85,6 +86,17 @@ async def test_a_model_that_never_fits_is_refused_with_the_numbers(servers: Llam
         await servers.start(call("huge", memory=9_000_000_000).server)
     assert raised.value.kind == FailureKind.NO_MEMORY
     assert "9.0 GB" in raised.value.detail
+
+
+async def test_one_that_is_allowed_is_loaded_whatever_is_free_and_can_be_ended(servers: LlamaServers) -> None:
+    huge = call("huge", memory=9_000_000_000).server
+    assert huge is not None
+    await servers.start(replace(huge, anyway=True))
+    [process] = [one._process for one in servers._servers.values()]
+    assert process is not None and process.returncode is None
+    await servers.unload("another")
+    await servers.unload("huge")
+    assert (process.returncode, servers._servers) == (0, {})
 
 
 async def test_a_file_that_is_no_model_is_refused(tmp_path: Path) -> None:

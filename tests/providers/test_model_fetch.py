@@ -16,9 +16,11 @@ from app.children.processes import MODEL_FETCH, child_command, child_environment
 from app.core.errors import MootError
 from app.core.local_models import LocalModel
 from app.providers.local_models import ModelFolder
+from app.storage.paths import resources_dir
 from tests.repeats import repeats
 from tests.wire.hub import Hub, hub
 
+LICENCES = resources_dir() / "models" / "licences"
 CONTENT = random.Random(1).randbytes(3_000_000)
 
 
@@ -57,11 +59,22 @@ async def test_a_file_is_downloaded_through_a_redirect_and_kept_with_what_is_kno
     [model] = await asyncio.to_thread(folder.models)
     assert Path(model.path).read_bytes() == CONTENT
     assert (Path(model.path).stat().st_mode & 0o777) == 0o600
-    assert model.id == "tiny" and left(tmp_path) == ["model.json", "t.gguf"]
+    assert model.id == "tiny" and left(tmp_path) == ["LICENCE.txt", "NOTICE.txt", "model.json", "t.gguf"]
     assert [one.done for one in seen] == sorted(one.done for one in seen) and seen[0].rate > 0
     await folder.check(model)
     await folder.remove("tiny")
     assert (left(tmp_path), await asyncio.to_thread(folder.models)) == ([], ())
+
+
+async def test_the_licence_and_the_origin_are_kept_beside_a_file(served: Hub, tmp_path: Path) -> None:
+    for licence, begins in (("Apache-2.0", "Apache License"), ("Other", "Other\nhttps://a.b/c")):
+        folder = ModelFolder(tmp_path / licence, None, LICENCES)
+        model = replace(offered(served), maker="Us", licence=licence, licence_page="https://a.b/c")
+        await folder.fetch(model, f"{served.address}/ok", lambda _: None)
+        kept = tmp_path / licence / "tiny"
+        assert (kept / "LICENCE.txt").read_text("utf-8").strip().startswith(begins)
+        notice = (kept / "NOTICE.txt").read_text("utf-8")
+        assert "Tiny, by Us" in notice and "a/b, revision 000" in notice and licence in notice
 
 
 async def test_faults_are_refused_with_their_reason(served: Hub, folder: ModelFolder, tmp_path: Path) -> None:

@@ -26,6 +26,9 @@ async def list_models(run: CommandRun) -> int:
     for one in found:
         parts = [one.id, run.texts(f"cli.models.{_state(one)}", percent=one.done * 100 // one.size)]
         parts += [f"{one.size // _MB} MB", one.licence, one.path]
+        if free := models.lacks_memory(one):
+            need = one.memory // _MB
+            parts.append(run.texts("cli.models.lacks", need=need, free=free // _MB, model=one.id))
         if (stable := _stable(run, one)) >= 0:
             parts.append(run.texts("cli.models.votes", stable=stable, all=len(QUESTIONS)))
             if stable < LEAST_STABLE:
@@ -47,7 +50,10 @@ async def get_model(run: CommandRun) -> int:
         raise BadInput("model_named", path=named)
     question = "cli.models.get_licensed" if model.licence else "cli.models.get"
     details = {"licence": model.licence, "page": model.licence_page, "size": model.size // _MB}
-    if not await run.confirm(run.texts(question, model=model.id, **details)):
+    asked = run.texts(question, model=model.id, **details)
+    if await models.is_metered():
+        asked = f"{run.texts('cli.models.metered')} {asked}"
+    if not await run.confirm(asked):
         return PAUSED_OR_STOPPED
     told: asyncio.Queue[ModelFetching] = asyncio.Queue()
 
@@ -108,6 +114,19 @@ async def check_model(run: CommandRun) -> int:
     return await _report(run, name, "cli.models.whole")
 
 
+async def allow_model(run: CommandRun) -> int:
+    """Let a model be loaded although it needs more memory than is free."""
+    model = await _model(run)
+    local = run.moot.engine.local_models
+    if free := local.lacks_memory(model):
+        need = model.memory // _MB
+        asked = run.texts("cli.models.allow", model=model.id, need=need, free=free // _MB)
+        if not await run.confirm(asked):
+            return PAUSED_OR_STOPPED
+    await local.load_anyway(model.id)
+    return await _report(run, model.id, "cli.models.allowed")
+
+
 async def _show(run: CommandRun, told: "asyncio.Queue[ModelFetching]") -> None:
     """Print each further tenth of the model's bytes."""
     shown = 0
@@ -149,6 +168,7 @@ def _record(run: CommandRun, model: LocalModel) -> dict[str, object]:
         "licence": model.licence,
         "memory": model.memory,
         "fits": run.moot.engine.local_models.fits(model),
+        "anyway": model.anyway,
         "tried": model.tried,
         "stable": _stable(run, model),
         "votes": _stable(run, model) >= LEAST_STABLE,

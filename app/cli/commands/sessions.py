@@ -122,6 +122,7 @@ _DIVIDED: dict[tuple[str, str], Callable[[CommandRun], Awaitable[int]]] = {
     (CommandName.MODELS, Action.REMOVE): models.remove_model,
     (CommandName.MODELS, Action.ADD): models.add_model,
     (CommandName.MODELS, Action.CHECK): models.check_model,
+    (CommandName.MODELS, Action.ALLOW): models.allow_model,
 }
 
 

@@ -37,7 +37,7 @@ _WARM_UP_ANSWER = (
 
 
 class ModelHost(HostServer):
-    """Serves the operations `stream`, `test`, `list`, `price`, `facts`, `window` and `warm`."""
+    """Serves the operations `stream`, `test`, `list`, `price`, `facts`, `window`, `warm` and `unload`."""
 
     def __init__(self, pipes: Pipes) -> None:
         super().__init__(pipes)
@@ -67,6 +67,9 @@ class ModelHost(HostServer):
             self._pipes.write({"id": line["id"], "window": window, "sure": sure})
         elif line["op"] == "warm":
             await self._warm_server(ServerSpec.of(line["server"]))
+        elif line["op"] == "unload":
+            await self._servers.unload(line["model"])
+            self._pipes.write({"id": line["id"], "unloaded": True})
         else:
             await self._serve_call(ModelCall.from_line(line), line["op"])
 

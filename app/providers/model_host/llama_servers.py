@@ -14,7 +14,7 @@ import httpx
 from app.children.processes import EMBEDDED_SERVER, child_command, child_environment
 from app.core.errors import FailureKind, ProviderError
 from app.core.model_facts import ModelQuirks
-from app.providers.embedded_server import KEY_VARIABLE, ServerSpec
+from app.providers.embedded_server import KEY_VARIABLE, ServerSpec, memory_budget
 from app.providers.model_host.request import ModelCall
 
 _START_SECONDS = 300.0
@@ -22,18 +22,10 @@ _TRIAL_SECONDS = 60.0
 _STOP_SECONDS = 2.0
 _FACTS_SECONDS = 10.0
 _UNUSED_SECONDS = 900.0
-_SHARE_OF_MEMORY = 0.7
 _GB = 1_000_000_000
 # The exit codes of an illegal instruction, on POSIX and on Windows.
 _ILLEGAL_INSTRUCTION = (-4, 0xC000001D, -1073741795)
 _NO_CPU = "cpu: models on this computer need a processor with AVX2"
-
-
-def memory_budget() -> int:
-    """Return how many bytes further servers may take now."""
-    import psutil
-
-    return int(psutil.virtual_memory().available * _SHARE_OF_MEMORY)
 
 
 class LlamaServers:
@@ -67,6 +59,13 @@ class LlamaServers:
         """Start the server of a model ahead of its first request. Raises ProviderError (not_installed, host, no_memory)."""
         server = await self._take(spec)
         server.calls -= 1
+
+    async def unload(self, model: str) -> None:
+        """End the server of a model, where one runs; an answer that it writes breaks off."""
+        async with self._changed:
+            if server := self._servers.get(model):
+                await self._end(server)
+                self._changed.notify_all()
 
     def facts(self, model: str) -> dict[str, Any]:
         """Return the fields of `ModelFacts` that a running server tells; {} where none runs."""
@@ -107,7 +106,7 @@ class LlamaServers:
                 await self._end(min(idle, key=lambda one: one.used_at))
             else:
                 await self._changed.wait()
-        if spec.memory > budget:
+        if spec.memory > budget and not spec.anyway:
             need, free = f"{spec.memory / _GB:.1f} GB", f"{budget / _GB:.1f} GB"
             raise ProviderError(FailureKind.NO_MEMORY, f"{spec.model}: {need}, {free}")
 

@@ -16,6 +16,7 @@ from app.core.local_models import HUB, FetchProgress, LocalModel
 from app.core.settings import Settings
 from app.engine.debate.voting_check import LEAST_STABLE, QUESTIONS
 from app.engine.engine import Engine
+from app.gui.dialogs.ask_dialogs import ConfirmDialog
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.tasks import Tasks
@@ -100,6 +101,7 @@ class LocalModelsPage(QWidget):
                 fits=local.fits(model),
                 offered=model.id == EMBEDDED_MODEL or model.id in local.offered(),
                 votes=self._votes(model),
+                free=local.lacks_memory(model),
             )
         put_where(self._holder, [stop for card in self.cards.values() for stop in card.stops])
 
@@ -121,13 +123,49 @@ class LocalModelsPage(QWidget):
     def _on_asked(self, what: str, model_id: str) -> None:
         local = self._engine.local_models
         work = {
-            "get": local.begin,
+            "get": self._get,
             "pause": local.pause,
             "remove": local.remove,
             "offer": local.offer,
             "check": self._check,
+            "anyway": self._load_anyway,
         }[what]
         self._tasks.start(f"{what} {model_id}", self._do(work(model_id)))
+
+    async def _get(self, model_id: str) -> None:
+        """Begin a download; ask first where each megabyte may cost something."""
+        local, words = self._engine.local_models, self._language
+        if not await local.is_metered():
+            await local.begin(model_id)
+            return
+        model = await asyncio.to_thread(local.find, model_id)
+        size = _size(model.size - model.done)
+        dialog = ConfirmDialog(
+            words,
+            words("local.metered.title"),
+            words("local.metered.text", name=model.name, size=size),
+            words("local.get"),
+            self,
+        )
+        dialog.accepted.connect(lambda: self._tasks.start(f"get {model_id}", self._do(local.begin(model_id))))
+        dialog.open()
+
+    async def _load_anyway(self, model_id: str) -> None:
+        """Ask whether a model is to be loaded that needs more memory than is free."""
+        local, words = self._engine.local_models, self._language
+        model = await asyncio.to_thread(local.find, model_id)
+        need, free = _size(model.memory), _size(local.lacks_memory(model))
+        dialog = ConfirmDialog(
+            words,
+            words("local.anyway.title", name=model.name),
+            words("local.anyway.text", need=need, free=free),
+            words("local.anyway"),
+            self,
+        )
+        dialog.accepted.connect(
+            lambda: self._tasks.start(f"anyway {model_id}", self._do(local.load_anyway(model_id)))
+        )
+        dialog.open()
 
     async def _check(self, model_id: str) -> None:
         """Check a model's file, then whether the model can vote."""
@@ -164,7 +202,7 @@ class LocalModelsPage(QWidget):
 
 
 class LocalModelCard(QFrame):
-    """One model: what it is, what it needs, how far its download is. Emits asked(get|pause|remove|offer|check, id).
+    """One model: what it is, what it needs, how far its download is. Emits asked(get|pause|remove|offer|check|anyway, id).
 
     The `first` on offer has the primary button.
     """
@@ -196,6 +234,7 @@ class LocalModelCard(QFrame):
                 ("pause", ""),
                 ("offer", ""),
                 ("check", ""),
+                ("anyway", ""),
                 ("remove", "link"),
             )
         }
@@ -214,13 +253,23 @@ class LocalModelCard(QFrame):
         )
 
     def show_model(
-        self, model: LocalModel, progress: FetchProgress | None, *, fits: bool, offered: bool, votes: str
+        self,
+        model: LocalModel,
+        progress: FetchProgress | None,
+        *,
+        fits: bool,
+        offered: bool,
+        votes: str,
+        free: int,
     ) -> None:
-        """Show a model in its state; `progress` is that of a download under way, `votes` says whether it can vote."""
+        """Show a model in its state; `progress` is that of a download under way, `votes` says whether it can vote.
+
+        `free` is the memory in bytes that models may take where that is too little, else 0.
+        """
         words = self._language
         built_in = model.id == EMBEDDED_MODEL
         self.title.setText(words("local.built_in") if built_in else model.name)
-        size = f"{model.size / GB:.1f} GB" if model.size >= GB else f"{model.size // MB} MB"
+        size = _size(model.size)
         needs = words("local.needs", size=model.computer_gb) if model.computer_gb else ""
         spoken = ", ".join(words(f"language.{one}") for one in model.languages)
         self.facts.setText(" · ".join(filter(None, (model.maker, size, needs, spoken, model.licence))))
@@ -239,6 +288,9 @@ class LocalModelCard(QFrame):
                 {"remove"} | ({"check"} if not built_in else set()) | (set() if offered else {"offer"})
             )
             self.state.setText(words("local.ready" if offered else "local.not_offered"))
+            if free:
+                self._possible.add("anyway")
+                self.state.setText(words("local.lacks", need=_size(model.memory), free=_size(free)))
         elif not fits:
             self._possible = set()
             self.state.setText(words("error.model_too_large", name=model.name, need=model.computer_gb))
@@ -274,3 +326,8 @@ class LocalModelCard(QFrame):
 
     def _ask(self, what: str, _checked: bool = False) -> None:
         self.asked.emit(what, self._model_id)
+
+
+def _size(count: int) -> str:
+    """Return a number of bytes in words."""
+    return f"{count / GB:.1f} GB" if count >= GB else f"{count // MB} MB"
