@@ -289,7 +289,7 @@ async def test_a_judge_reads_twice_and_learns_no_name_no_vote_and_no_confidence(
     for file_format in ExportFormat:
         document = await made.engine.export(session_id, file_format)
         assert "Nobody tested it." in document and "a day of logs shows it" in document
-        if file_format != ExportFormat.JSON:
+        if file_format in (ExportFormat.MARKDOWN, ExportFormat.HTML):
             assert (
                 "Minority report" in document and "both times" in document and "3 of 3 answered" in document
             )

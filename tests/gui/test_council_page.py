@@ -13,7 +13,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
 from app.core.message import CouncilPart
-from app.core.session import DebateMode, Participant
+from app.core.session import ContextFile, DebateMode, Participant
 from app.engine.council.outcome import holders_of
 from app.engine.council.record import Record
 from app.engine.engine import CouncilSetup, DebateSetup
@@ -150,9 +150,11 @@ def three() -> tuple[Participant, ...]:
     )
 
 
-async def opened(person: Person, question: str = QUESTION) -> CouncilPage:
+async def opened(
+    person: Person, question: str = QUESTION, context: tuple[ContextFile, ...] = ()
+) -> CouncilPage:
     controller = person.window.controller
-    setup = DebateSetup(topic=question, participants=three(), mode=DebateMode.COUNCIL)
+    setup = DebateSetup(topic=question, participants=three(), mode=DebateMode.COUNCIL, context=context)
     session_id = await controller.engine.councils.start(CouncilSetup(setup=setup))
     controller.show_session(session_id)
     page = controller.council_page

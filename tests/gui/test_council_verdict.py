@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QAbstractButton, QLabel, QWidget
 
+from app.core.session import ContextFile
 from app.gui.pages.council.claims_page import ClaimRow
 from app.gui.pages.council.council_page import CouncilPage
 from app.gui.pages.council.council_tabs import ANSWERS, CLAIMS, DISCUSSION, TABS, VERDICT
@@ -34,7 +35,10 @@ def reply(kind: str, text: str) -> str:
     if "Open, each with its letter" in text or "secret ballot" in text:
         said = json.dumps({"choice": letters[HOLDS[kind]], "confidence": 82, "moved_by": []})
         return said if "secret ballot" in text else f"The peak is the point.\n@@ {said}"
-    return f"{SAYS[kind]}\n@@ " + json.dumps({"answer": HOLDS[kind], "confidence": 70})
+    quotes = " “Forty laptops sync at night” and “nobody ever waits for it”." * (
+        "sync.md" in text and kind == "gemini"
+    )
+    return f"{SAYS[kind]}{quotes}\n@@ " + json.dumps({"answer": HOLDS[kind], "confidence": 70})
 
 
 @pytest.fixture
@@ -87,7 +91,9 @@ async def test_claims_say_who_holds_and_denies_them_and_lead_to_where_that_was_s
     QTest.keyClick(page._tabs, Qt.Key.Key_Left)
     assert page._tabs.value() == CLAIMS and page.claims.isVisible() and not page.verdict.isVisible()
     await shot(person, "claims")
-    question, queue, reports = page.claims.findChildren(ClaimRow)[:1] + page.claims.findChildren(ClaimRow)[2:]
+    rows = page.claims.findChildren(ClaimRow)
+    await until(lambda: len(rows) == 4 and all(one.isVisible() for one in rows), what="the rows")
+    question, _, queue, reports = rows
     assert question.accessibleName() == (
         "Do more than 20 laptops write in the same second?. Settled by a day of sync logs. yes: GPT, Gemini · no: Claude"
     )
@@ -96,7 +102,7 @@ async def test_claims_say_who_holds_and_denies_them_and_lead_to_where_that_was_s
     assert "Facts without support" in [one.text() for one in page.claims.findChildren(QLabel)]
     question.setFocus()
     QTest.keyClick(question, Qt.Key.Key_Down)
-    QTest.keyClick(page.focusWidget(), Qt.Key.Key_Down)
+    QTest.keyClick(person.window.focusWidget(), Qt.Key.Key_Down)
     assert person.window.focusWidget() is queue
     QTest.keyClick(queue, Qt.Key.Key_Return)
     assert page._tabs.value() == ANSWERS and person.window.focusWidget() is page.columns.all["p1"].transcript
@@ -112,6 +118,24 @@ async def test_claims_say_who_holds_and_denies_them_and_lead_to_where_that_was_s
     page._open_tab(ANSWERS)
     await shot(person, "answers")
     assert page.find_bar._count.text() == "0 of 0"
+
+
+async def test_a_chip_says_where_a_quote_is_and_that_one_is_in_no_file(person: Person) -> None:
+    page = await opened(person, context=(ContextFile(name="sync.md", text="Forty laptops  sync at night."),))
+    await ended(page)
+    transcript = page.columns.all["p2"].transcript
+    (row,) = transcript.message_ids
+    assert transcript.describe(row).endswith(
+        "[“Forty laptops sync at night” word for word in sync.md, “nobody ever waits for it” not in the source]"
+    )
+    assert "[" not in page.columns.all["p0"].transcript.describe(
+        page.columns.all["p0"].transcript.message_ids[0]
+    )
+    # It is in the list of what has no support, also before anybody debates.
+    page._open_tab(CLAIMS)
+    assert "[Gemini answer]" in [one.text() for one in page.claims.findChildren(QAbstractButton)]
+    page._open_tab(ANSWERS)
+    await shot(person, "quotes")
 
 
 async def test_the_verdict_follows_the_debate_and_says_what_it_rests_on(

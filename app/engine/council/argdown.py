@@ -76,6 +76,8 @@ class _Map:
                     "turn": one.round,
                     "id": one.id,
                 }
+                if right := (one.data or {}).get("right_if"):
+                    turn["right_if"] = right
                 lines += self._argument(FOR, one.id, one.content, turn)
         for claim in self._result.claims:
             if sign := self._sign(claim, option):

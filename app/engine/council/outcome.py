@@ -10,7 +10,8 @@ from app.core.message import CouncilPart, Message, MessageState
 from app.core.session import MIN_PARTICIPANTS, Debate
 from app.engine.council.families import family_of
 from app.engine.council.judging import best_case
-from app.engine.council.reading import Claim, cruxes
+from app.engine.council.quotes import QuoteState, quotes_of
+from app.engine.council.reading import Claim, JudgeReading, cruxes
 from app.engine.council.record import Record, Vote
 from app.engine.debate.names import mentioned
 
@@ -166,7 +167,17 @@ def outcome(debate: Debate, messages: Sequence[Message]) -> CouncilOutcome:
         names_visible=names_visible(debate),
         claims=read.claims if read else (),
         cruxes=tuple(cruxes(read, list(record.openings()), sides)) if read else (),
-        unsupported=tuple(dict.fromkeys(chain.from_iterable(one.unsupported for one in readings))),
+        unsupported=_unsupported(record, readings),
+    )
+
+
+def _unsupported(record: Record, readings: Sequence[JudgeReading]) -> tuple[str, ...]:
+    """Return the statements that a judge found without support, and those with a quote that is in no file."""
+    found = {*chain.from_iterable(one.unsupported for one in readings)}
+    return tuple(
+        one.id
+        for one in record.statements(record.rounds + 1)
+        if one.id in found or any(quote.found == QuoteState.MISSING for quote in quotes_of(one))
     )
 
 

@@ -22,6 +22,7 @@ from app.engine.council.judging import (
     tokens_written,
 )
 from app.engine.council.outcome import outcome
+from app.engine.council.quotes import Sources, as_data
 from app.engine.council.record import Record
 from app.engine.council.replies import TrailerCleaner, read_trailer
 from app.engine.council.requests import (
@@ -54,6 +55,8 @@ WITH_TRAILER = (
     CouncilPart.SOLO,
     CouncilPart.CHECK,
 )
+QUOTING = (*WITH_TRAILER, CouncilPart.MERGE)
+"""The parts whose quotes are looked up in the files."""
 
 
 class CouncilRun(StatementRun):
@@ -65,6 +68,7 @@ class CouncilRun(StatementRun):
         self._at_work: dict[CouncilStep, asyncio.Task[None]] = {}
         self._news = asyncio.Event()
         self._held = ""
+        self._sources: Sources | None = None
 
     def go_on(self) -> None:
         """Withdraw a pause that has not happened yet, and look again at what is due."""
@@ -165,13 +169,17 @@ class CouncilRun(StatementRun):
             self._held = Reason.BUDGET_COST
             return
         debate = self._live.debate_session.debate
+        if self._sources is None:
+            self._sources = await asyncio.to_thread(Sources, debate.context)
         # Answers that come in meanwhile must not change what the numbers stand for.
         order = () if step.who else numbered(debate, self._live.messages)
         view = seen_by(debate, self._live.messages, step)
         plan, model, cleaners = self._plan(step, order, view)
         turn = self._turn(plan, model, self._tools(step))
         taken = await self._stated(
-            plan, turn, lambda message: (self._read(step, message, order, view, cleaners), {})
+            plan,
+            turn,
+            lambda message: (self._checked(self._read(step, message, order, view, cleaners), view), {}),
         )
         if taken.state == TurnState.HELD and taken.reason:
             self._held = taken.reason
@@ -257,6 +265,14 @@ class CouncilRun(StatementRun):
         if self._providers.form(speaker.provider) == RequestForm.TRANSCRIPT:
             return small_request(debate, messages, speaker)
         return answer_request(debate, messages, speaker, prompts)
+
+    def _checked(self, message: Message, view: ReaderView) -> Message:
+        """Return a statement with what it quotes looked up in the files; what it quotes of others is no quote of a file."""
+        if message.state != MessageState.DONE or message.part not in QUOTING or self._sources is None:
+            return message
+        others = [self._live.debate_session.debate.topic, *(one.content for one in view.statements)]
+        quotes = as_data(self._sources.check(message.content, others))
+        return replace(message, data={**(message.data or {}), **quotes}) if quotes else message
 
     def _read(
         self,

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from app.core.message import CouncilPart, Message
 from app.core.session import DebateSession
 from app.engine.council.outcome import CouncilOutcome, View, in_full, outcome, votes_of
+from app.engine.council.quotes import FileQuote, quotes_of
 from app.engine.council.reading import NEITHER, Claim
 from app.engine.council.record import Record
 from app.engine.council.replies import LETTERS
@@ -60,6 +61,12 @@ def cite_text(message: Message, name: str, words: Words) -> str:
     if message.part == CouncilPart.ANSWER:
         return words("council.cite", name=name)
     return words("verdict.cite", name=name, round=message.round)
+
+
+def quote_words(quote: FileQuote, words: Words) -> str:
+    """Return whether a quote is in the files, and where."""
+    place = words("council.page", file=quote.file, page=quote.page) if quote.page else quote.file
+    return words(f"council.quote.{quote.found}", file=place)
 
 
 def sides_of(claim: Claim, names: Mapping[str, str], words: Words, *, question: bool = False) -> str:
@@ -130,6 +137,12 @@ def verdict_parts(
     ]
     parts.append((words("council.claims"), claims))
     parts.append((words("council.unsupported"), list(filter(None, (cited(result.unsupported),)))))
+    quotes = [
+        f"“{one.text}” {cited([said.id])}: {quote_words(one, words)}"
+        for said in record.statements(record.rounds + 1)
+        for one in quotes_of(said)
+    ]
+    parts.append((words("council.quotes"), quotes))
     for kind in ("differ", "agreed"):
         found = []
         for point in record.points(kind):

@@ -6,6 +6,8 @@ from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
 from app.core.message import Attachment
+from app.engine.council.quotes import FileQuote, QuoteState
+from app.engine.council.words import quote_words
 from app.gui.markdown.blocks import PARAGRAPH, Block, Span, break_words, clean
 from app.gui.transcript.painted_row import SearchHit
 from app.gui.transcript.row_style import RowStyle
@@ -97,6 +99,7 @@ def paint_chevron(painter: QPainter, at: QPointF, open_: bool, colour: str) -> N
 CHIP_HEIGHT = 26
 CHIP_GAP = 6
 WIDEST_CHIP = 260
+WIDEST_QUOTE = 520
 
 
 def size_of(attachment: Attachment) -> int:
@@ -113,15 +116,16 @@ def size_text(size: int) -> str:
     return f"{size / 1_000:.0f} kB" if size < 1_000_000 else f"{size / 1_000_000:.1f} MB"
 
 
-class AttachmentChips:
-    """Chips with name and size of attachments, which are never decoded; as many side by side as fit."""
+class Chips:
+    """Chips with a name and what is said of it, in a tone of the theme or ""; as many side by side as fit."""
 
-    def __init__(self, style: RowStyle, attachments: Sequence[Attachment]) -> None:
+    def __init__(
+        self, style: RowStyle, words: Sequence[tuple[str, str, str]], widest: int = WIDEST_CHIP
+    ) -> None:
         self._style = style
-        self._words = [
-            (" ".join(clean(each.name).split())[:120], size_text(size_of(each))) for each in attachments
-        ]
-        self._chips: list[tuple[QRect, str, str]] = []
+        self._widest = widest
+        self._words = words
+        self._chips: list[tuple[QRect, str, str, str]] = []
         self.rect = QRect()
 
     def place(self, left: int, top: int, width: int) -> int:
@@ -129,13 +133,13 @@ class AttachmentChips:
         metrics, high = self._style.chip_metrics, self._style.tall(CHIP_HEIGHT)
         x, y, right = left, top, left
         self._chips = []
-        for name, size in self._words:
+        for name, size, tone in self._words:
             said = metrics.horizontalAdvance(f"  {size}") + 20
-            shown = metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, min(WIDEST_CHIP, width) - said)
+            shown = metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, min(self._widest, width) - said)
             wide = metrics.horizontalAdvance(shown) + said
             if x > left and x + wide > left + width:
                 x, y = left, y + high + CHIP_GAP
-            self._chips.append((QRect(x, y, wide, high), shown, size))
+            self._chips.append((QRect(x, y, wide, high), shown, size, tone))
             right = max(right, x + wide)
             x += wide + CHIP_GAP
         self.rect = QRect(left, top, right - left, y + high - top)
@@ -146,17 +150,40 @@ class AttachmentChips:
         tokens = self._style.tokens
         painter.setFont(self._style.chip_font)
         middle = int(Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine)
-        for rect, name, size in self._chips:
+        for rect, name, size, tone in self._chips:
             painter.setPen(QColor(tokens.line_strong))
             painter.setBrush(QColor(tokens.surface))
             painter.drawRoundedRect(QRectF(rect).adjusted(0.5, 0.5, -0.5, -0.5), 7, 7)
             inner = rect.adjusted(9, 0, -9, 0)
             painter.setPen(QColor(tokens.text))
             painter.drawText(inner, middle | int(Qt.AlignmentFlag.AlignLeft), name)
-            painter.setPen(QColor(tokens.text_2))
+            painter.setPen(QColor(getattr(tokens, tone or "text_2")))
             painter.drawText(inner, middle | int(Qt.AlignmentFlag.AlignRight), size)
 
     @property
     def words(self) -> str:
-        """Name and size of each, for a screen reader."""
-        return ", ".join(f"{name} {size}" for name, size in self._words)
+        """Name of each and what is said of it, for a screen reader."""
+        return ", ".join(f"{name} {size}" for name, size, _ in self._words)
+
+
+def attachment_chips(style: RowStyle, attachments: Sequence[Attachment]) -> Chips:
+    """Return chips with name and size of attachments, which are never decoded."""
+    return Chips(
+        style,
+        [(" ".join(clean(each.name).split())[:120], size_text(size_of(each)), "") for each in attachments],
+    )
+
+
+_TONES = {QuoteState.EXACT: "ok", QuoteState.NEARLY: "warn", QuoteState.MISSING: "error"}
+
+
+def quote_chips(style: RowStyle, quotes: Sequence[FileQuote]) -> Chips:
+    """Return chips with the quotes of a statement, and where they are in the files."""
+    return Chips(
+        style,
+        [
+            (f"“{clean(one.text)}”", quote_words(one, style.texts), _TONES[QuoteState(one.found)])
+            for one in quotes
+        ],
+        WIDEST_QUOTE,
+    )

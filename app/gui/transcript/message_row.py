@@ -8,9 +8,10 @@ from PySide6.QtGui import QColor, QPainter
 
 from app.core.errors import FailureKind
 from app.core.message import Message, MessageState, Role
+from app.engine.council.quotes import quotes_of
 from app.gui.markdown.blocks import PARAGRAPH, Block, Span
 from app.gui.markdown.message_blocks import StreamingBlocks, blocks_of
-from app.gui.transcript.message_parts import AttachmentChips, ThoughtLine
+from app.gui.transcript.message_parts import Chips, ThoughtLine, attachment_chips, quote_chips
 from app.gui.transcript.painted_row import (
     COPY_CODE,
     THOUGHT,
@@ -91,7 +92,8 @@ class MessageRow(ContextRow[MessageContext]):
         self._error: Segment | None = None
         self._stream: StreamingBlocks | None = None
         self._thought: ThoughtLine | None = None
-        self._chips: AttachmentChips | None = None
+        self._chips: Chips | None = None
+        self._quotes: Chips | None = None
         self._pictures: PictureStrip | None = None
         self.fed = 0
         self._content = QRect()
@@ -176,9 +178,13 @@ class MessageRow(ContextRow[MessageContext]):
         self._chips = None
         self._pictures = None
         if files:
-            self._chips = AttachmentChips(style, files)
+            self._chips = attachment_chips(style, files)
             bottom = self._chips.place(text_left + inset, bottom + (8 if self.text.segments else 0), width)
         bottom += 9 if bubble and (self.text.segments or self._chips) else 0
+        self._quotes = None
+        if quotes := quotes_of(message):
+            self._quotes = quote_chips(style, quotes)
+            bottom = self._quotes.place(text_left + inset, bottom + 8, width)
         if shown:
             self._pictures = PictureStrip(style, self.row_id, shown)
             above = 8 if self.text.segments or self._chips else 0
@@ -346,6 +352,8 @@ class MessageRow(ContextRow[MessageContext]):
         self.text.paint(painter, clip, [each for each in ranges if not each.thought])
         if self._chips is not None:
             self._chips.paint(painter)
+        if self._quotes is not None:
+            self._quotes.paint(painter)
         if self._pictures is not None:
             self._pictures.paint(painter, clip)
         if self.message.state == MessageState.STREAMING:
@@ -405,6 +413,6 @@ class MessageRow(ContextRow[MessageContext]):
         head = f"{self.context.speaker.name} ({', '.join(chips)})" if chips else self.context.speaker.name
         failed = self.message.state == MessageState.FAILED
         text = self.error_text if failed else self.text.spoken(self.style.texts.language)
-        attached = [one.words for one in (self._pictures, self._chips) if one is not None]
+        attached = [one.words for one in (self._pictures, self._chips, self._quotes) if one is not None]
         files = f" [{', '.join(attached)}]" if attached else ""
         return f"{head}: {text}{files}"

@@ -90,7 +90,7 @@ class ClaimsPage(QWidget):
         super().__init__()
         self.setObjectName("claims_page")
         self._language, self._look = language, look
-        self._shown: Judged | None = None
+        self._shown: object = None
         body = QWidget()
         self._inside = QWidget()
         self._inside.setMaximumWidth(WIDEST)
@@ -100,14 +100,16 @@ class ClaimsPage(QWidget):
 
     def show_claims(self, judged: Judged) -> None:
         """Show the claims of a council; what is shown already stays."""
-        if judged == self._shown:
+        words, result = self._language, judged.result
+        # A price that comes in must not take the row away that has the focus.
+        shown = (words.texts.language, result.claims, result.cruxes, result.unsupported, dict(judged.people))
+        if shown == self._shown:
             return
-        self._shown = judged
+        self._shown = shown
         while (item := self._cards.takeAt(0)) is not None:
             if (old := item.widget()) is not None:
                 old.hide()
                 old.deleteLater()
-        words, result = self._language, judged.result
         if result.cruxes:
             of = words("council.cruxes", count=len(result.cruxes), claims=len(result.claims))
             self._add(
