@@ -2,8 +2,10 @@
 
 import asyncio
 import json
+import random
 import re
 import sys
+from collections import Counter
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -251,6 +253,43 @@ async def test_a_model_that_writes_is_ended_before_its_file_is_deleted(
     with pytest.raises(ProviderError):
         async for _ in answer:
             pass
+    await moot.close()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+async def test_mutated_files_are_listed_or_refused_in_words_and_nothing_else_ends(
+    data_dir: Path, tmp_path: Path
+) -> None:
+    """61 files, each damaged somewhere else: a byte of the header, its end, or what it says of the model."""
+    whole = await asyncio.to_thread(Path(str(find_model())).read_bytes)
+    file = tmp_path / "mutated.gguf"
+    await asyncio.to_thread(file.write_bytes, whole)
+    texts = json.loads(await asyncio.to_thread((resources_dir() / "i18n" / "en.json").read_text, "utf-8"))
+    rng = random.Random(11)
+    moot = await open_moot(data_dir)
+    ends: Counter[str] = Counter()
+
+    def patch(place: int, data: bytes) -> None:
+        with file.open("r+b") as opened:
+            opened.seek(place)
+            opened.write(data)
+
+    for number in range(61):
+        place = rng.randrange(4, (24, 2_000, 1_800_000)[number % 3])
+        bad = rng.randbytes(rng.choice((1, 1, 2, 8)))
+        await asyncio.to_thread(patch, place, bad)
+        try:
+            model = await moot.engine.local_models.add(file)
+            await moot.engine.local_models.remove(model.id)
+            ends["listed"] += 1
+        except BadInput as error:
+            ends[error.code] += 1
+        await asyncio.to_thread(patch, place, whole[place : place + len(bad)])
+    assert sum(ends.values()) == 61 and len(ends) > 1
+    assert {f"error.{code}" for code in ends if code != "listed"} <= texts.keys()
+    # It is none of those, and it answers.
+    assert (await moot.engine.local_models.add(file)).path == str(file)
     await moot.close()
 
 

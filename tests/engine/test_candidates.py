@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from app.core.agent import Agent
+from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, LOCAL
 from app.core.provider import ProviderConfig
 from app.core.session import ContextFile, Participant
 from app.engine.debate.modes import role_text, system_prompt
@@ -140,3 +141,30 @@ def test_a_small_model_gets_as_much_of_the_instructions_as_it_can_hold() -> None
     assert len(told) < TRANSCRIPT_PERSONA + 50 and told.endswith(" …")
     assert not any("Ben follows" in line for line in lines)
     assert lines.index(told) < lines.index("Background: a: b")
+
+
+@pytest.mark.parametrize(
+    ("models", "chosen"),
+    [
+        (
+            ("qwen3.5-2b", "qwen3.5-4b", "gemma4-e2b"),
+            [("qwen3.5-2b", "qwen3.5-2b"), ("gemma4-e2b", "gemma4-e2b")],
+        ),
+        (("qwen3.5-2b", "qwen3.5-4b"), [("qwen3.5-2b", "qwen3.5-2b"), ("qwen3.5-2b 2", "qwen3.5-2b")]),
+        (("gemma4-e2b",), [("gemma4-e2b", "gemma4-e2b"), ("gemma4-e2b 2", "gemma4-e2b")]),
+        ((), [("Ada", EMBEDDED_MODEL), ("Ben", EMBEDDED_MODEL)]),
+    ],
+    ids=["two families", "two of one family", "one", "none"],
+)
+async def test_downloaded_models_debate_by_default_where_nobody_has_a_key(
+    tmp_path: Path, models: tuple[str, ...], chosen: list[tuple[str, str]]
+) -> None:
+    local = [ProviderConfig(id=LOCAL, kind=LOCAL, models=models)] if models else []
+    configs = [*local, ProviderConfig(id=EMBEDDED, kind=EMBEDDED)]
+    engine = bench_of(tmp_path, providers=configs).engine
+    candidates = engine.debates.candidates()
+    assert [(one.participant.name, one.participant.model) for one in candidates if one.chosen] == chosen
+    assert {one.participant.model for one in candidates} == {*models, EMBEDDED_MODEL}
+    seats = [one.model for one in engine.councils.assembled()]
+    # A panel has each family once, and of a single one every model.
+    assert seats == {3: ["qwen3.5-2b", "gemma4-e2b"], 2: list(models), 1: list(models), 0: []}[len(models)]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from app.core.catalog import EMBEDDED, provider_kind
+from app.core.catalog import EMBEDDED, LOCAL, provider_kind
 from app.core.council import Panel
 from app.core.errors import BadInput
 from app.core.events import PanelsChanged
@@ -46,8 +46,11 @@ def assembled(statuses: Sequence[ProviderStatus], scores: Mapping[str, Score]) -
         for model in dict.fromkeys((status.default_model, *status.models)):
             score = scores.get(f"{status.config.id}/{model}")
             known = score is not None and score.count >= ENOUGH
-            if model and (known or model == status.default_model):
-                seat = Participant(id=new_id(), name=name, provider=status.config.id, model=model)
+            # Who downloaded a model wants to hear it.
+            own = status.config.kind == LOCAL
+            if model and (known or own or model == status.default_model):
+                called = model if own else name
+                seat = Participant(id=new_id(), name=called, provider=status.config.id, model=model)
                 rated = score.after if known and score is not None else 2.0
                 found.setdefault(family_of(model), []).append((rated, place, seat))
     families = sorted(
