@@ -34,6 +34,7 @@ class CouncilPart(StrEnum):
     ANSWER = "answer"
     DIFFERENCES = "differences"
     OPTIONS = "options"
+    ARGUE = "argue"
     CHOICE = "choice"
     MERGE = "merge"
     TURN = "turn"

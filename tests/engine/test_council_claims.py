@@ -4,9 +4,14 @@ from dataclasses import replace
 
 import pytest
 
+from app.core.message import CouncilPart, MessageState
 from app.engine.council.outcome import outcome
 from app.engine.council.reading import Claim, JudgeReading, cruxes
-from tests.engine.test_council_verdict import opened, read, voted
+from app.engine.council.record import Record
+from tests.builders import Bench, said
+from tests.engine.test_council_verdict import made, opened, read, result, voted
+
+__all__ = ["made"]
 
 
 def a_claim(text: str, holds: str, denies: str, *cites: str, settled_by: str = "") -> Claim:
@@ -72,3 +77,61 @@ def test_the_claims_of_a_debate_are_in_its_outcome_and_a_tie_turns_on_what_divid
     assert (found.state, found.unstable) == ("tie", True)
     assert [one.text for one in found.claims] == ["It is.", "Said."]
     assert [one.text for one in found.cruxes] == ["It is."] and found.unsupported == (messages[2].id,)
+
+
+def test_only_votes_of_the_round_before_show_that_nobody_moved() -> None:
+    debate, messages = opened("AB")
+    messages += [
+        said(one, "", number, part=CouncilPart.TURN, data={"choice": f"o{held}"})
+        for number in (1, 3)
+        for one, held in zip(debate.participants, "AB", strict=True)
+    ]
+    record = Record(debate, messages)
+    assert record.stands(1) and not record.stands(3)
+
+
+def test_where_a_ballot_cannot_be_read_the_last_turn_counts_and_nothing_is_settled() -> None:
+    debate, messages = opened("AAA", ("gpt-5", "claude-5", "qwen-5"))
+    messages += voted(debate, "AAA")
+    assert outcome(debate, messages).state == "settled"
+    first = next(one for one in messages if one.part == CouncilPart.BALLOT)
+    blank = [replace(one, data={}) if one is first else one for one in messages]
+    found = outcome(debate, blank)
+    assert (found.state, found.unread, found.degraded) == ("leaning", ("p0",), ("ballots",))
+    assert found.after.missing == () and not Record(debate, blank).stands(1)
+
+
+async def test_a_view_of_the_minority_is_argued_again_with_what_it_wrote(made: Bench) -> None:
+    session_id, found = await result(made)
+    (view,) = found.minority
+    before = len(made.models.requests)
+    await made.engine.councils.argue(session_id, view.option)
+    await made.engine.wait(session_id)
+    requests = made.models.requests[before:]
+    turns = [str(one.messages[-1]["content"]) for one in requests if "Take your turn" in str(one.messages)]
+    assert len(turns) == 3 and len(requests) == 3 + 3 + 2 + 1
+    for text in turns:
+        letter = next(line[0] for line in text.splitlines() if line[1:] == ": SQLite")
+        assert f"wants option {letter} argued again" in text and text.count("Nobody tested it.") == 1
+    assert not any("argued again" in str(one.messages) for one in requests if one.schema is not None)
+    live = made.engine.live(session_id)
+    assert live is not None
+    assert all(one.state == MessageState.DONE for one in live.messages)
+    assert Record(live.debate_session.debate, live.messages).rounds == 2
+
+
+async def test_without_a_model_from_outside_that_of_the_least_sure_looks_for_what_is_wrong(
+    made: Bench,
+) -> None:
+    session_id, _ = await result(made)
+    live = made.engine.live(session_id)
+    assert live is not None
+    for place, one in enumerate(live.messages):
+        if one.part == CouncilPart.BALLOT and one.author.id == "p1":
+            live.messages[place] = replace(one, data={**(one.data or {}), "confidence": 12})  # type: ignore[index]
+    before = len(made.models.requests)
+    await made.engine.councils.stress(session_id)
+    await made.engine.wait(session_id)
+    sceptic, *votes = made.models.requests[before : before + 4]
+    assert "Test what they hold" in str(sceptic.messages) and sceptic.model == "model-1"
+    assert all(one.schema is not None for one in votes)

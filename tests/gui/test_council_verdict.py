@@ -166,6 +166,10 @@ async def test_the_verdict_follows_the_debate_and_says_what_it_rests_on(
     assert page._tabs.value() == ANSWERS and page.columns.isVisible()
     count = sum(len(server.requests) for server in wire_home.values())
     page._tabs.set_value(VERDICT)
+    again = next(
+        one for one in page.verdict.findChildren(QAbstractButton) if one.text().startswith("Argue this")
+    )
+    assert "calls" in again.text() and "Claude" in again.accessibleDescription()
     await person.click("council_solo")
     await until(lambda: any(one.part == "solo" and one.ended for one in page._messages.values()))
     await ended(page)

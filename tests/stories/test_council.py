@@ -352,9 +352,12 @@ def test_a_ballot_that_cannot_be_read_is_asked_for_once_more_and_then_a_blank(
         tries[kind] += 1
         return {"openai": "Either A or B.", "gemini": "I pass." if tries[kind] == 1 else None}.get(kind)
 
-    _, council = verdict(wire_home, for_("Postgres"), "--judge", "none", ballot=ballot)
+    out, council = verdict(wire_home, for_("Postgres"), "--judge", "none", ballot=ballot)
     assert tries == {"openai": 2, "gemini": 2, "anthropic": 1}
     assert council["readings"] == [] and council["outcome"]["judge"] == ""
+    # What it said in its turn counts, and that is said before the result.
+    assert council["outcome"]["degraded"] == ["ballots"] and council["outcome"]["after"]["missing"] == []
+    assert out.index("counted from the last turn: GPT") < out.rindex("What they hold")
 
 
 def test_a_panel_is_measured_on_puzzles_and_goes_on_where_it_was(wire_home: dict[str, WireServer]) -> None:

@@ -95,7 +95,7 @@ class _Map:
     def _said(self) -> list[Message]:
         found = self.record.statements(self.record.rounds + 1)
         last = [one for one in self.record.since if one.part == CouncilPart.DISSENT and one.content.strip()]
-        return [*found, *(one for one in last if one.state == MessageState.DONE)]
+        return [*found, *(one for one in last if one.state == MessageState.DONE and one not in found)]
 
     def _choice(self, one: Message) -> str:
         """Return the option that a statement speaks for."""

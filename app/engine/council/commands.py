@@ -158,8 +158,12 @@ class Councils:
             raise BadInput("unknown_judge", judge=judge, providers=", ".join(sorted(known)))
 
     async def stress(self, session_id: str) -> None:
-        """Let a model from outside look for what is wrong with what most hold; then all vote again."""
+        """Let a model from outside, else that of who is the least sure, look for what is wrong; then all vote again."""
         await self._more_rounds(session_id, 1, stress=True)
+
+    async def argue(self, session_id: str, option: str) -> None:
+        """Let all argue a view of the minority again for one round, with what it wrote; then all vote again."""
+        await self._more_rounds(session_id, 1, again=option)
 
     async def check_outside(self, session_id: str) -> None:
         """Ask a model of another family the same question."""
@@ -180,7 +184,7 @@ class Councils:
         await self._go_on(live)
 
     def estimate(self, session: DebateSession, messages: Sequence[Message], what: str) -> Estimate:
-        """Return what a step will use: compare, merge, again, debate, judge, stress, check or solo. Makes no call."""
+        """Return what a step will use: compare, merge, again, debate, argue, judge, stress, check or solo. Makes no call."""
         judge = next(iter(self._providers.council_judges(session)), "")
         outsider = self._providers.outsider(session)
         return self._estimates.of_calls(
@@ -197,7 +201,7 @@ class Councils:
         return self._providers.outside(live.debate_session) if live is not None else []
 
     async def _more_rounds(
-        self, session_id: str, rounds: int, judge: str | None = None, *, stress: bool = False
+        self, session_id: str, rounds: int, judge: str | None = None, *, stress: bool = False, again: str = ""
     ) -> None:
         live = await self._at_rest(session_id)
         session = live.debate_session
@@ -207,8 +211,6 @@ class Councils:
         council, outsider = debate.council or Council(), self._providers.outsider(session)
         if not council.helper:
             raise BadInput("council_no_helper")
-        if stress and not outsider:
-            raise BadInput("council_no_outsider")
         begun = Record(debate, live.messages).rounds
         council = replace(
             council,
@@ -218,7 +220,12 @@ class Councils:
             outsider=outsider,
             stressed=(*council.stressed, begun + 1) if stress else council.stressed,
         )
-        live.change(debate=replace(debate, council=council))
+        debate = replace(debate, council=council)
+        if again:
+            asked = _by_user(CouncilPart.ARGUE, "", {"option": again})
+            live.finish_message(replace(asked, round=begun + 1), debate=debate)
+        else:
+            live.change(debate=debate)
         await self._go_on(live)
 
     async def choose(self, session_id: str, message_id: str) -> None:

@@ -20,7 +20,7 @@ _THOUGHT = 2
 def calls_of(
     debate: Debate, messages: Sequence[Message], what: str, judge: str, outsider: str, length: int
 ) -> list[Call]:
-    """Return the calls of a step: compare, merge, again, debate, judge, stress, check or solo.
+    """Return the calls of a step: compare, merge, again, debate, argue, judge, stress, check or solo.
 
     `length` is 0 for what they use at least and 1 for at most; `judge` reads at the end, "" for nobody.
     """
@@ -51,12 +51,16 @@ def calls_of(
             )
             most = tokens_written(record.since)
             calls = [((best.provider, best.model), asked, max(one, most) if length else one)]
-        case "debate" | "stress" | "judge":
-            for _ in range({"debate": DEFAULT_COUNCIL_ROUNDS if length else 1}.get(what, 0)):
+        case "debate" | "argue" | "stress" | "judge":
+            for _ in range({"debate": DEFAULT_COUNCIL_ROUNDS if length else 1, "argue": 1}.get(what, 0)):
                 calls += [(each, asked + _OPTIONS + heard, written) for each in voters]
                 heard += one * len(voters)
             if what == "stress":
-                calls.append((_pair(outsider), asked + _OPTIONS + heard, written))
+                sceptic = next(
+                    (each for each in debate.participants if each.id == surest(record, least=True)), None
+                )
+                pair = (sceptic.provider, sceptic.model) if sceptic and not outsider else _pair(outsider)
+                calls.append((pair, asked + _OPTIONS + heard, written))
                 heard += one
             if what != "judge":
                 calls += [

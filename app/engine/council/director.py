@@ -96,7 +96,10 @@ def _debate(record: Record, council: Council, absent: Collection[str]) -> tuple[
             if not stressed and record.last(CouncilPart.TURN, one, number=number) is None
         ]
         if stressed and record.last(CouncilPart.CHECK, number=number) is None:
-            due = [CouncilStep(CouncilPart.CHECK, number=number, model=council.outsider)]
+            sceptic = council.outsider or model_of(
+                record.debate, surest(record, number=number - 1, least=True)
+            )
+            due = [CouncilStep(CouncilPart.CHECK, number=number, model=sceptic)]
         if due:
             return tuple(due)
         last = number == council.rounds

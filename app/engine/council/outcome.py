@@ -71,7 +71,8 @@ class CouncilOutcome:
     debate ended: agreed, still (nobody moved) or rounds, "" where there was none. `degraded` says what the result lacks:
     answers, differences (the call that compares), ballots, judge (then `failure` is why), or second_reading.
     `claims` are those that the judge found in the debate, `cruxes` those on which the headline turns, and `unsupported` the
-    ids of the statements that give out something as a fact and do not support it. `names_visible` says that the question or its files name a participant.
+    ids of the statements that give out something as a fact and do not support it. `unread` are those whose
+    ballot could not be read: what they said in their last turn counts, if they said it. `names_visible` says that the question or its files name a participant.
     """
 
     state: str
@@ -95,6 +96,7 @@ class CouncilOutcome:
     claims: tuple[Claim, ...] = ()
     cruxes: tuple[Claim, ...] = ()
     unsupported: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
 
 
 IN_FULL = 2
@@ -122,6 +124,10 @@ def outcome(debate: Debate, messages: Sequence[Message]) -> CouncilOutcome:
     headline = leaders[0] if len(leaders) == 1 else choice if choice in leaders else ""
     families = {family_of(one.model) for one in debate.participants}
     state, against = state_of(before, after, headline, choice, len(families), unstable=unstable)
+    unread = tuple(one for one in record.openings() if record.rounds and record.unread(one, record.rounds))
+    if unread and state in (State.SETTLED, State.AGREED_ONE_FAMILY):
+        # Where a ballot could not be read, nobody knows that all agree.
+        state = State.LEANING
     answered = len(record.openings())
     judge = readings[0].judge if readings else ""
     text, cites = best_case(readings, headline)
@@ -142,7 +148,7 @@ def outcome(debate: Debate, messages: Sequence[Message]) -> CouncilOutcome:
         and record.grouped,
         "ballots": bool(record.rounds)
         and any(one not in after.missing for one in everybody)
-        and bool(after.missing),
+        and bool(after.missing or unread),
         "judge": bool(failure),
         "second_reading": len(readings) == 1,
     }
@@ -168,6 +174,7 @@ def outcome(debate: Debate, messages: Sequence[Message]) -> CouncilOutcome:
         claims=read.claims if read else (),
         cruxes=tuple(cruxes(read, list(record.openings()), sides)) if read else (),
         unsupported=_unsupported(record, readings),
+        unread=unread,
     )
 
 
@@ -264,11 +271,14 @@ def _left_for(record: Record, who: str, option: str) -> tuple[str, ...]:
     return ()
 
 
-def surest(record: Record, holders: Sequence[str] | None = None) -> str:
-    """Return who is the surest of some, or of all by their first answers; "" where there is nobody."""
-    number = record.rounds if holders is not None else 0
+def surest(
+    record: Record, holders: Sequence[str] | None = None, *, number: int | None = None, least: bool = False
+) -> str:
+    """Return who is the surest, or the `least` sure, of some after a round, or of all by their first answers; "" for nobody."""
+    if number is None:
+        number = record.rounds if holders is not None else 0
     among = record.openings() if holders is None else [one for one in holders if one in record.openings()]
-    return max(among, key=lambda who: _sureness(record, who, number), default="")
+    return (min if least else max)(among, key=lambda who: _sureness(record, who, number), default="")
 
 
 def last_words(record: Record, who: str) -> tuple[str, tuple[str, ...]]:

@@ -162,8 +162,20 @@ class Record:
         for number in range(1, before):
             turns = [self.last(CouncilPart.TURN, one, number=number) for one in openings]
             turns.append(self.last(CouncilPart.CHECK, number=number))
+            if again := self.argued(number + 1):
+                # What the minority wrote is read by all who argue its view again.
+                turns += [
+                    self.last(CouncilPart.DISSENT, one, number=number)
+                    for one in openings
+                    if self.vote(one, number).choice == again
+                ]
             found += [one for one in turns if one is not None and one.state == MessageState.DONE]
         return found
+
+    def argued(self, number: int) -> str:
+        """Return the option that the user wants argued again in a round, "" for none."""
+        asked = self.last(CouncilPart.ARGUE, number=number)
+        return self.standing(str((asked.data or {}).get("option", ""))) if asked is not None else ""
 
     def cast(self, who: str, number: int) -> list[Message]:
         """Return a participant's ballots of a round that ended, in order: one that could not be read is asked for again."""
@@ -223,10 +235,20 @@ class Record:
         """Say whether a round moved nobody, or all agree; a blank is never stable."""
         voters = self.voters()
         now = [self.vote(one, number) for one in voters]
+        if any(self.unread(one, number) for one in voters):
+            return False
         if not all(one.round == number and one.choice for one in now):
             return False
-        before = [self.vote(one, number - 1).choice for one in voters]
-        return before == [one.choice for one in now] or len({one.choice for one in now}) == 1
+        before = [self.vote(one, number - 1) for one in voters]
+        still = all(
+            was.round == number - 1 and was.choice == one.choice for was, one in zip(before, now, strict=True)
+        )
+        return still or len({one.choice for one in now}) == 1
+
+    def unread(self, who: str, number: int) -> bool:
+        """Say whether a participant was asked to vote after a round, and no ballot of it could be read."""
+        cast = self.cast(who, number)
+        return bool(cast) and not any((one.data or {}).get("choice") for one in cast)
 
     def options(self, before: int | None = None, cast: int | None = None) -> tuple[Option, ...]:
         """Return what can be held: as the user wrote it last, else by the differences, else by the short answers.

@@ -117,11 +117,12 @@ def differences_request(
 
 @dataclass(frozen=True, slots=True)
 class ReaderView:
-    """What one reader sees of a debate: the statements in order, and the options in an order of its own."""
+    """What one reader sees of a debate: the statements in order, the options in an order of its own, and which is argued `again`."""
 
     statements: tuple[Message, ...] = ()
     options: tuple[Option, ...] = ()
     letters: Mapping[str, str] = field(default_factory=dict)
+    again: str = ""
 
 
 def turn_request(
@@ -162,6 +163,7 @@ def view_of(
         tuple(statements),
         tuple(options),
         dict(zip(people, LETTERS, strict=False)),
+        "" if ballot else record.argued(number),
     )
 
 
@@ -216,6 +218,8 @@ def argued_text(
         f"{letter}: {without_names(one.text, debate, view.letters)}"
         for letter, one in zip(LETTERS, view.options, strict=False)
     )
+    again = [letter for letter, one in zip(LETTERS, view.options, strict=False) if one.id == view.again]
+    options += "".join(f"\n\n{lines['again'].format(letter=letter)}" for letter in again)
     return prompts.text(
         debate.language,
         prompt,

@@ -79,6 +79,12 @@ def sides_of(claim: Claim, names: Mapping[str, str], words: Words, *, question: 
     return " · ".join(words(f"council.{key}", names=text) for key, text in said.items() if text)
 
 
+def unread_lines(result: CouncilOutcome, names: Mapping[str, str], words: Words) -> list[str]:
+    """Return whose last turn counts, because the ballot could not be read."""
+    who = [names.get(one, "") for one in result.unread if one not in result.after.missing]
+    return [words("council.from_turn", names=", ".join(who))] if who else []
+
+
 def verdict_parts(
     session: DebateSession, messages: Sequence[Message], words: Words
 ) -> list[tuple[str, list[str]]]:
@@ -100,7 +106,8 @@ def verdict_parts(
     lines += filter(None, (judge_line(result, letters, words),))
     if "ballots" in result.degraded:
         missing = ", ".join(names.get(one, "") for one in result.after.missing)
-        lines.append(words("council.missing", names=missing))
+        lines += [words("council.missing", names=missing)] if missing else []
+        lines += unread_lines(result, names, words)
     parts = [(words(f"council.state.{result.state}"), lines)]
     first = {one.participant: one for one in record.ballots()}
     votes = []

@@ -39,6 +39,7 @@ class CouncilController(Controller):
         page.prices_wanted.connect(lambda pairs: self._tasks.start("council prices", self._ask_prices(pairs)))
         self._run(page.debate_requested, councils.debate)
         self._run(page.more_requested, self._more)
+        self._run(page.argue_requested, councils.argue)
         self._run(page.retry_requested, councils.retry)
         self._run(page.use_requested, councils.choose)
         self._run(page.options_chosen, councils.edit_options)

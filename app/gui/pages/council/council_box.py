@@ -29,7 +29,7 @@ from app.gui.widgets.label import Paragraph, plain_tip
 from app.gui.widgets.wording import named, say
 
 SIDE_BY_SIDE = 980
-STEPS = ("compare", "merge", "again", "debate", "solo", "check", "stress")
+STEPS = ("compare", "merge", "again", "debate", "argue", "solo", "check", "stress")
 TONES = {State.SETTLED: "ok", State.AGREED_ONE_FAMILY: "warn", State.LEANING: "accent"}
 
 
@@ -164,7 +164,8 @@ def prices_of(
     """Return the prices of all steps, and the models whose price has not been looked up yet."""
     estimates = {step: councils.estimate(session, messages, step) for step in STEPS}
     prices = {
-        step: price_text(words, one, most=step in ("debate", "stress")) for step, one in estimates.items()
+        step: price_text(words, one, most=step in ("debate", "argue", "stress"))
+        for step, one in estimates.items()
     }
     return prices, tuple(dict.fromkeys(chain.from_iterable(one.unasked for one in estimates.values())))
 

@@ -61,6 +61,7 @@ class CouncilPage(ConversationView):
     merge_requested = Signal(str)
     debate_requested = Signal(str, int, str)
     more_requested = Signal(str, str)
+    argue_requested = Signal(str, str)
     prices_wanted = Signal(object)
     retry_requested = Signal(str, str)
     use_requested = Signal(str, str)
@@ -406,6 +407,7 @@ class CouncilPage(ConversationView):
         for page in (self.claims, self.verdict):
             page.cite_requested.connect(self._on_cite)
         self.verdict.wanted.connect(lambda what: self.more_requested.emit(self.session_id, what))
+        self.verdict.argue_requested.connect(lambda one: self.argue_requested.emit(self.session_id, one))
         self.glance.edit_requested.connect(self._on_edit)
         self.finder = ColumnFinder(self.find_bar, self._searched, self._into_sight)
         columns.found.connect(self.finder.on_found)

@@ -1,6 +1,7 @@
 """The verdict of a council: what leads and how it came to that, what the minority holds, what the answer turns on."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPaintEvent, QResizeEvent
@@ -9,7 +10,7 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QWidget
 from app.core.session import Point
 from app.engine.council.outcome import State, View, in_full, moved_by
 from app.engine.council.reading import NEITHER
-from app.engine.council.words import judge_line, lettered, verdict_parts, view_line
+from app.engine.council.words import judge_line, lettered, unread_lines, verdict_parts, view_line
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.pages.council.claims_page import ClaimRow
@@ -19,8 +20,8 @@ from app.gui.pages.council.worth_card import Judged, WorthCard
 from app.gui.panels.debate.cited_text import Cite, CitedText
 from app.gui.widgets.badge import Avatar, Chip
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
-from app.gui.widgets.controls import icon_button, scrolling
-from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label
+from app.gui.widgets.controls import button, icon_button, scrolling
+from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, plain_tip
 from app.gui.widgets.wording import named, say
 
 SIDE_BY_SIDE = 820
@@ -50,10 +51,11 @@ class TallyBar(QWidget):
 
 
 class VerdictPage(QWidget):
-    """Shows a verdict; emits cite_requested(message id), and for its buttons wanted(solo, check or stress)."""
+    """Shows a verdict; emits cite_requested(message id), argue_requested(option id), and wanted(solo, check or stress)."""
 
     cite_requested = Signal(str)
     wanted = Signal(str)
+    argue_requested = Signal(str)
 
     def __init__(self, language: Language, look: Look) -> None:
         super().__init__()
@@ -119,6 +121,7 @@ class VerdictPage(QWidget):
         if result.after.missing and record.rounds:
             names = ", ".join(judged.people[one].name for one in result.after.missing)
             lacks.append(words("council.missing", names=names))
+        lacks += unread_lines(result, {who: one.name for who, one in judged.people.items()}, words)
         if result.failure:
             lacks.append(judge_line(result, {}, words))
         elif not result.judge:
@@ -203,9 +206,15 @@ class VerdictPage(QWidget):
             text.show_points([Point(text=" ".join(view.text.split()), cites=view.cites[-1:])], self._cite)
             text.cite_requested.connect(self.cite_requested)
             parts.append(hbox((text, 1)))
-            if view.right_if:
-                right = words("council.right_if", text=view.right_if)
-                parts.append(hbox((Paragraph("hint", text=right), 1)))
+            right = words("council.right_if", text=view.right_if) if view.right_if else ""
+            again = button(
+                "", f"council_argue_{view.option}", partial(self.argue_requested.emit, view.option)
+            )
+            again.setText(f"{words('council.argue')}  {judged.prices.get('argue', '')}".strip())
+            again.setEnabled("argue" in judged.prices)
+            again.setToolTip(plain_tip(words("council.argue.hint")))
+            again.setAccessibleDescription(line.text())
+            parts.append(hbox((Paragraph("hint", text=right), 1), again, spacing=10))
         return vbox(*parts, spacing=6)
 
     def _cruxes(self, judged: Judged) -> QFrame | None:

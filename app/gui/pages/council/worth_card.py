@@ -89,7 +89,7 @@ class WorthCard(QFrame):
             made = button("", f"council_{what}", partial(self.wanted.emit, what))
             made.dress(look, icon, "text_2")
             made.setText(f"{words(f'council.{what}')}  {judged.prices.get(what, '')}".strip())
-            missing = what != "solo" and not judged.outsider
+            missing = what == "check" and not judged.outsider
             made.setEnabled(not missing and what in judged.prices)
             tip = words("error.council_no_outsider") if missing else words(f"council.{what}.hint")
             made.setToolTip(plain_tip(tip))
