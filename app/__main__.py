@@ -8,7 +8,14 @@ import sys
 from pathlib import Path
 
 BAD_INPUT = 2
-CHILD_PROGRAMS = ("--model-host", "--embedded-server", "--tool-host", "--file-reader", "--model-fetch")
+CHILD_PROGRAMS = (
+    "--model-host",
+    "--embedded-server",
+    "--tool-host",
+    "--agent-host",
+    "--file-reader",
+    "--model-fetch",
+)
 
 
 def main() -> int:
@@ -82,6 +89,10 @@ def _child_program(name: str) -> int:
         from app.tools.tool_host.__main__ import main as tool_host
 
         return tool_host()
+    if name == "--agent-host":
+        from app.providers.agent_host.__main__ import main as agent_host
+
+        return agent_host()
     if name == "--file-reader":
         from app.files.file_reader.__main__ import main as file_reader
 

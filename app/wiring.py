@@ -19,9 +19,10 @@ from app.engine.prompts import Prompts
 from app.engine.providers import key_place, provider_of, unreadable_place
 from app.files.reader import FileReaders
 from app.markdown_page import as_html
+from app.providers.all_models import AllModels
+from app.providers.external_agents import ExternalAgents
 from app.providers.fact_book import FactBook
 from app.providers.model_file import find_model
-from app.providers.remote import RemoteModels
 from app.storage.access import WriterLock, check_owner, make_private
 from app.storage.documents import JsonDocuments
 from app.storage.drafts import DraftFolder
@@ -47,7 +48,7 @@ class Moot:
     store: JsonLogStore
     documents: JsonDocuments
     secrets: KeyringSecrets
-    models: RemoteModels
+    models: AllModels
     tools: Toolbox
     lock: WriterLock | None
     bus: EventBus
@@ -128,7 +129,16 @@ async def _open(paths: DataPaths, lock: WriterLock | None, language: str, catalo
         config = provider_of(documents, provider_id)
         return secrets.get(key_place(config), config.kind) if config is not None else None
 
-    models = RemoteModels(
+    agents = ExternalAgents(
+        allowed=lambda config: config.fingerprint in documents.consents(),
+        folder=paths.root / "agents",
+        redact=secrets.redact,
+        log_dir=paths.logs,
+    )
+    if lock is not None:
+        await agents.end_left()
+    models = AllModels(
+        agents=agents,
         providers=functools.partial(provider_of, documents),
         key=key_of,
         unreadable=functools.partial(unreadable_place, documents),

@@ -10,6 +10,7 @@ from pathlib import Path
 MODEL_HOST = "app.providers.model_host"
 EMBEDDED_SERVER = "app.providers.embedded_server"
 TOOL_HOST = "app.tools.tool_host"
+AGENT_HOST = "app.providers.agent_host"
 FILE_READER = "app.files.file_reader"
 MODEL_FETCH = "app.providers.model_fetch"
 
@@ -69,7 +70,7 @@ def own_environment() -> dict[str, str]:
 
 
 def child_command(program: str) -> list[str]:
-    """Return the command that runs MODEL_HOST, EMBEDDED_SERVER, TOOL_HOST, FILE_READER or MODEL_FETCH."""
+    """Return the command that runs MODEL_HOST, EMBEDDED_SERVER, TOOL_HOST, AGENT_HOST, FILE_READER or MODEL_FETCH."""
     if getattr(sys, "frozen", False):
         return [sys.executable, "--" + program.rpartition(".")[2].replace("_", "-")]
     return [sys.executable, "-m", program]

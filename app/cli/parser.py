@@ -68,6 +68,7 @@ class CommandName(StrEnum):
     DOCTOR = "doctor"
     USAGE = "usage"
     SERVERS = "servers"
+    AGENTS = "agents"
     KEYS = "keys"
     MODELS = "models"
 
@@ -89,7 +90,7 @@ class Action(StrEnum):
 
 
 # These have actions; without one, and with `list`, they change nothing.
-DIVIDED = (CommandName.SERVERS, CommandName.KEYS, CommandName.MODELS)
+DIVIDED = (CommandName.SERVERS, CommandName.AGENTS, CommandName.KEYS, CommandName.MODELS)
 _READING = frozenset(
     (
         *DIVIDED,
@@ -427,22 +428,23 @@ def _parser(texts: Texts) -> _Parser:
     for name in (CommandName.PROVIDERS, CommandName.USAGE, CommandName.DOCTOR):
         command(name)
 
-    def divided(name: CommandName, *actions: tuple[Action, str]) -> dict[Action, _Parser]:
-        """Add a command whose second word is `list` or one of the actions, each with the name of its argument."""
+    def divided(name: CommandName, *actions: tuple[Action, str], agreed: Sequence[Action] = ()) -> None:
+        """Add a command whose second word is `list` or one of the actions; those `agreed` take --yes."""
         parts = command(name).add_subparsers(
             dest="action", metavar="ACTION", parser_class=_Parser, help=texts("cli.help.what")
         )
-        added: dict[Action, _Parser] = {}
         for action, argument in ((Action.LIST, ""), *actions):
-            added[action] = add_command(parts, action.value, f"{name}.{action}")
+            part = add_command(parts, action.value, f"{name}.{action}")
             if argument:
-                add(added[action], "name", text=f"{name}.name", metavar=argument)
-        return added
+                add(part, "name", text=f"{name}.name", metavar=argument)
+            if action in agreed:
+                add(part, "--yes", text="agree", action="store_true")
 
-    servers = divided(CommandName.SERVERS, (Action.ALLOW, "NAME"), (Action.DENY, "NAME"))
+    divided(CommandName.SERVERS, (Action.ALLOW, "NAME"), (Action.DENY, "NAME"), agreed=(Action.ALLOW,))
+    on_agents = ((Action.ADD, "PROGRAM"), (Action.ALLOW, "ID"), (Action.DENY, "ID"), (Action.CHECK, "ID"))
+    divided(CommandName.AGENTS, *on_agents, agreed=(Action.ADD, Action.ALLOW))
     divided(CommandName.KEYS, (Action.SET, "PROVIDER"), (Action.REMOVE, "PROVIDER"))
     on_id = [(action, "ID") for action in (Action.GET, Action.REMOVE, Action.CHECK, Action.ALLOW)]
-    models = divided(CommandName.MODELS, *on_id, (Action.ADD, "FILE"))
-    for part in (servers[Action.ALLOW], models[Action.GET], models[Action.REMOVE], models[Action.ALLOW]):
-        add(part, "--yes", text="agree", action="store_true")
+    agreed = (Action.GET, Action.REMOVE, Action.ALLOW)
+    divided(CommandName.MODELS, *on_id, (Action.ADD, "FILE"), agreed=agreed)
     return parser

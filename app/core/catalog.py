@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from app.core.external_agents import DEFAULT_MODEL
 from app.core.presets import PRESETS
 from app.core.provider import ProviderStatus
 from app.core.provider_kind import ProviderKind, RequestForm
@@ -19,6 +20,8 @@ EMBEDDED_BYTES = 98_362_432
 EMBEDDED_WINDOW = 8_192
 # Models that were downloaded to this computer; each runs in a llama.cpp server that Moot starts.
 LOCAL = "local"
+# External agents: programs that the user has, which ask models themselves.
+PROGRAM = "program"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +123,19 @@ USUAL: tuple[ProviderKind, ...] = (
     ),
 )
 
-KINDS: tuple[ProviderKind, ...] = (*USUAL, *PRESETS)
+EXTERNAL_AGENT = ProviderKind(
+    kind=PROGRAM,
+    label="External agent",
+    voice="Agent",
+    route="",
+    base_url="",
+    models=(DEFAULT_MODEL,),
+    needs_key=False,
+    images=False,
+    calls_at_once=3,
+)
+
+KINDS: tuple[ProviderKind, ...] = (*USUAL, *PRESETS, EXTERNAL_AGENT)
 
 EMBEDDED_VOICES: tuple[str, ...] = ("Ada", "Ben", "Cleo")
 

@@ -70,6 +70,11 @@ class FailureKind(StrEnum):
     BUDGET_MONTH = "budget_month"
     REDIRECTED = "redirected"
     PROVIDER_UNREADABLE = "provider_unreadable"
+    AGENT_NOT_ALLOWED = "agent_not_allowed"
+    AGENT_MISSING = "agent_missing"
+    AGENT_LOGIN = "agent_login"
+    AGENT_DIFFERS = "agent_differs"
+    AGENT_ACTED = "agent_acted"
 
 
 class ProviderError(MootError):

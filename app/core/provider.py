@@ -3,6 +3,8 @@
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from hashlib import sha256
+from json import dumps
 from typing import Protocol
 
 from app.core.local_models import LocalModel, LocalModelFiles
@@ -36,7 +38,8 @@ class ProviderConfig:
     """One entry of `providers.json`; `kind` is a row of the catalogue, `models` the user's own list.
 
     `window` is how many tokens a request to its models may have, as the user says; 0 leaves it to what is known. `windows`
-    says the same of single models, by name.
+    says the same of single models, by name. Of a program, `command` with its `args` is what runs, `env` are names of variables that it
+    gets from Moot's environment, and `recipe` names how it is kept from using tools (`core.external_agents`).
     """
 
     id: str
@@ -47,6 +50,16 @@ class ProviderConfig:
     enabled: bool = True
     window: int = 0
     windows: dict[str, int] = field(default_factory=dict)
+    command: str = ""
+    args: tuple[str, ...] = ()
+    env: tuple[str, ...] = ()
+    recipe: str = ""
+
+    @property
+    def fingerprint(self) -> str:
+        """What the consent to run a program is bound to."""
+        bound = ["program", self.command, list(self.args), sorted(self.env), self.recipe]
+        return sha256(dumps(bound).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -238,6 +251,10 @@ class Models(Protocol):
 
     async def list_models(self, provider: str) -> TestResult:
         """Fetch a provider's list of models; makes no call of a model."""
+        ...
+
+    async def found_agents(self) -> Mapping[str, str]:
+        """Look for the known external agents; return the files of those that are installed, by recipe. Runs none of them."""
         ...
 
     async def local_servers(self) -> tuple[FoundServer, ...]:

@@ -2,13 +2,16 @@
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+import shlex
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import PurePath
 from urllib.parse import urlsplit
 
-from app.core.catalog import EMBEDDED, chat_models, provider_kind
+from app.core.catalog import EMBEDDED, PROGRAM, chat_models, provider_kind
 from app.core.errors import BadInput, NotFound
 from app.core.events import utc_now
+from app.core.external_agents import recipe_of
 from app.core.model_facts import ModelFacts
 from app.core.provider import (
     FoundServer,
@@ -82,12 +85,9 @@ class Connections:
         for status in self._providers():
             if status.config.kind == kind and status.base_url and _place(status.base_url) == here:
                 return replace(status.config, models=models or status.config.models, enabled=True)
-        taken = {config.id for config in configured(self._documents)}
         stem = _NOT_OF_AN_ID.sub("-", (label or kind).lower()).strip("-")[:40] or "server"
-        names = (stem, *(f"{stem}-{number}" for number in range(2, 1_000)))
-        free = next(name for name in names if name not in taken)
         return check_provider(
-            ProviderConfig(id=free, kind=kind, label=label, base_url=address, models=models)
+            ProviderConfig(id=self._free_id(stem), kind=kind, label=label, base_url=address, models=models)
         )
 
     async def use(self, server: FoundServer) -> ProviderConfig:
@@ -206,6 +206,60 @@ class Connections:
         if config.kind == EMBEDDED:
             raise BadInput("last_model")
         await self._save(replace(config, models=models))
+
+    async def found_agents(self) -> Mapping[str, str]:
+        """Look for the known external agents; return the files of those that are installed, by recipe."""
+        return await self._models.found_agents()
+
+    def agent_draft(self, line: str) -> ProviderConfig:
+        """Return an external agent as it would be added: by the name of its recipe, or with a command line.
+
+        One that is configured already is returned as it is. Raises BadInput.
+        """
+        recipe = recipe_of(line.strip())
+        try:
+            words = [recipe.executable, *recipe.args] if recipe.executable else shlex.split(line)
+        except ValueError as error:
+            raise BadInput("server_line_unreadable", detail=str(error)) from error
+        if not words:
+            raise BadInput("agent_command_empty")
+        command, args = words[0], tuple(words[1:])
+        for config in configured(self._documents):
+            if (config.kind, config.command, config.args) == (PROGRAM, command, args):
+                return config
+        label = recipe.label if recipe.executable else PurePath(command).stem
+        stem = _NOT_OF_AN_ID.sub("-", label.lower()).strip("-")[:40] or "agent"
+        return check_provider(
+            ProviderConfig(
+                id=self._free_id(stem),
+                kind=PROGRAM,
+                label=label,
+                command=command,
+                args=args,
+                recipe=recipe.name,
+            )
+        )
+
+    async def allow_agent(self, shown: ProviderConfig) -> None:
+        """Save an external agent as it was shown, and allow its program to run.
+
+        Raises BadInput where it has changed since it was shown, StorageError.
+        """
+        known = provider_of(self._documents, shown.id)
+        if known is not None and known.fingerprint != shown.fingerprint:
+            raise BadInput("server_changed", name=shown.label or shown.id)
+        await self._documents.save_consents(self._documents.consents() | {shown.fingerprint})
+        await self._save(replace(shown, enabled=True))
+
+    async def deny_agent(self, provider_id: str) -> None:
+        """Withdraw the consent to run a program. Raises NotFound, StorageError."""
+        consents = self._documents.consents() - {self._config(provider_id).fingerprint}
+        await self._documents.save_consents(frozenset(consents))
+
+    def _free_id(self, stem: str) -> str:
+        taken = {config.id for config in configured(self._documents)}
+        names = (stem, *(f"{stem}-{number}" for number in range(2, 1_000)))
+        return next(name for name in names if name not in taken)
 
     async def _keep_list(self, provider_id: str, models: Iterable[str]) -> None:
         known = {config.id for config in configured(self._documents)}

@@ -71,7 +71,6 @@ from app.engine.providers import (
     key_place,
     provider_of,
     status_of,
-    unreadable_place,
 )
 from app.engine.runner import Run
 from app.engine.servers import Servers
@@ -335,9 +334,7 @@ class Engine:
         """Return every provider with what it lacks."""
         problem = self._embedded_problem()
         return [
-            status_of(
-                config, self._secrets, problem, self._silent, unreadable_place(self._documents, config.id)
-            )
+            status_of(config, self._secrets, problem, self._silent, self._documents)
             for config in configured(self._documents)
         ]
 

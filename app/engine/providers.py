@@ -7,7 +7,7 @@ from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from app.core.catalog import EMBEDDED, KINDS, provider_kind
+from app.core.catalog import EMBEDDED, KINDS, PROGRAM, provider_kind
 from app.core.errors import BadInput, FailureKind, NotFound, StorageError
 from app.core.events import Event, EventBus, KeysChanged, Notice
 from app.core.provider import ProviderConfig, ProviderStatus
@@ -26,6 +26,7 @@ class ProviderProblem(StrEnum):
     NO_ADDRESS = "no_address"
     NO_MODEL = "no_model"
     NO_SERVER = "no_server"
+    NOT_ALLOWED = "not_allowed"
     UNKNOWN_KIND = "unknown_kind"
     UNREADABLE = "unreadable"
 
@@ -67,13 +68,15 @@ def status_of(
     secrets: Secrets,
     embedded_problem: str,
     silent: frozenset[str] = frozenset(),
-    place: str = "",
+    documents: Documents | None = None,
 ) -> ProviderStatus:
     """Return a provider with its address, models, the source of its key and what it lacks.
 
-    `silent` are the ids of the local servers that did not answer the last time; `place` is where its entry cannot be read.
+    `silent` are the ids of the local servers that did not answer the last time; `documents` say whether its entry can
+    be read, and whether the user allowed its program to run.
     """
     kind = provider_kind(config.kind)
+    place = unreadable_place(documents, config.id) if documents is not None else ""
     models = config.models or (kind.models if kind else ())
     base_url = config.base_url or (kind.base_url if kind else "")
     key_source = secrets.source(key_place(config), config.kind)
@@ -90,6 +93,9 @@ def status_of(
     elif needs_key and not key_source:
         unread = secrets.unread.get(key_place(config))
         problem = f"keyring_{unread}" if unread else ProviderProblem.NO_KEY
+    elif kind.kind == PROGRAM:
+        allowed = documents is not None and config.fingerprint in documents.consents()
+        problem = "" if allowed else ProviderProblem.NOT_ALLOWED
     elif not base_url and not kind.in_moot:
         problem = ProviderProblem.NO_ADDRESS
     elif not models:
@@ -137,6 +143,8 @@ def check_provider(config: ProviderConfig) -> ProviderConfig:
         raise BadInput("provider_id_invalid", provider=config.id)
     if provider_kind(config.kind) is None:
         raise BadInput("provider_kind_unknown", kind=config.kind, kinds=", ".join(row.kind for row in KINDS))
+    if config.kind == PROGRAM and not config.command.strip():
+        raise BadInput("agent_command_empty")
     if config.base_url:
         check_base_url(config.base_url)
     return config

@@ -5,11 +5,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from app.children.commands import kill_group
 from app.children.host_client import HostClient, HostProcess, Line
 from app.children.processes import TOOL_HOST
 from app.core.ids import new_id
 from app.core.tool import ServerProblem, ToolError
-from app.tools.tool_host.server_processes import kill_group
 
 Ask = Callable[[Mapping[str, Any]], Awaitable[str | None]]
 

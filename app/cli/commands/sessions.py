@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from app.cli.command_run import CommandRun
-from app.cli.commands import bench, chats, councils, debates, models, providers, servers, stored_data
+from app.cli.commands import agents, bench, chats, councils, debates, models, providers, servers, stored_data
 from app.cli.exit_status import OK, Interrupt
 from app.cli.parser import DIVIDED, Action, Arguments, CommandName
 from app.cli.printing.lines import json_line, last_line, load_texts
@@ -114,6 +114,11 @@ _DIVIDED: dict[tuple[str, str], Callable[[CommandRun], Awaitable[int]]] = {
     (CommandName.SERVERS, Action.LIST): servers.list_servers,
     (CommandName.SERVERS, Action.ALLOW): servers.allow_server,
     (CommandName.SERVERS, Action.DENY): servers.deny_server,
+    (CommandName.AGENTS, Action.LIST): agents.list_agents,
+    (CommandName.AGENTS, Action.ADD): agents.add_agent,
+    (CommandName.AGENTS, Action.ALLOW): agents.allow_agent,
+    (CommandName.AGENTS, Action.DENY): agents.deny_agent,
+    (CommandName.AGENTS, Action.CHECK): agents.check_agent,
     (CommandName.KEYS, Action.LIST): providers.list_keys,
     (CommandName.KEYS, Action.SET): providers.set_key,
     (CommandName.KEYS, Action.REMOVE): providers.remove_key,

@@ -18,10 +18,11 @@ from mcp.os.win32 import utilities as windows
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCNotification, JSONRPCRequest, jsonrpc_message_adapter
 
+from app.children.commands import end_group, kill_group
 from app.children.pipes import Lines
 from app.core.tool import ServerProblem
 from app.tools.tool_host.mcp_log import ServerLog
-from app.tools.tool_host.server_processes import add_group, end_group, kill_group, remove_group
+from app.tools.tool_host.server_processes import add_group, remove_group
 
 if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams

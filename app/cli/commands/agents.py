@@ -1,0 +1,108 @@
+"""`moot agents`: lists external agents, adds, tries and allows one, or withdraws that."""
+
+import shlex
+
+from app.cli.command_run import CommandRun
+from app.cli.exit_status import FAULT, OK, PAUSED_OR_STOPPED
+from app.cli.printing.lines import one_line, provider_state
+from app.core.catalog import PROGRAM
+from app.core.errors import FailureKind, NotFound
+from app.core.external_agents import RECIPES, recipe_of
+from app.core.provider import ProviderConfig, ProviderStatus
+from app.core.text import exact
+
+
+async def list_agents(run: CommandRun) -> int:
+    """Print the external agents with their state, and the known programs with where they are, without starting any."""
+    added = [one for one in run.moot.engine.providers() if one.config.kind == PROGRAM]
+    found = await run.moot.engine.connections.found_agents()
+    lines = [
+        f"{one.config.id}  {exact(one.label)}  {provider_state(one, run.texts)}  {_command_line(one.config)}"
+        for one in added
+    ]
+    lines += [
+        run.texts("cli.agents.found", name=one.name, label=one.label, file=exact(found[one.name]))
+        if one.name in found
+        else run.texts("cli.agents.missing", name=one.name, label=one.label, command=one.install)
+        for one in RECIPES
+    ]
+    records = {
+        "added": [_fields(one) for one in added],
+        "known": [{"name": one.name, "label": one.label, "file": found.get(one.name)} for one in RECIPES],
+    }
+    return await run.answer(records, "".join(f"{one_line(line)}\n" for line in lines))
+
+
+async def add_agent(run: CommandRun) -> int:
+    """Show exactly what would run, and add it if the user agrees."""
+    return await _allow(run, run.moot.engine.connections.agent_draft(run.arguments.name))
+
+
+async def allow_agent(run: CommandRun) -> int:
+    """Show exactly what would run, and allow it if the user agrees."""
+    return await _allow(run, _agent(run).config)
+
+
+async def _allow(run: CommandRun, shown: ProviderConfig) -> int:
+    words = run.texts
+    if not run.arguments.json:
+        lines = [words("consent.command"), f"  {_command_line(shown)}", words("agent.truth")]
+        if recipe_of(shown.recipe) not in RECIPES:
+            lines.append(words("agent.no_recipe"))
+        await run.out.write("".join(f"{line}\n" for line in lines))
+    if not await run.confirm(words("cli.agents.allow")):
+        return PAUSED_OR_STOPPED
+    await run.moot.engine.connections.allow_agent(shown)
+    [status] = [one for one in run.moot.engine.providers() if one.config.id == shown.id]
+    text = words("cli.agents.allowed", name=exact(status.label), id=shown.id)
+    return await run.answer(_fields(status), f"{one_line(text)}\n")
+
+
+async def deny_agent(run: CommandRun) -> int:
+    """Withdraw the consent to run an external agent."""
+    await run.moot.engine.connections.deny_agent(_agent(run).config.id)
+    status = _agent(run)
+    text = run.texts("cli.servers.denied", name=exact(status.label))
+    return await run.answer(_fields(status), f"{one_line(text)}\n")
+
+
+async def check_agent(run: CommandRun) -> int:
+    """Start an external agent and open a session, which costs no tokens."""
+    status, words = _agent(run), run.texts
+    result = await run.moot.engine.test_provider(status.config.id)
+    if result.ok:
+        names = ", ".join(map(exact, result.models)) or exact(result.model) or "–"
+        text = words("provider.test.ok", seconds=f"{result.seconds:.1f}", models=names)
+    else:
+        reason = words(f"failure.{result.failure}")
+        text = words("provider.test.detail", reason=reason, detail=result.detail) if result.detail else reason
+        recipe = recipe_of(status.config.recipe)
+        if result.failure == FailureKind.AGENT_LOGIN and recipe.login:
+            text += " " + words("cli.agents.login", command=recipe.login)
+    record = {**_fields(status), "ok": result.ok, "failure": result.failure, "models": list(result.models)}
+    await run.answer(record, f"{one_line(text)}\n")
+    return OK if result.ok else FAULT
+
+
+def _agent(run: CommandRun) -> ProviderStatus:
+    """Return the external agent that was named. Raises NotFound."""
+    for one in run.moot.engine.providers():
+        if one.config.kind == PROGRAM and one.config.id == run.arguments.name:
+            return one
+    raise NotFound("provider_not_found", provider=run.moot.secrets.redact(run.arguments.name))
+
+
+def _command_line(config: ProviderConfig) -> str:
+    return exact(shlex.join([config.command, *config.args]))
+
+
+def _fields(status: ProviderStatus) -> dict[str, object]:
+    config = status.config
+    return {
+        "id": config.id,
+        "label": status.label,
+        "line": _command_line(config),
+        "recipe": config.recipe,
+        "ready": status.ready,
+        "problem": status.problem,
+    }

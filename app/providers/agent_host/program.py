@@ -1,0 +1,250 @@
+"""The process of an external agent, and JSON-RPC 2.0 with it: one message a line on its standard input and output.
+
+What it sends is not trusted: unknown messages are ignored, and a program that floods is ended.
+"""
+
+import asyncio
+import contextlib
+import json
+import sys
+from collections import deque
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from app.children import process_tree
+from app.children.commands import end_group, find_command, kill_group, search_path
+from app.children.pipes import Lines
+from app.core.errors import FailureKind, ProviderError
+
+LINE_BYTES = 8 << 20
+_GARBAGE_BYTES = 2_000_000
+_UNASKED_MESSAGES = 5_000
+_UNASKED_SECONDS = 10.0
+_ERROR_LINE_BYTES = 8_000
+_READ_BYTES = 1 << 16
+_END_SECONDS = 0.8
+_LOGIN_CODES = (-32000, 401)
+_NO_METHOD = -32601
+_DETAIL = 300
+
+Message = Mapping[str, Any]
+
+
+class AgentProgram:
+    """One running program; useless once it has ended. `on_message` gets what it sends about a session, unasked."""
+
+    def __init__(self, process: asyncio.subprocess.Process, name: str) -> None:
+        self._process = process
+        self._name = name
+        self._calls: dict[int, asyncio.Future[Message]] = {}
+        self._next = 0
+        self._garbage = 0
+        self._unasked: deque[float] = deque()
+        self._ending: asyncio.Task[None] | None = None
+        self._exited = asyncio.Event()
+        self.gone = asyncio.Event()
+        self.why = ""
+        self.known: set[process_tree.Process] = set()
+        # By session: returns false where nobody waits for what the message says.
+        self.listeners: dict[str, Callable[[Message], bool]] = {}
+        self.told: Mapping[str, Any] = {}
+        self._readers = (
+            asyncio.create_task(self._read_lines()),
+            asyncio.create_task(self._read_errors()),
+            asyncio.create_task(self._watch()),
+        )
+
+    @classmethod
+    async def start(cls, line: Mapping[str, Any]) -> "AgentProgram":
+        """Start the program of a request. Raises ProviderError where it cannot be started."""
+        path = line["env"].get("PATH") or await search_path()
+        file = await asyncio.to_thread(find_command, line["command"], line["folder"], path)
+        if file is None:
+            raise ProviderError(FailureKind.AGENT_MISSING, line["command"])
+        try:
+            process = await asyncio.create_subprocess_exec(
+                file,
+                *line["args"],
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                env={**line["env"], "PATH": path},
+                cwd=line["folder"],
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise ProviderError(FailureKind.AGENT_MISSING, f"{line['command']}: {error.strerror}") from error
+        return cls(process, line["key"])
+
+    @property
+    def pid(self) -> int:
+        """The process id."""
+        return self._process.pid
+
+    @property
+    def alive(self) -> bool:
+        """Whether requests may be sent."""
+        return not self.gone.is_set() and self._ending is None
+
+    def look(self) -> None:
+        """Note the processes of the program by now."""
+        self.known = process_tree.living(self.known)
+        if (own := process_tree.process_of(self.pid)) is not None and not self.gone.is_set():
+            self.known.add(own)
+        self.known |= process_tree.below({pid for pid, _ in self.known})
+
+    async def ask(self, method: str, params: Message, seconds: float | None = None) -> Message:
+        """Send a request and return its result. Raises ProviderError."""
+        self._next += 1
+        number, answer = self._next, asyncio.get_running_loop().create_future()
+        self._calls[number] = answer
+        try:
+            self._send({"id": number, "method": method, "params": params})
+            async with asyncio.timeout(seconds):
+                found = await answer
+        except TimeoutError:
+            raise ProviderError(FailureKind.NO_ANSWER, method) from None
+        finally:
+            self._calls.pop(number, None)
+        if (error := found.get("error")) is not None:
+            raise _refusal(error)
+        result = found.get("result")
+        return result if isinstance(result, dict) else {}
+
+    def notify(self, method: str, params: Message) -> None:
+        """Send a message that is not answered."""
+        self._send({"method": method, "params": params})
+
+    async def end(self) -> None:
+        """End the program and all that it has started; returns when nothing is left."""
+        if self._ending is None:
+            self._ending = asyncio.create_task(self._end())
+        await asyncio.shield(self._ending)
+
+    async def _end(self) -> None:
+        await asyncio.to_thread(self.look)
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        for step in (end_group, kill_group):
+            # Not process.wait(): it waits for the pipes too, which a grandchild may hold.
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_END_SECONDS):
+                    await self._exited.wait()
+            await asyncio.to_thread(self.look)
+            step(self.pid)
+        await asyncio.to_thread(process_tree.end_processes, self.known)
+        self._fail("it was ended")
+        for reader in self._readers:
+            reader.cancel()
+        await asyncio.gather(*self._readers, return_exceptions=True)
+
+    def _send(self, message: Mapping[str, object]) -> None:
+        if not self.alive:
+            raise ProviderError(FailureKind.INTERRUPTED, self.why)
+        assert self._process.stdin is not None
+        data = json.dumps({"jsonrpc": "2.0", **message}, separators=(",", ":")).encode("ascii")
+        with contextlib.suppress(OSError, RuntimeError):
+            self._process.stdin.write(data + b"\n")
+
+    async def _read_lines(self) -> None:
+        assert self._process.stdout is not None
+        lines = Lines(LINE_BYTES)
+        while data := await self._process.stdout.read(_READ_BYTES):
+            for line in lines.take(data):
+                self._take(line)
+            if lines.cut:
+                self._break(f"it sent a line of more than {LINE_BYTES >> 20} MB")
+            if self.why:
+                return
+        self._fail("it ended")
+
+    async def _watch(self) -> None:
+        """Notice the end of the process also where something that it started keeps the pipes open."""
+        while self._process.returncode is None:  # noqa: ASYNC110 - nothing else tells it
+            await asyncio.sleep(0.02)
+        self._exited.set()
+        # Its last words may still be in the pipe.
+        await asyncio.wait(self._readers[:1], timeout=_END_SECONDS)
+        self._fail("it ended")
+
+    async def _read_errors(self) -> None:
+        """Read standard error to its end: a program blocks when nobody reads it."""
+        assert self._process.stderr is not None
+        lines = Lines(_ERROR_LINE_BYTES)
+        while data := await self._process.stderr.read(_READ_BYTES):
+            for line in lines.take(data):
+                sys.stderr.write(f"{self._name}: {line.decode('utf-8', 'replace').rstrip()}\n")
+
+    def _take(self, line: bytes) -> None:
+        try:
+            message = json.loads(line)
+        except (ValueError, RecursionError):
+            message = None
+        if not isinstance(message, dict):
+            self._garbage += len(line)
+            if self._garbage > _GARBAGE_BYTES:
+                self._break(f"it sent {_GARBAGE_BYTES >> 20} MB that are no messages")
+        elif "method" not in message:
+            number = message.get("id")
+            call = self._calls.get(number) if isinstance(number, int) else None
+            if call is not None and not call.done():
+                call.set_result(message)
+            else:
+                self._count()
+        else:
+            params = message.get("params")
+            self._hear(message, params if isinstance(params, dict) else {})
+
+    def _hear(self, message: Message, params: Message) -> None:
+        listener = self.listeners.get(str(params.get("sessionId")))
+        heard = message["method"] == "session/update" and listener is not None and listener(params)
+        if not heard:
+            self._count()
+        if "id" in message and self.alive:
+            if message["method"] == "session/request_permission":
+                self._send({"id": message["id"], "result": {"outcome": _refused(params.get("options"))}})
+            else:
+                error = {"code": _NO_METHOD, "message": "Method not found"}
+                self._send({"id": message["id"], "error": error})
+
+    def _count(self) -> None:
+        """Count a message that nobody waits for, and end a program that sends too many."""
+        now = asyncio.get_running_loop().time()
+        self._unasked.append(now)
+        while self._unasked[0] < now - _UNASKED_SECONDS:
+            self._unasked.popleft()
+        if len(self._unasked) > _UNASKED_MESSAGES:
+            self._break(f"it sent {_UNASKED_MESSAGES} messages that nobody asked for")
+
+    def _break(self, why: str) -> None:
+        self.why = self.why or why
+        sys.stderr.write(f"{self._name} is ended: {why}\n")
+        self._fail(why)
+        if self._ending is None:
+            self._ending = asyncio.create_task(self._end())
+
+    def _fail(self, why: str) -> None:
+        self.why = self.why or why
+        self.gone.set()
+        for call in self._calls.values():
+            if not call.done():
+                call.set_exception(ProviderError(FailureKind.INTERRUPTED, self.why))
+                # Nobody may be waiting for it any more.
+                call.exception()
+
+
+def _refused(options: Any) -> Message:
+    """Return the answer to a request for permission: the option that refuses this once, else none."""
+    for option in options if isinstance(options, list) else ():
+        if isinstance(option, dict) and option.get("kind") == "reject_once":
+            return {"outcome": "selected", "optionId": option.get("optionId")}
+    return {"outcome": "cancelled"}
+
+
+def _refusal(error: Any) -> ProviderError:
+    found = error if isinstance(error, dict) else {}
+    data = found.get("data")
+    more = data.get("message") or data.get("details") if isinstance(data, dict) else data
+    words = [str(one) for one in (found.get("message"), more) if one]
+    kind = FailureKind.AGENT_LOGIN if found.get("code") in _LOGIN_CODES else FailureKind.SERVER
+    return ProviderError(kind, ": ".join(words)[:_DETAIL])

@@ -1,0 +1,38 @@
+"""What the tests of external agents share: their entries, and what is left of their processes."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from app.children.process_tree import below, living, process_of
+from app.core.catalog import PROGRAM
+from app.core.provider import ProviderConfig
+
+AGENT = Path(__file__).parents[1] / "wire" / "acp_agent.py"
+
+
+def tiny(does: str = "say", journal: Path | None = None, **fields: Any) -> ProviderConfig:
+    """Return the entry of a tiny agent that does something."""
+    more = (f"--journal={journal}",) if journal is not None else ()
+    values = {"id": f"agent-{does}", "label": does, "recipe": "other"} | fields
+    return ProviderConfig(
+        kind=PROGRAM, command=sys.executable, args=(str(AGENT), f"--{does}", *more), **values
+    )
+
+
+def told(journal: Path, kind: str = "") -> list[dict[str, Any]]:
+    """Return what an agent wrote into its journal."""
+    lines = journal.read_text(encoding="utf-8").splitlines() if journal.exists() else []
+    return [one for one in map(json.loads, lines) if kind in ("", one["kind"])]
+
+
+def all_below(pid: int) -> set[tuple[int, int]]:
+    """Return a living process and all that are below it."""
+    own = process_of(pid)
+    return below({pid}) | ({own} if own else set())
+
+
+def is_left(processes: set[tuple[int, int]]) -> bool:
+    """Say whether one of the processes still runs."""
+    return bool(living(processes))

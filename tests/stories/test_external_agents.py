@@ -1,0 +1,93 @@
+"""External agents in a debate: two of them and a model of an API, also where the agent, its host or Moot is killed."""
+
+import os
+import shlex
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from app.children.process_tree import living
+from tests.providers.external import AGENT, all_below, told
+from tests.stories.processes import Running, look, moot
+from tests.wire import WireServer
+from tests.wire.fixtures import wire_home, wire_servers
+
+__all__ = ["wire_home", "wire_servers"]
+
+TOPIC = "Should cities ban private cars?"
+
+
+def add(does: str, journal: Path) -> str:
+    """Add a tiny agent with the user's consent; return its id."""
+    line = shlex.join([sys.executable, str(AGENT), f"--{does}", f"--journal={journal}"])
+    done = moot("agents", "add", line, "--yes", "--json")
+    assert done.status == 0, done.err
+    return str(done.json["id"])
+
+
+def three(first: str, second: str) -> tuple[str, ...]:
+    return (
+        *("-p", f"Ann={first}/default"),
+        *("-p", f"Ben={second}/default"),
+        *("-p", "GPT=openai/openai-wire"),
+    )
+
+
+def statements(session_id: str) -> list[tuple[str, int]]:
+    shown = look("show", session_id, "--json").json
+    return [(one["author"]["name"], one["round"]) for one in shown["messages"] if one["state"] == "done"]
+
+
+ALL = [(name, number) for number in (1, 2) for name in ("Ann", "Ben", "GPT")]
+
+
+def test_two_external_agents_and_a_model_debate_to_the_end(
+    wire_home: dict[str, WireServer], tmp_path: Path
+) -> None:
+    agents = add("say", tmp_path / "ann"), add("no-ids", tmp_path / "ben")
+    done = moot("debate", TOPIC, *three(*agents), "--rounds", "2", "--json", seconds=90)
+    assert (done.status, done.err) == (0, "")
+    session_id = done.events[0]["session_id"]
+    assert statements(session_id) == ALL
+    for name, others in (("ann", "Said without ids."), ("ben", "I say this.")):
+        prompts = [one["text"] for one in told(tmp_path / name, "prompt")]
+        assert len(prompts) == 2 and TOPIC in prompts[0] and others in prompts[1]
+        pids = {one["pid"] for one in told(tmp_path / name)}
+        assert len(pids) == 1 and not any(Path(f"/proc/{pid}").exists() for pid in pids)
+    assert len(wire_home["openai"].requests) == 2
+
+
+@pytest.mark.parametrize("victim", ["agent", "host", "moot"])
+def test_a_debate_goes_on_after_a_kill_and_nothing_is_left(
+    wire_home: dict[str, WireServer], tmp_path: Path, victim: str
+) -> None:
+    journal = tmp_path / "ben"
+    agents = add("say", tmp_path / "ann"), add("orphan", journal)
+    with Running("debate", TOPIC, *three(*agents), "--rounds", "2", "--json") as running:
+        session_id = running.session_id
+        running.wait_for(lambda: bool(told(journal, "orphan")), 60)
+        [start] = told(journal, "start")
+        orphan = int(told(journal, "orphan")[0]["text"])
+        everything = all_below(running.pid)
+        assert {start["pid"], orphan} <= {pid for pid, _ in everything}
+        if victim == "moot":
+            running.kill_alone()
+            running.wait_for(lambda: not living(everything), 30)
+            running.finish(30)
+        else:
+            host = int(Path(f"/proc/{start['pid']}/stat").read_text().rpartition(")")[2].split()[1])
+            os.kill(start["pid"] if victim == "agent" else host, signal.SIGKILL)
+            running.wait_for(lambda: orphan not in {pid for pid, _ in living(everything)}, 30)
+            running.finish(90)
+    if victim == "moot":
+        assert moot("resume", session_id, "--json", seconds=90).status == 0
+    # An answer that broke off stays as it is until the user asks for another one, as a model's does.
+    assert statements(session_id) == (ALL if victim == "moot" else [one for one in ALL if one != ("Ben", 1)])
+    assert look("show", session_id, "--json").json["status"] == "completed"
+    assert len(told(tmp_path / "ann", "prompt")) == 2
+    # Only Moot's own end has a turn asked again, and no other than the one that was cut.
+    assert len(told(journal, "prompt")) == (3 if victim == "moot" else 2)
+    assert len(wire_home["openai"].requests) == 2
+    assert not living(everything)
