@@ -6,6 +6,7 @@ import os
 import random
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -146,6 +147,37 @@ async def test_cancelling_pauses_and_fetching_again_goes_on(
     await folder.fetch(offered(served), f"{served.address}/ok", lambda _: None)
     assert served.ranges == [f"bytes={paused.done}-"]
     assert (tmp_path / "models" / "tiny" / "t.gguf").read_bytes() == CONTENT
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no limit of a file's size there")
+def test_a_disk_that_takes_no_more_is_told_and_what_it_took_stays(served: Hub, tmp_path: Path) -> None:
+    import resource
+
+    target = tmp_path / "t.gguf"
+    job = {"urls": [f"{served.address}/ok/resolve/x"], "size": len(CONTENT), "sha256": served.sha256}
+
+    def fetch(most: int) -> dict[str, object]:
+        """Download where a file may have so many bytes; return the last line."""
+        with subprocess.Popen(
+            child_command(MODEL_FETCH),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=child_environment(),
+            cwd=Path(__file__).parents[2],
+            preexec_fn=lambda: resource.setrlimit(  # noqa: PLW1509
+                resource.RLIMIT_FSIZE, (most, resource.RLIM_INFINITY)
+            ),
+        ) as process:
+            assert process.stdin is not None and process.stdout is not None
+            process.stdin.write(json.dumps(job | {"target": str(target)}).encode() + b"\n")
+            # Its end would be a pause.
+            process.stdin.flush()
+            return json.loads(process.stdout.readlines()[-1])
+
+    assert fetch(1_000_000)["failed"] == "disk"
+    assert not target.exists() and target.with_name("t.gguf.part").stat().st_size == 1_000_000
+    assert fetch(10_000_000) == {"finished": True}
+    assert served.ranges[-1] == "bytes=1000000-" and target.read_bytes() == CONTENT
 
 
 def test_a_download_that_is_killed_goes_on_from_the_bytes_on_the_disk(served: Hub, tmp_path: Path) -> None:
