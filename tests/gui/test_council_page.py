@@ -242,6 +242,25 @@ async def test_a_failed_answer_says_why_above_the_result_and_is_retried_alone(
         assert len(wire_home["openai"].requests) == count
 
 
+async def test_where_all_agree_a_provider_is_offered_or_a_model_from_outside(
+    person: Person, wire_home: dict[str, WireServer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for kind in SAYS:
+        for model in wire_home[kind].models:
+            wire_home[kind].script(model, lambda _: 'Postgres.\n@@ {"answer": "Postgres", "confidence": 70}')
+    page = await opened(person)
+    await ended(page)
+    buttons = page.box._buttons
+    assert page.box._chip.text().startswith("All the same") and buttons["connect"].isVisible()
+    assert not buttons["check"].isVisible() and not buttons["debate"].isVisible()
+    await person.click("council_connect")
+    await until(lambda: person.sees("settings_dialog"), what="the settings")
+    assert page.councils is not None
+    monkeypatch.setattr(page.councils, "outsider", lambda _session: "ollama/ollama-wire")
+    page.refresh()
+    assert buttons["check"].isVisible() and not buttons["connect"].isVisible()
+
+
 async def test_the_switch_of_the_composer_asks_several(person: Person) -> None:
     welcome, page = person.window.welcome, person.window.controller.council_page
     QTest.mouseClick(welcome.mode._segments[2], Qt.MouseButton.LeftButton)

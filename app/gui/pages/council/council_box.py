@@ -30,6 +30,9 @@ from app.gui.widgets.wording import named, say
 
 SIDE_BY_SIDE = 980
 STEPS = ("compare", "merge", "again", "debate", "argue", "solo", "check", "stress")
+LAST = ("check", "debate")
+"""The buttons of what is usually done next."""
+
 TONES = {State.SETTLED: "ok", State.AGREED_ONE_FAMILY: "warn", State.LEANING: "accent"}
 
 
@@ -42,6 +45,8 @@ class CouncilBox(QFrame):
     compare_requested = Signal()
     merge_requested = Signal()
     debate_requested = Signal()
+    check_requested = Signal()
+    connect_requested = Signal()
     judge_chosen = Signal(str)
 
     def __init__(self, language: Language, look: Look) -> None:
@@ -57,18 +62,21 @@ class CouncilBox(QFrame):
             ("compare", self.compare_requested, "list-checks"),
             ("merge", self.merge_requested, "spline"),
             ("again", self.again_requested, "refresh-cw"),
+            ("connect", self.connect_requested, "plug"),
+            ("check", self.check_requested, "search"),
             ("debate", self.debate_requested, "scale"),
         ):
-            first = name == "debate"
+            first = name in LAST
             made = button("primary" if first else "", f"council_{name}", signal.emit)
             made.dress(look, icon, "on_accent" if first else "text_2")
             self._buttons[name] = made
         self.judge = say(named("council_judge", Choice(look)), language, name="council.judge.choose")
         self.judge.currentIndexChanged.connect(lambda _: self.judge_chosen.emit(self.judge.currentData()))
         self._flow = FlowBox()
-        for part in (*[one for name, one in self._buttons.items() if name != "debate"], self.judge):
+        for part in (*[one for name, one in self._buttons.items() if name not in LAST], self.judge):
             self._flow.add(part)
-        self._flow.add(self._buttons["debate"])
+        for name in LAST:
+            self._flow.add(self._buttons[name])
         self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         self._row.setContentsMargins(14, 9, 12, 9)
         self._row.setSpacing(10)
@@ -109,10 +117,14 @@ class CouncilBox(QFrame):
         result: CouncilOutcome,
         prices: Mapping[str, str],
         judges: Sequence[str],
+        outsider: str,
         *,
         read_only: bool,
     ) -> None:
-        """Show how far a council is, and what can be done, each with its price; `judges` are who could judge."""
+        """Show how far a council is, and what can be done, each with its price; `judges` are who could judge.
+
+        Where all agree at once, `outsider` can be asked as well; without one a provider can be added.
+        """
         words, council = self._language, session.debate.council
         running, paused = session.status == Status.RUNNING, session.status == Status.PAUSED
         enough = result.answered >= MIN_PARTICIPANTS
@@ -132,7 +144,11 @@ class CouncilBox(QFrame):
         compared = any(one.part == CouncilPart.DIFFERENCES and one.data for one in messages)
         late = "differences" in result.degraded or result.answered < result.asked or not compared
         open_ = [one for one, count in result.after.votes.items() if count]
+        agreed = result.state in (State.SETTLED, State.AGREED_ONE_FAMILY) and not result.stop
+        doubted = not running and not paused and enough and helper and agreed
         shown = {
+            "check": doubted and bool(outsider),
+            "connect": doubted and not outsider,
             "pause": running,
             "resume": paused,
             "compare": not running and not paused and enough and helper and late,

@@ -252,11 +252,10 @@ class CouncilPage(ConversationView):
         ended = session.status not in (Status.RUNNING, Status.PAUSED)
         prices = self._prices(messages) if ended and not self._read_only else {}
         judges = self.councils.judges(session.id) if self.councils and prices else []
-        self.box.show_state(session, messages, result, prices, judges, read_only=self._read_only)
+        outsider = self._outsider(session)
+        self.box.show_state(session, messages, result, prices, judges, outsider, read_only=self._read_only)
         self._tabs.show_counts(record, result, messages, ended=ended)
-        judged = Judged(
-            session, dict(self._messages), record, result, people, prices, self._outsider(session)
-        )
+        judged = Judged(session, dict(self._messages), record, result, people, prices, outsider)
         if self._tabs.value() == VERDICT:
             self.verdict.show_verdict(judged)
         elif self._tabs.value() == CLAIMS:
@@ -396,6 +395,8 @@ class CouncilPage(ConversationView):
         for name in ("pause", "resume", "again", "compare", "merge"):
             asked = getattr(self, f"{name}_requested")
             getattr(box, f"{name}_requested").connect(lambda asked=asked: asked.emit(self.session_id))
+        box.check_requested.connect(lambda: self.more_requested.emit(self.session_id, "check"))
+        box.connect_requested.connect(lambda: self.provider_requested.emit(""))
         box.judge_chosen.connect(self._on_judge)
         self._tabs.chosen.connect(self._on_tab)
         columns = self.columns
