@@ -22,6 +22,12 @@ class SavedPrompt:
         """The variables in the order in which the text names them, each once."""
         return tuple(dict.fromkeys(_VARIABLE.findall(self.text)))
 
+    @property
+    def long_variables(self) -> frozenset[str]:
+        """The variables that have a line to themselves, as a text to translate has: their values may be long."""
+        lines = (_VARIABLE.fullmatch(line.strip()) for line in self.text.splitlines())
+        return frozenset(match[1] for match in lines if match is not None)
+
     def filled(self, values: Mapping[str, str]) -> str:
         """Return the text with a value for each variable; one without a value stays as it is."""
         return _VARIABLE.sub(lambda match: values.get(match[1]) or match[0], self.text)

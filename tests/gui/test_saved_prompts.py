@@ -24,6 +24,11 @@ def test_variables_are_words_in_braces():
     )
 
 
+def test_a_variable_with_a_line_to_itself_may_be_long():
+    prompt = SavedPrompt(id="p", name="P", text="Into {language}:\n\n {text} \nAs {reader}\n{주제}")
+    assert prompt.long_variables == {"text", "주제"}
+
+
 def test_the_same_prompts_come_in_each_language():
     found = read_built_in(RESOURCES / "saved_prompts", SavedPrompt)
     assert [one.id for one in found["en"]] == [one.id for one in found["ko"]]
@@ -58,10 +63,14 @@ async def test_a_prompt_is_called_by_a_slash_and_filled_in(qapp, data_dir):
         await person.press("composer", Qt.Key.Key_Return)
         await until(lambda: person.sees("variables_dialog"))
         await person.write("variable_0", "Korean")
-        await person.write("variable_1", "Good morning.")
-        await person.click("variables_insert")
+        await person.write("variable_1", "Good morning.\n\nHow are you?")
+        assert person.find("variable_1").height() > 2 * person.find("variable_0").height()
+        await person.press("variable_1", Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+        QTest.keyClicks(person.find("variable_1"), "Bye.")
+        await person.press("variable_1", Qt.Key.Key_Return)
+        assert not person.sees("variables_dialog")
         assert box.toPlainText().startswith("Translate the following into Korean.")
-        assert box.toPlainText().endswith("\n\nGood morning.")
+        assert box.toPlainText().endswith("\n\nGood morning.\n\nHow are you?\nBye.")
         # What begins with a slash and calls nothing is a message as any other.
         box.clear()
         QTest.keyClicks(box, "/zzz")

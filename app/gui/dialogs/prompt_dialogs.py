@@ -13,6 +13,8 @@ from app.gui.widgets.composer import TextBox
 from app.gui.widgets.label import Paragraph, plain_label
 from app.gui.widgets.wording import named
 
+LONG_LINES = 5
+
 
 class SavedPromptDialog(AskDialog):
     """Shows a prompt for editing; emits `changed` with the prompt if it differs."""
@@ -52,17 +54,19 @@ def example(words: Language) -> str:
 
 
 class VariablesDialog(AskDialog):
-    """Asks for the variables of a prompt; emits `filled` with its text."""
+    """Asks for the variables of a prompt; emits `filled` with its text. Enter inserts it, Shift+Enter breaks a line."""
 
     filled = Signal(str)
 
     def __init__(self, words: Language, prompt: SavedPrompt, parent: QWidget) -> None:
         super().__init__(words, parent, "variables", prompt.name, ("insert", words("saved_prompt.insert")))
         self._prompt = prompt
-        self.fields: dict[str, QLineEdit] = {}
+        self.fields: dict[str, TextBox] = {}
         column = vbox(spacing=6)
         for number, variable in enumerate(prompt.variables):
-            field = self.fields[variable] = named(f"variable_{number}", QLineEdit())
+            lines = LONG_LINES if variable in prompt.long_variables else 1
+            field = self.fields[variable] = named(f"variable_{number}", TextBox(lines=lines, most=LONG_LINES))
+            field.submitted.connect(self._on_go)
             field.setAccessibleName(variable)
             column.addWidget(plain_label("field", text=variable))
             column.addWidget(field)
@@ -71,4 +75,4 @@ class VariablesDialog(AskDialog):
 
     def _on_go(self) -> None:
         self.accept()
-        self.filled.emit(self._prompt.filled({name: one.text().strip() for name, one in self.fields.items()}))
+        self.filled.emit(self._prompt.filled({name: one.text() for name, one in self.fields.items()}))
