@@ -111,7 +111,8 @@ class ClaimsPage(QWidget):
                 old.hide()
                 old.deleteLater()
         if result.cruxes:
-            of = words("council.cruxes", count=len(result.cruxes), claims=len(result.claims))
+            every = {*result.claims, *result.cruxes}
+            of = words("council.cruxes", count=len(result.cruxes), claims=len(every))
             self._add(
                 "turns_on", of if result.claims else "", self._rows(judged, result.cruxes, question=True)
             )

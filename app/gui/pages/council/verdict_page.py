@@ -222,7 +222,8 @@ class VerdictPage(QWidget):
         cruxes, claims = judged.result.cruxes, judged.result.claims
         if not cruxes:
             return None
-        of = words("council.cruxes", count=len(cruxes), claims=len(claims)) if claims else ""
+        every = {*claims, *cruxes}
+        of = words("council.cruxes", count=len(cruxes), claims=len(every)) if claims else ""
         parts: list[QBoxLayout] = [
             hbox(
                 plain_label("card_title", text=words("council.turns_on")),
