@@ -8,7 +8,6 @@ from app.core.session import (
     Ballot,
     Chat,
     ChatSession,
-    ContextFile,
     Debate,
     DebateSession,
     GroupSession,
@@ -88,7 +87,7 @@ def sessions() -> list[tuple[Session, list[Message]]]:
     debate = Debate(
         topic="A topic?",
         participants=seats,
-        context=(ContextFile(name="f.txt", text="read"),),
+        context=(Attachment(name="f.txt", text="read"),),
         polls=True,
         ballots=(Ballot(round=0, participant="ada", stance=1), Ballot(round=1, participant="ada", stance=-1)),
         verdict=Verdict(judge="Ben", answer=(Point(text="Yes.", cites=("d1",)),), open=(Point(text="But?"),)),

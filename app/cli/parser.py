@@ -406,12 +406,12 @@ def _parser(texts: Texts) -> _Parser:
     add(step, "step", text="step_id", metavar="STEP")
     on_steps = [one.value for one in (Action.RETRY, Action.SKIP, Action.ACCEPT)]
     add(step, "action", text="action", choices=on_steps)
-    reply = of_a_session[CommandName.REPLY]
+    reply, again = of_a_session[CommandName.REPLY], of_a_session[CommandName.RETRY]
     add(reply, "text", text="text", metavar="TEXT")
     for made in (ask, reply):
         add(made, "--file", text="file", action="append", metavar="PATH", dest="files")
+    for made in (ask, reply, debate, council):
         add(made, "--as-it-looks", text="as_it_looks", action="store_true", dest="as_it_looks")
-    again = of_a_session[CommandName.RETRY]
     add(again, "--model", text="retry_model", metavar="PROVIDER/MODEL")
     add(again, "--effort", text="retry_effort", choices=efforts)
     ways = of_a_session[CommandName.RESUME].add_mutually_exclusive_group()

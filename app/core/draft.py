@@ -42,7 +42,10 @@ class ParticipantDraft:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetupDraft:
-    """A debate's set-up as far as it was chosen, without its topic; `seed` is that of the debate it repeats."""
+    """A debate's set-up as far as it was chosen, without its topic; `seed` is that of the debate it repeats.
+
+    With `looks` the PDF files of its context are sent as they look.
+    """
 
     mode: str = DebateMode.ROUND_ROBIN
     rounds: int = DEFAULT_ROUNDS
@@ -51,6 +54,7 @@ class SetupDraft:
     polls: bool = False
     judge: str = ""
     context: bool = False
+    looks: bool = False
     seats: tuple[ParticipantDraft, ...] = ()
     seed: int | None = None
 

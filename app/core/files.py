@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from app.core.message import Attachment, Message
-from app.core.session import ContextFile
 
 NEW_PAGE: Final = "\f"
 """What stands between two pages of a text, as in the output of other programs that read PDF files."""
@@ -69,12 +68,8 @@ class FileText:
     encoding: str = ""
 
     def attachment(self) -> Attachment:
-        """Return it as the attachment of a message."""
+        """Return it as the attachment of a message or a context file of a session."""
         return Attachment(name=self.name, media_type=self.media_type, text=self.text, encoding=self.encoding)
-
-    def context_file(self) -> ContextFile:
-        """Return it as a context file of a debate."""
-        return ContextFile(name=self.name, text=self.text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -139,14 +139,6 @@ class Participant:
     length: str = Length.AUTO
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ContextFile:
-    """A text that all participants read: its name and its content, kept with the session."""
-
-    name: str
-    text: str
-
-
 class DebateTools(StrEnum):
     """What participants may use: nothing, searching and reading the web, or what each of those that are assistants has."""
 
@@ -224,7 +216,7 @@ class Debate:
     left: tuple[str, ...] = ()
     independent_opening: bool = False
     participants: tuple[Participant, ...] = ()
-    context: tuple[ContextFile, ...] = ()
+    context: tuple[Attachment, ...] = ()
     language: str = "en"
     polls: bool = False
     judge: str = ""
@@ -301,7 +293,7 @@ class Chat:
     effort: str = ""
     choice: AnswerChoice | None = None
     instructions: str = ""
-    context: tuple[ContextFile, ...] = ()
+    context: tuple[Attachment, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

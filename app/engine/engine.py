@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from app.core.agent import Agent, Busy, Group
+from app.core.agent import Agent, Busy
 from app.core.catalog import provider_kind
 from app.core.errors import MootError, NotFound
 from app.core.events import (
@@ -55,7 +55,7 @@ from app.engine.drafts import Drafts
 from app.engine.export.documents import export_in_turns, session_document
 from app.engine.group.commands import Groups
 from app.engine.history.token_count import TokenCount
-from app.engine.library.agents import AgentDirectory, AgentModel, Assistants
+from app.engine.library.agents import AgentDirectory, AgentModel, Assistants, Readers
 from app.engine.library.folders import Folders
 from app.engine.library.saved_prompts import SavedPrompts
 from app.engine.live_session import LiveSession
@@ -200,7 +200,7 @@ class Engine:
             self.usage,
         )
         self.estimates = Estimates(models, self._directory, prompts, self.providers)
-        self._debaters = DebateProviders(documents, prompts, self.providers, metered)
+        self._debaters = DebateProviders(documents, prompts, self.providers, self._directory, metered)
         self.debates = Debates(self._directory, self._sessions, store, prompts, self._debaters, metered)
         self.councils = Councils(
             self._sessions, store, self._debaters, documents, bus, self._language, self.estimates
@@ -338,8 +338,8 @@ class Engine:
             for config in configured(self._documents)
         ]
 
-    def models_for(self, who: Agent | Group | None) -> tuple[AgentModel, ...]:
-        """Return the models that read what is said to an assistant, to any (None), or to a group."""
+    def models_for(self, who: Readers) -> tuple[AgentModel, ...]:
+        """Return the models that read what is said to an assistant, to any (None), to a group, or to participants."""
         return self._directory.models_for(who)
 
     async def look_for_servers(self) -> bool:

@@ -7,8 +7,9 @@ import pytest
 
 from app.core.agent import Agent
 from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, LOCAL
+from app.core.message import Attachment
 from app.core.provider import ProviderConfig
-from app.core.session import ContextFile, Participant
+from app.core.session import Participant
 from app.engine.debate.modes import role_text, system_prompt
 from app.engine.debate.perspective import TRANSCRIPT_PERSONA, transcript_request
 from app.engine.debate.setup import Candidate
@@ -134,7 +135,7 @@ def test_a_small_model_gets_as_much_of_the_instructions_as_it_can_hold() -> None
         Participant(id=name, name=name, provider="embedded", model="m", role=role, persona=persona)
         for name, role, persona in (("Ada", "for", "Be brief.\n" + "x" * 5_000), ("Ben", "against", "y"))
     )
-    debate = a_debate(2, participants=(first, second), context=(ContextFile(name="a", text="b"),))
+    debate = a_debate(2, participants=(first, second), context=(Attachment(name="a", text="b"),))
     (message,) = transcript_request(debate, [], first, 1, PROMPTS).messages
     lines = str(message["content"]).splitlines()
     told = next(line for line in lines if line.startswith("Ada follows these instructions: Be brief. xxx"))

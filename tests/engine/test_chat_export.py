@@ -22,7 +22,7 @@ from app.core.message import (
     Role,
     ToolCall,
 )
-from app.core.session import Chat, ChatSession, ContextFile, Debate, DebateSession
+from app.core.session import Chat, ChatSession, Debate, DebateSession
 from app.core.store import StoredSession
 from app.engine.export import documents as export_module
 from app.engine.export.documents import export, export_in_turns
@@ -246,7 +246,7 @@ def test_only_what_is_a_picture_is_in_the_page_as_one() -> None:
 
 
 def test_what_a_debate_read_is_written_whole() -> None:
-    debate = Debate(topic="Parser", context=(ContextFile(name="notes.md", text=PASTE),))
+    debate = Debate(topic="Parser", context=(Attachment(name="notes.md", text=PASTE),))
     stored = StoredSession(session=DebateSession(id="01d", title="Parser", debate=debate), messages=[])
     chat = LiveSession(stored, EventBus())
     assert f"`````\n{PASTE.rstrip()}\n`````" in export(chat, "md", PROMPTS)

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.core.errors import BadInput, FailureKind, ProviderError
-from app.core.message import CouncilPart, Message, MessageState, Role
+from app.core.message import Attachment, CouncilPart, Message, MessageState, Role
 from app.core.provider import Finished, ModelRequest
-from app.core.session import NO_JUDGE, ContextFile, Council, Debate, DebateMode, Status
+from app.core.session import NO_JUDGE, Council, Debate, DebateMode, Status
 from app.engine.council.director import CouncilStep, next_steps, seen_by
 from app.engine.council.judging import read_reading
 from app.engine.council.outcome import State, outcome
@@ -138,7 +138,7 @@ async def test_without_the_comparison_the_short_answers_are_the_options(made: Be
 async def test_the_question_and_the_files_are_sent_as_they_are(made: Bench) -> None:
     question = "Is Claude or GPT right?\n\n[Claude]: yes"
     setup = replace(
-        wanted().setup, topic=question, context=(ContextFile(name="a.txt", text="[GPT]: said so"),)
+        wanted().setup, topic=question, context=(Attachment(name="a.txt", text="[GPT]: said so"),)
     )
     session_id = await held(made, CouncilSetup(setup=setup))
     for request in made.models.requests[:3]:

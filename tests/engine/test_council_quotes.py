@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from app.core.message import CouncilPart
+from app.core.message import Attachment, CouncilPart
 from app.core.provider import ModelRequest
-from app.core.session import ContextFile, ExportFormat
+from app.core.session import ExportFormat
 from app.engine.council.outcome import outcome
 from app.engine.council.quotes import FileQuote, Sources, quotes_of
 from app.engine.engine import CouncilSetup
@@ -17,7 +17,7 @@ from tests.engine.test_council import answer, bench, wanted
 
 SYNC = "Forty laptops sync at night.\nThe server’s queue drains — “slowly” — forty batches in a minute, and nobody waits."
 PAGES = "First page.\x0c한 파일을 누구나 복사할 수 있습니다. 서버는 밤에 동기화합니다.\x0cThe last page ends with a restore test."
-SOURCES = Sources([ContextFile(name="sync.md", text=SYNC), ContextFile(name="plan.pdf", text=PAGES)])
+SOURCES = Sources([Attachment(name="sync.md", text=SYNC), Attachment(name="plan.pdf", text=PAGES)])
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_a_changed_word_in_a_long_file_is_found_and_a_made_up_sentence_is_not() 
     chance = random.Random(1)
     words = ["".join(chance.choices("abcdefghijklmnop", k=chance.randrange(2, 9))) for _ in range(900)]
     source = " ".join(chance.choice(words) for _ in range(60_000))
-    sources = Sources([ContextFile(name="long.txt", text=source)])
+    sources = Sources([Attachment(name="long.txt", text=source)])
     for _ in range(30):
         start = chance.randrange(len(source) - 200)
         quote = source[start : start + 120].strip()
@@ -80,7 +80,7 @@ async def test_quotes_are_kept_with_their_statement_and_a_missing_one_is_unsuppo
         return [f"{text} {said.get(request.model, '')}", *rest] if request.schema is None else [text, *rest]
 
     made.models.otherwise = quoting
-    setup = replace(wanted().setup, context=(ContextFile(name="sync.md", text=SYNC),))
+    setup = replace(wanted().setup, context=(Attachment(name="sync.md", text=SYNC),))
     session_id = await made.engine.councils.start(CouncilSetup(setup=setup))
     await made.engine.wait(session_id)
     live = made.engine.live(session_id)

@@ -11,7 +11,7 @@ from app.core.errors import BadInput, ProviderError
 from app.core.events import TurnStarted, UsageReported
 from app.core.message import Attachment
 from app.core.provider import Finished, FinishReason, Text
-from app.core.session import ContextFile, Participant, Status
+from app.core.session import Participant, Status
 from app.engine.debate.verdict import Judge, verdict_request
 from tests.builders import (
     PROMPTS,
@@ -111,7 +111,7 @@ def _topic(request: object) -> str:
 
 
 async def test_context_files_reach_everybody_in_every_round(bench: Bench) -> None:
-    context = (ContextFile(name="plan.md", text="The canary is yellow."),)
+    context = (Attachment(name="plan.md", text="The canary is yellow."),)
     await bench.run(a_setup(3, rounds=3, context=context))
     assert len(bench.models.requests) == 9
     assert all("The canary is yellow." in str(one.messages) for one in bench.models.requests)

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from app.core.errors import BadInput, ProviderError
+from app.core.message import Attachment
 from app.core.provider import Text
-from app.core.session import ContextFile
 from app.engine.export.event_lines import event_line
 from tests.builders import Bench, a_bench, a_setup
 from tests.memory import MemoryStore
@@ -48,7 +48,7 @@ async def test_a_message_says_when_its_first_word_came(bench: Bench) -> None:
 
 
 async def test_a_session_as_a_document(bench: Bench) -> None:
-    session_id = await bench.run(a_setup(2, rounds=1, context=(ContextFile(name="a.md", text="long"),)))
+    session_id = await bench.run(a_setup(2, rounds=1, context=(Attachment(name="a.md", text="long"),)))
     live = await bench.engine.open(session_id)
     document = bench.engine.session_document(live)
     assert json.loads(json.dumps(document)) == document

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.core.message import Message, MessageState
+from app.core.message import Attachment, Message, MessageState
 from app.core.provider import ModelRequest
-from app.core.session import ContextFile, Debate
+from app.core.session import Debate
 from app.engine.debate.modes import ROLES
 from app.engine.debate.names import USER_NAMES
 from app.engine.debate.perspective import chat_request, opener, transcript_request, visible
@@ -41,7 +41,7 @@ def transcripts(draw: st.DrawFn) -> tuple[Debate, list[Message]]:
         rounds=draw(st.integers(1, 10)),
         independent_opening=draw(st.booleans()),
         language=draw(st.sampled_from(["en", "ko"])),
-        context=(ContextFile(name="a.md", text=draw(TEXT) + " context-mark"),),
+        context=(Attachment(name="a.md", text=draw(TEXT) + " context-mark"),),
     )
     messages = []
     for _ in range(draw(st.integers(0, 40))):
@@ -183,7 +183,7 @@ def test_every_role_has_an_opener_in_every_round() -> None:
 
 
 def test_a_request_begins_with_the_blocks_of_the_one_before_without_its_cue() -> None:
-    debate = a_debate(3, context=(ContextFile(name="a.md", text="Facts."),))
+    debate = a_debate(3, context=(Attachment(name="a.md", text="Facts."),))
     gpt, claude, gemini = debate.participants
     spoken: list[Message] = []
     before: list[tuple[object, str]] = []

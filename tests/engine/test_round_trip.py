@@ -15,7 +15,6 @@ from app.core.message import Attachment, Author, Failure, Message, MessageState,
 from app.core.session import (
     Chat,
     ChatSession,
-    ContextFile,
     Debate,
     DebateSession,
     GroupSession,
@@ -162,7 +161,9 @@ DEBATES = st.builds(
             ),
             max_size=3,
         ).map(tuple),
-        context=st.lists(st.builds(ContextFile, name=TEXT, text=TEXT), max_size=1).map(tuple),
+        context=st.lists(
+            st.builds(Attachment, name=TEXT, text=TEXT, data=TEXT, pages=st.just(("x",))), max_size=1
+        ).map(tuple),
     ),
 )
 

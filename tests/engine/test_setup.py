@@ -5,12 +5,14 @@ from dataclasses import replace
 import pytest
 
 from app.core.errors import BadInput
+from app.core.message import Attachment
 from app.core.provider import ProviderConfig
-from app.core.session import ContextFile, Participant
+from app.core.session import Participant
 from app.core.texts import Texts
-from app.engine.debate.setup import DebateSetup, session_of, set_up_again, title_of
+from app.engine.debate.setup import DebateSetup, forked, session_of, set_up_again, title_of
 from app.engine.providers import check_base_url, check_key, check_provider, status_of
 from app.storage.paths import resources_dir
+from app.storage.records import plain, read_session
 from tests.builders import a_debate, a_setup, people, remotes
 from tests.memory import MemorySecrets
 
@@ -43,7 +45,7 @@ BAD = [
     (with_seat(name=" [] "), "name_empty"),
     (with_seat(role="r" * 3_000), "role_too_long"),
     (a_setup(mode="roles"), "role_missing"),
-    (a_setup(context=(ContextFile(name="a", text="x" * 500_000),)), "context_too_much"),
+    (a_setup(context=(Attachment(name="a", text="x" * 500_000),)), "context_too_much"),
 ]
 
 
@@ -191,3 +193,17 @@ def test_only_roles_that_were_given_are_given_again(mode: str, role: str) -> Non
     setup = set_up_again(debate, people(1)).setup
     assert setup is not None
     assert [one.role for one in setup.seats] == [role]
+
+
+def test_a_file_as_it_looks_is_kept_by_the_session_and_its_fork() -> None:
+    file = Attachment(name="a.pdf", media_type="application/pdf", text="a", data="JVBE", pages=("eA==",))
+    session = session_of(a_setup(context=(file,)), STATUSES)
+    assert session.debate.context == (file,) == forked(session, (), {}).debate.context
+    assert set_up_again(session.debate, ()).setup.looks  # type: ignore[union-attr]
+
+
+def test_a_log_from_before_files_had_a_look_is_read() -> None:
+    session = session_of(a_setup(context=(Attachment(name="a.md", text="a"),)), STATUSES)
+    record = plain(session)
+    record["debate"]["context"] = [{"name": "a.md", "text": "a"}]
+    assert read_session(session.id, record) == (session, False)

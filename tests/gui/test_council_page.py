@@ -12,8 +12,8 @@ from PySide6.QtGui import QAction
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
-from app.core.message import CouncilPart
-from app.core.session import ContextFile, DebateMode, Participant
+from app.core.message import Attachment, CouncilPart
+from app.core.session import DebateMode, Participant
 from app.engine.council.outcome import holders_of
 from app.engine.council.record import Record
 from app.engine.engine import CouncilSetup, DebateSetup
@@ -151,7 +151,7 @@ def three() -> tuple[Participant, ...]:
 
 
 async def opened(
-    person: Person, question: str = QUESTION, context: tuple[ContextFile, ...] = ()
+    person: Person, question: str = QUESTION, context: tuple[Attachment, ...] = ()
 ) -> CouncilPage:
     controller = person.window.controller
     setup = DebateSetup(topic=question, participants=three(), mode=DebateMode.COUNCIL, context=context)

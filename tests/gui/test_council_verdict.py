@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QLabel, QWidget
 
-from app.core.session import ContextFile
+from app.core.message import Attachment
 from app.gui.pages.council.claims_page import ClaimRow
 from app.gui.pages.council.council_page import CouncilPage
 from app.gui.pages.council.council_tabs import ANSWERS, CLAIMS, DISCUSSION, TABS, VERDICT
@@ -121,7 +121,7 @@ async def test_claims_say_who_holds_and_denies_them_and_lead_to_where_that_was_s
 
 
 async def test_a_chip_says_where_a_quote_is_and_that_one_is_in_no_file(person: Person) -> None:
-    page = await opened(person, context=(ContextFile(name="sync.md", text="Forty laptops  sync at night."),))
+    page = await opened(person, context=(Attachment(name="sync.md", text="Forty laptops  sync at night."),))
     await ended(page)
     transcript = page.columns.all["p2"].transcript
     (row,) = transcript.message_ids

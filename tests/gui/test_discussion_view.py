@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QMenu
 
 from app.core.draft import Draft
 from app.core.events import RetryScheduled
-from app.core.message import Author, Failure, Message
-from app.core.session import ContextFile, Debate, DebateMode, DebateSession, Participant
+from app.core.message import Attachment, Author, Failure, Message
+from app.core.session import Debate, DebateMode, DebateSession, Participant
 from app.engine.engine import DebateSetup
 from tests.app_driver import Person, at_window, until
 from tests.wire import Answer
@@ -235,7 +235,7 @@ async def test_a_bar_with_nowhere_to_go_shows_no_handle(person):
 
 async def test_the_topic_stands_at_the_top_and_unfolds_with_its_files(person):
     topic = "Should we rewrite the parser? " * 30
-    files = (ContextFile(name="notes.md", text="x" * 8_000),)
+    files = (Attachment(name="notes.md", text="x" * 8_000),)
     session = DebateSession(
         id="01hzzzzzzzzzzzzzzzzzzzzzzz",
         title="Should we rewrite the parser?",

@@ -206,3 +206,13 @@ def test_nothing_shorter_than_the_model_keeps_is_marked() -> None:
     call = a_call("anthropic", "https://api.anthropic.com", CLAUDE, facts=ModelFacts(cache_min=4_096))
     arguments = with_marks(call, litellm_arguments(call, Quirks()), Quirks())
     assert "cache_control" not in str(arguments)
+
+
+def test_the_brief_is_marked_behind_the_files_that_come_before_it() -> None:
+    call = a_call(
+        "anthropic", "https://api.anthropic.com", CLAUDE, cache=replace(PLAN, brief=True, grows=False)
+    )
+    file = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
+    call = replace(call, messages=[call.messages[0], user([file, *parts("The brief. " * 20, "For now.")])])
+    _, (seen, brief, cue) = sent(call)
+    assert "cache_control" in brief and "cache_control" not in seen and "cache_control" not in cue

@@ -1,7 +1,10 @@
 """Files on the command line: `ask --file` sends texts, documents and images, or nothing if one cannot be read."""
 
+import base64
 import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PySide6.QtGui import QImage
@@ -71,6 +74,90 @@ def test_a_pdf_is_sent_as_it_looks_to_models_that_see(
     finally:
         for server in servers.values():
             server.close()
+
+
+FOUR = {
+    "anthropic": "claude-opus-4-5",
+    "gemini": "gemini-2.5-pro",
+    "openai": "gpt-nobody-knows",
+    "deepseek": "deepseek-chat",
+}
+
+
+@pytest.fixture
+def four(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, WireServer]]:
+    """Providers of which two take PDF files, one takes images, and one takes neither."""
+    servers = {kind: WireServer(kind, models=(model,)).start() for kind, model in FOUR.items()}
+    for name, value in write_providers(data_dir, servers.values()).items():
+        monkeypatch.setenv(name, value)
+    yield servers
+    for server in servers.values():
+        server.close()
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ("debate", "Ban cars?", "--rounds", "2", "--context"),
+        ("council", "Ban cars?", "--no-differences", "--file"),
+    ],
+)
+def test_each_participant_is_sent_a_pdf_as_its_model_takes_it(
+    four: dict[str, WireServer], data_dir: Path, tmp_path: Path, given: tuple[str, ...]
+) -> None:
+    path = tmp_path / "cars.pdf"
+    path.write_bytes(a_pdf(["Sales rose", "and fell"]))
+    people = [word for kind, model in FOUR.items() for word in ("-p", f"{kind}={kind}/{model}")]
+    done = moot(*given, str(path), *people, "--as-it-looks", "--json")
+    assert (done.status, done.err) == (0, "")
+    session_id = done.events[0]["session_id"]
+    images = {
+        "anthropic": ("application/pdf",),
+        "gemini": ("application/pdf",),
+        "openai": ("image/jpeg",) * 2,
+    }
+    for kind, server in four.items():
+        first, *others = server.requests
+        assert len(others) == (given[0] == "debate")
+        for request in server.requests:
+            begins, *more = request.messages
+            assert begins.images == images.get(kind, ()) and not any(one.images for one in more)
+            assert "cars.pdf" in begins.text and ("Sales rose" in begins.text) is (kind == "deepseek")
+        for other in others:
+            # What was sent is sent again as it was, so that the provider's cache has it.
+            assert _beginning(other.body) == _beginning(first.body)
+    data = base64.b64encode(path.read_bytes()).decode()
+    (log,) = [
+        one
+        for one in data_dir.rglob("*")
+        if one.is_file() and session_id in one.name and data in one.read_text()
+    ]
+    assert log.read_text().count(data) == 1
+    moved = tmp_path / "moved.json"
+    assert moot("export", session_id, "--format", "json", "--output", str(moved)).status == 0
+    assert data in moved.read_text()
+    copy = moot("import", str(moved), "--json")
+    assert (copy.status, copy.err) == (0, "")
+    assert sum(data in one.read_text() for one in log.parent.glob(f"*{log.suffix}")) == 2
+
+
+def _beginning(body: dict[str, Any]) -> list[Any]:
+    """Return the parts of the first message that were seen, and the brief."""
+    messages = body.get("messages") or body["contents"]
+    first = next(one for one in messages if one["role"] == "user")
+    parts = first.get("content") or first["parts"]
+    parts = parts if isinstance(parts, list) else [parts[:40]]
+    seen = [one for one in parts if not isinstance(one, dict) or "text" not in one]
+    return [*seen, next((one["text"] for one in parts if isinstance(one, dict) and "text" in one), "")]
+
+
+def test_a_debate_without_a_model_that_sees_is_refused(four: dict[str, WireServer], tmp_path: Path) -> None:
+    path = tmp_path / "cars.pdf"
+    path.write_bytes(a_pdf(["Sales rose"]))
+    two = [word for name in "AB" for word in ("-p", f"{name}=deepseek/deepseek-chat")]
+    done = moot("debate", "Ban cars?", *two, "--context", str(path), "--as-it-looks", "--lang", "en")
+    assert done.status == 2 and "neither PDF files nor images" in done.err
+    assert four["deepseek"].requests == [] and look("sessions", "--json").json == []
 
 
 def test_a_debate_reads_a_pdf(openai: WireServer, tmp_path: Path) -> None:

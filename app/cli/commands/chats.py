@@ -1,7 +1,7 @@
 """The commands of chats, groups and workflows: ask, reply, resume, show, run a workflow, steer its steps."""
 
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from app.cli.command_run import CommandRun, named
@@ -20,7 +20,7 @@ from app.core.workflow import WorkflowDefinition
 from app.engine.chat.attached_files import look_cost, look_words
 from app.engine.chat.branches import last_answer, shown_with_summaries
 from app.engine.chat.input import checked_text
-from app.engine.library.agents import look_of
+from app.engine.library.agents import Readers, look_of
 from app.engine.live_session import LiveSession
 
 _SAID = {
@@ -89,7 +89,19 @@ async def attachments_of(run: CommandRun, who: Agent | Group | None) -> tuple[At
     return tuple(attachments)
 
 
-async def _as_it_looks(run: CommandRun, path: str, who: Agent | Group | None) -> Attachment:
+async def context_of(run: CommandRun, paths: Sequence[str], who: Readers) -> tuple[Attachment, ...]:
+    """Read the files that a debate or a council is given. Raises BadInput for one that cannot be read or seen."""
+    context = []
+    for path in paths:
+        if run.arguments.as_it_looks and is_pdf(Path(path)):
+            await run.moot.engine.look_for_servers()
+            context.append(await _as_it_looks(run, path, who))
+        else:
+            context.append((await run.read_file(path)).attachment())
+    return tuple(context)
+
+
+async def _as_it_looks(run: CommandRun, path: str, who: Readers) -> Attachment:
     """Read a PDF file to be sent as it looks; say so if only its first pages are seen. Raises BadInput."""
     engine = run.moot.engine
     if who is None:

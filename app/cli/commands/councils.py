@@ -4,25 +4,28 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from app.cli.command_run import CommandRun
-from app.cli.commands.chats import check_no_files
+from app.cli.commands.chats import check_no_files, context_of
 from app.cli.commands.debates import setup_of
 from app.cli.exit_status import BY_STATUS, PAUSED_OR_STOPPED
 from app.cli.printing.councils import CouncilPrinter, council_text
 from app.cli.printing.lines import cost_line, last_line
 from app.core.catalog import EMBEDDED
 from app.core.errors import BadInput
-from app.core.session import MIN_PARTICIPANTS, ContextFile, DebateMode, Session, Status
+from app.core.session import MIN_PARTICIPANTS, DebateMode, Session, Status
 from app.engine.council.outcome import outcome
 from app.engine.council.panels import check_rounds
 from app.engine.engine import CouncilSetup
 from app.engine.live_session import LiveSession
 
 
-def wanted_of(run: CommandRun, context: tuple[ContextFile, ...] = ()) -> CouncilSetup:
-    """Return the council that the command line describes: of its participants, or of a saved panel. Raises MootError."""
+def wanted_of(run: CommandRun) -> CouncilSetup:
+    """Return the council that the command line describes: of its participants, or of a saved panel; without its files.
+
+    Raises MootError.
+    """
     arguments = run.arguments
     panel = run.moot.engine.councils.panels.find(arguments.panel) if arguments.panel else None
-    setup = setup_of(run, context)
+    setup = setup_of(run)
     chosen = panel.participants if panel else setup.participants if arguments.participants else ()
     if len(chosen) < MIN_PARTICIPANTS:
         raise BadInput("too_few_participants", count=len(chosen), least=MIN_PARTICIPANTS)
@@ -39,8 +42,9 @@ def wanted_of(run: CommandRun, context: tuple[ContextFile, ...] = ()) -> Council
 async def council(run: CommandRun) -> int:
     """Ask the models that a command line names, and compare their answers."""
     arguments = run.arguments
-    files = [await run.read_file(path) for path in arguments.files]
-    wanted = wanted_of(run, tuple(file.context_file() for file in files))
+    wanted = wanted_of(run)
+    context = await context_of(run, arguments.files, wanted.setup.participants)
+    wanted = replace(wanted, setup=replace(wanted.setup, context=context))
     run.moot.engine.councils.check(wanted)
     if arguments.debate:
         check_rounds(arguments.rounds)

@@ -1,9 +1,10 @@
 """The commands of debates: start, resume, reply, show."""
 
+from dataclasses import replace
 from itertools import groupby
 
 from app.cli.command_run import CommandRun
-from app.cli.commands.chats import answering, attachments_of
+from app.cli.commands.chats import answering, attachments_of, context_of
 from app.cli.exit_status import OK
 from app.cli.parser import parse_spec
 from app.cli.printing.debates import DebatePrinter
@@ -12,7 +13,7 @@ from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, EMBEDDED_VOICES
 from app.core.errors import BadInput
 from app.core.events import MessageFinished
 from app.core.ids import new_id
-from app.core.session import MIN_PARTICIPANTS, ContextFile, DebateMode, Participant
+from app.core.session import MIN_PARTICIPANTS, DebateMode, Participant
 from app.core.texts import language_of
 from app.engine.debate.modes import ROLES as ROLE_NAMES
 from app.engine.debate.setup import local_debaters
@@ -24,8 +25,9 @@ from app.wiring import Moot
 
 async def debate(run: CommandRun) -> int:
     """Start the debate that a command line describes."""
-    files = [await run.read_file(path) for path in run.arguments.context]
-    setup = setup_of(run, tuple(file.context_file() for file in files))
+    setup = setup_of(run)
+    context = await context_of(run, run.arguments.context, setup.participants)
+    setup = replace(setup, context=context)
     run.moot.engine.debates.check(setup)
     await run.warm_up(embedded=any(one.provider == EMBEDDED for one in setup.participants))
     return await run.follow_debate(lambda: run.moot.engine.debates.start(setup))
@@ -87,8 +89,8 @@ async def show_debate(run: CommandRun, live: LiveSession) -> int:
     return OK
 
 
-def setup_of(run: CommandRun, context: tuple[ContextFile, ...]) -> DebateSetup:
-    """Return the set-up that the command line describes; the engine checks it."""
+def setup_of(run: CommandRun) -> DebateSetup:
+    """Return the set-up that the command line describes, without its files; the engine checks it."""
     arguments = run.arguments
     participants = [_participant(run.moot, spec) for spec in arguments.participants]
     if not participants:
@@ -105,7 +107,6 @@ def setup_of(run: CommandRun, context: tuple[ContextFile, ...]) -> DebateSetup:
         seed=arguments.seed,
         polls=arguments.verdict,
         tools=arguments.tools,
-        context=context,
         language=language_of(arguments.text),
         folder=run.folder,
     )

@@ -1,15 +1,15 @@
 """The files of a message as a model is sent them: as text, as pictures, or a PDF file itself; pure."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from app.core.files import LONG_TEXT, PDF, first_pages, numbered, page_count, pages_of, with_page_numbers
 from app.core.message import Attachment, Message
 from app.core.model_facts import ModelFacts
-from app.core.session import ContextFile
 from app.core.tool import READ_FILE_PART
 from app.core.usage import amount_text
-from app.engine.chat.merging import Item
+from app.engine.chat.merging import Item, parts_of
 from app.engine.history.token_count import content_tokens, tokens_of
 from app.engine.library.agents import AgentModel
 
@@ -27,16 +27,14 @@ def user_content(
     texts = [message.content] if message.content.strip() else []
     files: list[Item] = []
     pictures: list[Item] = []
-    for attachment in message.attachments:
-        name = " ".join(attachment.name.split())
-        title = words["attachment"].format(name=name)
-        if attachment.media_type == PDF and attachment.data and model.pdf:
-            files.append(_pdf_part(attachment, name))
-        elif attachment.pages and model.images:
-            texts.append(title)
-            pictures += [_picture_part("image/jpeg", page) for page in attachment.pages]
-        elif attachment.data and attachment.media_type != PDF and model.images:
-            pictures.append(_picture_part(attachment.media_type, attachment.data))
+    for attachment in (as_taken(one, model) for one in message.attachments):
+        title = words["attachment"].format(name=" ".join(attachment.name.split()))
+        parts = _seen_parts(attachment)
+        if attachment.data and attachment.media_type == PDF:
+            files += parts
+        elif parts:
+            texts += [title] if attachment.pages else []
+            pictures += parts
         else:
             text = _file_text(attachment, words, model, partly=partly)
             texts.append(f"{title}\n{(text.strip() and text) or attachment.media_type}")
@@ -44,6 +42,26 @@ def user_content(
     if not (files or pictures):
         return text
     return [*files, {"type": "text", "text": text}, *pictures]
+
+
+def as_taken(file: Attachment, model: AgentModel) -> Attachment:
+    """Return a file with what a model takes of it: a PDF file or a picture itself, pictures of its pages, or its text alone."""
+    if file.data and (model.pdf if file.media_type == PDF else model.images):
+        return replace(file, pages=())
+    return replace(file, data="", pages=file.pages if model.images else ())
+
+
+def with_seen(files: Sequence[Attachment], content: object) -> object:
+    """Return the content that names context files `as_taken`, after those of them that the model sees."""
+    seen = [part for file in files for part in _seen_parts(file)]
+    return [*seen, *parts_of(content)] if seen else content
+
+
+def context_text(file: Attachment, words: Mapping[str, str]) -> str:
+    """Return the text of a context file `as_taken`; for one that the model sees, that it does."""
+    if file.pages:
+        return words["file_pages"].format(count=len(file.pages))
+    return words["file_itself"] if file.data else with_page_numbers(file.text.strip(), words["page"])
 
 
 class LookCost(NamedTuple):
@@ -64,10 +82,7 @@ def look_cost(
     if not known:
         return None
     model = min(known, key=lambda one: one.window)
-    if attachment.data and model.pdf:
-        tokens = content_tokens(_pdf_part(attachment, attachment.name), model.model)
-    else:
-        tokens = content_tokens([_picture_part("image/jpeg", page) for page in attachment.pages], model.model)
+    tokens = content_tokens(_seen_parts(as_taken(attachment, model)), model.model)
     if tokens <= _SHARE * model.window:
         return None
     prices = facts(model.provider, model.model).prices
@@ -81,7 +96,7 @@ def look_words(cost: LookCost, name: str, words: Callable[..., str]) -> str:
     return " ".join(filter(None, (said, price)))
 
 
-def files_text(files: Sequence[ContextFile], words: Mapping[str, str], model: AgentModel) -> str:
+def files_text(files: Sequence[Attachment], words: Mapping[str, str], model: AgentModel) -> str:
     """Return files that a whole conversation is given, as text; all of them take no more than a part of the window."""
     most = int(model.window * _SHARE / len(files)) if model.window else LONG_TEXT
     texts = []
@@ -107,12 +122,19 @@ def _picture_part(media_type: str, data: str) -> Item:
     return {"type": "image_url", "image_url": {"url": f"data:{media_type};base64,{data}"}}
 
 
-def _pdf_part(attachment: Attachment, name: str) -> Item:
+def _seen_parts(file: Attachment) -> list[Item]:
+    """Return what a model sees of a file `as_taken`: nothing where it reads the text."""
+    if file.data:
+        return [_pdf_part(file) if file.media_type == PDF else _picture_part(file.media_type, file.data)]
+    return [_picture_part("image/jpeg", page) for page in file.pages]
+
+
+def _pdf_part(attachment: Attachment) -> Item:
     """Return a PDF file as providers take it; the number of its pages is for the estimate of its tokens."""
     url = f"data:{PDF};base64,{attachment.data}"
     return {
         "type": "file",
-        "file": {"filename": name, "file_data": url},
+        "file": {"filename": " ".join(attachment.name.split()), "file_data": url},
         "pages": page_count(attachment),
     }
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from app.core.message import CouncilPart, Message
 from app.core.provider import ModelRequest
 from app.core.session import Debate, Participant
+from app.engine.chat.attached_files import with_seen
 from app.engine.council.reading import MOST_CRUXES, NEITHER, JudgeReading
 from app.engine.council.record import Record
 from app.engine.council.replies import (
@@ -82,7 +83,7 @@ def reading_request(
     """Return the request for one reading of a judge."""
     prompt = "council-judge" if order == ORDERS[0] else "council-judge-again"
     text = argued_text(debate, messages, "", view, prompt, prompts)
-    return _of_model(judge, text, reading_schema(len(view.options), order))
+    return _of_model(judge, with_seen(debate.context, text), reading_schema(len(view.options), order))
 
 
 def read_reading(text: str, view: ReaderView) -> dict[str, object]:
@@ -182,9 +183,7 @@ def dissent_request(
         headline=option,
         case=without_names(case, debate),
     )
-    return ModelRequest(
-        provider=speaker.provider, model=speaker.model, messages=({"role": "user", "content": text},)
-    )
+    return _of_model(f"{speaker.provider}/{speaker.model}", with_seen(debate.context, text))
 
 
 def outside_request(
@@ -205,7 +204,8 @@ def objection_request(
     debate: Debate, messages: Sequence[Message], model: str, view: ReaderView, prompts: Prompts
 ) -> ModelRequest:
     """Return the request that looks for what is wrong with what most hold."""
-    return _of_model(model, argued_text(debate, messages, "", view, "council-stress", prompts))
+    text = argued_text(debate, messages, "", view, "council-stress", prompts)
+    return _of_model(model, with_seen(debate.context, text))
 
 
 def matched(
@@ -239,8 +239,8 @@ def tokens_written(messages: Sequence[Message]) -> int:
     return sum(one.usage.output_tokens for one in messages if one.usage is not None and one.part not in alone)
 
 
-def _of_model(model: str, text: str, schema: Mapping[str, object] | None = None) -> ModelRequest:
+def _of_model(model: str, content: object, schema: Mapping[str, object] | None = None) -> ModelRequest:
     provider, _, name = model.partition("/")
     return ModelRequest(
-        provider=provider, model=name, messages=({"role": "user", "content": text},), schema=schema
+        provider=provider, model=name, messages=({"role": "user", "content": content},), schema=schema
     )

@@ -13,8 +13,7 @@ from difflib import SequenceMatcher
 from enum import StrEnum
 
 from app.core.files import NEW_PAGE
-from app.core.message import Message
-from app.core.session import ContextFile
+from app.core.message import Attachment, Message
 from app.engine.council.replies import objects_in
 
 LEAST_LETTERS, LEAST_HANGUL = 12, 6
@@ -55,7 +54,7 @@ class FileQuote:
 class Sources:
     """The texts in which quotes are looked up; made once for all statements, which takes a while for long files."""
 
-    def __init__(self, files: Sequence[ContextFile]) -> None:
+    def __init__(self, files: Sequence[Attachment]) -> None:
         self._files: list[tuple[str, str, list[int]]] = []
         for file in files:
             plain, starts = "", []

@@ -9,11 +9,11 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from app.core.files import with_page_numbers
 from app.core.message import CouncilPart, Message, MessageState, Role
 from app.core.model_facts import Effort
 from app.core.provider import ModelRequest
 from app.core.session import Debate, Participant
+from app.engine.chat.attached_files import context_text, with_seen
 from app.engine.council.families import traces_of
 from app.engine.council.record import MOST_OPTIONS, Option, Record, to
 from app.engine.council.replies import (
@@ -80,6 +80,7 @@ def answer_request(
         blocks.append({"role": role, "content": text})
     task = prompts.text(debate.language, "council-answer")
     blocks[-1] = {"role": Role.USER, "content": f"{blocks[-1]['content']}\n\n{task}"}
+    blocks[0]["content"] = with_seen(debate.context, blocks[0]["content"])
     return ModelRequest(
         provider=speaker.provider,
         model=speaker.model,
@@ -246,7 +247,7 @@ def _argued(
         model=speaker.model,
         messages=(
             *([{"role": Role.SYSTEM, "content": head}] if head else []),
-            {"role": Role.USER, "content": text},
+            {"role": Role.USER, "content": with_seen(debate.context, text)},
         ),
         effort=speaker.effort,
         temperature=temperature_of(speaker.creativity),
@@ -407,13 +408,13 @@ def _instructions(debate: Debate, speaker: Participant, prompts: Prompts) -> lis
 
 
 def _files(debate: Debate, prompts: Prompts) -> list[str]:
-    page = prompts.line(debate.language, "assistant", "page")
+    words = prompts.lines(debate.language, "assistant")
     return [
         prompts.text(
             debate.language,
             "council-file",
             name=" ".join(file.name.split()),
-            text=with_page_numbers(file.text.strip(), page),
+            text=context_text(file, words),
         )
         for file in debate.context
     ]

@@ -9,7 +9,7 @@ from app.core.message import Author, CouncilPart, Message, MessageState, Role
 from app.core.provider import ModelRequest
 from app.core.provider_kind import RequestForm
 from app.core.reasons import Reason, counted, joined
-from app.core.session import MIN_PARTICIPANTS, DebateTools, Status
+from app.core.session import MIN_PARTICIPANTS, Debate, DebateTools, Status
 from app.engine.council.director import CouncilStep, next_steps, seen_by
 from app.engine.council.judging import (
     dissent_request,
@@ -224,21 +224,24 @@ class CouncilRun(StatementRun):
             retakes=step.retakes,
             data={"judge": step.model, "order": step.order} if step.part == CouncilPart.READING else None,
         )
+
+        def request(_: object) -> ModelRequest:
+            given = self._providers.given(self._live.debate_session.debate, provider, model)
+            return self._request(step, order, view, given)
+
         plan = CallPlan(
             message=message,
             provider=provider,
-            request=lambda _: self._request(step, order, view),
+            request=request,
             cleaner=cleaner,
             may_ask=lambda: not step.who or step.who not in self._providers.world(session).absent,
         )
         return plan, model, cleaners
 
-    def _request(self, step: CouncilStep, order: Sequence[Message], view: ReaderView) -> ModelRequest:
-        debate, messages, prompts = (
-            self._live.debate_session.debate,
-            self._live.messages,
-            self._services.prompts,
-        )
+    def _request(
+        self, step: CouncilStep, order: Sequence[Message], view: ReaderView, debate: Debate
+    ) -> ModelRequest:
+        messages, prompts = self._live.messages, self._services.prompts
         match step.part:
             case CouncilPart.DIFFERENCES:
                 return differences_request(debate, messages, order, prompts)

@@ -5,13 +5,14 @@ and last message are the user's. Small models get the whole debate as one messag
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from app.core.files import with_files, with_page_numbers
+from app.core.files import with_files
 from app.core.message import Message, MessageState, Role
 from app.core.provider import ModelRequest
 from app.core.session import Debate, Participant
+from app.engine.chat.attached_files import context_text, with_seen
 from app.engine.debate.modes import ROLES, role_name, system_prompt
 from app.engine.debate.motion import motion_of
 from app.engine.debate.names import USER_NAMES, addressed
@@ -73,11 +74,13 @@ def chat_request(
         f"{words['debate_pinned'].format(name=_label(one))}\n{defuse(with_files(one, words), names)}"
         for one in _pinned(debate, messages, shown, speaker, round_number)
     ]
-    blocks[0][1][:0] = [_brief(debate, prompts, names), *noted, *pinned]
+    blocks[0][1][:0] = [_brief(debate, prompts, names, words), *noted, *pinned]
     if blocks[-1][0] != Role.USER:
         blocks.append((Role.USER, []))
     blocks[-1][1].append(cue or _cue(debate, speaker, round_number, prompts))
     messages_sent = [{"role": role, "content": _content(texts)} for role, texts in blocks]
+    # What is seen comes before the brief, which names it: a request begins as the last one did.
+    messages_sent[0]["content"] = with_seen(debate.context, messages_sent[0]["content"])
     return ModelRequest(
         provider=speaker.provider,
         model=speaker.model,
@@ -257,11 +260,10 @@ def _forged(names: tuple[str, ...]) -> re.Pattern[str]:
     )
 
 
-def _brief(debate: Debate, prompts: Prompts, names: tuple[str, ...]) -> str:
+def _brief(debate: Debate, prompts: Prompts, names: tuple[str, ...], words: Mapping[str, str]) -> str:
     parts = [prompts.text(debate.language, "brief", topic=defuse(debate.topic.strip(), names))]
     for file in debate.context:
-        text = with_page_numbers(file.text.strip(), prompts.line(debate.language, "assistant", "page"))
-        text = defuse(text, names)
+        text = defuse(context_text(file, words), names)
         parts.append(prompts.text(debate.language, "context", name=_one_line(file.name), text=text))
     return "\n\n".join(parts)
 

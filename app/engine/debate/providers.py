@@ -8,6 +8,7 @@ from app.core.provider_kind import RequestForm
 from app.core.session import NO_JUDGE, Debate, DebateSession, DebateTools, Participant
 from app.core.settings import DebateHistory
 from app.core.store import Documents
+from app.engine.chat.attached_files import as_taken
 from app.engine.council.families import family_of
 from app.engine.debate.director import World, participant_of
 from app.engine.debate.modes import form_of
@@ -17,6 +18,7 @@ from app.engine.debate.voting_check import VotingChecks
 from app.engine.director import Speak
 from app.engine.history.summaries import fits
 from app.engine.history.token_count import tokens_of
+from app.engine.library.agents import AgentDirectory
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.providers import ProviderProblem, provider_of
@@ -34,9 +36,11 @@ class DebateProviders:
         documents: Documents,
         prompts: Prompts,
         statuses: Callable[[], list[ProviderStatus]],
+        directory: AgentDirectory,
         models: MeteredModels,
     ) -> None:
         self._facts = models.known_facts
+        self._directory = directory
         self.checks = VotingChecks(documents, models)
         self._documents = documents
         self._prompts = prompts
@@ -180,8 +184,9 @@ class DebateProviders:
         if window == WINDOW and not self.keeps_notes():
             window = self._fitting(live, speaker)
         notes = notes_sent(live, window)
+        given = self.given(debate, speaker.provider, speaker.model)
         request = chat_request(
-            debate, messages, speaker, spoken.round, self._prompts, window=window, notes=notes
+            given, messages, speaker, spoken.round, self._prompts, window=window, notes=notes
         )
         heard = visible(debate, messages, speaker, spoken.round, window=len(messages))
         # What others say first stands before the own opening where that was made without it.
@@ -197,6 +202,11 @@ class DebateProviders:
             grows=len(heard) <= window and not blind,
         )
         return replace(request, cache=plan)
+
+    def given(self, debate: Debate, provider: str, model: str) -> Debate:
+        """Return a debate with its context files as a model takes them."""
+        taker = self._directory.model(provider, model)
+        return replace(debate, context=tuple(as_taken(one, taker) for one in debate.context))
 
     def keeps_notes(self) -> bool:
         """Whether participants are sent the last statements alone, with notes on the others."""

@@ -108,7 +108,9 @@ class DebateRun(StatementRun):
             self._providers.checks, [one for one in session.debate.participants if one.id not in absent]
         )
         voters = [one for one in self._providers.voters(session) if one.id not in absent]
-        ballots = await poll(self._live, due, voters, self._services.models, self._services.prompts)
+        ballots = await poll(
+            self._live, due, voters, self._services.models, self._services.prompts, self._providers.given
+        )
         debate = self._live.debate_session.debate
         self._live.change(debate=replace(debate, ballots=(*debate.ballots, *ballots)))
         return True

@@ -10,7 +10,7 @@ from app.core.draft import Draft, ParticipantDraft, SetupDraft
 from app.core.errors import BadInput, FailureKind
 from app.core.events import utc_now
 from app.core.ids import new_id
-from app.core.message import Message
+from app.core.message import Attachment, Message
 from app.core.provider import ProviderStatus, last_part
 from app.core.reasons import Reason
 from app.core.session import (
@@ -19,7 +19,6 @@ from app.core.session import (
     MAX_TOPIC_CHARACTERS,
     MIN_PARTICIPANTS,
     MIN_ROUNDS,
-    ContextFile,
     Debate,
     DebateMode,
     DebateSession,
@@ -50,7 +49,7 @@ class DebateSetup:
     mode: str = DebateMode.ROUND_ROBIN
     rounds: int = DEFAULT_ROUNDS
     seed: int | None = None
-    context: tuple[ContextFile, ...] = ()
+    context: tuple[Attachment, ...] = ()
     independent_opening: bool = False
     language: str = "en"
     polls: bool = False
@@ -96,7 +95,7 @@ def session_of(setup: DebateSetup, statuses: Sequence[ProviderStatus]) -> Debate
         independent_opening=setup.independent_opening,
         participants=participants,
         context=tuple(
-            ContextFile(name=clean_text(file.name), text=clean_text(file.text)) for file in setup.context
+            replace(file, name=clean_text(file.name), text=clean_text(file.text)) for file in setup.context
         ),
         language=setup.language,
         polls=setup.polls,
@@ -181,6 +180,7 @@ def set_up_again(debate: Debate, offered: Sequence[Participant]) -> Draft:
         polls=debate.polls,
         judge=debate.judge,
         context=bool(debate.context),
+        looks=any(one.data or one.pages for one in debate.context),
         seats=tuple(candidates.values()),
         seed=debate.seed,
     )

@@ -6,7 +6,7 @@ A point must cite messages that exist: unknown numbers are dropped, and so are t
 import asyncio
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -181,6 +181,7 @@ async def poll(
     voters: Sequence[Participant],
     models: MeteredModels,
     prompts: Prompts,
+    given: Callable[[Debate, str, str], Debate],
 ) -> tuple[Ballot, ...]:
     """Ask all participants for their votes at once, and return the ballots; one that cannot be had is empty.
 
@@ -193,7 +194,8 @@ async def poll(
         ballot = Ballot(participant=voter.id, round=round_number)
         if voter not in voters:
             return ballot
-        request = ballot_request(debate, messages, voter, prompts, notes_sent(live))
+        files = given(debate, voter.provider, voter.model)
+        request = ballot_request(files, messages, voter, prompts, notes_sent(live))
         try:
             stance = stance_of(await models.ask(request, live.id, used=partial(used.__setitem__, voter.id)))
         except ProviderError as error:

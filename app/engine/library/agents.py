@@ -13,10 +13,7 @@ from app.core.message import Consent, Message, Prompt
 from app.core.model_facts import Effort, FactSource, ModelFacts
 from app.core.provider import ProviderStatus
 from app.core.provider_kind import ProviderKind
-from app.core.session import (
-    AgentMode,
-    GroupState,
-)
+from app.core.session import AgentMode, GroupState, Participant
 from app.core.settings import Settings
 from app.core.store import Documents
 from app.core.tool import FILES, Tool, ToolChoice, Tools
@@ -25,6 +22,9 @@ from app.engine.library.definitions import Definitions, LibraryKind, Shared
 from app.engine.providers import ProviderProblem
 from app.engine.turns.sub_agents import PARAMETERS, SUB_AGENT, callable_by, description
 from app.engine.workflow.step_protocol import STEP_TOOLS
+
+Readers = Agent | Group | Sequence[Participant] | None
+"""Who reads a file: an assistant, a group, the participants of a debate, or any assistant."""
 
 # Sets of tools that a turn is given by what it is, never by an assistant's definition.
 ORCHESTRATION = "orchestration"
@@ -172,22 +172,24 @@ class AgentDirectory:
     def model_of(self, agent: Agent, caller: AgentModel | None = None) -> AgentModel:
         """Return what an agent speaks with: its own model, its caller's, or the first that is ready."""
         if agent.provider:
-            return self._model(agent.provider, agent.model)
+            return self.model(agent.provider, agent.model)
         if caller is not None:
             return caller
         # One that cannot be read may be the server the user meant: nothing goes to the next one instead.
         ready = [one for one in self._providers() if one.ready or one.problem == ProviderProblem.UNREADABLE]
         ready.sort(key=lambda one: one.config.kind == EMBEDDED)
         if not ready:
-            return self._model(EMBEDDED, "")
-        return self._model(ready[0].config.id, ready[0].default_model)
+            return self.model(EMBEDDED, "")
+        return self.model(ready[0].config.id, ready[0].default_model)
 
     def has_provider(self, provider_id: str) -> bool:
         """Say whether there is a provider of an id."""
         return any(one.config.id == provider_id for one in self._providers())
 
-    def models_for(self, who: Agent | Group | None) -> tuple[AgentModel, ...]:
-        """Return the models that read what is said to an assistant, to any (None), or to a group."""
+    def models_for(self, who: Readers) -> tuple[AgentModel, ...]:
+        """Return the models that read what is said to an assistant, to any (None), to a group, or to participants."""
+        if isinstance(who, Sequence):
+            return tuple(self.model(one.provider, one.model) for one in who)
         if not isinstance(who, Group):
             return (self.model_of(who or Agent(id="", name="")),)
         leader = Agent(id="", name="", provider=who.orchestrator.provider, model=who.orchestrator.model)
@@ -206,7 +208,7 @@ class AgentDirectory:
         if not name or provider not in {model.provider, *answered, *settings.may_read_any}:
             return model
         ready = any(one.config.id == provider and one.ready for one in self._providers())
-        return self._model(provider, name) if ready else model
+        return self.model(provider, name) if ready else model
 
     def about_user(self, agent: Agent) -> str:
         """Return what an agent is told about the user, "" for nothing."""
@@ -305,7 +307,8 @@ class AgentDirectory:
         if agent.mcp_servers:
             await self._tools.attach(agent.mcp_servers)
 
-    def _model(self, provider_id: str, model: str) -> AgentModel:
+    def model(self, provider_id: str, model: str) -> AgentModel:
+        """Return what is known about a provider's model, its default where `model` is ""."""
         status = next((one for one in self._providers() if one.config.id == provider_id), None)
         row = provider_kind(status.config.kind) if status else None
         model = model or (status.default_model if status else "")

@@ -8,7 +8,8 @@ from app.core.errors import BadInput
 from app.core.events import EventBus, FoldersChanged
 from app.core.files import FileReader
 from app.core.ids import new_id
-from app.core.session import ContextFile, Folder, Session
+from app.core.message import Attachment
+from app.core.session import Folder, Session
 from app.core.store import Documents
 from app.core.text import clean_text
 from app.engine.debate.setup import MAX_CONTEXT
@@ -47,8 +48,8 @@ class Folders(Definitions[Folder]):
         context = await self._context(folder) if folder else ()
         return replace(session, chat=replace(session.chat, instructions=instructions, context=context))
 
-    async def _context(self, folder: Folder) -> tuple[ContextFile, ...]:
-        files = [(await self._files.read(Path(path))).context_file() for path in folder.context]
+    async def _context(self, folder: Folder) -> tuple[Attachment, ...]:
+        files = [(await self._files.read(Path(path))).attachment() for path in folder.context]
         if sum(len(file.text) for file in files) > MAX_CONTEXT:
             raise BadInput("context_too_much", most=MAX_CONTEXT)
         return tuple(files)

@@ -11,7 +11,7 @@ from PySide6.QtCore import Signal
 from app.core.draft import SETUP, Draft
 from app.core.errors import MootError
 from app.core.message import Attachment
-from app.core.session import ENDED, ContextFile, DebateMode
+from app.core.session import ENDED, DebateMode
 from app.engine.debate.setup import set_up_again
 from app.engine.debate.verdict import Judge
 from app.engine.engine import CouncilSetup, DebateSetup, Engine
@@ -102,7 +102,7 @@ class DebateController(Controller):
         else:
             whole = setup.whole_setup()
             whole = replace(whole, mode=DebateMode.COUNCIL) if council else whole
-            given = (ContextFile(name=one.name, text=one.text) for one in files if one.text)
+            given = (Attachment(name=one.name, text=one.text) for one in files if one.text)
             whole = replace(whole, context=(*whole.context, *given))
             self._begin(whole, setup.context_paths)
 
@@ -329,7 +329,7 @@ class DebateController(Controller):
     async def _start_debate(self, setup: DebateSetup, paths: tuple[str, ...]) -> None:
         try:
             files = [await self._engine.files.read(Path(path)) for path in paths]
-            context = (*setup.context, *(file.context_file() for file in files))
+            context = (*setup.context, *(file.attachment() for file in files))
             whole = replace(setup, context=context, folder=self.folder_id)
             if setup.mode == DebateMode.COUNCIL:
                 wanted = CouncilSetup(setup=whole, differences=self._state.flag(COMPARE, True))

@@ -62,7 +62,11 @@ def _places(messages: list[Message], plan: CachePlan) -> list[tuple[int, int]]:
     places = [(0, 0)] if messages[0]["role"] == "system" else []
     first = len(places)
     if plan.brief and len(messages) > first:
-        places.append((first, 0))
+        # What is seen of the files comes before the brief.
+        content = messages[first].get("content")
+        parts = content if isinstance(content, list) else []
+        texts = (number for number, part in enumerate(parts) if part.get("type") == "text")
+        places.append((first, next(texts, 0)))
     if not plan.grows:
         return places
     ends = [

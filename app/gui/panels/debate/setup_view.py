@@ -19,7 +19,6 @@ from app.core.session import (
     MIN_PARTICIPANTS,
     MIN_ROUNDS,
     NO_JUDGE,
-    ContextFile,
     DebateMode,
     DebateTools,
 )
@@ -220,7 +219,7 @@ class SetupView(QWidget):
 
     def whole_setup(self) -> DebateSetup:
         """Return the setup with the pasted texts, and without those of the context files."""
-        context = tuple(ContextFile(name=one.name, text=one.text) for one in self.pasted.attachments())
+        context = tuple(Attachment(name=one.name, text=one.text) for one in self.pasted.attachments())
         return replace(self.setup(), context=context)
 
     def refresh_estimate(self) -> None:
