@@ -160,9 +160,14 @@ class Bus:
         self._connection.send_and_get_reply(message_bus.AddMatch(rule))
         self._filter = self._connection.filter(rule, queue=self._heard)
         self.desktop = Node(self, "org.a11y.atspi.Registry", "/org/a11y/atspi/accessible/root")
+        # While the bus comes up, the first registry may end and give way to a second one, which knows no events.
+        wait(self._register, "the registry")
+
+    def _register(self) -> bool:
         registry = Node(self, self.desktop.owner, "/org/a11y/atspi/registry")
         for event in ("object:announcement", "object:state-changed:focused", "object:state-changed:showing"):
             self.call(registry, "org.a11y.atspi.Registry", "RegisterEvent", "s", (event,))
+        return True
 
     def call(
         self, node: Node, interface: str, member: str, kinds: str = "", values: tuple[Any, ...] = ()

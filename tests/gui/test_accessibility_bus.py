@@ -73,7 +73,7 @@ def test_a_screen_reader_reads_the_window_and_hears_each_answer_once(wire_home):
         assert [one.role for one in items(program)] == ["list item"] * len(told)
         assert any(name.startswith("You") and QUESTION in name for name in told), told
         assert any(name.startswith("Assistant") and ANSWER.strip() in name for name in told), told
-        card = next(one for one in items(program) if "get_pages" in one.name)
+        card = next(one for one in items(program) if "the web pages of this chat" in one.name)
         assert {"expandable", "collapsed"} <= card.states
         assert "expanded" not in card.states
         # What a screen reader was given ends in order, too.

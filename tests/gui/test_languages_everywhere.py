@@ -47,12 +47,13 @@ KNOWN = {
     "keyring", "platformdirs", "pyromark", "mathra", "hugging", "face", "sil", "ofl", "pyside", "pretendard", "mit", "sdk",
     "ddgs", "lucide", "litellm", "pydantic", "lgpl", "isc", "apache", "bsd", "mpl", "qt",
     "mcp", "kb", "mb", "ctrl", "shift", "alt", "del", "esc", "enter", "return", "english", "duckduckgo", "chatgpt",
+    "https", "example", "org",
 }  # fmt: skip
 
 # What comes along is written in one language, as what a user writes is.
 COMES_ALONG = {
     word.casefold()
-    for folder in ("agents", "workflows", "groups")
+    for folder in ("agents", "workflows", "groups", "models", "saved_prompts")
     for path in (FOLDER.parent / folder).rglob("*.json")
     for word in re.findall(r"[^\W\d_]{3,}", path.read_text("utf-8"))
 }

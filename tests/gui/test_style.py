@@ -204,3 +204,18 @@ async def test_rings_are_drawn_after_a_key_and_not_after_a_click(look, qtbot):
     assert ringed(names), "the focused row has a ring as soon as a key is used there"
     click(names)
     assert not ringed(names)
+
+
+@pytest.mark.parametrize("kind", ["", "primary", "plain", "link", "chip", "choice", "tab", "segment"])
+def test_a_ring_changes_no_size(look, qtbot, kind):
+    button = QPushButton("One")
+    button.setProperty("kind", kind)
+    button.setCheckable(True)
+    button.setChecked(True)
+    qtbot.addWidget(button)
+    button.ensurePolished()
+    before = button.sizeHint()
+    button.setProperty("ring", True)
+    button.style().unpolish(button)
+    button.style().polish(button)
+    assert button.sizeHint() == before

@@ -245,6 +245,9 @@ def title(call: ToolCall, texts: Texts, names: Mapping[str, str], *, done: bool 
     else:
         # They still stream, are too long, or are no JSON.
         shown = _one_line(visible(_PUNCTUATION.sub(" ", text[:TITLE]))) + "…"
+    own = f"tool.{call.name}.name"
+    if own in texts:
+        return f"{texts(own)}: {shown}" if shown else texts(own)
     server, _, tool = call.name[:TITLE].rpartition("__")
     name = _one_line(visible(" ".join(_JOINT.split(tool)).strip().capitalize() or call.name[:TITLE]))
     words = f"{name}: {shown}" if shown else name
