@@ -112,7 +112,8 @@ class SetupView(QWidget):
             key: plain_label("field") for key in ("topic", "mode", "participants", "rounds", "tools")
         }
         self._rounds_value = plain_label("value")
-        self._add = say(button("link", "add_voice", self._on_add), language, "setup.add_voice")
+        self._add = button("link", "add_voice", self._on_add)
+        say(self._add, language, "setup.add", name="setup.add_voice")
         self._add.dress(look, "plus", "accent")
         self.panels = MenuButton(look, "users", "panels_button", chevron=True)
         self._context_size = plain_label("hint")
