@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from app.core.message import CouncilPart, MessageState
-from app.engine.council.outcome import outcome
+from app.engine.council.outcome import case_for, outcome
 from app.engine.council.reading import Claim, JudgeReading, cruxes
 from app.engine.council.record import Record
 from tests.builders import Bench, said
@@ -99,6 +99,16 @@ def test_where_a_ballot_cannot_be_read_the_last_turn_counts_and_nothing_is_settl
     found = outcome(debate, blank)
     assert (found.state, found.unread, found.degraded) == ("leaning", ("p0",), ("ballots",))
     assert found.after.missing == () and not Record(debate, blank).stands(1)
+
+
+def test_at_a_tie_both_stand_beside_each_other_and_the_minority_is_what_else_is_held() -> None:
+    debate, messages = opened("AABBC")
+    messages += voted(debate, "AABBC")
+    found = outcome(debate, messages)
+    assert (found.state, [one.option for one in found.minority]) == ("tie", ["oC"])
+    # Nobody judged, so that the last words of the surest of each stand for both.
+    record = Record(debate, messages)
+    assert [case_for(record, one)[0] for one in ("oA", "oB", "")] == ["p0 argues A.", "p2 argues B.", ""]
 
 
 async def test_a_view_of_the_minority_is_argued_again_with_what_it_wrote(made: Bench) -> None:

@@ -130,10 +130,7 @@ def outcome(debate: Debate, messages: Sequence[Message]) -> CouncilOutcome:
         state = State.LEANING
     answered = len(record.openings())
     judge = readings[0].judge if readings else ""
-    text, cites = best_case(readings, headline)
-    if headline and not text:
-        backers = [one.participant for one in votes_of(record) if one.choice == headline]
-        text, cites = last_words(record, surest(record, backers))
+    text, cites = case_for(record, headline)
     failure = "" if judge else _failure(record)
     votes = votes_of(record)
     sides = [
@@ -216,7 +213,9 @@ def state_of(
 
 def _minority(record: Record, after: Tally, headline: str, choice: str) -> tuple[View, ...]:
     """Return the views held now, by votes and weight, then those given up; first the one a stable judge sides with."""
-    others = [one.id for one in record.options() if one.id != headline]
+    # At a tie those that lead stand beside each other.
+    leading = [headline] if headline else after.leaders()
+    others = [one.id for one in record.options() if one.id not in leading]
     others.sort(key=lambda one: (-after.votes[one], -after.weighted[one]))
     held_now = holders_of(record)
     first = {one.participant: one.choice for one in record.ballots()}
@@ -279,6 +278,16 @@ def surest(
         number = record.rounds if holders is not None else 0
     among = record.openings() if holders is None else [one for one in holders if one in record.openings()]
     return (min if least else max)(among, key=lambda who: _sureness(record, who, number), default="")
+
+
+def case_for(record: Record, option: str) -> tuple[str, tuple[str, ...]]:
+    """Return the case for an option and what it cites: a judge's, else the last words of the surest who holds it."""
+    text, cites = best_case(record.readings(), option)
+    if option and not text:
+        return last_words(
+            record, surest(record, [one.participant for one in votes_of(record) if one.choice == option])
+        )
+    return text, cites
 
 
 def last_words(record: Record, who: str) -> tuple[str, tuple[str, ...]]:

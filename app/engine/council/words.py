@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from app.core.message import CouncilPart, Message
 from app.core.session import DebateSession
-from app.engine.council.outcome import CouncilOutcome, View, in_full, outcome, votes_of
+from app.engine.council.outcome import CouncilOutcome, View, case_for, in_full, outcome, votes_of
 from app.engine.council.quotes import FileQuote, quotes_of
 from app.engine.council.reading import NEITHER, Claim
 from app.engine.council.record import Record
@@ -100,9 +100,9 @@ def verdict_parts(
         lines.append(words("council.grouped"))
     if result.names_visible:
         lines.append(words("council.names_visible"))
-    if result.headline and result.text:
-        lines.append(f"{letters[result.headline]} {texts[result.headline]}")
-        lines.append(result.text)
+    for option in [result.headline] if result.headline else result.after.leaders():
+        if case := case_for(record, option)[0]:
+            lines += [f"{letters[option]} {texts[option]}", case]
     lines += filter(None, (judge_line(result, letters, words),))
     if "ballots" in result.degraded:
         missing = ", ".join(names.get(one, "") for one in result.after.missing)

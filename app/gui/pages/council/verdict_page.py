@@ -8,7 +8,7 @@ from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPaintEvent, QResiz
 from PySide6.QtWidgets import QBoxLayout, QFrame, QWidget
 
 from app.core.session import Point
-from app.engine.council.outcome import State, View, in_full, moved_by
+from app.engine.council.outcome import State, View, case_for, in_full, moved_by
 from app.engine.council.reading import NEITHER
 from app.engine.council.words import judge_line, lettered, unread_lines, verdict_parts, view_line
 from app.gui.display.i18n import Language
@@ -159,8 +159,7 @@ class VerdictPage(QWidget):
         name = next((one.text for one in record.options() if one.id == option), "")
         case, cites = judged.result.text, judged.result.cites
         if option != judged.result.headline:
-            cases = [one for read in record.readings() for one in read.cases if one.option == option]
-            case, cites = (cases[0].text, cases[0].cites) if cases else ("", ())
+            case, cites = case_for(record, option)
         text.show_points([Point(text=case, cites=cites)] if case else [], self._cite)
         text.cite_requested.connect(self.cite_requested)
         head = Paragraph("card_title", text=name)
