@@ -8,7 +8,7 @@ import pytest
 from app.core.message import Author, Message, Usage
 from app.core.session import Ballot, Debate, DebateSession, Participant, Verdict
 from app.core.usage import UsageEntry
-from app.gui.display.amounts import Spending
+from app.gui.display.amounts import Spending, size_text
 from app.gui.display.i18n import Language
 
 FOLDER = Path(__file__).parents[2] / "resources" / "i18n"
@@ -129,3 +129,21 @@ def test_votes_of_before_have_no_names_of_their_own_and_count_each(language):
     spending = Spending()
     spending.add_session(session)
     assert spending.short_text(language) == "$0.03"
+
+
+@pytest.mark.parametrize(
+    ("count", "english", "korean"),
+    [
+        (0, "0 B", "0B"),
+        (999, "999 B", "999B"),
+        (1_000, "1.0 kB", "1.0kB"),
+        (9_960, "10 kB", "10kB"),
+        (19_400, "19 kB", "19kB"),
+        (999_600, "1.0 MB", "1.0MB"),
+        (12_345_678, "12 MB", "12MB"),
+        (int(3.2e12), "3200 GB", "3200GB"),
+    ],
+)
+def test_sizes_are_short_and_stand_as_the_language_writes_them(language, count, english, korean):
+    assert size_text(language, count) == english
+    assert size_text(Language(FOLDER, "ko"), count) == korean

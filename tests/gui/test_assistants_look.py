@@ -50,6 +50,20 @@ async def test_nothing_is_cut_off_in_the_smallest_window(person):
     assert person.window.height() <= 900, "the editor scrolls and does not stretch the window"
 
 
+@pytest.mark.parametrize("agent_id", ["", "browser"])
+async def test_where_only_the_editor_fits_the_name_has_the_focus(person, agent_id):
+    page = person.window.controller.assistants._page
+    for size, holder in (((900, 600), form(person).name), ((1440, 900), page.cards)):
+        person.window.resize(*size)
+        person.window.show_welcome()
+        await person.settle()
+        person.window.controller.assistants.show_page(agent_id)
+        await until(lambda: person.sees("assistants_page"))
+        await until(lambda holder=holder: holder.hasFocus(), what=str(size))
+    person.window.resize(900, 600)
+    await until(lambda: form(person).name.hasFocus(), what="the cards are gone")
+
+
 async def test_tab_goes_from_top_to_bottom_and_every_stop_is_named(person):
     person.window.resize(1440, 1200)
     await person.settle()

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QFileDialog, QLabel, QPushButton
 
-from app.gui.display.amounts import size_text
 from tests.app_driver import Person, at_window, until
 from tests.engine import foreign_exports as exports
 
@@ -191,14 +190,6 @@ async def test_closing_in_the_middle_ends_nothing_and_leaves_nothing(person, tmp
     person.find("settings_dialog").accept()
     await until(lambda: len(sessions(person)) == 20)
     await until(lambda: not page._tasks.running("import"))
-
-
-@pytest.mark.parametrize(
-    ("count", "text"),
-    [(0, "0 B"), (999, "999 B"), (1_000, "1.0 kB"), (12_345_678, "12 MB"), (3.2e12, "3200 GB")],
-)
-def test_sizes_are_short(count, text):
-    assert size_text(int(count)) == text
 
 
 async def test_an_import_that_is_stopped_keeps_whole_what_came_in(person, tmp_path):

@@ -356,7 +356,7 @@ def test_attachments_are_named_not_opened(view: TranscriptView) -> None:
     )
     view.feed.show_session(SESSION, [replace(asked(1), attachments=files)])
     view.grab()
-    assert "[notes.md 4 kB, cod.exe 3 kB]" in view.describe("u1")
+    assert "[notes.md 4.2 kB, cod.exe 3.0 kB]" in view.describe("u1")
 
 
 def test_the_keyboard_reaches_and_folds(view: TranscriptView) -> None:

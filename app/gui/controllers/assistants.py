@@ -56,7 +56,7 @@ class AssistantCommands(DefinitionCommands[Agent]):
         self._show_title()
         window.top_bar.show_session_tools(False)
         window.side_bar.sessions.select("")
-        page.cards.setFocus()
+        page.take_focus()
 
     async def keep(self, shared: Shared[Agent]) -> None:
         """Save an assistant from a shared file under its name there, and show it."""

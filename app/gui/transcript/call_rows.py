@@ -13,6 +13,7 @@ from PySide6.QtGui import QColor, QPainter, QPen
 
 from app.core.message import Consent, Message, ToolCall
 from app.core.text import clock_text, visible
+from app.gui.display.amounts import size_text
 from app.gui.markdown.blocks import CODE, Block, code_chunks
 from app.gui.transcript.message_parts import paint_chevron
 from app.gui.transcript.painted_row import (
@@ -139,7 +140,7 @@ class CardRow(ContextRow[CardContext]):
             bottom = self.text.place(left + 12, bottom + 4, inner) + 12
         if self._cut:
             longest = max(len(self.context.call.arguments), len(self.context.result))
-            words = self.style.texts("transcript.show_all", size=f"{longest // 1000} kB")
+            words = self.style.texts("transcript.show_all", size=size_text(self.style.texts, longest))
             wide = self.style.chip_metrics.horizontalAdvance(words) + 2
             high = self.style.tall(WORDS)
             self._links.append(Link(SHOW_ALL, words, QRect(left + 12, bottom - 6, wide, high)))

@@ -8,6 +8,7 @@ from PySide6.QtGui import QColor, QPainter, QPen
 from app.core.message import Attachment
 from app.engine.council.quotes import FileQuote, QuoteState
 from app.engine.council.words import quote_words
+from app.gui.display.amounts import size_text
 from app.gui.markdown.blocks import PARAGRAPH, Block, Span, break_words, clean
 from app.gui.transcript.painted_row import SearchHit
 from app.gui.transcript.row_style import RowStyle
@@ -109,13 +110,6 @@ def size_of(attachment: Attachment) -> int:
     return len(attachment.text.encode("utf-8", "replace"))
 
 
-def size_text(size: int) -> str:
-    """Return a number of bytes as short text."""
-    if size < 1_000:
-        return f"{size} B"
-    return f"{size / 1_000:.0f} kB" if size < 1_000_000 else f"{size / 1_000_000:.1f} MB"
-
-
 class Chips:
     """Chips with a name and what is said of it, in a tone of the theme or ""; as many side by side as fit."""
 
@@ -170,7 +164,10 @@ def attachment_chips(style: RowStyle, attachments: Sequence[Attachment]) -> Chip
     """Return chips with name and size of attachments, which are never decoded."""
     return Chips(
         style,
-        [(" ".join(clean(each.name).split())[:120], size_text(size_of(each)), "") for each in attachments],
+        [
+            (" ".join(clean(each.name).split())[:120], size_text(style.texts, size_of(each)), "")
+            for each in attachments
+        ],
     )
 
 

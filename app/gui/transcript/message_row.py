@@ -9,6 +9,7 @@ from PySide6.QtGui import QColor, QPainter
 from app.core.errors import FailureKind
 from app.core.message import Message, MessageState, Role
 from app.engine.council.quotes import quotes_of
+from app.gui.display.amounts import size_text
 from app.gui.markdown.blocks import PARAGRAPH, Block, Span
 from app.gui.markdown.message_blocks import StreamingBlocks, blocks_of
 from app.gui.transcript.message_parts import Chips, ThoughtLine, attachment_chips, quote_chips
@@ -257,8 +258,7 @@ class MessageRow(ContextRow[MessageContext]):
         self._error = None
         wanted: list[tuple[str, str]] = []
         if message.state != MessageState.STREAMING and not self.context.unfolded and self._folded:
-            size = f"{len(message.content) / 1_000_000:.1f} MB" if len(message.content) >= 1_000_000 else ""
-            size = size or f"{len(message.content) // 1000} kB"
+            size = size_text(style.texts, len(message.content))
             wanted.append((UNFOLD, style.texts("transcript.show_all", size=size)))
         cut = message.state == MessageState.STOPPED or is_cut(message)
         if not self._headed and cut:

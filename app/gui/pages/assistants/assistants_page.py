@@ -210,10 +210,17 @@ class AssistantsPage(QWidget):
             self._show_in_editor(agent_id)
             self._show_cards(agent_id)
 
+    def take_focus(self) -> None:
+        """Focus the cards, or the name where only the editor fits."""
+        (self.cards if self._side.isVisible() else self.editor.form.name).setFocus()
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         # The side bar has the same list: if only one fits, show the editor.
+        focused = self.cards.hasFocus()
         self._side.setVisible(self.width() >= tall(NARROW))
+        if focused:
+            self.take_focus()
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)

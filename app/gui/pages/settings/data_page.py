@@ -171,12 +171,18 @@ class DataPage(QWidget):
     def _show_kept(self) -> None:
         """Show what was read."""
         words = self._language
-        whole = size_text(sum(part.size for part in self._parts))
-        parts = ", ".join(f"{words(f'data.part.{part.name}')} {size_text(part.size)}" for part in self._parts)
+        whole = size_text(words, sum(part.size for part in self._parts))
+        parts = ", ".join(
+            f"{words(f'data.part.{part.name}')} {size_text(words, part.size)}" for part in self._parts
+        )
         self._sizes.setText(words("data.size", whole=whole, parts=parts))
         self.backups.show_rows(
             [
-                (one.path, words.day_and_time(one.made_at), f"{self._why(one.why)} · {size_text(one.size)}")
+                (
+                    one.path,
+                    words.day_and_time(one.made_at),
+                    f"{self._why(one.why)} · {size_text(words, one.size)}",
+                )
                 for one in self._kept
             ]
         )
@@ -190,7 +196,7 @@ class DataPage(QWidget):
                         kind=self._kind(one.kind),
                         day=words.day_and_time(one.thrown_at),
                         left=words("data.bin.left", count=one.days_left),
-                        size=size_text(one.size),
+                        size=size_text(words, one.size),
                     ),
                 )
                 for one in self._thrown
