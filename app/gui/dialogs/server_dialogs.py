@@ -231,7 +231,7 @@ class ConsentDialog(AskDialog):
         self.heading.setText(words("consent.of", name=exact(server.name)))
         said: list[QWidget] = [
             Paragraph("card_text", text=words("consent.url" if server.url else "consent.command")),
-            _field(
+            exact_field(
                 "consent_line",
                 words("server.address" if server.url else "server.command"),
                 server_line(server),
@@ -247,14 +247,17 @@ class ConsentDialog(AskDialog):
         for name, lines in (("values", values), ("changed", list(map(exact, status.changed)))):
             if lines:
                 title = words(f"consent.{name}")
-                said += [Paragraph("warn", text=title), _field(f"consent_{name}", title, "\n".join(lines))]
+                said += [
+                    Paragraph("warn", text=title),
+                    exact_field(f"consent_{name}", title, "\n".join(lines)),
+                ]
         column = self.arrange(self.heading, *said, 4)
         self.ensurePolished()
         self.resize(WIDTH, column.heightForWidth(WIDTH))
         self.cancel.setFocus()
 
 
-def _field(name: str, title: str, text: str) -> QPlainTextEdit:
+def exact_field(name: str, title: str, text: str) -> QPlainTextEdit:
     """Return a read-only field that shows a text exactly and lets it be copied."""
     field = named(name, QPlainTextEdit(text))
     field.setAccessibleName(title)

@@ -1,17 +1,22 @@
 """A provider in the settings: enabled or not, address, models, key, and the Test button."""
 
+import shlex
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
-from PySide6.QtGui import QIntValidator
+from PySide6.QtGui import QGuiApplication, QIntValidator
 from PySide6.QtWidgets import QLineEdit, QWidget
 
-from app.core.catalog import EMBEDDED, USUAL, provider_kind
-from app.core.errors import MootError, StorageError
+from app.core.catalog import EMBEDDED, PROGRAM, USUAL, provider_kind
+from app.core.errors import FailureKind, MootError, StorageError
+from app.core.external_agents import recipe_of
 from app.core.provider import MOST_WINDOW, ProviderConfig, ProviderStatus
+from app.core.text import exact
 from app.engine.engine import Engine
+from app.engine.providers import ProviderProblem
+from app.gui.dialogs.agent_dialogs import AgentConsentDialog
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.tasks import Tasks
@@ -78,6 +83,16 @@ class ProviderPage(QWidget):
             language,
             "provider.remove",
         )
+        self._allow = say(button("primary", "provider_allow", self._on_allow), language, "agent.allow")
+        self._deny = say(
+            button("link", "provider_deny", lambda: self._change("deny agent", self._forbid)),
+            language,
+            "agent.deny",
+        )
+        self._copy_login = say(
+            button("link", "provider_copy_login", self._on_copy_login), language, "agent.copy_login"
+        )
+        self._copy_login.hide()
         self.result = named("provider_result", plain_label("hint", wrap=True))
         self._pending = False
         self._clock = QTimer(self)
@@ -124,11 +139,15 @@ class ProviderPage(QWidget):
             column.addWidget(field)
         column.addSpacing(5)
         column.addWidget(self.result)
+        column.addLayout(hbox(self._copy_login, self._deny, self._allow, STRETCH))
         column.addStretch(1)
         foot = hbox(self._remove, STRETCH, self._test, self._save)
         column.addLayout(foot)
         stops = (self.enabled, self.key, self._save_key, self._unlock, self._remove_key, self.base_url)
-        put_in_tab_order((*stops, self.models, self.window_size, self._remove, self._test, self._save))
+        agent = (self._copy_login, self._deny, self._allow)
+        put_in_tab_order(
+            (*stops, self.models, self.window_size, *agent, self._remove, self._test, self._save)
+        )
 
     def _fill(self) -> None:
         config = self._status.config
@@ -147,14 +166,22 @@ class ProviderPage(QWidget):
             *self._labels.values(),
         ):
             widget.setVisible(not embedded)
-        self._key_source.setVisible(not embedded)
-        self._about.setVisible(embedded)
+        program = config.kind == PROGRAM
+        if program:
+            hidden = ("base_url", "window", "key")
+            for widget in (self.base_url, self.window_size, self.key, self._save_key):
+                widget.hide()
+            for name in hidden:
+                self._labels[name].hide()
+        self._key_source.setVisible(not embedded and not program)
+        self._about.setVisible(embedded or program)
         self._remove.setVisible(config.id not in BUILT_IN)
 
     def _say(self, kind: str, text: str) -> None:
         show_as(self.result, kind, text)
 
-    def _say_error(self, error: MootError) -> None:
+    def show_error(self, error: MootError) -> None:
+        """Show an error on the page."""
         self._say("error", self._language.problem(error.code, **error.details))
 
     async def _do(self, work: Callable[[], Awaitable[None]]) -> None:
@@ -162,7 +189,7 @@ class ProviderPage(QWidget):
         try:
             await work()
         except MootError as error:
-            self._say_error(error)
+            self.show_error(error)
         # Also if the keyring refused: the change may be done in part.
         self.refresh()
         self.changed.emit()
@@ -239,6 +266,20 @@ class ProviderPage(QWidget):
             self._pending = problem in PENDING
             self._say("warn", self._language(f"keyring.{problem}"))
 
+    def _on_allow(self) -> None:
+        """Show what would run, and allow it where the user agrees."""
+        shown = self._status.config
+        dialog = AgentConsentDialog(self._language, shown, self.window())
+        allow = self._engine.connections.allow_agent
+        dialog.accepted.connect(lambda: self._change("allow agent", lambda: allow(shown)))
+        dialog.open()
+
+    async def _forbid(self) -> None:
+        await self._engine.connections.deny_agent(self.provider_id)
+
+    def _on_copy_login(self) -> None:
+        QGuiApplication.clipboard().setText(recipe_of(self._status.config.recipe).login)
+
     async def _unlock_keyring(self) -> None:
         await self._engine.keys.unlock()
         if problem := self._engine.keys.unread:
@@ -290,6 +331,8 @@ class ProviderPage(QWidget):
             self._say("ok", words("provider.test.ok", seconds=seconds, models=models or "–"))
             return
         reason = words.failure(result.failure)
+        login = recipe_of(self._status.config.recipe).login
+        self._copy_login.setVisible(result.failure == FailureKind.AGENT_LOGIN and bool(login))
         key = (
             "provider.test.detail"
             if result.detail and result.detail not in reason
@@ -326,6 +369,14 @@ class ProviderPage(QWidget):
             self.models.setPlaceholderText(
                 words("provider.models.placeholder", models=models) if models else ""
             )
+        if status.config.kind == PROGRAM:
+            line = exact(shlex.join([status.config.command, *status.config.args]))
+            self._about.setText(f"{words('server.command')}: {line}\n\n{words('agent.truth')}")
+            self._allow.setVisible(status.problem == ProviderProblem.NOT_ALLOWED)
+            self._deny.setVisible(status.ready)
+        else:
+            self._allow.hide()
+            self._deny.hide()
         locked = status.problem == "keyring_locked"
         unread = status.problem if status.problem.startswith("keyring_") else "none"
         source = status.key_source or (unread if status.needs_key else "not_needed")

@@ -4,8 +4,10 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
-from app.core.provider import FoundServer, ProviderStatus
+from app.core.errors import BadInput, MootError
+from app.core.provider import FoundServer, ProviderConfig, ProviderStatus
 from app.engine.engine import Engine
+from app.gui.dialogs.agent_dialogs import AgentConsentDialog, AgentDialog
 from app.gui.dialogs.connect_dialog import ConnectDialog
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
@@ -45,12 +47,22 @@ class ProvidersPage(QWidget):
             "provider.add",
         )
         self._add.dress(look, "plus", "accent")
+        self._add_agent = say(
+            button("link", "settings_add_agent", lambda: tasks.start("find agents", self._ask_agent())),
+            language,
+            "agent.add",
+        )
+        self._add_agent.dress(look, "plus", "accent")
         vbox(
             say(Paragraph("card_text"), language, "settings.providers.text"),
             self.offers,
             (
                 hbox(
-                    vbox((self.list, 1), (self._add, 0, Qt.AlignmentFlag.AlignLeft)),
+                    vbox(
+                        (self.list, 1),
+                        (self._add, 0, Qt.AlignmentFlag.AlignLeft),
+                        (self._add_agent, 0, Qt.AlignmentFlag.AlignLeft),
+                    ),
                     (self._pages, 1),
                     spacing=18,
                 ),
@@ -162,6 +174,31 @@ class ProvidersPage(QWidget):
         dialog = ConnectDialog(self._language, self._look, self._engine, self._found, self.window(), server)
         dialog.added.connect(self._on_added)
         dialog.open()
+
+    async def _ask_agent(self) -> None:
+        """Ask which external agent to add; nothing is started or saved before the user has agreed to the command line."""
+        found = await self._engine.connections.found_agents()
+        dialog = AgentDialog(self._language, found, self.window())
+        dialog.given.connect(self._on_agent_given)
+        dialog.open()
+
+    def _on_agent_given(self, line: str) -> None:
+        try:
+            shown = self._engine.connections.agent_draft(line)
+        except BadInput as error:
+            self.page().show_error(error)
+            return
+        dialog = AgentConsentDialog(self._language, shown, self.window())
+        dialog.accepted.connect(lambda: self._tasks.start("add agent", self._add_allowed(shown)))
+        dialog.open()
+
+    async def _add_allowed(self, shown: ProviderConfig) -> None:
+        try:
+            await self._engine.connections.allow_agent(shown)
+        except MootError as error:
+            self.page().show_error(error)
+        else:
+            self._on_added(shown.id)
 
     async def _use(self, server: FoundServer) -> None:
         config = await self._engine.connections.use(server)
