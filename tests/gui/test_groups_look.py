@@ -3,7 +3,7 @@
 import itertools
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QScrollArea
 
@@ -58,6 +58,13 @@ async def test_beside_the_debate_panel_the_members_have_the_room_and_lead_to_the
     await person.settle()
     assert cut_off(person) == []
     assert leaves(person) == []
+    chat, title = person.find("group_chat"), person.find("session_title")
+    assert (person.window.width(), person.window.height()) == (900, 600)
+    assert chat.text() and chat.width() >= chat.sizeHint().width()
+    assert person.window.top_bar.rect().contains(
+        chat.rect().translated(chat.mapTo(person.window.top_bar, QPoint()))
+    )
+    assert title.width() >= min(title.sizeHint().width(), 70), (title.text(), title.width())
     assert not page(person).editor.isVisible()
     assert page(person).form.cards.isVisible()
     page(person).form.cards.setFocus()

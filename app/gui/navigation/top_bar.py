@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QFrame, QLineEdit, QMenu, QSizePolicy, QWidget
 
@@ -151,17 +151,23 @@ class TopBar(QFrame):
         super().resizeEvent(event)
         self.fit()
 
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.LayoutRequest:
+            # The texts of the page's tools have changed.
+            self.fit()
+        return super().event(event)
+
     def fit(self) -> None:
         """Hide the chips that leave the title too little room: first the cost, then the mode, then the state."""
         chips = (self.status, self.mode, self.cost)
         room = (
             self.width()
             - TITLE_ROOM
+            - (self._page_tools.sizeHint().width() if self._page_tools else 0)
             - sum(
                 tool.width()
                 for tool in (
                     self.side_button,
-                    *([self._page_tools] if self._page_tools else []),
                     self.needs_you,
                     self._export,
                     *self._panel_buttons,
@@ -210,6 +216,8 @@ class TopBar(QFrame):
             self._page_tools.hide()
         self._page_tools = tools
         if tools is not None:
+            # The title gives way before the words of buttons do.
+            tools.setSizePolicy(QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Preferred)
             self._row.insertWidget(self._row.indexOf(self.cost), tools)
             tools.show()
             put_in_tab_order((self.needs_you, *tools.findChildren(QAbstractButton)))

@@ -344,9 +344,14 @@ class GroupPage(DefinitionEditor[Group]):
         self._show_member()
 
     def _name_tools(self) -> None:
-        """Set the texts of the buttons in the bar, shorter if the bar is narrow."""
+        """Set the texts of what is in the bar; a narrow bar keeps its room for the title and the chat's button.
+
+        The menu in the side bar shares a group too, and what is not saved says why beside its field.
+        """
         words, roomy = self._language, self.width() >= tall(NARROW)
-        self._share.setText(words("group.share") if roomy else "")
+        self.state.setVisible(roomy)
+        self._share.setVisible(roomy)
+        self._share.setText(words("group.share"))
         name_button(self._share, words("group.share"))
         self._chat.setText(words("group.chat" if roomy else "assistant.chat_with"))
         name_button(self._chat, words("group.chat"))
