@@ -64,6 +64,7 @@ def test_a_pdf_as_it_looks_that_takes_over_a_quarter_of_the_window_is_warned_of_
     cost = look_cost(three, [native, model(100_000)], facts)
     assert cost is not None and (cost.tokens, cost.percent, cost.usd) == (6_000, 30, pytest.approx(0.012))
     assert look_cost(three, [replace(native, window=24_000)], facts) is None
+    assert look_cost(three, [model(4_000), native], facts) == cost, "the smallest reads the text"
     assert look_cost(seen, [replace(model(10_000, "free"), images=True)], facts) == (3_000, 30, None)
     assert look_cost(three, [replace(native, window=0)], facts) is None, "nothing is known"
     texts = Texts.load(Path(__file__).parents[2] / "resources" / "i18n", "en")

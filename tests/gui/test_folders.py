@@ -191,9 +191,9 @@ async def test_a_session_begun_in_a_folder_uses_its_instructions_and_file(
         controller.debates.show_new()
         await person.settle()
         assert controller.panel.setup.context.text() == "Include the files of “School”"
-        assert controller.panel.setup._files.paths == (str(file),)
+        assert controller.panel.setup.files.paths == (str(file),)
         controller.show_new()
         assert page.chat_composer.folder.isVisible()
         QTest.mouseClick(page.chat_composer._folder_leave, Qt.MouseButton.LeftButton)
         assert not page.chat_composer.folder.isVisible()
-        assert controller.panel.setup._files.paths == ()
+        assert controller.panel.setup.files.paths == ()

@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QInputMethodEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QPlainTextEdit, QWidget
 
 from app.core.draft import Draft, ParticipantDraft, SetupDraft
 from app.core.texts import has_hangul
@@ -17,6 +17,8 @@ from app.gui.widgets.composer import TextBox
 from app.gui.widgets.controls import IconButton, ScrollingPage
 from tests.app_driver import at_window, until
 from tests.files.documents import a_locked_pdf, a_pdf
+from tests.wire import WireServer
+from tests.wire.providers_file import write_providers
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
 
@@ -230,8 +232,8 @@ async def test_context_files_are_kept_and_counted(person, tmp_path, data_dir):
     await person.click("debate_start")
     await until(lambda: "notes.md" in setup._estimate.text(), what="the file to be named")
     assert person.window.controller.engine.sessions() == []
-    setup._files.findChild(IconButton).click()
-    assert setup._files.paths == ()
+    setup.files.findChild(IconButton).click()
+    assert setup.files.paths == ()
 
 
 async def test_a_voice_and_a_context_file_that_were_removed_come_back_where_they_were(person, tmp_path):
@@ -256,12 +258,12 @@ async def test_a_voice_and_a_context_file_that_were_removed_come_back_where_they
     files = [str(tmp_path / name) for name in ("a.md", "b.md", "c.md")]
     setup._on_files_chosen(files)
     await until(lambda: desk.engine.settings().project_context == tuple(files))
-    setup._files.findChildren(IconButton)[1].click()
+    setup.files.findChildren(IconButton)[1].click()
     await until(lambda: desk.engine.settings().project_context == (files[0], files[2]))
-    assert setup._files.paths == (files[0], files[2])
+    assert setup.files.paths == (files[0], files[2])
     desk.undo()
     await until(lambda: desk.engine.settings().project_context == tuple(files))
-    assert setup._files.paths == tuple(files)
+    assert setup.files.paths == tuple(files)
     await until(lambda: not desk.tasks.running("save settings"))
 
 
@@ -389,3 +391,43 @@ async def test_a_document_counts_with_its_text_and_a_bad_one_is_named_at_once(pe
     await until(lambda: person.sees("toast"))
     assert "locked.pdf" in person.find("toast").accessibleName()
     assert setup._context_size.text() == "2 files · 2.0k tokens"
+
+
+async def test_the_pdf_files_of_a_debate_are_sent_as_they_look(qapp, data_dir, tmp_path, monkeypatch):
+    path = tmp_path / "report.pdf"
+    path.write_bytes(a_pdf([f"Sales rose by {page} percent" for page in range(30)]))
+    sighted, blind = WireServer("anthropic", models=("claude-opus-4-5",)), WireServer("deepseek")
+    with sighted, blind:
+        for name, value in write_providers(data_dir, [sighted, blind]).items():
+            monkeypatch.setenv(name, value)
+        async with at_window(data_dir) as person:
+            desk = person.window.controller
+            desk.debates.show_setup()
+            setup = desk.panel.setup
+            setup._on_files_chosen([str(path)])
+            await until(lambda: person.sees("context_look"))
+            seats = {card.candidate.participant.provider: card for card in cards(person)}
+            for card in cards(person):
+                card.tick.setChecked(card is seats["deepseek"])
+            assert not setup.files.look.isEnabled() and "None of these" in setup.files.look.toolTip()
+            seats["anthropic"].tick.setChecked(True)
+            await person.click("context_look")
+            await until(lambda: person.sees("toast"))
+            assert "“report.pdf” as it looks takes about 60,000 tokens" in toast_text(person)
+            setup.rounds.setValue(1)
+            await person.write("debate_topic", "Do sales rise?")
+            await person.click("debate_start")
+            await until(lambda: sighted.requests and blind.requests, what="both to be asked")
+            assert setup.draft.setup.looks
+            (session,) = desk.engine.sessions()
+            await until(lambda: desk.engine.live(session.id).session.status == "completed")
+            setup.show_draft(Draft())
+            assert not setup.files.look.isChecked()
+            desk.debates._set_up_again(desk.session_page)
+            assert setup.files.look.isChecked()
+    assert sighted.requests[0].messages[0].images == ("application/pdf",)
+    assert blind.requests[0].messages[0].images == () and "rose by 29" in blind.requests[0].messages[0].text
+
+
+def toast_text(person) -> str:
+    return " ".join(label.text() for label in person.find("toast").findChildren(QLabel))

@@ -77,14 +77,16 @@ class LookCost(NamedTuple):
 def look_cost(
     attachment: Attachment, models: Sequence[AgentModel], facts: Callable[[str, str], ModelFacts]
 ) -> LookCost | None:
-    """Return what a file as it looks takes of the smallest window, None where that is a quarter of it at most."""
-    known = [one for one in models if one.window]
-    if not known:
+    """Return what a file as it looks takes of the window of which it takes most, None where that is a quarter at most."""
+    taken = [
+        (content_tokens(_seen_parts(as_taken(attachment, one)), one.model), one)
+        for one in models
+        if one.window
+    ]
+    large = [(tokens, one) for tokens, one in taken if tokens > _SHARE * one.window]
+    if not large:
         return None
-    model = min(known, key=lambda one: one.window)
-    tokens = content_tokens(_seen_parts(as_taken(attachment, model)), model.model)
-    if tokens <= _SHARE * model.window:
-        return None
+    tokens, model = max(large, key=lambda found: found[0] / found[1].window)
     prices = facts(model.provider, model.model).prices
     return LookCost(tokens, round(100 * tokens / model.window), prices.read * tokens if prices else None)
 

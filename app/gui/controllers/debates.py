@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 from PySide6.QtCore import Signal
 
@@ -16,9 +15,11 @@ from app.engine.debate.setup import set_up_again
 from app.engine.debate.verdict import Judge
 from app.engine.engine import CouncilSetup, DebateSetup, Engine
 from app.gui.bridge import Bridge
+from app.gui.controllers.context_files import ContextFileController
 from app.gui.controllers.controller import Controller
 from app.gui.controllers.session_views import SessionViews
 from app.gui.controllers.sessions import SessionController
+from app.gui.files.attachments import is_seen
 from app.gui.panels.conversation_view import ConversationView
 from app.gui.panels.debate.debate_panel import DISCUSSION, DebatePanel
 from app.gui.panels.debate.discussion_view import DiscussionView
@@ -35,12 +36,11 @@ class DebateController(Controller):
     """Answers what the user asks in the debate panel and on the debate page.
 
     Signals: session_requested(session id) to show a debate in the main area, settings_requested(page, provider id),
-    settings_chosen({name: value}), opened() when the panel shows another session.
+    opened() when the panel shows another session.
     """
 
     session_requested = Signal(str)
     settings_requested = Signal(str, str)
-    settings_chosen = Signal(object)
     opened = Signal()
 
     def __init__(
@@ -60,6 +60,7 @@ class DebateController(Controller):
         self._asked: dict[str, tuple[str, float]] = {}
         self._form = SetupPage(panel.setup)
         window.main_area.addWidget(self._form)
+        self.context = ContextFileController(window, engine, bridge, tasks, panel.setup)
         self._wire()
 
     def show_new(self, topic: str = "") -> None:
@@ -102,7 +103,7 @@ class DebateController(Controller):
         else:
             whole = setup.whole_setup()
             whole = replace(whole, mode=DebateMode.COUNCIL) if council else whole
-            given = (Attachment(name=one.name, text=one.text) for one in files if one.text)
+            given = (one for one in files if one.text or is_seen(one))
             whole = replace(whole, context=(*whole.context, *given))
             self._begin(whole, setup.context_paths)
 
@@ -181,13 +182,11 @@ class DebateController(Controller):
         panel.widen_requested.connect(self.session_requested)
         panel.setup.start_requested.connect(self._begin)
         panel.setup.provider_requested.connect(show_provider)
-        panel.setup.context_chosen.connect(self._on_context_chosen)
         panel.setup.participant_removed.connect(
             lambda draft, place: self._offer_undo(
                 self._removed(draft.name), lambda: panel.setup.seats.put_back(draft, place)
             )
         )
-        panel.setup.sizes_wanted.connect(self._on_sizes_wanted)
         panel.setup.pasted_removed.connect(
             lambda pasted, place: self._offer_undo(
                 self._removed(pasted.name), lambda: panel.setup.put_back_pasted(pasted, place)
@@ -324,12 +323,12 @@ class DebateController(Controller):
 
     def _begin(self, setup: DebateSetup, paths: tuple[str, ...]) -> None:
         self._panel.setup.set_starting(True)
-        self._tasks.start("start", self._start_debate(setup, paths))
+        seen = self._panel.setup.files.seen_paths
+        self._tasks.start("start", self._start_debate(setup, paths, seen))
 
-    async def _start_debate(self, setup: DebateSetup, paths: tuple[str, ...]) -> None:
+    async def _start_debate(self, setup: DebateSetup, paths: tuple[str, ...], seen: tuple[str, ...]) -> None:
         try:
-            files = [await self._engine.files.read(Path(path)) for path in paths]
-            context = (*setup.context, *(file.attachment() for file in files))
+            context = (*setup.context, *await self.context.read(setup, paths, seen))
             whole = replace(setup, context=context, folder=self.folder_id)
             if setup.mode == DebateMode.COUNCIL:
                 wanted = CouncilSetup(setup=whole, differences=self._state.flag(COMPARE, True))
@@ -347,19 +346,6 @@ class DebateController(Controller):
             self._panel.setup.pasted.show_attachments(())
         self._panel.show_discussion()
         self.session_requested.emit(session_id)
-
-    def _on_sizes_wanted(self, paths: tuple[str, ...]) -> None:
-        for path in paths:
-            self._tasks.start(f"read context {path}", self._read_size(path))
-
-    async def _read_size(self, path: str) -> None:
-        """Read a document for its size; say why if it cannot be read."""
-        characters = 0
-        try:
-            characters = len((await self._engine.files.read(Path(path))).text)
-        except MootError as error:
-            self._toasts.show_toast(self._language.problem(error.code, **error.details))
-        self._panel.setup.show_document_size(path, characters)
 
     async def _ask_prices(self, pairs: tuple[tuple[str, str], ...]) -> None:
         """Ask what models cost and take, and show the estimate and the efforts."""
@@ -398,36 +384,6 @@ class DebateController(Controller):
         for view in self._showing(session_id):
             if view.draft != draft:
                 view.set_draft(draft)
-
-    def show_context(self) -> None:
-        """Show the files of the folder in which debates begin, or those for sessions in none."""
-        folder = self.folder
-        self._panel.setup.set_context_paths(self._context_paths(), folder.name if folder else "")
-
-    def _context_paths(self) -> tuple[str, ...]:
-        folder = self.folder
-        return folder.context if folder else self._engine.settings().project_context
-
-    def _on_context_chosen(self, paths: tuple[str, ...]) -> None:
-        before = self._context_paths()
-        self._choose_context(paths)
-        for path in set(before) - set(paths):
-            self._offer_undo(
-                self._removed(Path(path).name), partial(self._put_file_back, path, before.index(path))
-            )
-
-    def _put_file_back(self, path: str, place: int) -> None:
-        now = self._context_paths()
-        if path not in now:
-            self._choose_context((*now[:place], path, *now[place:]))
-
-    def _choose_context(self, paths: tuple[str, ...]) -> None:
-        folder = self.folder
-        if folder is not None:
-            self._start(self._engine.folders.save(replace(folder, context=paths)))
-            return
-        self.settings_chosen.emit({"project_context": paths})
-        self._panel.setup.set_context_paths(paths)
 
     def _removed(self, name: str) -> str:
         return self._language("setup.removed", name=name)

@@ -149,7 +149,7 @@ class WindowController(QObject):
         side.new_requested.connect(self._begin)
         side.sessions.pin_requested.connect(self._on_pin_requested)
         self.folders.begin_requested.connect(self.show_new)
-        for follow in (self._refresh_sessions, self.chats.refresh, self.debates.show_context):
+        for follow in (self._refresh_sessions, self.chats.refresh, self.debates.context.show):
             self.folders.changed.connect(follow)
         side.search.typed.connect(self.palette.search)
         side.hide_button.clicked.connect(lambda: self.window.show_side(False))
@@ -192,7 +192,7 @@ class WindowController(QObject):
         self.notifications.chat_requested.connect(self.show_new)
         self.notifications.debate_requested.connect(self.debates.show_setup)
         bridge.assistants_changed.connect(panel.setup.refresh_seats)
-        self.debates.settings_chosen.connect(self.settings.change)
+        self.debates.context.settings_chosen.connect(self.settings.change)
         self.debates.opened.connect(self._remember)
         self.views.view_changed.connect(self._on_view_changed)
         self.pages.shown.connect(self._on_page_shown)

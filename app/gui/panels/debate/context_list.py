@@ -1,27 +1,33 @@
 """The list of the files that a debate is given as context."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
+from app.core.files import is_pdf
 from app.core.usage import tokens_text
+from app.engine.library.agents import AgentModel, look_of
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.files.attachments import FileSizes
 from app.gui.widgets.boxes import hbox, vbox
-from app.gui.widgets.controls import icon_button, name_button
+from app.gui.widgets.controls import WrappedTick, icon_button, name_button
 from app.gui.widgets.label import ElidedLabel, plain_label
+from app.gui.widgets.wording import named, say
 
 
 class ContextList(QWidget):
-    """Shows the chosen context files and their sizes, one per line.
+    """Shows the chosen context files and their sizes, one per line; below them whether PDF files are sent as they look.
 
-    Signals: kept(remaining paths) after one was removed, files_given(paths) after more were chosen.
+    Signals: kept(remaining paths) after one was removed, files_given(paths) after more were chosen,
+    look_chosen(paths of the PDF files that are now sent as they look).
     """
 
     kept = Signal(tuple)
     files_given = Signal(list)
+    look_chosen = Signal(tuple)
 
     def __init__(self, language: Language, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -29,8 +35,25 @@ class ContextList(QWidget):
         self._look = look
         self.paths: tuple[str, ...] = ()
         self.sizes = FileSizes()
-        self._column = vbox(inside=self, margins=(26, 0, 0, 0), spacing=0)
+        self._column = vbox(spacing=0)
+        self.look = say(named("context_look", WrappedTick(look)), language, "setup.look")
+        self.look.hide()
+        self.look.clicked.connect(lambda _on: self.look_chosen.emit(self.seen_paths))
+        vbox(self._column, self.look, inside=self, margins=(26, 0, 0, 0), spacing=0)
         language.changed.connect(lambda: self.show_paths(self.paths))
+
+    @property
+    def seen_paths(self) -> tuple[str, ...]:
+        """The paths of the PDF files that are sent as they look."""
+        chosen = self.look.isEnabled() and self.look.isChecked()
+        return tuple(path for path in self.paths if chosen and is_pdf(Path(path)))
+
+    def offer_look(self, models: Sequence[AgentModel]) -> None:
+        """Offer to send PDF files as they look, where one of the models can see that."""
+        seen = bool(look_of(models))
+        self.look.setVisible(any(is_pdf(Path(path)) for path in self.paths))
+        self.look.setEnabled(seen)
+        self.look.setToolTip(self._language("setup.look.hint" if seen else "setup.look.none"))
 
     def show_paths(self, paths: tuple[str, ...]) -> None:
         """Replace the files shown."""

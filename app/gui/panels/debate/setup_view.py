@@ -106,7 +106,7 @@ class SetupView(QWidget):
         self._judge = ("", "")
         self.start = button("primary", "debate_start", self._on_start)
         self.start.dress(look, "play", "on_accent")
-        self._files = ContextList(language, look)
+        self.files = ContextList(language, look)
         self.pasted = named("setup_pasted", AttachmentStrip(language, look))
         self._labels = {
             key: plain_label("field") for key in ("topic", "mode", "participants", "rounds", "tools")
@@ -158,6 +158,7 @@ class SetupView(QWidget):
             polls=self.polls.isChecked(),
             judge=self._judge_text(),
             context=self.context.isChecked(),
+            looks=self.files.look.isChecked(),
             seats=self.seats.drafts,
             seed=self._seed,
         )
@@ -184,6 +185,7 @@ class SetupView(QWidget):
         provider, _slash, model = setup.judge.partition("/")
         self._choose_judge(provider if model else "", model)
         self.context.setChecked(setup.context)
+        self.files.look.setChecked(setup.looks)
         self.seats.show_drafts(setup.seats)
         self._filling = False
         self._refresh()
@@ -195,13 +197,13 @@ class SetupView(QWidget):
     def set_context_paths(self, paths: tuple[str, ...], folder: str = "") -> None:
         """Show the context files of a folder by its name, or those for sessions in none."""
         self._folder = folder
-        self._files.show_paths(paths)
+        self.files.show_paths(paths)
         self._on_rearranged()
 
     def show_document_size(self, path: str, characters: int) -> None:
         """Show the size of a context document after its text was read; 0 for one that cannot be read."""
-        self._files.sizes.keep(path, characters)
-        self.set_context_paths(self._files.paths, self._folder)
+        self.files.sizes.keep(path, characters)
+        self.set_context_paths(self.files.paths, self._folder)
 
     def setup(self) -> DebateSetup:
         """Return the setup, without the texts of the context files."""
@@ -220,8 +222,7 @@ class SetupView(QWidget):
 
     def whole_setup(self) -> DebateSetup:
         """Return the setup with the pasted texts, and without those of the context files."""
-        context = tuple(Attachment(name=one.name, text=one.text) for one in self.pasted.attachments())
-        return replace(self.setup(), context=context)
+        return replace(self.setup(), context=self.pasted.attachments())
 
     def refresh_estimate(self) -> None:
         """Show the estimate and the efforts again, after prices and facts have arrived."""
@@ -269,7 +270,7 @@ class SetupView(QWidget):
             5,
             hbox(self.context, STRETCH, self._choose),
             self._context_size,
-            self._files,
+            self.files,
             hbox(self.opening, STRETCH),
             hbox(self.polls, STRETCH),
             hbox(self.verdict, self.judge, STRETCH, spacing=4),
@@ -286,11 +287,11 @@ class SetupView(QWidget):
         )
 
     def _connect(self) -> None:
-        words = self._language
         self.topic.textChanged.connect(self._refresh)
-        self.topic.long_text_given.connect(lambda text: self.pasted.add((pasted_text(text, words),)))
-        ticks = [one.toggled for one in (self.context, self.opening, self.polls, self.verdict)]
-        for changed in (self.mode.chosen, self.rounds.valueChanged, self.tools.currentIndexChanged, *ticks):
+        self.topic.long_text_given.connect(lambda text: self.pasted.add((pasted_text(text, self._language),)))
+        for tick in (self.context, self.files.look, self.opening, self.polls, self.verdict):
+            tick.toggled.connect(lambda _value: self._refresh())
+        for changed in (self.mode.chosen, self.rounds.valueChanged, self.tools.currentIndexChanged):
             changed.connect(lambda _value: self._refresh())
         self.judge.chosen.connect(self._on_judge_chosen)
         self.seats.changed.connect(self._refresh)
@@ -300,9 +301,9 @@ class SetupView(QWidget):
         self.seats.set_up_requested.connect(self.provider_requested)
         self.seats.participant_removed.connect(self.participant_removed)
         self.pasted.removed.connect(self.pasted_removed)
-        self._choose.clicked.connect(self._files.ask)
-        self._files.files_given.connect(self._on_files_chosen)
-        self._files.kept.connect(self.context_chosen)
+        self._choose.clicked.connect(self.files.ask)
+        self.files.files_given.connect(self._on_files_chosen)
+        self.files.kept.connect(self.context_chosen)
         self._language.changed.connect(self._retranslate)
 
     def _order_stops(self) -> None:
@@ -311,8 +312,8 @@ class SetupView(QWidget):
         stops += [*self.mode.findChildren(Button), self.panels, self._add]
         for card in self.seats.made:
             stops += card.stops
-        stops += [self.rounds, self.tools, self.context, self._choose, *self._files.findChildren(IconButton)]
-        stops += [self.opening, self.polls, self.verdict, self.judge, self.start]
+        stops += [self.rounds, self.tools, self.context, self._choose, *self.files.findChildren(IconButton)]
+        stops += [self.files.look, self.opening, self.polls, self.verdict, self.judge, self.start]
         for before, after in itertools.pairwise(stops):
             QWidget.setTabOrder(before, after)
 
@@ -340,15 +341,16 @@ class SetupView(QWidget):
         self.verdict.setToolTip(words("setup.verdict.hint" if judges else "setup.polls.too_small"))
         self._warning.setVisible(bool(embedded) and has_hangul(self.topic.text()))
         self._rounds_value.setText(str(self.rounds.value()))
-        folder, paths = self._folder, self._files.paths
+        folder, paths = self._folder, self.files.paths
         self.context.setText(words("setup.context.folder", name=folder) if folder else words("setup.context"))
         size = words(
-            "setup.context.size", count=len(paths), tokens=tokens_text(self._files.sizes.in_tokens(paths))
+            "setup.context.size", count=len(paths), tokens=tokens_text(self.files.sizes.in_tokens(paths))
         )
         self._context_size.setText(size)
         self._context_size.setVisible(bool(paths))
-        self._files.setVisible(self.context.isChecked() and bool(paths))
-        if (unread := self._files.sizes.unread(paths)) and self.isVisible():
+        self.files.setVisible(self.context.isChecked() and bool(paths))
+        self.files.offer_look(self._engine.models_for(self.setup().participants))
+        if (unread := self.files.sizes.unread(paths)) and self.isVisible():
             self.sizes_wanted.emit(unread)
         problem = self.problem()
         self.start.setEnabled(not problem and not self._starting)
@@ -358,7 +360,7 @@ class SetupView(QWidget):
         if problem:
             show_as(self._estimate, "hint", problem)
             return
-        context = self._files.sizes.in_tokens(self.context_paths)
+        context = self.files.sizes.in_tokens(self.context_paths)
         context += sum(len(one.text) for one in self.pasted.attachments()) // CHARACTERS_PER_TOKEN
         estimate = self._engine.estimates.debate(self.setup(), context)
         show_as(self._estimate, "hint", estimate_text(words, estimate))
@@ -390,7 +392,7 @@ class SetupView(QWidget):
     @property
     def context_paths(self) -> tuple[str, ...]:
         """The paths of the context files that the debate is given."""
-        return self._files.paths if self.context.isChecked() else ()
+        return self.files.paths if self.context.isChecked() else ()
 
     def _on_start(self) -> None:
         self.start_requested.emit(self.whole_setup(), self.context_paths)
@@ -432,7 +434,7 @@ class SetupView(QWidget):
 
     def _on_files_chosen(self, files: list[str]) -> None:
         self.context.setChecked(True)
-        self.context_chosen.emit(tuple(dict.fromkeys((*self._files.paths, *files))))
+        self.context_chosen.emit(tuple(dict.fromkeys((*self.files.paths, *files))))
 
     def _retranslate(self) -> None:
         words = self._language

@@ -6,7 +6,7 @@ from app.core.session import Debate
 from app.core.usage import tokens_text
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
-from app.gui.files.attachments import CHARACTERS_PER_TOKEN
+from app.gui.files.attachments import CHARACTERS_PER_TOKEN, is_seen
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import icon_button, name_button, scrolling
 from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label
@@ -57,7 +57,9 @@ class TopicCard(QFrame):
         self._whole.setVisible(unfolded)
         self._text.setText(debate.topic)
         sizes = [
-            words("topic.file", name=one.name, tokens=tokens_text(len(one.text) // CHARACTERS_PER_TOKEN))
+            words("chat.tip.seen", name=one.name)
+            if is_seen(one)
+            else words("topic.file", name=one.name, tokens=tokens_text(len(one.text) // CHARACTERS_PER_TOKEN))
             for one in debate.context
         ]
         self._files.setText("\n".join(sizes))
