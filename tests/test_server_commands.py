@@ -3,6 +3,7 @@
 import asyncio
 import json
 import sys
+import webbrowser
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from app.storage.paths import DataPaths
 from app.wiring import Moot, open_moot
 from tests.app_driver import at_window, until
 from tests.asked import Answers
+from tests.tools.servers.guarded import guarded
 from tests.tools.serving import SERVERS as PROGRAMS
 from tests.tools.serving import proper
 
@@ -198,3 +200,31 @@ async def test_asking_an_assistant_names_the_servers_that_wait_for_permission(mo
     await run(moot, ALLOW_IT, "y")
     _, out = await run(moot, asking)
     assert not [one for one in out.err if "permission" in one]
+
+
+@pytest.mark.threat("T11")
+async def test_a_login_opens_the_page_after_a_yes(
+    moot: Moot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with guarded() as server:
+        await moot.engine.servers.save((McpServer(name="proper", url=server.url),))
+        await run(moot, ALLOW_IT, "y")
+        login = Arguments(command=CommandName.SERVERS, action=Action.LOGIN, name="proper")
+        status, out = await run(moot, login, "n")
+        assert status != 0 and not server.codes
+        assert f"{server.base}/login/authorize?" in "".join(out.err)
+        browser = (
+            f'{sys.executable} -c "import sys, tests.tools.servers.guarded as g; g.visit(sys.argv[1])" %s'
+        )
+        monkeypatch.setattr(webbrowser, "_tryorder", None)
+        monkeypatch.setenv("BROWSER", browser)
+        status, out = await run(moot, login, "y")
+        assert status == 0 and out.out == "You are logged in to “proper”.\n"
+        assert await state(moot) == ServerState.CONNECTED
+        logout = Arguments(command=CommandName.SERVERS, action=Action.LOGOUT, name="proper")
+        status, out = await run(moot, logout)
+        assert status == 0 and out.out == "You are logged out of “proper”.\n"
+        local = proper()
+        await moot.engine.servers.save((local,))
+        with pytest.raises(BadInput, match="server_no_login"):
+            await run(moot, login)

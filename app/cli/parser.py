@@ -79,6 +79,8 @@ class Action(StrEnum):
     LIST = "list"
     ALLOW = "allow"
     DENY = "deny"
+    LOGIN = "login"
+    LOGOUT = "logout"
     SET = "set"
     GET = "get"
     ADD = "add"
@@ -356,15 +358,8 @@ def _parser(texts: Texts) -> _Parser:
     add(council, "--max-usd", text="max_usd", type=float, metavar="X")
     bench = command(CommandName.BENCH)
     add(bench, "name", text="bench_what", choices=[CommandName.COUNCIL.value])
-    add(
-        bench,
-        "-p",
-        "--participant",
-        text="council_participant",
-        action="append",
-        metavar="SPEC",
-        dest="participants",
-    )
+    spoken = ("-p", "--participant")
+    add(bench, *spoken, text="council_participant", action="append", metavar="SPEC", dest="participants")
     add(bench, "--panel", text="panel", metavar="NAME")
     add(bench, "--tasks", text="bench_tasks", default="knights:3", metavar="knights:N")
     add(bench, "--n", text="bench_n", type=int, default=40, metavar="N", dest="count")
@@ -421,8 +416,7 @@ def _parser(texts: Texts) -> _Parser:
     add(export, "-o", "--output", text="output", metavar="FILE")
     add(command(CommandName.IMPORT), "files", text="import_file", nargs="+", metavar="FILE")
     add(command(CommandName.BACKUP, json=False), "output", text="backup_file", nargs="?", metavar="FILE")
-    restore = command(CommandName.RESTORE)
-    add(restore, "files", text="restore_file", nargs=1, metavar="FILE")
+    add(restore := command(CommandName.RESTORE), "files", text="restore_file", nargs=1, metavar="FILE")
     add(restore, "--yes", text="yes", action="store_true")
     add(command(CommandName.SESSIONS), "--folder", text="folder_listed", metavar="NAME")
     for name in (CommandName.PROVIDERS, CommandName.USAGE, CommandName.DOCTOR):
@@ -440,11 +434,13 @@ def _parser(texts: Texts) -> _Parser:
             if action in agreed:
                 add(part, "--yes", text="agree", action="store_true")
 
-    divided(CommandName.SERVERS, (Action.ALLOW, "NAME"), (Action.DENY, "NAME"), agreed=(Action.ALLOW,))
+    on_servers = [(action, "NAME") for action in (Action.ALLOW, Action.DENY, Action.LOGIN, Action.LOGOUT)]
+    divided(CommandName.SERVERS, *on_servers, agreed=(Action.ALLOW, Action.LOGIN))
     on_agents = ((Action.ADD, "PROGRAM"), (Action.ALLOW, "ID"), (Action.DENY, "ID"), (Action.CHECK, "ID"))
     divided(CommandName.AGENTS, *on_agents, agreed=(Action.ADD, Action.ALLOW))
     divided(CommandName.KEYS, (Action.SET, "PROVIDER"), (Action.REMOVE, "PROVIDER"))
     on_id = [(action, "ID") for action in (Action.GET, Action.REMOVE, Action.CHECK, Action.ALLOW)]
-    agreed = (Action.GET, Action.REMOVE, Action.ALLOW)
-    divided(CommandName.MODELS, *on_id, (Action.ADD, "FILE"), agreed=agreed)
+    divided(
+        CommandName.MODELS, *on_id, (Action.ADD, "FILE"), agreed=(Action.GET, Action.REMOVE, Action.ALLOW)
+    )
     return parser

@@ -4,15 +4,18 @@ Used by the engine, which keeps them in the keyring, by whoever starts a server,
 A part is named by its field: `env.TOKEN`, `headers.Authorization`, `url.api_key`, `args.token`.
 """
 
+import json
 import re
 import shlex
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
+from typing import Any
 from urllib.parse import unquote
 
 from app.core.tool import REFERENCE, McpServer
 
 PLACE = "mcp:"
+LOGIN = "login"
 HIDDEN = "•••"
 
 # What no secret is, whatever it belongs to.
@@ -50,6 +53,27 @@ _SHORTEST_HIDDEN = 4
 def secret_place(server: str, field: str) -> str:
     """Return what a server's secret is kept under."""
     return f"{PLACE}{server}:{field}"
+
+
+def is_login_to(kept: str, url: str) -> bool:
+    """Say whether the kept text of a login is one to this address."""
+    return bool(kept) and _login(kept).get("url") == url
+
+
+def login_texts(kept: str) -> tuple[str, ...]:
+    """Return the secrets in the kept text of a login: its tokens, and what the client is known by."""
+    login = _login(kept)
+    places = (("tokens", "access_token"), ("tokens", "refresh_token"), ("client", "client_secret"))
+    texts = [str((login.get(part) or {}).get(name) or "") for part, name in places]
+    return tuple(text for text in texts if len(text) >= _SHORTEST_HIDDEN)
+
+
+def _login(kept: str) -> dict[str, Any]:
+    try:
+        login = json.loads(kept)
+    except ValueError:
+        return {}
+    return login if isinstance(login, dict) else {}
 
 
 def secret_fields(server: McpServer) -> tuple[str, ...]:

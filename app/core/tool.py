@@ -39,6 +39,7 @@ class ServerProblem(StrEnum):
     NO_ANSWER = "server_no_answer"
     ENDED = "server_ended"
     REFUSED = "server_refused"
+    LOGIN = "server_login"
     TOO_MUCH = "server_too_much"
     TOO_OFTEN = "server_too_often"
     NO_VALUE = "server_no_value"
@@ -185,7 +186,7 @@ class ServerStatus:
     """An MCP server as the faces show it.
 
     `state` is off, connecting, connected, down or asking (for consent: to its command line, or to the
-    `changed` tools). `tools` are the keys it offers, `unasked` those that run without a question,
+    `changed` tools). `tools` are the keys it offers, `logged_in` says that the tokens of a login are kept, `unasked` those that run without a question,
     `lasting` how many of its tools were allowed to, also those not known now. Of one that is down `problem` is a code with a text
     in the catalogue (`problem.<code>`), `detail` more of it and its last words, without secrets.
     """
@@ -196,6 +197,7 @@ class ServerStatus:
     changed: tuple[str, ...] = ()
     unasked: tuple[str, ...] = ()
     lasting: int = 0
+    logged_in: bool = False
     problem: str = ""
     detail: str = ""
 
@@ -237,6 +239,14 @@ class Tools(Protocol):
 
     async def restart(self, server: str) -> None:
         """Reconnect."""
+        ...
+
+    async def login(self, server: str, agree: Callable[[str], Awaitable[bool]]) -> None:
+        """Log in to a server and connect; `agree` asks the user about the page's address and opens it."""
+        ...
+
+    async def logout(self, server: str) -> bool:
+        """Forget the tokens of a server's login and disconnect it; false where the keyring may still have them."""
         ...
 
     async def close(self) -> None:

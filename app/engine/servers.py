@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from app.core.agent import Agent
 from app.core.errors import BadInput, MootError, NotFound, StorageError
-from app.core.server_secrets import has_user, parted, secret_fields, secret_place, texts_to_hide
+from app.core.server_secrets import LOGIN, has_user, parted, secret_fields, secret_place, texts_to_hide
 from app.core.store import Documents, Secrets
 from app.core.tool import McpServer, ServerState, ServerStatus, Tools
 from app.engine.providers import NOT_REMOVED
@@ -54,6 +54,25 @@ class Servers:
     async def restart(self, name: str) -> None:
         """Reconnect to a server."""
         await self._tools.restart(name)
+
+    async def login(self, name: str, agree: Callable[[str], Awaitable[bool]]) -> None:
+        """Log in to a server at an address and connect; its status says what came of it.
+
+        `agree` asks the user about the exact address of the login's page, and opens it after a yes. Raises NotFound, and BadInput
+        where the server has no address or may not run.
+        """
+        server = self._find(name)
+        if not server.url:
+            raise BadInput("server_no_login", name=name)
+        if server.disabled or server.fingerprint not in self._documents.consents():
+            raise BadInput("server_not_allowed", name=name)
+        await self._tools.login(name, agree)
+
+    async def logout(self, name: str) -> None:
+        """Forget the tokens of a server's login. Raises NotFound, and StorageError where the keyring kept them."""
+        self._find(name)
+        if not await self._tools.logout(name):
+            raise StorageError(NOT_REMOVED + self._secrets.keyring_problem)
 
     async def secure(self) -> None:
         """Move the plain secrets of `mcp.json` to the keyring; those it does not take stay in the file."""
@@ -124,7 +143,7 @@ class Servers:
         """
         server = self._find(name)
         values = self._values(name, server)
-        if problem := await self._forget(_places((server,))):
+        if problem := await self._forget({*_places((server,)), secret_place(name, LOGIN)}):
             there = {field: self._secrets.get(secret_place(name, field), "") for field in values}
             await self._keep_all(name, {field: one for field, one in values.items() if there[field] != one})
             raise StorageError(NOT_REMOVED + problem)

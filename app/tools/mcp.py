@@ -14,7 +14,6 @@ from app.children.host_client import Line
 from app.core.errors import StorageError
 from app.core.forms import FormField
 from app.core.message import Prompt
-from app.core.server_secrets import parted, resolved, secret_fields, secret_place, texts_to_hide
 from app.core.store import Documents, Secrets
 from app.core.tool import (
     Control,
@@ -27,7 +26,8 @@ from app.core.tool import (
     ToolError,
     ToolResult,
 )
-from app.tools.tool_host_client import HostError, ToolHostClient
+from app.tools.server_entries import ServerEntries
+from app.tools.tool_host_client import Ask, HostError, ToolHostClient
 
 _LONGEST = 64
 _FOREIGN = re.compile(r"[^a-zA-Z0-9_-]")
@@ -57,10 +57,11 @@ def file_name(server: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerLimits:
-    """Seconds in which a server must connect, and must answer a call or report progress."""
+    """Seconds in which a server must connect, must answer a call or report progress, and in which a user must log in."""
 
     connect: float = 20.0
     call: float = 120.0
+    login: float = 600.0
 
 
 @dataclass(slots=True)
@@ -94,7 +95,7 @@ class McpServers:
         limits: ServerLimits | None = None,
     ) -> None:
         self._documents = documents
-        self._secrets = secrets
+        self._entries = ServerEntries(secrets)
         self._host = host
         self._log_dir = log_dir
         self.on_change = on_change
@@ -172,15 +173,33 @@ class McpServers:
             await self._documents.save_consents(frozenset(kept))
         self.on_change()
 
-    async def restart(self, server: str) -> None:
-        """Connect again."""
+    async def restart(self, server: str, ask: Ask | None = None) -> None:
+        """Connect again; with `ask` the user logs in."""
         held = self._refreshed().get(server)
         if held is None or not self._may_run(held):
             return
         async with held.connecting:
             self._change(held, ServerState.OFF)
         held.starts.clear()
-        await self._connect(held)
+        await self._connect(held, ask)
+
+    async def login(self, server: str, agree: Callable[[str], Awaitable[bool]]) -> None:
+        """Log in to a server at an address and connect; `agree` asks the user about the page's address and opens it."""
+
+        async def ask(question: Mapping[str, Any]) -> str | None:
+            return "yes" if await agree(question["link"]) else None
+
+        await self.restart(server, ask)
+
+    async def logout(self, server: str) -> bool:
+        """Forget the tokens of a login, and disconnect the server; false where the keyring may still have them."""
+        held = self._refreshed().get(server)
+        gone = await self._entries.forget_login(server)
+        if held is not None and held.state != ServerState.OFF:
+            await self._disconnect(server)
+            self._change(held, ServerState.OFF)
+        self.on_change()
+        return gone
 
     async def close(self) -> None:
         """Wait for the disconnections in progress; the host ends the servers when it is closed."""
@@ -244,11 +263,12 @@ class McpServers:
                 tool_key(server.name, offer["name"]) for offer in allowed if not self._asks(server, offer)
             ),
             lasting=lasting,
+            logged_in=self._entries.is_logged_in(server.name),
             problem=held.problem,
             detail=held.detail,
         )
 
-    async def _connect(self, held: _Held) -> None:
+    async def _connect(self, held: _Held, ask: Ask | None = None) -> None:
         async with held.connecting:
             current = self._held.get(held.server.name) is held
             if held.state == ServerState.CONNECTED or not current or not self._may_run(held):
@@ -264,10 +284,12 @@ class McpServers:
                 answer = await self._host.request(
                     {
                         "op": "connect",
-                        "server": await self._entry(held.server),
+                        "server": await self._entries.whole(held.server),
                         "limits": asdict(self._limits),
                         "log": log,
-                    }
+                        "login": ask is not None,
+                    },
+                    ask,
                 )
             except ToolError as error:
                 problem = error.problem if isinstance(error, HostError) else ServerProblem.FAILED
@@ -293,28 +315,9 @@ class McpServers:
                         await self._allow(held, self._seen(held))
                 self._change(held, ServerState.CONNECTED)
 
-    async def _entry(self, server: McpServer) -> dict[str, Any]:
-        """Return a server's entry for the host, with its secrets in place. Raises HostError."""
-        places = {field: secret_place(server.name, field) for field in secret_fields(server)}
-        unknown = [place for place in places.values() if self._secrets.get(place, "") is None]
-        await self._secrets.refresh(tuple((place, "") for place in unknown))
-        found = {field: self._secrets.get(place, "") for field, place in places.items()}
-        values = {field: value for field, value in found.items() if value is not None}
-        if lacking := ", ".join(field for field in places if field not in values):
-            raise HostError(f"Nothing is kept for: {lacking}", ServerProblem.NO_VALUE)
-        hide = texts_to_hide(values | parted(server)[1])
-        self._secrets.hide(hide)
-        whole = resolved(server, values.get)
-        return {
-            "name": whole.name,
-            "command": whole.command,
-            "args": list(whole.args),
-            "env": dict(whole.env),
-            "cwd": whole.cwd,
-            "url": whole.url,
-            "headers": dict(whole.headers),
-            "secrets": list(hide),
-        }
+    async def _keep_login(self, server: str, text: str) -> None:
+        await self._entries.keep_login(server, text)
+        self.on_change()
 
     async def _disconnect(self, name: str) -> None:
         if self._host.host_pid is not None:
@@ -410,6 +413,9 @@ class McpServers:
 
     def _on_news(self, line: Line) -> None:
         held = self._held.get(line["server"])
+        if held is not None and "login" in line:
+            self._start(self._keep_login(held.server.name, line["login"]))
+            return
         if held is None or held.state != ServerState.CONNECTED:
             return
         if "tools" in line:

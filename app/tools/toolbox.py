@@ -76,6 +76,14 @@ class Toolbox:
         """Connect to a server again."""
         await self._servers.restart(server)
 
+    async def login(self, server: str, agree: Callable[[str], Awaitable[bool]]) -> None:
+        """Log in to a server and connect; `agree` asks the user about the page's address and opens it."""
+        await self._servers.login(server, agree)
+
+    async def logout(self, server: str) -> bool:
+        """Forget the tokens of a server's login and disconnect it; false where the keyring may still have them."""
+        return await self._servers.logout(server)
+
     async def close(self) -> None:
         """Disconnect every server and stop the tool host."""
         await self._servers.close()

@@ -96,3 +96,11 @@ def test_there_is_one_way_to_open_an_address() -> None:
     # Besides it only folders of Moot's own are shown.
     assert all(text.startswith("QUrl.fromLocalFile(") for _, text in own)
     assert len(calls) - len(own) == 1
+    # The command line opens the page of a login, after its user's yes to exactly that.
+    browsers = [
+        path.relative_to(GUI.parent).as_posix()
+        for path in sorted(GUI.parent.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute) and ast.unparse(node) == "webbrowser.open"
+    ]
+    assert browsers == ["cli/commands/servers.py"]

@@ -1,5 +1,6 @@
 """MCP servers in the settings: they arrive switched off, show exactly what would run, and ask first."""
 
+import asyncio
 import json
 import shlex
 import sys
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QDesktopServices
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton
 
@@ -18,6 +20,7 @@ from app.gui.dialogs.server_dialogs import edited, form_of, server_of, servers_o
 from app.gui.display.server_display import server_line
 from app.gui.widgets.label import Paragraph
 from tests.app_driver import Person, at_window, until
+from tests.tools.servers.guarded import guarded, visit
 from tests.tools.serving import allow
 
 PROPER = str(Path(__file__).parent.parent / "tools" / "servers" / "proper.py")
@@ -334,3 +337,29 @@ def test_a_line_is_taken_apart_as_a_shell_would():
 def test_nothing_hides_in_the_line_that_is_asked_about():
     turned = McpServer(name="x", command="safe", args=("\u202e gnp.exe", "a\nb"))
     assert server_line(turned) == "safe '⟨U+202E⟩ gnp.exe' 'a⟨U+000A⟩b'"
+
+
+@pytest.mark.threat("T11")
+@pytest.mark.timeout(120)
+async def test_a_login_shows_its_page_first_and_connects_after_it(person, data_dir, monkeypatch):
+    opened = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toString()) or True)
+    with guarded() as server:
+        await add(person, "there", server.url)
+        await person.click("server_allow")
+        await until(lambda: person.sees("consent_allow"))
+        await person.click("consent_allow")
+        await until(lambda: person.sees("server_login"), 60)
+        assert not server.clients
+        await person.click("server_login")
+        await until(lambda: person.sees("link_dialog"), 20)
+        assert "there" in person.find("link_dialog").heading.text() and not opened
+        await person.click("link_open")
+        await until(lambda: bool(opened))
+        await asyncio.to_thread(visit, opened[0])
+        await until(lambda: states(person) == {"there": ServerState.CONNECTED}, 20)
+        await until(lambda: person.sees("server_logout"))
+        assert not person.sees("server_login")
+        await person.click("server_logout")
+        await until(lambda: not person.sees("server_logout"))
+        assert states(person) == {"there": ServerState.OFF}

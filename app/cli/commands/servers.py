@@ -1,4 +1,7 @@
-"""`moot servers`: lists MCP servers, allows one or withdraws that."""
+"""`moot servers`: lists MCP servers, allows one or withdraws that, logs in and out."""
+
+import asyncio
+import webbrowser
 
 from app.cli.command_run import CommandRun
 from app.cli.exit_status import OK, PAUSED_OR_STOPPED
@@ -50,6 +53,33 @@ async def deny_server(run: CommandRun) -> int:
     await run.moot.engine.servers.deny(_status(run).server.name)
     denied = run.texts("cli.servers.denied", name=one_line(run.arguments.name))
     return await run.answer(_fields(run, _status(run)), f"{denied}\n")
+
+
+async def login(run: CommandRun) -> int:
+    """Log in to a server: show the address of its page, open that in the browser if the user agrees, and wait."""
+    name = run.arguments.name
+
+    async def agree(url: str) -> bool:
+        await run.out.complain(run.texts("cli.servers.login_page", name=one_line(name), url=exact(url)))
+        if not await run.confirm(run.texts("cli.servers.login")):
+            return False
+        await asyncio.to_thread(webbrowser.open, url)
+        return True
+
+    await run.unless_interrupted(run.moot.engine.servers.login(name, agree))
+    status = _status(run)
+    if status.state not in (ServerState.CONNECTED, ServerState.ASKING):
+        await run.out.complain(_trouble(run, status))
+        return PAUSED_OR_STOPPED
+    done = run.texts("cli.servers.logged_in", name=one_line(name))
+    return await run.answer(_fields(run, status), f"{done}\n")
+
+
+async def logout(run: CommandRun) -> int:
+    """Forget the login to a server."""
+    await run.moot.engine.servers.logout(_status(run).server.name)
+    done = run.texts("cli.servers.logged_out", name=one_line(run.arguments.name))
+    return await run.answer(_fields(run, _status(run)), f"{done}\n")
 
 
 def _status(run: CommandRun) -> ServerStatus:

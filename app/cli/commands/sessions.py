@@ -114,6 +114,8 @@ _DIVIDED: dict[tuple[str, str], Callable[[CommandRun], Awaitable[int]]] = {
     (CommandName.SERVERS, Action.LIST): servers.list_servers,
     (CommandName.SERVERS, Action.ALLOW): servers.allow_server,
     (CommandName.SERVERS, Action.DENY): servers.deny_server,
+    (CommandName.SERVERS, Action.LOGIN): servers.login,
+    (CommandName.SERVERS, Action.LOGOUT): servers.logout,
     (CommandName.AGENTS, Action.LIST): agents.list_agents,
     (CommandName.AGENTS, Action.ADD): agents.add_agent,
     (CommandName.AGENTS, Action.ALLOW): agents.allow_agent,

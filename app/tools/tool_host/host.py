@@ -72,7 +72,13 @@ class ToolHost(HostServer):
         return {name: shortened(value) for name, value in result.items()}
 
     async def _connect(self, line: Line) -> Line:
-        return await (await self._mcp()).connect(line["server"], line["limits"], line["log"])
+        def ask(question: Line) -> None:
+            self._pipes.write({"id": line["id"], "ask": question})
+
+        servers = await self._mcp()
+        return await servers.connect(
+            line["server"], line["limits"], line["log"], ask if line["login"] else None
+        )
 
     async def _call(self, line: Line) -> Line:
         def ask(question: Line) -> None:

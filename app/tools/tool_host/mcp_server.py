@@ -24,6 +24,7 @@ from app.core.tool import ServerProblem
 from app.tools.tool_host import mcp_elicitation, mcp_results, server_processes
 from app.tools.tool_host.errors import RequestError
 from app.tools.tool_host.mcp_log import ServerLog
+from app.tools.tool_host.mcp_login import Login, Redirect
 from app.tools.tool_host.mcp_transports import Guard, http_transport, stdio_transport
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ class Server:
     """A connection to one server, from its start to its end; connecting again takes a new one.
 
     `entry` is the server as JSON, `limits` the seconds for `connect` and `call`, `news` gets changes that
-    nobody asked for, `on_groups` is called when a process group was started or has ended.
+    nobody asked for, `on_groups` is called when a process group was started or has ended. With `ask` the user logs in.
     """
 
     def __init__(
@@ -75,6 +76,7 @@ class Server:
         log: ServerLog,
         news: Callable[[Line], None],
         on_groups: Callable[[], None],
+        ask: Callable[[Line], None] | None = None,
     ) -> None:
         self.entry = entry
         self._limits = limits
@@ -83,6 +85,8 @@ class Server:
         self._log = log
         self._news = news
         self._on_groups = on_groups
+        self._ask = ask
+        self._page_opened: dict[int, asyncio.Future[str | None]] = {}
         self._wake = asyncio.Event()
         self._guard = Guard(self._wake.set)
         self._leaving = False
@@ -141,8 +145,8 @@ class Server:
 
     def answer(self, number: int, words: str | None) -> None:
         """Pass on the user's answer to a question."""
-        for call in self._calls:
-            question = call.open.get(number)
+        for questions in (self._page_opened, *(call.open for call in self._calls)):
+            question = questions.get(number)
             if question is not None and not question.done():
                 question.set_result(words)
 
@@ -152,8 +156,8 @@ class Server:
         problem: str = ServerProblem.ENDED
         try:
             async with AsyncExitStack() as stack:
-                async with asyncio.timeout(self._limits["connect"]):
-                    transport = await self._transport()
+                async with asyncio.timeout(self._limits["connect" if self._ask is None else "login"]):
+                    transport = await self._transport(stack)
                     client = await stack.enter_async_context(self._new_client(transport))
                     self.tools = await self._list_tools(client)
                 self._client = client
@@ -201,10 +205,11 @@ class Server:
             reason = f"{reason} Last output: {self._log.last_words}"
         return visible(self._log.clean(reason))[:_DETAIL_CHARACTERS]
 
-    async def _transport(self) -> "AbstractAsyncContextManager[TransportStreams]":
+    async def _transport(self, stack: AsyncExitStack) -> "AbstractAsyncContextManager[TransportStreams]":
         url = self.entry.get("url")
         if url:
-            return http_transport(str(url), self.entry.get("headers") or {}, self._guard)
+            login = await self._login(str(url), stack)
+            return http_transport(str(url), self.entry.get("headers") or {}, self._guard, login)
         cwd = self.entry.get("cwd") or None
         variables = self.entry.get("env") or {}
         path = variables.get("PATH") or await commands.search_path()
@@ -218,6 +223,35 @@ class Server:
             log=self._log,
             on_groups=self._on_groups,
         )
+
+    async def _login(self, url: str, stack: AsyncExitStack) -> Login | None:
+        """Return the login to a server at an address, None where there is none and the user did not ask for one."""
+        kept = str(self.entry.get("login") or "")
+        if self._ask is None and not kept:
+            return None
+        redirect = Redirect() if self._ask is not None else None
+        address = await stack.enter_async_context(redirect.listening()) if redirect is not None else ""
+        return Login(
+            url,
+            kept,
+            on_change=lambda text: self._news({"server": self.name, "login": text}),
+            on_failure=lambda error: self._guard.end(str(error), error.problem),
+            redirect=redirect,
+            address=address or "http://127.0.0.1/callback",
+            agree=self._agree if redirect is not None else None,
+        )
+
+    async def _agree(self, url: str) -> bool:
+        """Ask the user about the page of the login, which the parent opens after a yes."""
+        if self._ask is None:
+            return False
+        number = next(_NUMBERS)
+        self._page_opened[number] = asyncio.get_running_loop().create_future()
+        try:
+            self._ask({"number": number, "question": "", "link": url})
+            return await self._page_opened[number] is not None
+        finally:
+            del self._page_opened[number]
 
     def _new_client(self, transport: "AbstractAsyncContextManager[TransportStreams]") -> Client:
         return Client(
@@ -331,7 +365,7 @@ class Server:
 
     def _problem(self, error: BaseException) -> str:
         if self._guard.http_status:
-            return ServerProblem.REFUSED
+            return ServerProblem.LOGIN if self._guard.wants_login else ServerProblem.REFUSED
         if _connection_lost(error):
             return ServerProblem.ENDED if self._log.last_words else ServerProblem.NO_ANSWER
         return ServerProblem.FAILED

@@ -26,17 +26,24 @@ class RunningServers:
         self._servers: dict[str, Server] = {}
         self._connecting: dict[str, asyncio.Lock] = {}
 
-    async def connect(self, entry: Line, limits: Mapping[str, float], log_path: str) -> dict[str, Any]:
+    async def connect(
+        self,
+        entry: Line,
+        limits: Mapping[str, float],
+        log_path: str,
+        ask: Callable[[Line], None] | None = None,
+    ) -> dict[str, Any]:
         """Connect to a server, again if it was connected, and return its tools. Raises RequestError.
 
-        `limits` are the seconds for `connect` and `call`; the texts in the entry's `secrets` are in no log.
+        `limits` are the seconds for `connect`, `call` and `login`; the texts in the entry's `secrets` are in no log. With
+        `ask`, which puts the address of the page to the user, the user logs in anew.
         """
         name = str(entry["name"])
         async with self._connecting.setdefault(name, asyncio.Lock()):
             if old := self._servers.pop(name, None):
                 await old.leave()
             log = ServerLog(Path(log_path) if log_path else None, entry.get("secrets", ()))
-            server = self._servers[name] = Server(entry, limits, log, self._news, self._tell_groups)
+            server = self._servers[name] = Server(entry, limits, log, self._news, self._tell_groups, ask)
             try:
                 await server.connected()
             except BaseException:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
 
 LINE_BYTES = 8_000_000
+LOGIN_BYTES = 200_000
 _WINDOW_SECONDS = 10.0
 _UNASKED_MESSAGES = 5_000
 _GARBAGE_BYTES = 2_000_000
@@ -43,7 +44,7 @@ class Guard:
     """Counts what a server sends, and ends the connection when that is too much.
 
     `reason` says why it ended, and `on_end` is called once then. `http_status` is the last refusal of an HTTP server,
-    `garbage_lines` counts lines that were no message.
+    `wants_login` whether it asked for a token; `garbage_lines` counts lines that were no message.
     """
 
     def __init__(self, on_end: Callable[[], None]) -> None:
@@ -51,6 +52,7 @@ class Guard:
         self.problem: str = ServerProblem.ENDED
         self.ended = False
         self.http_status = ""
+        self.wants_login = False
         self._on_end = on_end
         self._unasked: deque[float] = deque(maxlen=_UNASKED_MESSAGES)
         self._garbage = 0
@@ -215,25 +217,30 @@ async def _exits(process: Any) -> bool:
 
 @asynccontextmanager
 async def http_transport(
-    url: str, headers: Mapping[str, str], guard: Guard
+    url: str, headers: Mapping[str, str], guard: Guard, login: httpx2.Auth | None = None
 ) -> "AsyncGenerator[TransportStreams, None]":
     """Yield the message streams of a server at an address."""
 
     async def limit(response: httpx2.Response) -> None:
-        if response.status_code >= 400:
+        own = str(response.request.url) == str(httpx2.URL(url))
+        if own and response.status_code == 401:
+            asked = response.headers.get("www-authenticate", "").lower()
+            guard.wants_login = asked.startswith("bearer") and "authorization" not in map(str.lower, headers)
+        if own and response.status_code >= 400:
             guard.http_status = f"HTTP {response.status_code} {response.reason_phrase}"
         if response.headers.get("content-encoding", "identity") != "identity":
             # A small compressed answer may have any size when decompressed.
             guard.end("It sent a packed answer, though it was asked not to.", ServerProblem.TOO_MUCH)
             raise httpx2.RemoteProtocolError("packed answer")
-        if not response.headers.get("content-type", "").startswith("text/event-stream"):
+        if not own or not response.headers.get("content-type", "").startswith("text/event-stream"):
             # The MCP library limits the events of a stream, but reads any other answer whole.
-            response.stream = _LimitedBody(response.stream, guard)
+            response.stream = _LimitedBody(response.stream, guard, LINE_BYTES if own else LOGIN_BYTES)
 
     async with (
         httpx2.AsyncClient(
             headers={"accept-encoding": "identity", **headers},
             timeout=_TIMEOUT,
+            auth=login,
             event_hooks={"response": [limit]},
         ) as client,
         streamable_http_client(url, http_client=client, max_sse_event_size=LINE_BYTES) as (read, write),
@@ -242,19 +249,20 @@ async def http_transport(
 
 
 class _LimitedBody(httpx2.AsyncByteStream):
-    """The body of an answer, up to LINE_BYTES."""
+    """The body of an answer, up to so many bytes."""
 
-    def __init__(self, body: Any, guard: Guard) -> None:
+    def __init__(self, body: Any, guard: Guard, most: int) -> None:
         self._body = body
         self._guard = guard
+        self._most = most
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         size = 0
         async for data in self._body:
             size += len(data)
-            if size > LINE_BYTES:
+            if size > self._most:
                 self._guard.end(
-                    f"It sent an answer of more than {LINE_BYTES // 1_000_000} MB.", ServerProblem.TOO_MUCH
+                    f"It sent an answer of more than {self._most / 1_000_000:g} MB.", ServerProblem.TOO_MUCH
                 )
                 raise httpx2.RemoteProtocolError("answer too long")
             yield data

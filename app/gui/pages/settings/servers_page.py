@@ -1,7 +1,9 @@
 """MCP servers in the settings: their states, commands or addresses, tools and permission."""
 
+import asyncio
 from collections.abc import Awaitable
 from dataclasses import replace
+from functools import partial
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
@@ -10,8 +12,9 @@ from app.core.errors import MootError
 from app.core.events import Event, ServersChanged
 from app.core.server_secrets import parted
 from app.core.text import exact
-from app.core.tool import McpServer, ServerState, ServerStatus
+from app.core.tool import McpServer, ServerProblem, ServerState, ServerStatus
 from app.engine.engine import Engine
+from app.gui.dialogs.link_dialog import LinkDialog
 from app.gui.dialogs.server_dialogs import ConsentDialog, ServerDialog
 from app.gui.display.i18n import Language
 from app.gui.display.server_display import server_line, server_state, server_trouble
@@ -63,6 +66,8 @@ class ServersPage(QWidget):
         self._plain = named("server_plain", plain_label("warn", wrap=True))
         self.enabled = say(named("server_enabled", TickBox(look)), language, "server.enabled")
         self.allow = say(button("primary", "server_allow", self._on_allow), language, "server.allow")
+        self.login = say(button("primary", "server_login", self._on_login), language, "server.login")
+        self._logout = say(button("link", "server_logout", self._on_logout), language, "server.logout")
         self._restart = say(button("", "server_restart", self._on_restart), language, "server.restart")
         self._remove = say(button("link", "server_remove", self._on_remove), language, "provider.remove")
         self.result = named("server_result", plain_label("hint", wrap=True))
@@ -107,9 +112,11 @@ class ServersPage(QWidget):
             STRETCH,
             hbox(
                 self._remove,
+                self._logout,
                 STRETCH,
                 say(button("", "server_edit", self._on_edit), self._language, "server.edit"),
                 self._restart,
+                self.login,
                 self.allow,
             ),
             inside=self._shown,
@@ -158,12 +165,36 @@ class ServersPage(QWidget):
         show_or_hide(self._plain, words("server.plain", names=plain) if plain else "")
         self.enabled.setChecked(not server.disabled)
         self.allow.setVisible(status.state == ServerState.ASKING or server.disabled)
+        self.login.setVisible(status.problem == ServerProblem.LOGIN)
+        self._logout.setVisible(status.logged_in)
         self._restart.setVisible(status.state in (ServerState.CONNECTED, ServerState.DOWN))
 
     def _on_ask_again(self) -> None:
         if self._status is not None:
             server = self._status.server.name
             self._tasks.start(f"ask again {server}", self._do(self._engine.servers.ask_again(server)))
+
+    def _on_login(self) -> None:
+        if self._status is not None:
+            server = self._status.server.name
+            work = self._engine.servers.login(server, partial(self._agree_to_login, server))
+            self._tasks.start(f"log in to server {server}", self._do(work))
+
+    async def _agree_to_login(self, server: str, url: str) -> bool:
+        """Show the address of a login's page, which the dialog opens if the user agrees."""
+        if self._gone:
+            return False
+        answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        dialog = LinkDialog(self._language, url, "", self)
+        dialog.heading.setText(self._language("server.login_title", name=exact(server)))
+        dialog.finished.connect(lambda result: None if answer.done() else answer.set_result(bool(result)))
+        dialog.open()
+        return await answer
+
+    def _on_logout(self) -> None:
+        if self._status is not None:
+            server = self._status.server.name
+            self._tasks.start(f"log out of server {server}", self._do(self._engine.servers.logout(server)))
 
     def _on_restart(self) -> None:
         if self._status is not None:

@@ -1,0 +1,71 @@
+"""The entries of MCP servers as the tool host needs them: with their secrets, and the tokens of their logins, in place."""
+
+from typing import Any
+
+from app.core.server_secrets import (
+    LOGIN,
+    is_login_to,
+    login_texts,
+    parted,
+    resolved,
+    secret_fields,
+    secret_place,
+    texts_to_hide,
+)
+from app.core.store import Secrets
+from app.core.tool import McpServer, ServerProblem
+from app.tools.tool_host_client import HostError
+
+
+class ServerEntries:
+    """Reads the secrets of servers, and keeps the tokens of their logins; both are removed from every other text."""
+
+    def __init__(self, secrets: Secrets) -> None:
+        self._secrets = secrets
+
+    async def whole(self, server: McpServer) -> dict[str, Any]:
+        """Return a server's entry for the host, with its secrets in place. Raises HostError."""
+        places = {field: secret_place(server.name, field) for field in secret_fields(server)}
+        unknown = [place for place in places.values() if self._secrets.get(place, "") is None]
+        await self._secrets.refresh(tuple((place, "") for place in unknown))
+        found = {field: self._secrets.get(place, "") for field, place in places.items()}
+        values = {field: value for field, value in found.items() if value is not None}
+        if lacking := ", ".join(field for field in places if field not in values):
+            raise HostError(f"Nothing is kept for: {lacking}", ServerProblem.NO_VALUE)
+        hide = texts_to_hide(values | parted(server)[1])
+        whole = resolved(server, values.get)
+        login = await self._login(whole) if whole.url else ""
+        hide = (*hide, *login_texts(login))
+        self._secrets.hide(hide)
+        return {
+            "name": whole.name,
+            "command": whole.command,
+            "args": list(whole.args),
+            "env": dict(whole.env),
+            "cwd": whole.cwd,
+            "url": whole.url,
+            "headers": dict(whole.headers),
+            "secrets": list(hide),
+            "login": login,
+        }
+
+    def is_logged_in(self, server: str) -> bool:
+        """Say whether the tokens of a login are kept, as far as they were looked up."""
+        return self._secrets.get(secret_place(server, LOGIN), "") is not None
+
+    async def keep_login(self, server: str, text: str) -> None:
+        """Keep what the host reports of a login."""
+        self._secrets.hide(login_texts(text))
+        await self._secrets.keep(secret_place(server, LOGIN), text)
+
+    async def forget_login(self, server: str) -> bool:
+        """Forget the tokens of a login; false where the keyring may still have them."""
+        return await self._secrets.remove(secret_place(server, LOGIN))
+
+    async def _login(self, server: McpServer) -> str:
+        """Return what is kept of the login to a server, "" where that was to another address."""
+        place = secret_place(server.name, LOGIN)
+        if self._secrets.get(place, "") is None:
+            await self._secrets.refresh(((place, ""),))
+        kept = self._secrets.get(place, "") or ""
+        return kept if is_login_to(kept, server.url) else ""

@@ -1,0 +1,235 @@
+"""Logs in to an MCP server at an address by OAuth 2.1; the parent keeps the tokens and asks the user.
+
+The MCP library does the steps: discovery, registration, PKCE, the exchange and the refresh. This module adds what it
+leaves open: where the browser comes back to, what is kept between runs, and which addresses may be asked.
+"""
+
+import asyncio
+import contextlib
+import json
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from html import escape
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import httpx2
+from mcp.client.auth import OAuthClientProvider
+from mcp.shared.auth import (
+    AuthorizationCodeResult,
+    OAuthClientInformationFull,
+    OAuthClientMetadata,
+    OAuthMetadata,
+    OAuthToken,
+    ProtectedResourceMetadata,
+)
+from pydantic import AnyUrl, ValidationError
+
+from app.core.text import visible
+from app.core.tool import ServerProblem
+from app.tools.tool_host.errors import RequestError
+
+_REQUEST_BYTES = 8_000
+_READ_SECONDS = 5.0
+_PATH = "/callback"
+_KEPT_OF_CLIENT = {"client_id", "client_secret", "token_endpoint_auth_method", "issuer"}
+_KEPT_OF_METADATA = {"issuer", "authorization_endpoint", "token_endpoint"}
+_KEPT_OF_RESOURCE = {"resource", "authorization_servers"}
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+Agree = Callable[[str], Awaitable[bool]]
+
+
+class LoginProblem(RequestError):
+    """A login that is needed, was refused or did not work."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text, ServerProblem.LOGIN)
+
+
+def check_address(url: str, server: str) -> None:
+    """Raise LoginProblem unless a login may use this address: https, or this computer for a server on this computer."""
+    parsed = urlsplit(url)
+    if parsed.scheme == "https" or (
+        parsed.scheme == "http" and parsed.hostname in _LOOPBACK and urlsplit(server).hostname in _LOOPBACK
+    ):
+        return
+    raise LoginProblem(f"Its login leads to an address that is not secure (https): {visible(url)[:200]}")
+
+
+class Redirect:
+    """A port of this computer to which the browser returns once; only an answer with the right `state` counts."""
+
+    def __init__(self) -> None:
+        self.state = ""
+        self.came: asyncio.Future[AuthorizationCodeResult] = asyncio.get_running_loop().create_future()
+        self._server: asyncio.Server | None = None
+
+    @contextlib.asynccontextmanager
+    async def listening(self) -> AsyncGenerator[str, None]:
+        """Listen, and yield the address to return to. Raises OSError."""
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, limit=_REQUEST_BYTES)
+        try:
+            yield f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}{_PATH}"
+        finally:
+            self._server.close()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(OSError, TimeoutError, asyncio.LimitOverrunError, ValueError):
+            async with asyncio.timeout(_READ_SECONDS):
+                head = await reader.readuntil(b"\r\n\r\n")
+            status, text = self._take(head.decode("latin-1").split(" "))
+            body = f"<!doctype html><meta charset=utf-8><title>Moot</title><p>{escape(text)}</p>".encode()
+            writer.write(
+                f"HTTP/1.1 {status}\r\ncontent-type: text/html; charset=utf-8\r\ncontent-length: {len(body)}\r\n"
+                "connection: close\r\nreferrer-policy: no-referrer\r\n\r\n".encode()
+                + body
+            )
+            await writer.drain()
+        writer.close()
+
+    def _take(self, words: list[str]) -> tuple[str, str]:
+        target = urlsplit(words[1] if len(words) > 2 and words[0] == "GET" else "")
+        given = {name: values[0] for name, values in parse_qs(target.query).items() if len(values) == 1}
+        if target.path != _PATH or not self.state or given.get("state") != self.state or self.came.done():
+            return "400 Bad Request", "This is not the login that Moot waits for."
+        if not given.get("code"):
+            said = given.get("error_description") or given.get("error") or "no code"
+            self.came.set_exception(LoginProblem(f"The login was refused: {visible(said)[:200]}"))
+            return "200 OK", "The login was refused. You can close this page."
+        self.came.set_result(
+            AuthorizationCodeResult(code=given["code"], state=given["state"], iss=given.get("iss"))
+        )
+        return "200 OK", "You can close this page and return to Moot."
+
+
+class Login(OAuthClientProvider):
+    """The login of one server; `kept` is what `on_change` was called with before, as text for the keyring.
+
+    Without `agree` nobody is asked: what is kept is used and refreshed. With it a new login begins: the user agrees to
+    the exact address of the page, which `agree` opens. `on_failure` gets the reason, once.
+    """
+
+    def __init__(
+        self,
+        server: str,
+        kept: str,
+        *,
+        on_change: Callable[[str], None],
+        on_failure: Callable[[RequestError], None],
+        redirect: Redirect | None = None,
+        address: str = f"http://127.0.0.1{_PATH}",
+        agree: Agree | None = None,
+    ) -> None:
+        metadata = OAuthClientMetadata(
+            client_name="Moot",
+            redirect_uris=[AnyUrl(address)],
+            token_endpoint_auth_method="none",  # noqa: S106 - the name of a method
+        )
+        super().__init__(server, metadata, _Storage(self), self._show, self._wait)
+        self._server = server
+        self._kept = kept if agree is None else ""
+        self._on_change = on_change
+        self._on_failure = on_failure
+        self._redirect = redirect
+        self._agree = agree
+
+    async def async_auth_flow(
+        self, request: httpx2.Request
+    ) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
+        """Drive the library's flow; check each address that is not the server's own, and report a failure."""
+        flow = super().async_auth_flow(request)
+        try:
+            outgoing = await anext(flow)
+            while True:
+                if outgoing is not request:
+                    check_address(str(outgoing.url), self._server)
+                response = yield outgoing
+                outgoing = await flow.asend(response)
+        except StopAsyncIteration:
+            return
+        except RequestError as error:
+            self._on_failure(error)
+            raise
+        except GeneratorExit:
+            raise
+        except Exception as error:
+            problem = LoginProblem(f"Its login did not work: {visible(str(error))[:300]}")
+            self._on_failure(problem)
+            raise problem from error
+        finally:
+            await flow.aclose()
+
+    async def _initialize(self) -> None:
+        """Load what is kept, with the server that refreshes it, which the library would look for anew."""
+        await super()._initialize()
+        context = self.context
+        try:
+            kept = json.loads(self._kept)
+            context.client_info = OAuthClientInformationFull.model_validate(kept["client"])
+            context.current_tokens = OAuthToken.model_validate(kept["tokens"])
+            context.oauth_metadata = OAuthMetadata.model_validate(kept["metadata"])
+            if kept["resource"]:
+                context.protected_resource_metadata = ProtectedResourceMetadata.model_validate(
+                    kept["resource"]
+                )
+            # Without a known end the library would use a token until it is refused, and then not refresh it.
+            context.token_expiry_time = float(kept["expires"])
+        except (ValueError, KeyError, TypeError, ValidationError):
+            context.client_info = context.current_tokens = None
+
+    def changed(self) -> None:
+        """Report the new tokens to the parent."""
+        context = self.context
+        if context.client_info is None or context.current_tokens is None or context.oauth_metadata is None:
+            return
+        resource = context.protected_resource_metadata
+        self._kept = json.dumps(
+            {
+                "url": self._server,
+                "client": _plain(context.client_info, _KEPT_OF_CLIENT),
+                "tokens": _plain(context.current_tokens, None),
+                "expires": context.token_expiry_time or time.time(),
+                "metadata": _plain(context.oauth_metadata, _KEPT_OF_METADATA),
+                "resource": _plain(resource, _KEPT_OF_RESOURCE) if resource else None,
+            }
+        )
+        self._on_change(self._kept)
+
+    async def _show(self, url: str) -> None:
+        agree, self._agree = self._agree, None
+        if agree is None or self._redirect is None:
+            raise LoginProblem("Its login has ended.")
+        check_address(url, self._server)
+        self._redirect.state = parse_qs(urlsplit(url).query)["state"][-1]
+        if not await agree(url):
+            raise LoginProblem("The login was cancelled.")
+
+    async def _wait(self) -> AuthorizationCodeResult:
+        if self._redirect is None:
+            raise LoginProblem("Its login has ended.")
+        return await self._redirect.came
+
+
+class _Storage:
+    """What the MCP library keeps tokens with; the login itself holds them."""
+
+    def __init__(self, login: Login) -> None:
+        self._login = login
+
+    async def get_tokens(self) -> OAuthToken | None:
+        return None
+
+    async def set_tokens(self, tokens: OAuthToken) -> None:
+        self._login.changed()
+
+    async def get_client_info(self) -> OAuthClientInformationFull | None:
+        return None
+
+    async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
+        """Keep nothing: a registration without tokens is of no use."""
+
+
+def _plain(model: Any, fields: set[str] | None) -> dict[str, Any]:
+    plain: dict[str, Any] = model.model_dump(mode="json", include=fields, exclude_none=True)
+    return plain
