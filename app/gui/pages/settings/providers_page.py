@@ -85,7 +85,9 @@ class ProvidersPage(QWidget):
         return page
 
     def show_provider(self, provider_id: str) -> None:
-        """Show a provider."""
+        """Show a provider, also one that was added or restored a moment ago."""
+        if all(page.provider_id != provider_id for page in self._listed()):
+            self._outdated = True
         self._catch_up()
         self.list.choose(provider_id)
 
@@ -104,7 +106,7 @@ class ProvidersPage(QWidget):
             return
         self._outdated = False
         there = [status.config.id for status in self._engine.providers()]
-        pages = [page for page in self.findChildren(ProviderPage) if self._pages.indexOf(page) >= 0]
+        pages = self._listed()
         if sorted(page.provider_id for page in pages) != sorted(there):
             shown = self.page().provider_id
             self.refresh()
@@ -113,6 +115,10 @@ class ProvidersPage(QWidget):
             for page in pages:
                 page.refresh()
             self._mark()
+
+    def _listed(self) -> list[ProviderPage]:
+        """Return the pages of the providers in the list."""
+        return [page for page in self.findChildren(ProviderPage) if self._pages.indexOf(page) >= 0]
 
     def show_keys(self) -> None:
         """Show the keyring's late answer."""
