@@ -59,6 +59,17 @@ def test_two_external_agents_and_a_model_debate_to_the_end(
     assert len(wire_home["openai"].requests) == 2
 
 
+def test_external_agents_speak_and_neither_vote_nor_judge(
+    wire_home: dict[str, WireServer], tmp_path: Path
+) -> None:
+    agents = add("say", tmp_path / "ann"), add("say", tmp_path / "ben")
+    done = moot("debate", TOPIC, *three(*agents), "--rounds", "1", "--verdict", "--json", seconds=90)
+    assert done.status == 0, done.err
+    assert [len(told(tmp_path / name, "prompt")) for name in ("ann", "ben")] == [1, 1]
+    # Its statement, its vote before and after, and the verdict.
+    assert len(wire_home["openai"].requests) >= 3
+
+
 @pytest.mark.parametrize("victim", ["agent", "host", "moot"])
 def test_a_debate_goes_on_after_a_kill_and_nothing_is_left(
     wire_home: dict[str, WireServer], tmp_path: Path, victim: str

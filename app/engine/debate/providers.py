@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+from app.core.catalog import PROGRAM
 from app.core.provider import ModelRequest, ProviderStatus
 from app.core.provider_kind import RequestForm
 from app.core.session import NO_JUDGE, Debate, DebateSession, DebateTools, Participant
@@ -55,8 +56,13 @@ class DebateProviders:
         return [one for one in session.debate.participants if self._can_think(one.provider)]
 
     def can_vote(self, provider: str, model: str) -> bool:
-        """Return whether a model can vote and judge; one that was not checked yet can."""
-        return self._can_think(provider) and not self.checks.failed((provider, model))
+        """Return whether a model can vote and judge; one that was not checked yet can.
+
+        External agents cannot: they answer in words, and hold to no form.
+        """
+        if self._kind(provider) == PROGRAM or not self._can_think(provider):
+            return False
+        return not self.checks.failed((provider, model))
 
     def writers(self, session: DebateSession) -> list[Judge]:
         """Return the models that can write running notes: the judge chosen in the set-up and the participants', each once.
@@ -143,8 +149,11 @@ class DebateProviders:
 
     def form(self, provider_id: str) -> str:
         """Return how a provider's models are asked: as chat turns, or with one text."""
+        return form_of(self._kind(provider_id))
+
+    def _kind(self, provider_id: str) -> str:
         config = provider_of(self._documents, provider_id)
-        return form_of(config.kind if config else "")
+        return config.kind if config else ""
 
     def _price(self, provider: str, model: str) -> float:
         prices = self._facts(provider, model).prices

@@ -19,7 +19,7 @@ EXPORTS = (ExportFormat.MARKDOWN, ExportFormat.HTML, PDF, ExportFormat.JSON, Exp
 
 def exports_of(mode: str) -> tuple[str, ...]:
     """Return what a session can be exported as, by the mode of a debate: only a council is a map of arguments."""
-    return EXPORTS if mode == DebateMode.COUNCIL else EXPORTS[:-1]
+    return tuple(one for one in EXPORTS if one != ExportFormat.ARGDOWN or mode == DebateMode.COUNCIL)
 
 
 class SessionList(QListView):

@@ -1,6 +1,7 @@
 """History: a searchable list of all debates, to open, resume or delete them.
 
-What a row knows of a session is `SessionSummary` in core/session.py, filled by `summary_of` in storage/records.py.
+What a row knows of a session is `SessionSummary` in core/session.py, filled by `summary_of` in storage/records.py and
+kept by storage/index.py, whose version a new field raises.
 """
 
 from PySide6.QtCore import (
