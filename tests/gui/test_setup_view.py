@@ -413,6 +413,7 @@ async def test_the_pdf_files_of_a_debate_are_sent_as_they_look(qapp, data_dir, t
             seats["anthropic"].tick.setChecked(True)
             await person.click("context_look")
             await until(lambda: person.sees("toast"))
+            assert setup._context_size.text() == "1 file · 60.0k tokens"
             assert "“report.pdf” as it looks takes about 60,000 tokens" in toast_text(person)
             setup.rounds.setValue(1)
             await person.write("debate_topic", "Do sales rise?")

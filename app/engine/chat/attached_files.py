@@ -74,15 +74,16 @@ class LookCost(NamedTuple):
     usd: float | None
 
 
+def seen_tokens(attachment: Attachment, model: AgentModel) -> int:
+    """Return the tokens of what a model sees of a file, 0 where it reads the text."""
+    return content_tokens(_seen_parts(as_taken(attachment, model)), model.model)
+
+
 def look_cost(
     attachment: Attachment, models: Sequence[AgentModel], facts: Callable[[str, str], ModelFacts]
 ) -> LookCost | None:
     """Return what a file as it looks takes of the window of which it takes most, None where that is a quarter at most."""
-    taken = [
-        (content_tokens(_seen_parts(as_taken(attachment, one)), one.model), one)
-        for one in models
-        if one.window
-    ]
+    taken = [(seen_tokens(attachment, one), one) for one in models if one.window]
     large = [(tokens, one) for tokens, one in taken if tokens > _SHARE * one.window]
     if not large:
         return None

@@ -9,7 +9,7 @@ from PySide6.QtCore import Signal
 from app.core.errors import BadInput, MootError
 from app.core.files import SeenFile
 from app.core.message import Attachment
-from app.engine.chat.attached_files import look_cost, look_words
+from app.engine.chat.attached_files import look_cost, look_words, seen_tokens
 from app.engine.engine import DebateSetup, Engine
 from app.engine.library.agents import look_of
 from app.gui.bridge import Bridge
@@ -77,24 +77,28 @@ class ContextFileController(Controller):
         return tuple(found)
 
     async def _as_it_looks(self, path: str, setup: DebateSetup) -> SeenFile:
-        models = self._engine.models_for(setup.participants)
-        await self._engine.connections.learn_about(models)
-        if not (look := look_of(models)):
+        await self._engine.connections.learn_about(self._engine.models_for(setup.participants))
+        if not (look := look_of(self._engine.models_for(setup.participants))):
             raise BadInput("attachment_no_images", name=Path(path).name)
         return await self._engine.files.as_it_looks(Path(path), look)
 
     def _on_look_chosen(self, paths: tuple[str, ...]) -> None:
+        self.show()
         for path in paths:
             self._tasks.start(f"look {path}", self._warn_of_look(path))
 
     async def _warn_of_look(self, path: str) -> None:
-        """Say what of a PDF file is not seen, and where it takes much of a model's window."""
+        """Show the size of a PDF file as it looks; say what of it is not seen, and where it takes much of a window."""
         setup, name = self._setup.setup(), Path(path).name
         file = await self._as_it_looks(path, setup)
         if 0 < file.shown < file.pages:
             words = self._language("chat.file.images.cut", name=name, shown=file.shown, pages=file.pages)
             self._toasts.show_toast(words)
         models, facts = self._engine.models_for(setup.participants), self._engine.connections.known_facts
+        self._setup.files.keep_seen(
+            path, max((seen_tokens(file.attachment, one) for one in models), default=0)
+        )
+        self.show()
         if cost := look_cost(file.attachment, models, facts):
             self._toasts.show_toast(look_words(cost, name, self._language))
 

@@ -35,6 +35,8 @@ class ContextList(QWidget):
         self._look = look
         self.paths: tuple[str, ...] = ()
         self.sizes = FileSizes()
+        # Tokens of PDF files as they look, by their paths.
+        self._seen: dict[str, int] = {}
         self._column = vbox(spacing=0)
         self.look = say(named("context_look", WrappedTick(look)), language, "setup.look")
         self.look.hide()
@@ -47,6 +49,16 @@ class ContextList(QWidget):
         """The paths of the PDF files that are sent as they look."""
         chosen = self.look.isEnabled() and self.look.isChecked()
         return tuple(path for path in self.paths if chosen and is_pdf(Path(path)))
+
+    def keep_seen(self, path: str, tokens: int) -> None:
+        """Keep how many tokens a PDF file takes as it looks, for the model of which it takes most."""
+        self._seen[path] = tokens
+
+    def tokens(self, paths: Sequence[str]) -> int:
+        """Estimate the tokens of files as they are sent."""
+        seen = [path for path in paths if path in self._seen and path in self.seen_paths]
+        others = [path for path in paths if path not in seen]
+        return sum(self._seen[path] for path in seen) + self.sizes.in_tokens(others)
 
     def offer_look(self, models: Sequence[AgentModel]) -> None:
         """Offer to send PDF files as they look, where one of the models can see that."""
@@ -79,7 +91,7 @@ class ContextList(QWidget):
         if not Path(path).is_file():
             size.setText(self._language("setup.context.missing"))
         elif not self.sizes.unread((path,)):
-            size.setText(tokens_text(self.sizes.in_tokens((path,))))
+            size.setText(tokens_text(self.tokens((path,))))
         remove = icon_button(self._look, "x")
         remove.setFixedSize(24, 24)
         name_button(remove, self._language("setup.context.remove", name=Path(path).name))

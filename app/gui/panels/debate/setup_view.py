@@ -343,9 +343,7 @@ class SetupView(QWidget):
         self._rounds_value.setText(str(self.rounds.value()))
         folder, paths = self._folder, self.files.paths
         self.context.setText(words("setup.context.folder", name=folder) if folder else words("setup.context"))
-        size = words(
-            "setup.context.size", count=len(paths), tokens=tokens_text(self.files.sizes.in_tokens(paths))
-        )
+        size = words("setup.context.size", count=len(paths), tokens=tokens_text(self.files.tokens(paths)))
         self._context_size.setText(size)
         self._context_size.setVisible(bool(paths))
         self.files.setVisible(self.context.isChecked() and bool(paths))
@@ -360,7 +358,7 @@ class SetupView(QWidget):
         if problem:
             show_as(self._estimate, "hint", problem)
             return
-        context = self.files.sizes.in_tokens(self.context_paths)
+        context = self.files.tokens(self.context_paths)
         context += sum(len(one.text) for one in self.pasted.attachments()) // CHARACTERS_PER_TOKEN
         estimate = self._engine.estimates.debate(self.setup(), context)
         show_as(self._estimate, "hint", estimate_text(words, estimate))
