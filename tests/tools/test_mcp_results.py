@@ -119,6 +119,39 @@ def test_structured_content_stands_in_for_a_text_that_is_not_there() -> None:
     assert result == {"ok": False, "text": '{"n": "ü"}', "resources": []}
 
 
+@pytest.mark.parametrize(
+    ("texts", "structured", "shown"),
+    [
+        (["Two rooms are free."], {"rooms": [4, 7]}, 'Two rooms are free.\n{"rooms": [4, 7]}'),
+        (['{ "rooms": [4, 7] }'], {"rooms": [4, 7]}, '{ "rooms": [4, 7] }'),
+        (["3"], {"result": 3}, "3"),
+        (["3"], {"result": "3"}, "3"),
+        (["done"], {"result": "done"}, "done"),
+        (["a", "b"], {"result": ["a", "b"]}, "a\nb"),
+        (["3"], {"result": 4}, '3\n{"result": 4}'),
+        ([], {"result": []}, '{"result": []}'),
+        (["[" * 100_000], {"n": 1}, "[" * 100_000 + '\n{"n": 1}'),
+    ],
+)
+def test_structured_content_reaches_the_model_once(
+    texts: list[str], structured: dict[str, object], shown: str
+) -> None:
+    content = [{"type": "text", "text": text} for text in texts]
+    assert plain_result({"content": content, "structuredContent": structured})["text"] == shown
+
+
+def test_a_tool_that_runs_only_as_a_task_is_not_offered() -> None:
+    tools = [
+        {"name": support, "execution": {"taskSupport": support}}
+        for support in ("required", "optional", "forbidden")
+    ]
+    assert [tool["name"] for tool in offered_tools([*tools, {"name": "plain", "execution": None}])] == [
+        "optional",
+        "forbidden",
+        "plain",
+    ]
+
+
 def test_what_is_too_long_is_cut_and_says_so() -> None:
     text = plain_result({"content": [{"type": "text", "text": "x" * 200_007}]})["text"]
     assert text.endswith("x\n[cut: 7 more characters]")

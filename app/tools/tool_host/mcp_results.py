@@ -39,11 +39,17 @@ def offered_tool(tool: Json) -> dict[str, Any]:
 
 
 def for_models(tool: Json) -> bool:
-    """Return whether a tool may be offered to a model: some are for the server's own pages only."""
+    """Return whether a tool may be offered to a model: some are for the server's own pages only, or run as tasks only."""
     ui = (tool.get("_meta") or {}).get("ui")
     visibility = ui.get("visibility") if isinstance(ui, Mapping) else None
     named = 0 < len(str(tool.get("name", ""))) <= _NAME_CHARACTERS
-    return named and (not isinstance(visibility, list) or "model" in visibility)
+    return named and not runs_as_task(tool) and (not isinstance(visibility, list) or "model" in visibility)
+
+
+def runs_as_task(tool: Json) -> bool:
+    """Return whether a tool runs only as a task, whose result is fetched later: a call without one fails."""
+    execution = tool.get("execution")
+    return isinstance(execution, Mapping) and execution.get("taskSupport") == "required"
 
 
 def offered_tools(tools: Sequence[Json]) -> list[dict[str, Any]]:
@@ -119,13 +125,31 @@ def plain_result(result: Json, pages: Sequence[Json] = ()) -> dict[str, Any]:
         _take_resource(page, texts, resources)
     structured = result.get("structuredContent")
     # Beside a page the structured content is the page's data, or the page again.
-    if structured is not None and not any(texts) and not resources:
+    if structured is not None and not resources and not _is_said(structured, texts):
         texts.append(json.dumps(structured, ensure_ascii=False))
     return {
         "ok": not result.get("isError", False),
         "text": _cut("\n".join(text for text in texts if text)),
         "resources": resources,
     }
+
+
+def _is_said(structured: Any, texts: Sequence[str]) -> bool:
+    """Return whether the texts are the structured content again, perhaps a `result` without its name, or item by item."""
+    said = [_value(text) for text in texts if text]
+    if not said:
+        return False
+    inner = structured["result"] if isinstance(structured, Mapping) and [*structured] == ["result"] else None
+    return structured in said or (
+        inner is not None and (inner in [*said, *texts] or inner in (said, [*texts]))
+    )
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
 
 
 def _take_part(part: Json, texts: list[str], resources: list[dict[str, Any]]) -> None:

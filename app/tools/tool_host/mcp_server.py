@@ -295,7 +295,13 @@ class Server:
             cursor = page.next_cursor
             if cursor is None:
                 break
-        return mcp_results.offered_tools([_json(tool) for tool in tools])
+        plain = [_json(tool) for tool in tools]
+        for tool in plain:
+            if mcp_results.runs_as_task(tool):
+                self._log.note(
+                    f"(not offered) {tool['name']}: it runs only as a task, which Moot does not support"
+                )
+        return mcp_results.offered_tools(plain)
 
     async def _listen(self, client: Client) -> None:
         # Since protocol 2026 a server reports changes only to those who listen.
