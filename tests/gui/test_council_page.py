@@ -295,6 +295,42 @@ async def test_what_is_open_is_debated_and_the_column_says_who_moved(
     assert page.box._chip.text().startswith("All the same") and not page.box._buttons["debate"].isVisible()
 
 
+async def test_the_panel_shows_how_the_council_stands_and_never_a_second_transcript(
+    person: Person, wire_home: dict[str, WireServer]
+) -> None:
+    page = await opened(person)
+    panel = person.window.controller.panel
+    person.window.top_bar.debate_button.setChecked(True)
+    panel.show_discussion()
+    await ended(page)
+    summary = panel.summary
+    assert summary.isVisible() and not panel.discussion.isVisible()
+
+    def rows() -> list[str]:
+        found = (summary._rows.itemAt(place).widget() for place in range(summary._rows.count()))
+        return [one.accessibleName() for one in found]
+
+    a, b = (f"{letter}: {HOLDS[kind]}" for letter, kind in (("A", "openai"), ("B", "anthropic")))
+    assert rows() == [f"GPT, {a}", f"Claude, {b}", f"Gemini, {a}"]
+    assert not person.sees("beside_stop")
+    server = wire_home["gemini"]
+    server.script(server.model, lambda request: Answer(vote(request.messages[-1].text), delay=2.0))
+    await person.click("council_debate")
+    await until(lambda: any(one.endswith(f"writing…, {a}") for one in rows()), what="who writes")
+    assert summary.controls._round.text() == "Round 1 of 2"
+    await person.click("beside_pause")
+    await until(lambda: page.session.status == "paused", what="the pause")
+    await person.click("beside_resume")
+    await until(lambda: page.session.status == "running", what="going on")
+    await until(lambda: page.session.status == "completed", what="the end")
+    assert rows() == [f"{name}, {a}" for name in ("GPT", "Claude", "Gemini")]
+    await person.click("beside_turn_2")
+    assert page.transcript.isVisible(), "the turn is in the discussion"
+    await person.click("segment_answers")
+    await person.click("council_hide_names")
+    await until(lambda: rows()[0].startswith("Answer 1"), what="hidden names")
+
+
 def options(page: CouncilPage) -> dict[str, tuple[str, ...]]:
     record = Record(page.session.debate, list(page._messages.values()))
     return {one.text: holders_of(record)[one.id] for one in record.options()}
@@ -323,7 +359,7 @@ async def test_names_are_hidden_and_words_found_over_all_columns(person: Person)
     await person.click("council_hide_names")
     shown = [page.columns.row.itemAt(place).widget() for place in range(3)]
     assert [one.accessibleName().split(".")[0] for one in shown] == ["Answer 1", "Answer 2", "Answer 3"]
-    assert shown == [page.columns.all[one] for one in page._people()]
+    assert shown == [page.columns.all[one] for one in page.people()]
     for one in (*shown, *page.glance._options.findChildren(QWidget)):
         assert not any(name in one.accessibleName() for name in ("GPT", "Claude", "Gemini", "wire"))
     await person.click("council_hide_names")

@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QFileDialog, QLabel, QMenu
+from PySide6.QtWidgets import QFileDialog, QMenu
 
 from app.core.message import Author, Message
 from app.core.session import Ballot, Debate, DebateSession, Participant, Point, Verdict
@@ -218,7 +218,7 @@ async def test_in_the_main_area_what_comes_of_it_is_shown_there(person, wire_ser
         "Openai",
         "Anthropic",
     ]
-    assert sum("unsure" in one.text() for one in panel.summary.findChildren(QLabel)) == 2
+    assert sum("unsure" in one.text() for one in panel.summary.findChildren(ElidedLabel)) == 2
     person.window.controller.show_new()
     await until(lambda: panel.discussion.isVisible() and panel.discussion.session_id == first)
     person.window.controller.show_session(first)

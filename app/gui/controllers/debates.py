@@ -20,6 +20,7 @@ from app.gui.controllers.controller import Controller
 from app.gui.controllers.session_views import SessionViews
 from app.gui.controllers.sessions import SessionController
 from app.gui.files.attachments import is_seen
+from app.gui.pages.council.council_page import CouncilPage
 from app.gui.panels.conversation_view import ConversationView
 from app.gui.panels.debate.debate_panel import DISCUSSION, DebatePanel
 from app.gui.panels.debate.discussion_view import DiscussionView
@@ -58,6 +59,7 @@ class DebateController(Controller):
         self._panel, self._page, self._views, self._sessions = panel, page, views, sessions
         # The name of the judge and when it was asked, by session.
         self._asked: dict[str, tuple[str, float]] = {}
+        self._beside: DiscussionView | CouncilPage | None = None
         self._form = SetupPage(panel.setup)
         window.main_area.addWidget(self._form)
         self.context = ContextFileController(window, engine, bridge, tasks, panel.setup)
@@ -128,15 +130,22 @@ class DebateController(Controller):
         self.opened.emit()
         self._panel.discussion.take_focus()
 
-    def show_beside(self, shown: bool) -> None:
-        """Show in the panel how the debate in the main area stands, or the debate itself beside something else."""
-        left = self._panel.shows_summary and not shown
-        self._panel.show_summary(shown)
-        if shown and self._page.session is not None:
-            self._panel.summary.show_debate(self._page.session, self._page.spending)
+    def show_beside(self, page: DiscussionView | CouncilPage | None) -> None:
+        """Show in the panel how the debate or council in the main area stands, or a debate itself beside something else."""
+        left = self._beside is self._page and page is None
+        self._beside = page
+        self._panel.show_summary(page is not None)
+        if page is not None:
+            self._show_summary(page)
         elif left and self._page.session_id and self._panel.tabs.current() == DISCUSSION:
             # Whoever follows a debate and turns to a chat goes on following it here.
             self._tasks.replace("open in the panel", self._follow(self._page.session_id))
+
+    def _show_summary(self, page: DiscussionView | CouncilPage) -> None:
+        """Show how a debate or council stands; a council whose names are hidden stays without them."""
+        if page.session is not None:
+            facts = (page.spending, page.messages, page.people(), page.writing)
+            self._panel.summary.show_debate(page.session, *facts)
 
     async def _follow(self, session_id: str) -> None:
         summary = self._sessions.summary(session_id)
@@ -238,15 +247,21 @@ class DebateController(Controller):
 
     def _wire_summary(self) -> None:
         """Connect the buttons beside the debate in the main area to it."""
-        controls, page, held = self._panel.summary.controls, self._page, self._engine.debates.held
-        controls.pause_requested.connect(lambda: self._sessions.pause(page.session_id))
-        controls.resume_requested.connect(lambda: self._sessions.resume(page.session_id))
-        controls.stop_requested.connect(lambda: self._sessions.stop(page.session_id))
+        summary, page, held = self._panel.summary, self._page, self._engine.debates.held
+        controls, sessions = summary.controls, self._sessions
+        controls.pause_requested.connect(lambda: sessions.pause(summary.session_id))
+        controls.resume_requested.connect(lambda: sessions.resume(summary.session_id))
+        controls.stop_requested.connect(lambda: sessions.stop(summary.session_id))
+        summary.turn_requested.connect(self._on_turn_wanted)
         controls.retry_requested.connect(lambda: self._go_on(page.session_id, held.retry(page.session_id)))
         controls.skip_requested.connect(lambda: self._go_on(page.session_id, held.skip(page.session_id)))
         controls.without_requested.connect(
             lambda one: self._go_on(page.session_id, held.go_on_without(page.session_id, one))
         )
+
+    def _on_turn_wanted(self, message_id: str) -> None:
+        if self._beside is not None:
+            self._beside.show_cited(message_id)
 
     def _wire_outcome(self, view: DiscussionView) -> None:
         """Connect the actions on a debate that is over."""
@@ -270,8 +285,8 @@ class DebateController(Controller):
 
     def _on_view_changed(self, view: ConversationView) -> None:
         """Show in a view who holds its debate up, who could judge it, and who judges now."""
-        if view is self._page and self._page.session is not None and self._panel.shows_summary:
-            self._panel.summary.show_debate(self._page.session, self._page.spending)
+        if self._beside is not None and view is self._beside:
+            self._show_summary(self._beside)
         if not isinstance(view, DiscussionView) or view.session is None:
             return
         view.controls.show_held_up(self._engine.debates.held.of(view.session_id))

@@ -170,6 +170,7 @@ class SessionViews(QObject):
             self._waiting[event.session_id] = event
         for view in self._showing(event.session_id):
             view.show_turn(event, starting=not self._answered)
+            self.view_changed.emit(view)
 
     def _on_message_started(self, event: MessageStarted) -> None:
         if event.message.parent_turn_id is None:
@@ -177,6 +178,7 @@ class SessionViews(QObject):
         self._retries.pop(event.session_id, None)
         for view in self._showing(event.session_id):
             view.show_message(event.message)
+            self.view_changed.emit(view)
 
     def _on_text_arrived(self, session_id: str, message_id: str, text: str, thinking: str) -> None:
         self._answered = True
@@ -197,11 +199,11 @@ class SessionViews(QObject):
 class MainPages(QObject):
     """Knows the page of each kind of session; emits `shown` with a page that comes to the front.
 
-    `debate_shown` says whether the page of debates is in front.
+    `debate_shown` gives the page of debates or of councils that is in front, else None.
     """
 
     shown = Signal(object)
-    debate_shown = Signal(bool)
+    debate_shown = Signal(object)
 
     def __init__(
         self,
@@ -262,7 +264,8 @@ class MainPages(QObject):
         self._debates.bear_names(debate)
         for page in (self._councils, self._chats):
             page.bear_names(page is (self._councils if self.current is self._councils else self._chats))
-        self.debate_shown.emit(debate)
+        council = self.current is self._councils and self._councils.session is not None
+        self.debate_shown.emit(self.current if debate or council else None)
 
     def show(self, view: ConversationView) -> None:
         """Bring a session page to the front, with the session's title, state and cost in the top bar."""

@@ -195,6 +195,7 @@ class WindowController(QObject):
         self.debates.context.settings_chosen.connect(self.settings.change)
         self.debates.opened.connect(self._remember)
         self.views.view_changed.connect(self._on_view_changed)
+        self.council_page.people_changed.connect(lambda: self.views.view_changed.emit(self.council_page))
         self.pages.shown.connect(self._on_page_shown)
         self.pages.debate_shown.connect(self.debates.show_beside)
         self.assistants.chat_requested.connect(self.show_new)

@@ -20,7 +20,7 @@ from app.core.events import (
     TurnStarted,
 )
 from app.core.message import SPOKEN, Message, MessageState
-from app.core.session import Session
+from app.core.session import Session, Status
 from app.gui.display.amounts import Spending
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
@@ -68,6 +68,8 @@ class ConversationView(QWidget):
         self._session: Session | None = None
         self._filling = False
         self.spending = Spending()
+        self.writing: set[str] = set()
+        """The ids of those whose turn it is."""
         self.transcript = TranscriptView(look.tokens, language.texts, layout=layout, picture=look.picture)
         self.composer = composer
         self.bear_names(True)
@@ -140,6 +142,7 @@ class ConversationView(QWidget):
         self.spending = Spending()
         self.spending.add(messages)
         self.spending.add_session(session)
+        self.writing = {one.author.id for one in messages if one.state == MessageState.STREAMING}
         spoken = _spoken(messages)
         self.transcript.feed.show_session(session, spoken)
         for message in spoken:
@@ -161,12 +164,16 @@ class ConversationView(QWidget):
         """Show the session's new title, status or cursor."""
         self._session = session
         self.spending.add_session(session)
+        if session.status != Status.RUNNING:
+            self.writing.clear()
 
     def show_turn(self, event: TurnStarted, *, starting: bool) -> None:
         """Show who speaks next; `starting` if no model has answered since the program started."""
+        self.writing.add(event.author.id)
 
     def show_message(self, message: Message) -> None:
         """Add a message that is being streamed."""
+        self.writing.add(message.author.id)
         if message.part in SPOKEN:
             self.transcript.feed.message_started(message)
             self.cards.refresh()
@@ -177,6 +184,7 @@ class ConversationView(QWidget):
 
     def show_finished(self, event: MessageFinished) -> None:
         """Show a finished message."""
+        self.writing.discard(event.message.author.id)
         if event.message.part in SPOKEN:
             self.transcript.feed.message_finished(event.message)
             self.cards.refresh()

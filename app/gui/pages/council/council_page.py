@@ -67,6 +67,7 @@ class CouncilPage(ConversationView):
     use_requested = Signal(str, str)
     ask_requested = Signal(str, str, object)
     options_chosen = Signal(str, object)
+    people_changed = Signal()
 
     def __init__(self, language: Language, look: Look) -> None:
         names = ("council_transcript", "composer", "send_button")
@@ -101,6 +102,11 @@ class CouncilPage(ConversationView):
     def session(self) -> DebateSession | None:
         """The council shown."""
         return self._session
+
+    @property
+    def messages(self) -> Sequence[Message]:
+        """The messages of the council."""
+        return list(self._messages.values())
 
     def show_session(
         self,
@@ -145,6 +151,7 @@ class CouncilPage(ConversationView):
             self._open_tab(first_tab(session, self._messages.values()))
 
     def show_turn(self, event: TurnStarted, *, starting: bool) -> None:
+        super().show_turn(event, starting=starting)
         author = event.author
         if event.round:
             self.transcript.feed.set_speaking(author, "", "")
@@ -154,6 +161,7 @@ class CouncilPage(ConversationView):
     def show_message(self, message: Message) -> None:
         first = not any(map(discussed, self._messages.values()))
         self._messages[message.id] = message
+        self.writing.add(message.author.id)
         if discussed(message):
             super().show_message(message)
             if first:
@@ -176,6 +184,7 @@ class CouncilPage(ConversationView):
             super().show_finished(event)
         else:
             self.spending.add((message,))
+            self.writing.discard(message.author.id)
         for column in self._columns_for(message):
             column.transcript.feed.clear_speaking()
             column.transcript.feed.message_finished(message)
@@ -196,15 +205,16 @@ class CouncilPage(ConversationView):
             column.show_messages(session, rows)
             column.transcript.feed.set_retry_allowed(not self._read_only)
 
-    def _people(self) -> dict[str, Shown]:
+    def people(self) -> dict[str, Shown]:
         """Return how each participant is shown; where names are hidden, they are in an order that tells nothing."""
         participants = self._session.debate.participants if self._session else ()
         return shown_people(participants, self.session_id if self._hide.isChecked() else "", self._language)
 
     def _name_columns(self) -> None:
         """Put the columns in their order, each with its name."""
-        self.columns.name(self._people())
+        self.columns.name(self.people())
         self.refresh()
+        self.people_changed.emit()
 
     def _column(self, message: Message) -> CouncilColumn | None:
         """Return the column of an answer."""
@@ -234,7 +244,7 @@ class CouncilPage(ConversationView):
             return
         debate, messages = session.debate, list(self._messages.values())
         record, result = Record(debate, messages), outcome(debate, messages)
-        options, people = record.options(), self._people()
+        options, people = record.options(), self.people()
         self._question.setText(" ".join(debate.topic.split()))
         compared = bool(options) and session.status != Status.RUNNING
         self.glance.setVisible(compared)
@@ -297,8 +307,8 @@ class CouncilPage(ConversationView):
         self._judge = judge
         self.refresh()
 
-    def _on_cite(self, message_id: str) -> None:
-        """Go to what a verdict cites."""
+    def show_cited(self, message_id: str) -> None:
+        """Go to what a verdict cites, or the summary beside it."""
         message = self._messages.get(message_id)
         if message is not None and discussed(message):
             self._open_tab(DISCUSSION)
@@ -406,7 +416,7 @@ class CouncilPage(ConversationView):
         columns.picture_requested.connect(self.picture_requested)
         columns.settings_requested.connect(lambda who: self.provider_requested.emit(self._provider_of(who)))
         for page in (self.claims, self.verdict):
-            page.cite_requested.connect(self._on_cite)
+            page.cite_requested.connect(self.show_cited)
         self.verdict.wanted.connect(lambda what: self.more_requested.emit(self.session_id, what))
         self.verdict.argue_requested.connect(lambda one: self.argue_requested.emit(self.session_id, one))
         self.glance.edit_requested.connect(self._on_edit)

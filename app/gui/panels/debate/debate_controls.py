@@ -55,6 +55,7 @@ class DebateControls(QFrame):
         self._read_only = False
         self._damaged = 0
         self._pausing = False
+        self._at: tuple[int, int] | None = None
         self._title = ElidedLabel("title", self)
         self._round = Chip(look, self)
         self._status = Chip(look, self)
@@ -104,6 +105,11 @@ class DebateControls(QFrame):
             self._pausing = False
         self.refresh()
 
+    def show_round(self, at: int, of: int) -> None:
+        """Show the round of a council, whose session does not say it; none where `of` is 0."""
+        self._at = (at, of)
+        self.refresh()
+
     def show_facts(self, text: str) -> None:
         """Show the facts of a debate that has ended: participants, length and cost."""
         self._facts.setText(text)
@@ -145,15 +151,16 @@ class DebateControls(QFrame):
         if session is None:
             return
         debate = session.debate
-        shown_round = min(debate.round, debate.rounds)
+        own = (min(debate.round, debate.rounds), debate.rounds)
+        at, of = own if debate.council is None else self._at or (0, 0)
         ended = session.status in ENDED
         status, tone = state_of(session, words)
         if self._read_only:
             status, tone = words("status.read_only"), "neutral"
         if self._headed:
             self._title.setText(session.title)
-            at = words("discussion.round", round=shown_round, rounds=debate.rounds)
-            self._round.set_text("" if ended else at, "accent")
+            text = words("discussion.round", round=at, rounds=of) if of and not ended else ""
+            self._round.set_text(text, "accent")
             # The round, or the line below, already says that the debate is running or paused.
             self._status.set_text("" if session.status in (Status.RUNNING, Status.PAUSED) else status, tone)
             self._cost.set_text(self._spending.text(words), short=self._spending.short_text(words))
@@ -184,6 +191,10 @@ class DebateControls(QFrame):
         """Show the buttons of a held turn if a turn waits for its provider or has paused the debate."""
         session = self._session
         if session is None:
+            return
+        if session.debate.council is not None:
+            # Its turns run side by side: none holds it up.
+            self.held.setVisible(False)
             return
         held = session.status == Status.PAUSED and session.reason in HELD_UP
         waits = self._retry if time.monotonic() < self._retry_at else None
@@ -237,7 +248,7 @@ class DebateControls(QFrame):
     def _doing_of(self, session: DebateSession) -> str:
         """Return the text for a debate in which ballots are cast or the verdict is made, else ""."""
         debate = session.debate
-        if session.status != Status.RUNNING:
+        if session.status != Status.RUNNING or debate.council is not None:
             return ""
         if round_to_poll(debate) is not None:
             return self._language("verdict.voting")

@@ -1,28 +1,49 @@
-"""A debate beside its transcript: its state with Pause and Stop, and each participant with role, model and last vote."""
+"""A debate or council beside its transcript: its state with Pause and Stop, and each participant with its last vote and turn."""
 
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
+from typing import NamedTuple
+
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from app.core.session import DebateSession
+from app.core.message import SPOKEN, Message
+from app.core.session import DebateSession, Status
+from app.engine.council.record import Record
 from app.gui.display.amounts import Spending
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
+from app.gui.pages.council.council_glance import Shown
 from app.gui.panels.debate.debate_controls import DISCUSSION, DebateControls
 from app.gui.widgets.badge import Avatar, Chip
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
-from app.gui.widgets.controls import scrolling
+from app.gui.widgets.controls import Button, button, scrolling
 from app.gui.widgets.label import ElidedLabel, plain_label
 from app.gui.widgets.wording import say
 
 MARGIN = 18
 
 
+class Standing(NamedTuple):
+    """How a participant stands: how it is shown, its role, its last vote in words, whether it writes now, and its last turn's id."""
+
+    shown: Shown
+    role: str
+    vote: str
+    writing: bool
+    turn: str
+
+
 class DebateSummary(QWidget):
-    """What the panel shows of the debate in the main area, in place of a second transcript."""
+    """What the panel shows of the session in the main area, in place of a second transcript; emits turn_requested(message id)."""
+
+    turn_requested = Signal(str)
 
     def __init__(self, language: Language, look: Look) -> None:
         super().__init__()
         self._language, self._look = language, look
         self._session: DebateSession | None = None
+        self._standings: tuple[Standing, ...] = ()
         self.controls = DebateControls(language, look, prefix="beside_", headed=True)
         self._title = say(plain_label("field"), language, "setup.participants")
         self._rows = vbox(spacing=10)
@@ -31,39 +52,102 @@ class DebateSummary(QWidget):
         vbox(self.controls, (scrolling(body), 1), inside=self, spacing=0)
         language.changed.connect(self._draw)
 
-    def show_debate(self, session: DebateSession, spending: Spending) -> None:
-        """Show a debate as it is now."""
+    @property
+    def session_id(self) -> str:
+        """The id of the session shown, empty when there is none."""
+        return self._session.id if self._session else ""
+
+    def show_debate(
+        self,
+        session: DebateSession,
+        spending: Spending,
+        messages: Sequence[Message],
+        people: Mapping[str, Shown],
+        writing: Collection[str],
+    ) -> None:
+        """Show a debate or council as it is now; `people` says how the participants are shown, and in which order."""
         before, self._session = self._session, session
         if before is None or before.id != session.id:
             self.controls.show_session(session, spending, read_only=False, damaged=0)
             self.controls.show_side(DISCUSSION, offered=False)
         else:
             self.controls.show_change(session)
-        if before is None or before.debate != session.debate:
+        if session.debate.council is not None:
+            of = session.debate.council.rounds
+            since = Record(session.debate, messages).since
+            self.controls.show_round(min(of, max((one.round for one in since), default=0) or 1), of)
+        standings = self._standings_of(session, messages, people, writing)
+        if standings != self._standings:
+            self._standings = standings
             self._draw()
 
+    def _standings_of(
+        self,
+        session: DebateSession,
+        messages: Sequence[Message],
+        people: Mapping[str, Shown],
+        writing: Collection[str],
+    ) -> tuple[Standing, ...]:
+        """Return how all participants stand, in the order of `people`."""
+        debate, words = session.debate, self._language
+        votes: dict[str, str] = {}
+        if debate.council is None:
+            for ballot in debate.ballots:
+                stance = "none" if ballot.stance is None else ballot.stance
+                votes[ballot.participant] = words(f"verdict.stance.{stance}")
+        else:
+            record = Record(debate, messages)
+            # Until all have answered nobody reads what the others hold.
+            known = session.status != Status.RUNNING or not record.grouped
+            options = {one.id: place for place, one in enumerate(record.options())} if known else {}
+            texts = {one.id: one.text for one in record.options()}
+            for one in record.voters():
+                choice = record.vote(one, record.rounds).choice
+                if choice in options:
+                    letter = chr(ord("A") + options[choice])
+                    votes[one] = words("council.holds", letter=letter, option=texts[choice])
+        turns = {one.author.id: one.id for one in messages if one.part in SPOKEN and not one.is_interim}
+        roles = {one.id: words.role(one.role) if one.role else "" for one in debate.participants}
+        running = session.status == Status.RUNNING
+        return tuple(
+            Standing(
+                shown, roles.get(who, ""), votes.get(who, ""), running and who in writing, turns.get(who, "")
+            )
+            for who, shown in people.items()
+        )
+
     def _draw(self) -> None:
-        """Show the participants again."""
+        """Show the participants again; the focus stays on the button where it is."""
+        focused = next((one.objectName() for one in self.findChildren(Button) if one.hasFocus()), "")
         while (item := self._rows.takeAt(0)) is not None:
             item.widget().hide()
+            item.widget().setObjectName("")
+            for one in item.widget().findChildren(Button):
+                one.setObjectName("")
             item.widget().deleteLater()
-        debate, words = (self._session.debate if self._session else None), self._language
-        for place, one in enumerate(debate.participants if debate else ()):
+        words = self._language
+        for place, one in enumerate(self._standings):
             row = QWidget(self)
             # With a parent from the start: a chip that is given a text is shown, and would be a window.
-            avatar, role, name = (
-                Avatar(self._look),
-                Chip(self._look, row),
-                ElidedLabel("value", text=one.name),
+            avatar, role, writing = Avatar(self._look), Chip(self._look, row), Chip(self._look, row)
+            avatar.set_speaker(one.shown.name, one.shown.colour, letters=one.shown.letters)
+            role.set_text(one.role)
+            writing.set_text(words("beside.writing") if one.writing else "", "accent")
+            go = button(
+                "link",
+                f"beside_turn_{place + 1}",
+                partial(self.turn_requested.emit, one.turn),
+                text=words("beside.go"),
             )
-            avatar.set_speaker(one.name, place)
-            role.set_text(words.role(one.role) if one.role else "")
-            ballots = debate.ballots if debate else ()
-            votes = [ballot.stance for ballot in ballots if ballot.participant == one.id]
-            last = "none" if not votes or votes[-1] is None else votes[-1]
-            vote = plain_label("hint", text=words(f"verdict.stance.{last}") if votes else "")
-            said = vbox(
-                hbox((name, 1), role, vote, spacing=8), ElidedLabel("hint", text=one.model), spacing=0
-            )
-            hbox(avatar, (said, 1), inside=row, spacing=10)
+            go.setAccessibleName(words("beside.go.to", name=one.shown.name))
+            if not one.turn:
+                go.hide()
+            name = ElidedLabel("value", text=one.shown.name)
+            head = hbox((name, 1), role, writing, go, spacing=8)
+            lines = [ElidedLabel("hint", text=text) for text in (one.shown.model, one.vote) if text]
+            hbox(avatar, (vbox(head, *lines, spacing=0), 1), inside=row, spacing=10)
+            said = (one.shown.name, one.role, words("beside.writing") if one.writing else "", one.vote)
+            row.setAccessibleName(", ".join(filter(None, said)))
             self._rows.addWidget(row)
+            if focused and go.objectName() == focused:
+                go.setFocus()

@@ -21,6 +21,7 @@ from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.files.attachments import LONG_PASTE, pasted_text
 from app.gui.pages.chat.attaching_composer import AttachingComposer
+from app.gui.pages.council.council_glance import Shown, shown_people
 from app.gui.panels.conversation_view import ConversationView, empty_state
 from app.gui.panels.debate.debate_bars import AfterBar
 from app.gui.panels.debate.debate_controls import DISCUSSION, VERDICT, DebateControls
@@ -97,6 +98,15 @@ class DiscussionView(ConversationView):
         """The debate shown."""
         return self._session
 
+    @property
+    def messages(self) -> Sequence[Message]:
+        """The messages of the debate, without the one that is being written."""
+        return list(self._said.values())
+
+    def people(self) -> dict[str, Shown]:
+        """Return how each participant is shown."""
+        return shown_people(self._session.debate.participants if self._session else (), "", self._language)
+
     def bear_names(self, borne: bool) -> None:
         super().bear_names(borne)
         for part in self.findChildren(QWidget):
@@ -154,6 +164,7 @@ class DiscussionView(ConversationView):
         self._show_outcome(session)
 
     def show_turn(self, event: TurnStarted, *, starting: bool) -> None:
+        super().show_turn(event, starting=starting)
         self.controls.end_retry()
         local = self._provider_of(event.author.id) == EMBEDDED
         self._turn = event
@@ -304,7 +315,7 @@ class DiscussionView(ConversationView):
         composer.message_submitted.connect(self._on_submitted)
         self.transcript.action_requested.connect(self._on_action)
         self.controls.side_chosen.connect(self._show_side)
-        self.verdict.cite_requested.connect(self._on_cite)
+        self.verdict.cite_requested.connect(self.show_cited)
         self.verdict.provider_requested.connect(self.provider_requested)
         self.verdict.verdict_requested.connect(
             lambda judge: self.verdict_requested.emit(self.session_id, judge)
@@ -322,8 +333,8 @@ class DiscussionView(ConversationView):
         self.transcript.jump_to_latest()
         self.say_requested.emit(self.session_id, text, attachments)
 
-    def _on_cite(self, message_id: str) -> None:
-        """Show the message that a sentence of the verdict cites."""
+    def show_cited(self, message_id: str) -> None:
+        """Show the message that a sentence of the verdict cites, or the summary beside it."""
         self._show_side(DISCUSSION)
         self.transcript.point_out(message_id)
         self.transcript.setFocus()
