@@ -54,6 +54,8 @@ TEXTS = load_texts("en")
         CommandName.SHOW,
         CommandName.EXPORT,
         CommandName.PROVIDERS,
+        CommandName.PANELS,
+        CommandName.JOURNAL,
         CommandName.DOCTOR,
         CommandName.USAGE,
     ],

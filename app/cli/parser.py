@@ -65,6 +65,8 @@ class CommandName(StrEnum):
     BACKUP = "backup"
     RESTORE = "restore"
     PROVIDERS = "providers"
+    PANELS = "panels"
+    JOURNAL = "journal"
     DOCTOR = "doctor"
     USAGE = "usage"
     SERVERS = "servers"
@@ -93,17 +95,9 @@ class Action(StrEnum):
 
 # These have actions; without one, and with `list`, they change nothing.
 DIVIDED = (CommandName.SERVERS, CommandName.AGENTS, CommandName.KEYS, CommandName.MODELS)
-_READING = frozenset(
-    (
-        *DIVIDED,
-        CommandName.SESSIONS,
-        CommandName.SHOW,
-        CommandName.EXPORT,
-        CommandName.PROVIDERS,
-        CommandName.DOCTOR,
-        CommandName.USAGE,
-    )
-)
+# These have no words of their own.
+_PLAIN = tuple(CommandName(one) for one in ("providers", "panels", "journal", "doctor", "usage"))
+_READING = frozenset((*DIVIDED, *_PLAIN, CommandName.SESSIONS, CommandName.SHOW, CommandName.EXPORT))
 WRITING = tuple(one for one in CommandName if one not in _READING)
 
 
@@ -419,7 +413,7 @@ def _parser(texts: Texts) -> _Parser:
     add(restore := command(CommandName.RESTORE), "files", text="restore_file", nargs=1, metavar="FILE")
     add(restore, "--yes", text="yes", action="store_true")
     add(command(CommandName.SESSIONS), "--folder", text="folder_listed", metavar="NAME")
-    for name in (CommandName.PROVIDERS, CommandName.USAGE, CommandName.DOCTOR):
+    for name in _PLAIN:
         command(name)
 
     def divided(name: CommandName, *actions: tuple[Action, str], agreed: Sequence[Action] = ()) -> None:

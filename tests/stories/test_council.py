@@ -209,6 +209,39 @@ def test_a_saved_panel_is_asked_by_its_name(wire_home: dict[str, WireServer], da
     assert "2 of 2 answered" in done.out
     assert [len(wire_home[kind].requests) for kind in HELD] == [1, 1, 0]
     assert moot("council", QUESTION, "--panel", "Three").status == 2
+    listed = moot("panels")
+    assert "Two families" in listed.out and "Claude=anthropic/anthropic-wire" in listed.out
+    assert json.loads(moot("--json", "panels").out)[0]["id"] == "two"
+
+
+def test_the_journal_lists_decisions_and_how_often_such_results_held_up(
+    wire_home: dict[str, WireServer], data_dir: Path
+) -> None:
+    assert moot("journal").out == ""
+    (data_dir / "journal").mkdir()
+    for place in range(12):
+        vote = {"model": "openai/gpt", "before": "A", "before_sure": 80, "after": "A", "after_sure": 80}
+        kept = {
+            "id": f"d{place}",
+            "name": f"Question {place}",
+            "decided": "A",
+            "headline": "A",
+            "panel": "Two",
+        }
+        kept |= {
+            "state": "settled",
+            "right": "A" if place else "",
+            "result": "held" if place else "failed",
+            "votes": [vote],
+        }
+        (data_dir / "journal" / f"d{place}.json").write_text(json.dumps(kept | {"due": "2026-06-30"}))
+    listed = moot("journal").out
+    assert "2026-06-30 d3 Question 3 A It was right" in listed
+    assert "openai/gpt: mean squared error of its confidence 0.09 at first, 0.09 at the end" in listed
+    assert "Two: 11 of 12 held up (95% interval: 65 to 99%)" in listed
+    record = json.loads(moot("--json", "journal").out)
+    assert record["scores"]["openai/gpt"]["count"] == 12 and len(record["decisions"]) == 12
+    assert {one["of"]: (one["held"], one["count"]) for one in record["held_up"]}["settled"] == (11, 12)
 
 
 @pytest.mark.parametrize("compared", ["I cannot compare these.", Fault("e401")], ids=["unreadable", "failed"])

@@ -1,17 +1,19 @@
-"""The commands of councils: ask several models, go on, ask something more, show."""
+"""The commands of councils: ask several models, go on, ask something more, show; the saved panels, and the journal."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 from app.cli.command_run import CommandRun
 from app.cli.commands.chats import check_no_files, context_of
 from app.cli.commands.debates import setup_of
 from app.cli.exit_status import BY_STATUS, PAUSED_OR_STOPPED
 from app.cli.printing.councils import CouncilPrinter, council_text
-from app.cli.printing.lines import cost_line, last_line
+from app.cli.printing.lines import cost_line, last_line, one_line
 from app.core.catalog import EMBEDDED
 from app.core.errors import BadInput
 from app.core.session import MIN_PARTICIPANTS, DebateMode, Session, Status
+from app.engine.council.journal import ENOUGH, held_up
+from app.engine.council.measuring import wilson
 from app.engine.council.outcome import outcome
 from app.engine.council.panels import check_rounds
 from app.engine.engine import CouncilSetup
@@ -65,6 +67,45 @@ async def _debated(run: CommandRun, session: Session) -> int:
 
         session = await _followed(run, debate)
     return BY_STATUS.get(session.status, PAUSED_OR_STOPPED)
+
+
+async def list_panels(run: CommandRun) -> int:
+    """Print the saved panels with their participants and rounds."""
+    panels = run.moot.engine.councils.panels.all()
+    lines = []
+    for one in panels:
+        seats = ", ".join(f"{each.name}={each.provider}/{each.model}" for each in one.participants)
+        rounds = run.texts("verdict.rounds", count=one.rounds)
+        lines.append(one_line(f"{one.id}  {one.name}  {rounds}  {seats}") + "\n")
+    return await run.answer([asdict(one) for one in panels], "".join(lines))
+
+
+async def list_decisions(run: CommandRun) -> int:
+    """Print the journal: each decision and what came of it, then how right models were and which results held up."""
+    texts, journal = run.texts, run.moot.engine.councils.journal
+    decisions = journal.all()
+    lines = []
+    for one in sorted(decisions, key=lambda each: (each.due or "9999", each.id)):
+        result = texts(f"journal.result.{one.result}") if one.result else ""
+        lines.append("  ".join(filter(None, (one.due or "-", one.id, one.name, one.decided, result))))
+    rated = {model: one for model, one in sorted(journal.scores().items()) if one.count >= ENOUGH}
+    for model, score in rated.items():
+        lines.append(
+            texts("journal.score", model=model, before=f"{score.before:.2f}", after=f"{score.after:.2f}")
+        )
+    shares = []
+    for key, (held, count) in sorted(held_up(decisions).items()):
+        low, high = wilson(held, count)
+        shares.append({"of": key, "held": held, "count": count, "from": round(low, 4), "to": round(high, 4)})
+        name = key.removeprefix("panel ") if key.startswith("panel ") else texts(f"council.state.{key}")
+        low, high = round(100 * low), round(100 * high)
+        lines.append(texts("journal.share", name=name, held=held, count=count, low=low, high=high))
+    record = {
+        "decisions": [asdict(one) for one in decisions],
+        "scores": {model: asdict(one) for model, one in rated.items()},
+        "held_up": shares,
+    }
+    return await run.answer(record, "".join(f"{one_line(each)}\n" for each in lines))
 
 
 def is_open(run: CommandRun, session_id: str) -> bool:

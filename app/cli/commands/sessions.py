@@ -106,6 +106,8 @@ _COMMANDS: dict[str, Callable[[CommandRun], Awaitable[int]]] = {
     CommandName.BACKUP: stored_data.back_up,
     CommandName.RESTORE: stored_data.restore,
     CommandName.PROVIDERS: providers.list_providers,
+    CommandName.PANELS: councils.list_panels,
+    CommandName.JOURNAL: councils.list_decisions,
     CommandName.USAGE: providers.usage,
 }
 
