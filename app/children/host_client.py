@@ -184,7 +184,10 @@ class HostProcess:
         elif "warm" in line:
             self.warm.set()
         else:
-            self._on_news(line)
+            try:
+                self._on_news(line)
+            except Exception as error:  # This task would end, and every caller would wait for ever.
+                self._give_up(f"a line that could not be taken: {type(error).__name__}")
 
     def _give_up(self, why: str) -> None:
         self._log(f"{self._program} is ended: it sent {why}")

@@ -14,6 +14,7 @@ from app.core.events import (
     AssistantsChanged,
     Event,
     EventBus,
+    SavedPromptsChanged,
     ServersChanged,
     SessionDeleted,
     SessionRestored,
@@ -438,7 +439,8 @@ class Engine:
 
     def _tell_language(self, before: str) -> None:
         if self._language() != before:
-            self.bus.publish(AssistantsChanged(session_id=""), WorkflowsChanged(session_id=""))
+            for changed in (AssistantsChanged, WorkflowsChanged, SavedPromptsChanged):
+                self.bus.publish(changed(session_id=""))
 
     def _check_readable(self, session: Session) -> None:
         check_readable(self._documents, kind_of(session).providers(session, self._directory))

@@ -31,6 +31,8 @@ def main(noise: str, answers: str) -> None:
             write(1, b"[" * 100_000 + b"\n")
         elif answers == "without an end":
             write(1, b"x" * 2_000_000)
+        elif answers == "news":
+            write(1, b'{"news":1}\n')
         elif answers == "a long error":
             write(1, json.dumps({"id": json.loads(line)["id"], "error": "x" * 200_000}).encode() + b"\n")
         else:

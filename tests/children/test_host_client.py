@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from app.children import host_client, private_files
-from app.children.host_client import HostClient
+from app.children.host_client import HostClient, HostProcess
 from app.children.pipes import HostServer, Pipes
 from app.core.errors import ProviderError
 from app.core.provider import ModelRequest, ProviderConfig
@@ -143,6 +143,20 @@ async def test_a_host_that_sends_anything_but_answers_is_ended(
             async with asyncio.timeout(SECONDS):
                 await anext(models.stream(ModelRequest(provider="openai", model="m", messages=())))
         assert raised.value.kind == "host"
+
+
+async def test_a_fault_in_taking_what_a_host_tells_leaves_nobody_waiting(stub: Callable[..., None]) -> None:
+    def fail(_line: object) -> None:
+        raise KeyError("name")
+
+    stub(answers="news")
+    died = asyncio.Event()
+    host = await HostProcess.start("tool_host", lambda _: None, lambda _: died.set(), fail)
+    call = host.open({"op": "anything"})
+    async with asyncio.timeout(SECONDS):
+        assert await call.lines.get() is None
+        await died.wait()
+    await host.close()
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,16 @@ async def test_a_prompt_is_called_by_a_slash_and_filled_in(qapp, data_dir):
         box.clear()
         QTest.keyClicks(box, "/zzz")
         assert offered(person) == [] and box.toPlainText() == "/zzz"
+        # In another language the same prompts have other names.
+        for language, name in (("ko", "번역하기"), ("en", "Translate")):
+            box.clear()
+            person.window.language.choose(language)
+            await person.settle()
+            person.window.activateWindow()
+            await until(person.window.isActiveWindow)
+            box.setFocus()
+            QTest.keyClicks(box, "/")
+            await until(lambda name=name: name in offered(person))
 
 
 @pytest.mark.qt_log_ignore("does not support", extend=True)

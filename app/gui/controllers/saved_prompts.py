@@ -24,7 +24,6 @@ class SavedPromptController(Controller):
         for box in self._boxes:
             box.prompt_chosen.connect(partial(self._on_chosen, box))
         bridge.saved_prompts_changed.connect(lambda _event: self.refresh())
-        self._language.changed.connect(self.refresh)
         self.refresh()
 
     def refresh(self) -> None:
