@@ -184,6 +184,7 @@ class AssistantForm(QWidget):
         for limit in (hbox(before, self.deep, between, spacing=6), hbox(self.steps, after, spacing=6)):
             limit.addStretch(0)
             self._limits.addLayout(limit)
+        self._limits.addStretch(1)
         self._limits.setSpacing(6)
         boxes = (
             ("tools", self.tools, self._tools_hint),

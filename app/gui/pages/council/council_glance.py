@@ -107,7 +107,7 @@ class Glance(QFrame):
             lacks.append(words("council.grouped"))
         if result.names_visible:
             lacks.append(words("council.names_visible"))
-        show_as(self._lacks, "warn" if result.degraded else "hint", "  ".join(lacks))
+        show_as(self._lacks, "warn" if result.degraded else "hint", " · ".join(lacks))
         while (item := self._rows.takeAt(0)) is not None:
             if (widget := item.widget()) is not None:
                 widget.hide()
