@@ -92,8 +92,8 @@ def test_a_call_grows_runs_and_ends(view: TranscriptView) -> None:
     view.feed.show_session(SESSION, [asked(1)])
     view.feed.message_started(spoke("m1", "tm", state=MessageState.STREAMING))
     for arguments, shown in (
-        ('{"ur', "Web fetch: ur…"),
-        ('{"url": "https://ex', "Web fetch: url : https://ex…"),
+        ('{"ur', "Read web pages: ur…"),
+        ('{"url": "https://ex', "Read web pages: url : https://ex…"),
     ):
         view.feed.calls_streamed(
             CallsStreamed(session_id="s", message_id="m1", tool_calls=(call("c", arguments=arguments),))

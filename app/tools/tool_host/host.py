@@ -77,7 +77,7 @@ class ToolHost(HostServer):
 
         servers = await self._mcp()
         return await servers.connect(
-            line["server"], line["limits"], line["log"], ask if line["login"] else None
+            line["server"], line["limits"], line["log"], ask if line.get("login") else None
         )
 
     async def _call(self, line: Line) -> Line:

@@ -15,6 +15,7 @@ _RESOURCES_CHARACTERS = 1_000_000
 _ALL_TOOLS_CHARACTERS = 400_000
 _TOOLS = 200
 _DEPTH = 12
+_PARTS = ("text", "image", "audio", "resource", "resource_link")
 _ANY_OBJECT: Final[dict[str, Any]] = {"type": "object"}
 
 Json = Mapping[str, Any]
@@ -134,12 +135,23 @@ def plain_result(result: Json, pages: Sequence[Json] = ()) -> dict[str, Any]:
     }
 
 
+def _are_parts(value: Any) -> bool:
+    """Return whether a value is a result's parts again, as servers of the Python SDK send those of some functions."""
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(isinstance(one, Mapping) and one.get("type") in _PARTS for one in value)
+    )
+
+
 def _is_said(structured: Any, texts: Sequence[str]) -> bool:
     """Return whether the texts are the structured content again, perhaps a `result` without its name, or item by item."""
     said = [_value(text) for text in texts if text]
     if not said:
         return False
     inner = structured["result"] if isinstance(structured, Mapping) and [*structured] == ["result"] else None
+    if _are_parts(inner):
+        return True
     return structured in said or (
         inner is not None and (inner in [*said, *texts] or inner in (said, [*texts]))
     )

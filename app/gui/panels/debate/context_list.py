@@ -14,7 +14,7 @@ from app.gui.display.style import Look
 from app.gui.files.attachments import FileSizes
 from app.gui.widgets.boxes import hbox, vbox
 from app.gui.widgets.controls import WrappedTick, icon_button, name_button
-from app.gui.widgets.label import ElidedLabel, plain_label
+from app.gui.widgets.label import ElidedLabel, plain_label, plain_tip
 from app.gui.widgets.wording import named, say
 
 
@@ -65,7 +65,8 @@ class ContextList(QWidget):
         seen = bool(look_of(models))
         self.look.setVisible(any(is_pdf(Path(path)) for path in self.paths))
         self.look.setEnabled(seen)
-        self.look.setToolTip(self._language("setup.look.hint" if seen else "setup.look.none"))
+        hint = self._language("setup.look.hint" if seen else "setup.look.none")
+        self.look.setToolTip(plain_tip(hint))
 
     def show_paths(self, paths: tuple[str, ...]) -> None:
         """Replace the files shown."""
