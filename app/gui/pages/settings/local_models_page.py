@@ -147,7 +147,8 @@ class LocalModelsPage(QWidget):
             words("local.get"),
             self,
         )
-        dialog.accepted.connect(lambda: self._tasks.start(f"get {model_id}", self._do(local.begin(model_id))))
+        # Beside the task that asked, which may still be reading the list of models.
+        dialog.accepted.connect(lambda: self._tasks.add(f"get {model_id}", self._do(local.begin(model_id))))
         dialog.open()
 
     async def _load_anyway(self, model_id: str) -> None:
@@ -163,7 +164,7 @@ class LocalModelsPage(QWidget):
             self,
         )
         dialog.accepted.connect(
-            lambda: self._tasks.start(f"anyway {model_id}", self._do(local.load_anyway(model_id)))
+            lambda: self._tasks.add(f"anyway {model_id}", self._do(local.load_anyway(model_id)))
         )
         dialog.open()
 
