@@ -277,4 +277,4 @@ async def test_with_another_language_what_comes_with_moot_is_listed_anew(bench: 
     await bench.engine.save_settings(replace(settings, theme="dark"))
     assert told == []
     await bench.engine.save_settings(replace(settings, language="ko"))
-    assert told == ["AssistantsChanged", "WorkflowsChanged"]
+    assert told == ["AssistantsChanged", "WorkflowsChanged", "SavedPromptsChanged"]
