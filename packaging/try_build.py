@@ -28,7 +28,8 @@ def main() -> int:
         terminal, window = Path(folder) / "terminal", Path(folder) / "window"
         for home in (terminal, window):
             home.mkdir()
-        moot(terminal, "doctor")
+        # A new user's home has no keyring, which the doctor calls a problem.
+        moot(terminal, "doctor", fine=(0, 1))
         debate(terminal)
         say("a debate in the terminal has run")
         if not LINUX:
@@ -83,8 +84,8 @@ def debate(home: Path) -> None:
         raise SystemExit(f"the debate did not end well:\n{said}")
 
 
-def moot(home: Path, *arguments: str) -> str:
-    """Run a command of the built program and return its output."""
+def moot(home: Path, *arguments: str, fine: tuple[int, ...] = (0,)) -> str:
+    """Run a command of the built program, which shall end with one of the statuses, and return its output."""
     done = subprocess.run(
         [MOOT, *place(home), *arguments],
         env=environment(home),
@@ -93,7 +94,7 @@ def moot(home: Path, *arguments: str) -> str:
         timeout=DEBATE_SECONDS,
         check=False,
     )
-    if done.returncode:
+    if done.returncode not in fine:
         raise SystemExit(f"moot {' '.join(arguments)} ended with {done.returncode}:\n{done.stdout}")
     return done.stdout
 

@@ -12,6 +12,7 @@ import pytest
 from keyring.errors import KeyringLocked
 
 from app.cli.commands.doctor import examine
+from app.cli.exit_status import FAULT, OK
 from app.cli.parser import Arguments, CommandName
 from app.cli.printing.lines import load_texts
 from app.storage.paths import DataPaths
@@ -36,8 +37,10 @@ class Lines:
 async def _rows(data_dir: Path, language: str = "en") -> list[dict[str, object]]:
     lines = Lines()
     arguments = Arguments(command=CommandName.DOCTOR, json=True)
-    assert await examine(DataPaths(data_dir), arguments, lines, load_texts(language)) == 0
-    return json.loads(lines.out)
+    status = await examine(DataPaths(data_dir), arguments, lines, load_texts(language))
+    rows = json.loads(lines.out)
+    assert status == (OK if all(row["ok"] for row in rows) else FAULT)
+    return rows
 
 
 @pytest.mark.allow_blocking

@@ -32,7 +32,7 @@ class Rule:
     """What a setting may be, and on which `page` of the dialog it is chosen ("" where it is not a row there).
 
     A setting with `choices` is one of them; a number is between `least` and `most`, `step` by `step`.
-    `unit` is behind a number, in the words of `unit.<unit>` ("" for none).
+    `unit` stands with a number, in the words of `unit.<unit>` ("" for none).
     """
 
     page: str = ""

@@ -206,6 +206,11 @@ class Keys:
         return self._secrets.keyring_problem
 
     @property
+    def kept(self) -> bool:
+        """Whether keys are kept when Moot closes: false once it is known that there is no keyring."""
+        return self.problem != "no_keyring"
+
+    @property
     def unread(self) -> str:
         """Return why a key could not be read the last time: "locked", "waiting", "stopped"; else ""."""
         return next(iter(self._secrets.unread.values()), "")

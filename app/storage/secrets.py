@@ -118,7 +118,7 @@ class KeyringSecrets:
             return keyring.read(tuple(users.values()))
 
         def take(answer: KeyringAnswer, _late: bool) -> None:
-            before = dict(self._stored), dict(self.unread)
+            before = dict(self._stored), dict(self.unread), self.keyring_problem
             reading: KeyringReading = answer.value or KeyringReading(state=NONE)
             self._note(answer.problem or (LOCKED if reading.locked else ""))
             self.takes_unasked = reading.state == OPEN
@@ -133,7 +133,7 @@ class KeyringSecrets:
                     self._know(place, value)
                 elif not problem:
                     self._stored.pop(place, None)
-            if before != (self._stored, self.unread):
+            if before != (self._stored, self.unread, self.keyring_problem):
                 self.on_news("", KeyNews.LOOKED_UP)
 
         return read, take

@@ -286,6 +286,15 @@ async def test_the_verdict_and_the_votes_are_exported(
     assert {"en": f"Verdict by {name}", "ko": f"{name}의 판정"}[language] in text
     assert "Do it step by step." in text
     assert f"{name}: +1 → +1 → +1" in text
+    assert {"en": "Status: Completed", "ko": "완료"}[language] in text
+    built_in = {"en": "Small built-in model.", "ko": "작은 내장 모델"}[language]
+    assert built_in not in text
+    live = made.engine.live(session_id)
+    assert live is not None
+    debate = debate_of(made, session_id)
+    seats = tuple(replace(one, provider="embedded") for one in debate.participants)
+    live.session = replace(live.session, debate=replace(debate, participants=seats))
+    assert built_in in await made.engine.export(session_id, file_format)
     whole = json.loads(await made.engine.export(session_id, "json"))
     assert len(whole["debate"]["ballots"]) == 6 and whole["debate"]["verdict"]["judge"] == name
 

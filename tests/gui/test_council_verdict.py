@@ -2,6 +2,7 @@
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QLabel, QWidget
 
-from app.core.message import Attachment
+from app.core.message import Attachment, CouncilPart
 from app.gui.pages.council.claims_page import ClaimRow
 from app.gui.pages.council.council_page import CouncilPage
 from app.gui.pages.council.council_tabs import ANSWERS, CLAIMS, DISCUSSION, TABS, VERDICT
@@ -176,3 +177,18 @@ async def test_the_verdict_follows_the_debate_and_says_what_it_rests_on(
     assert sum(len(server.requests) for server in wire_home.values()) == count + 1
     await until(lambda: "same budget" in texts(page.verdict))
     assert page._tabs.value() == VERDICT
+
+
+async def test_where_no_model_can_compare_it_says_why_and_offers_a_provider(person: Person) -> None:
+    page = await opened(person)
+    await ended(page)
+    council, buttons = page.session.debate.council, page.box._buttons
+    assert council is not None and not buttons["connect"].isVisible()
+    small = replace(page.session.debate, council=replace(council, helper=""))
+    page._session = replace(page.session, debate=small)
+    for one in [one for one in page._messages.values() if one.part == CouncilPart.DIFFERENCES]:
+        del page._messages[one.id]
+    page.refresh()
+    assert buttons["connect"].isVisible() and not buttons["compare"].isVisible()
+    assert "very small" in page.box._words.text() and "Add a provider" in page.box._words.text()
+    assert "built-in model cannot compare answers" in page.glance._lacks.text()

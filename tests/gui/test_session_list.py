@@ -114,7 +114,7 @@ async def test_the_menu_renames_and_exports_a_session(qapp, data_dir, tmp_path):
             assert [one.text() for one in exports] == [text for _, text in FORMATS]
             exports[place].trigger()
             dialog = next(one for one in window.findChildren(QFileDialog) if one.isVisible())
-            assert "Cars_ and bicycles" in dialog.selectedFiles()[0]
+            assert dialog.selectedFiles()[0].endswith(f"Cars_ and bicycles.{name}")
             dialog.fileSelected.emit(str(tmp_path / f"out.{name}"))
             dialog.reject()
             await until(lambda: not window.controller.tasks.running("export"))

@@ -1,6 +1,6 @@
 """The settings by click and keyboard: rows made from their rules, the search, reset, shortcuts, privacy."""
 
-from dataclasses import fields, replace
+from dataclasses import fields
 
 import pytest
 from PySide6.QtCore import Qt
@@ -49,7 +49,7 @@ def test_every_setting_with_a_page_is_on_one_that_exists():
 
 @pytest.mark.parametrize("language", slow_after(1, [("en",), ("ko",)]))
 async def test_every_page_opens_and_what_takes_the_focus_has_a_name(person, language):
-    person.window.controller.settings.choose(replace(kept(person), language=language))
+    person.window.controller.settings.change({"language": language})
     nameless = []
     for page in PAGES:
         dialog = await opened(person, page)
@@ -83,15 +83,15 @@ async def test_choosing_counts_at_once_and_is_kept(person):
 
 async def test_the_text_size_and_the_shortcuts_are_there_from_the_start(qapp, data_dir):
     async with at_window(data_dir) as person:
-        chosen = replace(kept(person), text_size=150, motion="reduced", shortcuts=("side=Ctrl+Shift+B",))
-        person.window.controller.settings.choose(chosen)
+        chosen = {"text_size": 150, "motion": "reduced", "shortcuts": ("side=Ctrl+Shift+B",)}
+        person.window.controller.settings.change(chosen)
         await until(lambda: not person.window.controller.tasks.running("save settings"))
     qapp.setFont(type(qapp.font())())
     async with at_window(data_dir) as person:
         assert qapp.font().pixelSize() == 21
         assert not person.window.look.moves
         assert "Ctrl+Shift+B" in person.find("side_toggle").toolTip()
-        person.window.controller.settings.choose(replace(kept(person), text_size=100))
+        person.window.controller.settings.change({"text_size": 100})
 
 
 async def test_a_number_is_stepped_with_the_keyboard_and_says_when_there_is_no_limit(person):
@@ -121,7 +121,7 @@ async def test_a_page_is_reset_and_that_is_undone(person):
         "shortcuts": {"shortcuts": ("side=Ctrl+Shift+B",)},
         "chats": {"titles": False, "helper_model": "openai/gpt-5.2", "may_read_any": ("openai",)},
     }.items():
-        person.window.controller.settings.choose(replace(Settings(), max_tool_rounds=7, **changed))
+        person.window.controller.settings.change({**defaults, "max_tool_rounds": 7, **changed})
         before = kept(person)
         dialog = await opened(person, page)
         await person.click("settings_reset")
@@ -296,9 +296,15 @@ async def test_a_language_of_the_command_line_is_everywhere_and_stays_when_somet
         window = person.window
         assert window.controller.engine.assistants.find("assistant").name == "기본 어시스턴트"
         assert {one.name for one in window.controller.engine.workflows.all()} >= {"버그 수정"}
-        window.controller.settings.choose(replace(kept(person), text_size=110))
+        window.controller.settings.change({"text_size": 110})
         assert window.language.name == "ko"
         assert window.look.tokens.dark
+        dialog = await opened(person, "appearance")
+        # The settings show what is in use, and keep what was chosen for every run.
+        assert person.find("setting_language").currentText() == "한국어"
+        assert person.find("setting_theme").currentData() == "dark"
+        assert kept(person).language == "system"
+        dialog.accept()
         window.controller.settings.switch_language()
         await until(lambda: window.controller.engine.settings().language == "en")
         assert window.controller.engine.assistants.find("assistant").name == "Assistant"

@@ -142,6 +142,10 @@ async def test_without_a_provider_it_says_that_the_model_is_small(qapp, data_dir
         person.window.controller._refresh_providers()
         assert empty.isVisible() and "small" in empty.text() and "add a provider" in empty.text()
         welcome = person.window.welcome
+        person.window.show_welcome()
+        QTest.mouseClick(welcome.mode._segments[2], Qt.MouseButton.LeftButton)
+        # It cannot compare answers, so nothing offers that.
+        assert welcome._debaters.text().endswith("2 calls") and not welcome.compare.isVisible()
         assert not any(one.isHidden() for one in welcome._examples)
         person.window.language.choose("ko")
         assert all(one.isHidden() for one in welcome._examples)

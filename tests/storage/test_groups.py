@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from app.cli.commands.doctor import examine
+from app.cli.exit_status import FAULT
 from app.cli.parser import Arguments, CommandName
 from app.cli.printing.lines import load_texts
 from app.core.agent import Group, Leader
@@ -147,7 +148,7 @@ async def test_the_doctor_names_each_faulty_group_and_who_is_missing(paths: Data
     _file(paths, "twin.json", {"id": "crew", "name": "Twin"})
     lines = Lines()
     arguments = Arguments(command=CommandName.DOCTOR, json=True)
-    assert await examine(paths, arguments, lines, load_texts("en")) == 0
+    assert await examine(paths, arguments, lines, load_texts("en")) == FAULT
     rows = json.loads(lines.out)
     groups = {str(row["found"]).split(":")[0]: row for row in rows if row["check"] == "group"}
     assert groups["Crew (crew)"]["ok"] is False

@@ -83,7 +83,7 @@ def test_one_asks_goes_on_and_reads_it_again(openai: WireServer) -> None:
     assert look("show", session_id, "--json").json["kind"] == "chat"
     [listed] = look("sessions", "--json").json
     assert (listed["id"], listed["kind"], listed["status"]) == (session_id, "chat", "idle")
-    assert "Your turn" in look("sessions", "--lang", "en").out
+    assert "  Chat  Your turn  " in look("sessions", "--lang", "en").out
     assert moot("delete", session_id).status == 0
     assert look("show", session_id).status == 2
 

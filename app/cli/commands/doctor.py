@@ -17,6 +17,7 @@ from typing import Any
 
 from app import __version__
 from app.cli.control import owner_pid
+from app.cli.exit_status import FAULT, OK
 from app.cli.parser import Arguments, CommandName
 from app.cli.printing.lines import error_line, json_line, key_text, one_line, problem_line, provider_state
 from app.cli.terminal import Out, show_progress
@@ -53,16 +54,25 @@ MAX_DETAIL = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """The result of a check: its name, whether it is fine, what was found, and what helps."""
+    """The result of a check: its name, whether it is fine, what was found, and what helps.
+
+    `unused` is of something that nobody has set up, such as a provider without a key; that is fine.
+    """
 
     check: str
     ok: bool
     found: str
     remedy: str = ""
+    unused: bool = False
+
+    @property
+    def mark(self) -> str:
+        """The name of the word before it."""
+        return "problem" if not self.ok else "unused" if self.unused else "ok"
 
 
 async def examine(paths: DataPaths, arguments: Arguments, out: Out, texts: Texts) -> int:
-    """Print every finding; the exit status is always 0."""
+    """Print every finding; the exit status is FAULT if one of them is a problem."""
     findings = [*_versions(texts), _data_dir(paths, texts), *_permissions(paths, texts)]
     findings += [_lock(paths, texts), await _keyring(texts)]
     findings += [_model_file(paths, texts), _runtime(texts), _qt(texts), *_input_method(texts)]
@@ -70,12 +80,11 @@ async def examine(paths: DataPaths, arguments: Arguments, out: Out, texts: Texts
     findings += await asyncio.to_thread(_logs, paths, texts)
     if arguments.json:
         await out.write(json_line([asdict(one) for one in findings]))
-        return 0
-    for one in findings:
-        mark = texts("cli.doctor.ok") if one.ok else texts("cli.doctor.problem")
-        remedy = f" → {one.remedy}" if one.remedy else ""
-        await out.write(one_line(f"{mark}  {texts(f'cli.doctor.{one.check}')}: {one.found}{remedy}") + "\n")
-    return 0
+    else:
+        for one in findings:
+            said = f"{texts(f'cli.doctor.{one.mark}')} · {texts(f'cli.doctor.{one.check}')}: {one.found}"
+            await out.write(one_line(f"{said} → {one.remedy}" if one.remedy else said) + "\n")
+    return OK if all(one.ok for one in findings) else FAULT
 
 
 def _versions(texts: Texts) -> Iterator[Finding]:
@@ -207,10 +216,10 @@ async def _from_files(paths: DataPaths, texts: Texts) -> list[Finding]:
         await moot.engine.look_for_servers()
         for one in moot.engine.providers():
             remedy = texts("cli.doctor.set_key") if one.problem == "no_key" else ""
-            # A provider that nobody has set up is not a fault.
-            ok = one.ready or one.problem in {"no_key", "no_server", "disabled"}
+            unused = one.problem in {"no_key", "no_server", "disabled"}
             found = f"{one.config.id}: {provider_state(one, texts)}, {key_text(one, texts)}"
-            findings.append(Finding(check="provider", ok=ok, found=found, remedy=remedy))
+            ok = one.ready or unused
+            findings.append(Finding(check="provider", ok=ok, found=found, remedy=remedy, unused=unused))
         findings += [*_assistants(moot, texts), *_groups(moot, texts), *_workflows(moot, texts)]
         findings += _servers(moot, texts)
         lines = [problem_line(problem, texts) for problem in moot.engine.problems()]

@@ -1,11 +1,13 @@
 """`moot sessions`: reads only the index of sessions, so that it starts quickly."""
 
+from datetime import datetime
+
 from app.cli.exit_status import OK
 from app.cli.parser import Arguments
 from app.cli.printing.lines import json_line, load_texts, one_line, say_problems
 from app.cli.terminal import Out
 from app.core.errors import NotFound
-from app.core.session import SessionSummary, Status
+from app.core.session import DebateMode, SessionSummary, Status
 from app.core.texts import Texts
 from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths
@@ -32,12 +34,25 @@ async def list_sessions(paths: DataPaths, arguments: Arguments, out: Out) -> int
         await out.write(json_line([{name: getattr(one, name) for name in _FIELDS} for one in found]))
         return OK
     lines = [
-        f"{one.id}  {one.updated_at[:16].replace('T', ' ')}  {_state(one, texts)}  "
+        f"{one.id}  {_local_time(one.updated_at)}  {_kind(one, texts)}  {_state(one, texts)}  "
         f"{texts('cli.messages', count=one.messages)}  {one_line(one.title)[:80]}\n"
         for one in found
     ]
     await out.write("".join(lines) or texts("cli.no_sessions") + "\n")
     return OK
+
+
+def _local_time(iso: str) -> str:
+    try:
+        return f"{datetime.fromisoformat(iso).astimezone():%Y-%m-%d %H:%M}"
+    except ValueError:
+        return "-"
+
+
+def _kind(one: SessionSummary, texts: Texts) -> str:
+    if one.mode == DebateMode.COUNCIL:
+        return texts("mode.council")
+    return texts.named("kind", one.kind)
 
 
 def _state(one: SessionSummary, texts: Texts) -> str:

@@ -42,7 +42,11 @@ def calls_of(
             calls = [(helper, asked + heard, written)]
         case "again":
             calls = [(each, asked, written) for each in people]
-            calls += [(helper, asked + one * len(people), _COMPARED)] if council.differences else []
+            calls += (
+                [(helper, asked + one * len(people), _COMPARED)]
+                if council.differences and council.helper
+                else []
+            )
         case "check":
             calls = [(_pair(outsider), asked, written)]
         case "solo":

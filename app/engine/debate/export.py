@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from html import escape
 
+from app.core.catalog import EMBEDDED
 from app.core.message import SPOKEN, Attachment, Message, Role
 from app.core.session import AGAINST, FOR, Debate, Participant, Point
 from app.engine.council.argdown import argdown
@@ -123,6 +124,8 @@ class DebateDocument:
         ]
         if debate.context:
             facts.append((self._lines["context"], ", ".join(file.name for file in debate.context)))
+        if any(one.provider == EMBEDDED for one in debate.participants):
+            facts.append((self._lines["note"], self._lines["embedded"]))
         return facts
 
     def _outcome(self) -> list[tuple[str, list[Cited]]]:

@@ -44,12 +44,14 @@ class SettingsController(Controller):
             return self._chosen
         return self._engine.settings()
 
+    def shown(self) -> Settings:
+        """Return the settings with the language and theme in use, which the command line may have chosen."""
+        return replace(self.current(), language=self._language.wanted, theme=self._look.wanted)
+
     def open(self, page: str, provider_id: str = "", row: str = "") -> None:
         """Open the settings at a page, and there at a provider or at a setting."""
         window = self._window
-        dialog = SettingsDialog(
-            self._language, self._look, self._engine, self._data_dir, self.current, window
-        )
+        dialog = SettingsDialog(self._language, self._look, self._engine, self._data_dir, self.shown, window)
         dialog.show_page(page, provider_id, row)
         self._bridge.keys_changed.connect(dialog.show_keys)
         self._bridge.models_changed.connect(dialog.show_providers)
@@ -62,17 +64,13 @@ class SettingsController(Controller):
         dialog.open()
 
     def change(self, values: dict[str, Any]) -> None:
-        """Choose other values for some of the settings, by their names."""
-        self.choose(replace(self.current(), **values))
-
-    def choose(self, settings: Settings) -> None:
-        """Apply settings and save them."""
-        before = self.current()
+        """Choose other values for some of the settings, by their names: apply and save them."""
+        settings = replace(self.current(), **values)
         self.apply(settings)
         # What the command line chose for this run stays until another is chosen.
-        if settings.language != before.language:
+        if "language" in values:
             self._language.choose(settings.language)
-        if settings.theme != before.theme:
+        if "theme" in values:
             self._look.choose(settings.theme)
         self._chosen = settings
         self._tasks.replace(SAVE, self._engine.save_settings(settings))
@@ -85,15 +83,11 @@ class SettingsController(Controller):
 
     def switch_theme(self) -> None:
         """Change between light and dark."""
-        theme = "light" if self._look.tokens.dark else "dark"
-        self._look.choose(theme)
-        self.change({"theme": theme})
+        self.change({"theme": "light" if self._look.tokens.dark else "dark"})
 
     def switch_language(self) -> None:
         """Change to the next language."""
-        language = next_language(self._language.name)
-        self._language.choose(language)
-        self.change({"language": language})
+        self.change({"language": next_language(self._language.name)})
 
     async def close(self) -> None:
         """Cancel the tasks of an open dialog."""

@@ -6,6 +6,7 @@ from functools import partial
 
 from PySide6.QtCore import Signal
 
+from app.core.catalog import EMBEDDED
 from app.core.draft import NEW, Draft
 from app.core.message import Attachment
 from app.core.session import MIN_PARTICIPANTS
@@ -66,7 +67,7 @@ class WelcomeController(Controller):
         composer = self._page.composer
         self._chats.dress_for_new(composer)
         several = self._mode in WITH_SEVERAL
-        self._page.show_mode(self._mode, self._debaters())
+        self._show_mode()
         composer.attach.setVisible(not several)
         groups = self._engine.groups.all()
         self._page.offer_group(groups[0].id if groups else "", groups[0].name if groups else "")
@@ -95,6 +96,14 @@ class WelcomeController(Controller):
         mode = self._state.text(MODE, CHAT)
         return mode if mode in BEGINS else CHAT
 
+    def _show_mode(self) -> None:
+        self._page.show_mode(self._mode, self._debaters(), compares=self._compares)
+
+    @property
+    def _compares(self) -> bool:
+        """Whether one of the participants has a model that can compare answers."""
+        return any(one.provider != EMBEDDED for one in self._setup.setup().participants)
+
     def _debaters(self) -> str:
         """Return who takes part in what begins here, and for how many rounds or calls."""
         if self._mode not in WITH_SEVERAL:
@@ -104,7 +113,8 @@ class WelcomeController(Controller):
             return words("setup.invalid.participants")
         names = ", ".join(one.name for one in setup.participants)
         if self._mode == COUNCIL:
-            calls = words("council.calls", count=len(setup.participants) + self._page.compare.isChecked())
+            count = len(setup.participants) + (self._compares and self._page.compare.isChecked())
+            calls = words("council.calls", count=count)
             return words("welcome.debaters", names=names, rounds=calls)
         return words("welcome.debaters", names=names, rounds=words("verdict.rounds", count=setup.rounds))
 
@@ -150,7 +160,7 @@ class WelcomeController(Controller):
         self._page.came.connect(self.refresh)
         composer.message_submitted.connect(self._on_submitted)
         self._page.mode.chosen.connect(self._on_mode_chosen)
-        self._setup.draft_changed.connect(lambda _draft: self._page.show_mode(self._mode, self._debaters()))
+        self._setup.draft_changed.connect(lambda _draft: self._show_mode())
         composer.assistant_chosen.connect(self._on_assistant_chosen)
         composer.settings_mode_chosen.connect(self._chats.choose_settings_mode)
         composer.settings_requested.connect(lambda page: self._chats.settings_requested.emit(page, ""))

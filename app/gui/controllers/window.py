@@ -389,7 +389,7 @@ class WindowController(QObject):
         self.assistants.refresh()
         self.chats.refresh()
         self.workflows.refresh()
-        self.window.welcome.show_state(ready, saved=self._saved)
+        self.window.welcome.show_state(ready, saved=self._saved, keeps_keys=self.engine.keys.kept)
         self.panel.setup.refresh_seats()
         self.debates.refresh()
 

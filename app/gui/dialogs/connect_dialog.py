@@ -64,6 +64,7 @@ class ConnectDialog(QDialog):
         self._asked_at = 0.0
         self._warm = False
         self._title = say(plain_label("page_title"), language, "connect.title")
+        self._text = Paragraph("card_text")
         self._kinds = QButtonGroup(self)
         found = {server.kind for server in servers}
         usual = [row.kind for row in USUAL if row.needs_key]
@@ -124,7 +125,7 @@ class ConnectDialog(QDialog):
             self._cards.setColumnStretch(column, 1)
         vbox(
             self._title,
-            say(Paragraph("card_text"), self._language, "connect.text"),
+            self._text,
             self.search,
             self._cards,
             4,
@@ -330,6 +331,7 @@ class ConnectDialog(QDialog):
     def _retranslate(self) -> None:
         words, choice, server = self._language, self._choice, self._server
         self.setWindowTitle(words("connect.title"))
+        self._text.setText(words.with_keys("connect.text", kept=self._engine.keys.kept))
         for number, one in enumerate(self._choices):
             row = provider_kind(one)
             found = self._servers.get(one)

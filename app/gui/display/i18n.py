@@ -30,6 +30,8 @@ class Language(QObject):
     def __init__(self, folder: Path, wanted: str) -> None:
         super().__init__()
         self._folder = folder
+        self.wanted = wanted
+        """What was chosen last: a language, or `system`."""
         self.texts = Texts.load(folder, choose_language(wanted))
         self._keys: dict[str, str] = {}
         self._of_qt = QTranslator(self)
@@ -46,7 +48,7 @@ class Language(QObject):
 
     def choose(self, wanted: str) -> None:
         """Switch to a language; `system` follows the environment."""
-        name = choose_language(wanted)
+        self.wanted, name = wanted, choose_language(wanted)
         if name != self.texts.language:
             self.texts = Texts.load(self._folder, name)
             self._translate_qt()
@@ -76,6 +78,10 @@ class Language(QObject):
     def provider(self, status: ProviderStatus) -> str:
         """Return a provider's name; only those that say what it is are translated."""
         return shown_label(status, self)
+
+    def with_keys(self, key: str, *, kept: bool) -> str:
+        """Return a text, then whether keys are kept when Moot closes."""
+        return f"{self(key)} {self('keyring.keeps' if kept else 'keyring.forgets')}"
 
     def server(self, server: FoundServer) -> str:
         """Return the name of a server that was found, or a general one."""

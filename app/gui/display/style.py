@@ -56,7 +56,7 @@ class Look(QObject):
         super().__init__()
         self._app = app
         self._resources = resources
-        self._theme = theme
+        self.wanted = theme
         self._percent = 100
         self._motion = SYSTEM
         self._shown_moves = True
@@ -88,7 +88,7 @@ class Look(QObject):
 
     def choose(self, theme: str) -> None:
         """Switch to `light`, `dark` or `system`."""
-        self._theme = theme
+        self.wanted = theme
         self._refresh()
 
     def choose_size(self, percent: int) -> None:
@@ -158,7 +158,7 @@ class Look(QObject):
             self.changed.emit()
 
     def _wanted_tokens(self) -> Tokens:
-        tokens = tokens_of(self._theme, dark=self._desktop.dark)
+        tokens = tokens_of(self.wanted, dark=self._desktop.dark)
         return high_contrast(tokens) if self._desktop.high_contrast else tokens
 
     def _refresh(self) -> None:

@@ -36,7 +36,8 @@ def ask_where(
         documents = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
         dialog.setDirectory(documents if QDir(documents).exists() else QDir.homePath())
     dialog.setDefaultSuffix(suffix)
-    dialog.selectFile(file_name(name, suffix))
+    suggested = file_name(name, suffix)
+    dialog.selectFile(f"{suggested}.{suffix}" if suffix else suggested)
     dialog.fileSelected.connect(lambda path: then(Path(path)))
     dialog.open()
 

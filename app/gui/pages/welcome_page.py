@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QLabel, QSizePolicy, QSpacerIt
 
 from app.core.catalog import EMBEDDED, EMBEDDED_BYTES
 from app.core.provider import ProviderStatus
+from app.gui.display.amounts import size_text
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.pages.chat.chat_composer import ChatComposer, short_name
@@ -25,7 +26,6 @@ MARGIN = 28
 SPACE = 14
 SHORT = 600
 GAPS = ((22, 10), (14, 8), (14, 8))  # space above the cards, under them, and above the composer, in pixels
-MB = 1 << 20
 EXAMPLES = ("1", "2", "3")
 CHAT, DEBATE, COUNCIL = "chat", "debate", "council"
 BEGINS = (CHAT, DEBATE, COUNCIL)
@@ -161,34 +161,34 @@ class WelcomePage(QWidget):
             example.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
             example.clicked.connect(lambda _checked=False, chosen=number: self._on_example(chosen))
         self._ready = False
-        self._is_saved = True
+        self._is_saved = self._keeps_keys = True
         self._known = False
         self._group_id = self._group_name = ""
         language.changed.connect(self._retranslate)
         look.changed.connect(self._retranslate)
         self._retranslate()
 
-    def show_state(self, ready: Sequence[ProviderStatus], *, saved: bool) -> None:
-        """Show which providers are ready, and whether everything is saved.
+    def show_state(self, ready: Sequence[ProviderStatus], *, saved: bool, keeps_keys: bool) -> None:
+        """Show which providers are ready, whether everything is saved, and whether a keyring keeps keys.
 
         Where the built-in model is the only one, a better one is offered.
         """
         built_in = [status for status in ready if status.config.kind == EMBEDDED]
         self._better.setVisible(bool(built_in) and len(built_in) == len(ready))
         self._local_only = not any(status.key_source for status in ready)
-        self._ready, self._is_saved = bool(built_in), saved
+        self._ready, self._is_saved, self._keeps_keys = bool(built_in), saved, keeps_keys
         self._known = True
         self._retranslate()
 
-    def show_mode(self, mode: str, debaters: str) -> None:
-        """Show what the composer begins; `debaters` names who would take part in a debate."""
+    def show_mode(self, mode: str, debaters: str, *, compares: bool) -> None:
+        """Show what the composer begins; `debaters` names who would take part, `compares` that answers can be compared."""
         several = mode in WITH_SEVERAL
         with QSignalBlocker(self.mode):
             self.mode.set_value(mode)
         self._debaters.setText(debaters)
         for widget in (self._debaters, self._change):
             widget.setVisible(several)
-        self.compare.setVisible(mode == COUNCIL)
+        self.compare.setVisible(mode == COUNCIL and compares)
         self._retranslate_composer()
 
     def offer_group(self, group_id: str, name: str) -> None:
@@ -335,12 +335,14 @@ class WelcomePage(QWidget):
             self.model_cancelled.emit()
 
     def _retranslate_model(self) -> None:
-        words, size = self._language, round(EMBEDDED_BYTES / MB)
+        words = self._language
         if self._progress is None:
+            size = size_text(words, EMBEDDED_BYTES)
             self._model.show_offer(words("embedded.missing"), words("embedded.fetch", size=size))
             return
         done, total = self._progress
-        text = words("embedded.fetching", done=done // MB, size=round((total or EMBEDDED_BYTES) / MB))
+        size = size_text(words, total or EMBEDDED_BYTES)
+        text = words("embedded.fetching", done=size_text(words, done), size=size)
         self._model.show_progress(text, done, total, words("embedded.cancel"))
 
     def _retranslate_composer(self) -> None:
@@ -364,7 +366,7 @@ class WelcomePage(QWidget):
         opens = words("welcome.group.open", name=name) if name else words("group.ready")
         self._group.button.show_words(opens, plain_tip(self._group_name) if name.endswith("…") else "")
         self._connect.title.setText(words("welcome.connect.title"))
-        self._connect.text.setText(words("welcome.connect.text"))
+        self._connect.text.setText(words.with_keys("welcome.connect.text", kept=self._keeps_keys))
         self._connect.button.show_words(words("welcome.connect.button"))
         modes = tuple(words(f"welcome.mode.{mode}") for mode in BEGINS)
         self.mode.set_texts(modes, tuple(words(f"welcome.mode.{mode}.hint") for mode in BEGINS))

@@ -123,9 +123,11 @@ class CouncilBox(QFrame):
     ) -> None:
         """Show how far a council is, and what can be done, each with its price; `judges` are who could judge.
 
-        Where all agree at once, `outsider` can be asked as well; without one a provider can be added.
+        Where all agree at once, `outsider` can be asked as well. Without one, and where all models are too small to
+        compare answers, a provider can be added.
         """
         words, council = self._language, session.debate.council
+        helper = council is not None and bool(council.helper)
         running, paused = session.status == Status.RUNNING, session.status == Status.PAUSED
         enough = result.answered >= MIN_PARTICIPANTS
         if running or paused or not enough:
@@ -139,8 +141,8 @@ class CouncilBox(QFrame):
             self._words.setText(said)
         else:
             self._chip.set_text(state_text(result, words), TONES.get(State(result.state), "warn"))
-            self._words.setText(words(f"council.state.{result.state}.{result.against or 'hint'}"))
-        helper = council is not None and bool(council.helper)
+            key = f"council.state.{result.state}.{result.against or 'hint'}"
+            self._words.setText(words(key if helper else "council.small"))
         compared = any(one.part == CouncilPart.DIFFERENCES and one.data for one in messages)
         late = "differences" in result.degraded or result.answered < result.asked or not compared
         open_ = [one for one, count in result.after.votes.items() if count]
@@ -148,7 +150,7 @@ class CouncilBox(QFrame):
         doubted = not running and not paused and enough and helper and agreed
         shown = {
             "check": doubted and bool(outsider),
-            "connect": doubted and not outsider,
+            "connect": not running and not paused and (not helper or (doubted and not outsider)),
             "pause": running,
             "resume": paused,
             "compare": not running and not paused and enough and helper and late,

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QVBoxLayout, QWidget
 
 from app.core.session import Participant
 from app.engine.council.outcome import CouncilOutcome
-from app.engine.council.record import ComparedPoint, Option
+from app.engine.council.record import Option, Record
 from app.engine.council.replies import LETTERS
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
@@ -95,16 +95,20 @@ class Glance(QFrame):
     def show_outcome(
         self,
         result: CouncilOutcome,
-        options: Sequence[Option],
+        record: Record,
         holders: Mapping[str, Sequence[str]],
-        points: Mapping[str, Sequence[ComparedPoint]],
         people: Mapping[str, Shown],
+        *,
+        helped: bool,
     ) -> None:
-        """Show what the answers hold; over it stands how many answered, and what the result lacks."""
+        """Show what the answers hold; over it stands how many answered, and what the result lacks.
+
+        `helped` is false where all models are too small to compare answers.
+        """
         words = self._language
         lacks = [words("council.answered", count=result.answered, asked=result.asked)]
         if "differences" in result.degraded:
-            lacks.append(words("council.grouped"))
+            lacks.append(words("council.grouped" if helped else "council.grouped_small"))
         if result.names_visible:
             lacks.append(words("council.names_visible"))
         show_as(self._lacks, "warn" if result.degraded else "hint", " · ".join(lacks))
@@ -112,13 +116,13 @@ class Glance(QFrame):
             if (widget := item.widget()) is not None:
                 widget.hide()
                 widget.deleteLater()
-        for letter, option in zip(LETTERS, options, strict=False):
+        for letter, option in zip(LETTERS, record.options(), strict=False):
             self._rows.addWidget(
                 self._option(letter, option, option.id == result.headline, holders[option.id], people)
             )
         for kind, (part, text) in self._parts.items():
             lines = []
-            for point in points[kind]:
+            for point in record.points(kind):
                 alone = kind == "differ" and point.only in people
                 only = words("council.only", name=people[point.only].name) if alone else ""
                 lines.append(BULLET + point.text + (f" ({only})" if only else ""))

@@ -244,18 +244,13 @@ class CouncilPage(ConversationView):
             return
         debate, messages = session.debate, list(self._messages.values())
         record, result = Record(debate, messages), outcome(debate, messages)
-        options, people = record.options(), self.people()
+        people = self.people()
         self._question.setText(" ".join(debate.topic.split()))
-        compared = bool(options) and session.status != Status.RUNNING
+        compared = bool(record.options()) and session.status != Status.RUNNING
         self.glance.setVisible(compared)
         self._marks.setVisible(bool(record.points("differ")))
-        self.glance.show_outcome(
-            result,
-            options,
-            holders_of(record),
-            {kind: record.points(kind) for kind in ("differ", "agreed")},
-            people,
-        )
+        helped = debate.council is not None and bool(debate.council.helper)
+        self.glance.show_outcome(result, record, holders_of(record), people, helped=helped)
         self.glance.edit.setVisible(not self._read_only)
         self.glance.journal.setVisible(not self._read_only)
         self.columns.show_held(record, result, people, compared=compared)

@@ -58,7 +58,7 @@ class PermissionsPage(QWidget):
         self.list.show_rows([(key, self._what(one), self._where(one)) for key, one in self._shown.items()])
         self.list.setVisible(bool(found))
         self._none.setVisible(not found)
-        self._revoke.setEnabled(bool(found))
+        self._revoke.setVisible(bool(found))
 
     def showEvent(self, event: QShowEvent) -> None:
         self.refresh()

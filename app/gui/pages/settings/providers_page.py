@@ -40,6 +40,7 @@ class ProvidersPage(QWidget):
         self._found: tuple[FoundServer, ...] = ()
         self._outdated = False
         self.list = say(TwoLineList(look, "settings_providers", 200), language, name="settings.providers")
+        self._text = Paragraph("card_text")
         self._pages = QStackedWidget()
         self._add = say(
             button("link", "settings_add_provider", lambda: self._connect(None)),
@@ -54,7 +55,7 @@ class ProvidersPage(QWidget):
         )
         self._add_agent.dress(look, "plus", "accent")
         vbox(
-            say(Paragraph("card_text"), language, "settings.providers.text"),
+            self._text,
             self.offers,
             (
                 hbox(
@@ -156,7 +157,9 @@ class ProvidersPage(QWidget):
         return page
 
     def _mark(self) -> None:
-        """Show the state of each provider."""
+        """Show the state of each provider, and where keys go."""
+        kept = self._engine.keys.kept
+        self._text.setText(self._language.with_keys("settings.providers.text", kept=kept))
         for row, status in enumerate(self._engine.providers()):
             if row < self.list.count():
                 went = self._engine.connections.tested(status.config) if status.ready else None

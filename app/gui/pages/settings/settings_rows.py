@@ -127,7 +127,10 @@ class SettingRow(QWidget):
             for choice in self._rule.choices:
                 self.control.addItem(words(f"{key}.{choice}"), choice)
         elif isinstance(self.control, AmountBox):
-            self.control.setSuffix(words(f"unit.{self._rule.unit}") if self._rule.unit else "")
+            unit = words(f"unit.{self._rule.unit}", amount="#") if self._rule.unit else "#"
+            before, _, after = unit.partition("#")
+            self.control.setPrefix(before)
+            self.control.setSuffix(after)
             self.control.setSpecialValueText(words("setting.no_limit") if self._rule.least == 0 else "")
         self.show_value(self._value)
 
