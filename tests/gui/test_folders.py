@@ -117,17 +117,22 @@ async def test_folders_by_mouse_and_keyboard(qapp, data_dir):
         person.window.controller.undo()
         await until(lambda: "- one" in rows(person))
 
-        # Folded with the keys; a click unfolds it and chooses it for new sessions.
+        # Folded with the keys and at its chevron; a click on the name lists its sessions and begins another one in it.
         choose(person, "- one")
         for key in (KEYS.Key_Left, KEYS.Key_Left):
             await person.press("session_list", key)
         assert rows(person) == ["[School]", "two"]
         said = side.sessions.currentIndex().data(Qt.ItemDataRole.AccessibleTextRole)
         assert said == "Folder School, 2 sessions, closed"
-        QTest.mouseClick(side.sessions.viewport(), Qt.MouseButton.LeftButton, pos=row_at(person, "[School]"))
+        folder, view = engine.folders.find("School"), side.sessions.viewport()
+        for listed in (["[School]", "- three", "- one", "two"], ["[School]", "two"]):
+            QTest.mouseClick(view, Qt.MouseButton.LeftButton, pos=QPoint(10, row_at(person, "[School]").y()))
+            assert rows(person) == listed
+        assert person.window.controller.folders.folder_id == "" and not person.sees("composer")
+        QTest.mouseClick(view, Qt.MouseButton.LeftButton, pos=row_at(person, "[School]"))
         assert rows(person) == ["[School]", "- three", "- one", "two"]
-        folder = engine.folders.find("School")
         assert person.window.controller.folders.folder_id == folder.id
+        assert person.window.controller.chat_page.chat_composer.folder.isVisible()
 
         # Renamed with F2.
         choose(person, "[School]")

@@ -63,6 +63,22 @@ async def test_the_switch_makes_what_is_written_a_debate_in_the_main_area(person
     await person.window.controller.engine.stop(session.id)
 
 
+async def test_the_page_for_a_new_chat_has_the_same_switch(person):
+    await person.click("new_button")
+    page, welcome = person.window.controller.chat_page, person.window.welcome
+    await person.write("composer", "Tea or coffee?")
+    QTest.mouseClick(page.mode._segments[1], Qt.MouseButton.LeftButton)
+    await until(welcome.isVisible)
+    assert welcome.mode.value() == "debate" and welcome.composer.box.toPlainText() == "Tea or coffee?"
+    assert welcome.composer.box.hasFocus()
+    await person.click("new_button")
+    assert page.mode.isVisible() and page.mode.value() == "chat"
+    await person.write("composer", "Hello")
+    await person.press("composer", Qt.Key.Key_Return)
+    await until(lambda: page.session is not None)
+    assert not page.mode.isVisible()
+
+
 async def test_a_debate_that_cannot_start_opens_setup_with_its_topic(person):
     person.window.welcome.mode.set_value("debate")
     for card in person.window.controller.panel.setup.seats.cards:

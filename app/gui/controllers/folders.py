@@ -37,7 +37,6 @@ class FolderController(Controller):
         sessions.folded.connect(lambda: self._state.keep(CLOSED, " ".join(sorted(sessions.closed))))
         sessions.new_folder_requested.connect(self.make_new)
         sessions.move_requested.connect(lambda session, folder: self._start(self._move(session, folder)))
-        sessions.folder_chosen.connect(self.choose)
         sessions.folder_requested.connect(self._on_requested)
         bridge.folders_changed.connect(lambda _event: self._tell())
         self._tell()

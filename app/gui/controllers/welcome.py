@@ -16,10 +16,11 @@ from app.gui.controllers.chats import ChatController
 from app.gui.controllers.controller import Controller
 from app.gui.controllers.debates import COMPARE, DebateController
 from app.gui.pages.chat.chat_composer import LONGEST_NAME, short_name, unmarked
-from app.gui.pages.welcome_page import BEGINS, CHAT, COUNCIL, WITH_SEVERAL
+from app.gui.pages.welcome_page import WITH_SEVERAL
 from app.gui.panels.debate.setup_view import SetupView
 from app.gui.tasks import Tasks
 from app.gui.widgets.label import plain_tip
+from app.gui.widgets.segmented import BEGINS, CHAT, COUNCIL
 from app.gui.window_frame import WindowFrame
 
 MODE = "begins"
@@ -130,6 +131,12 @@ class WelcomeController(Controller):
     def go_on(self) -> None:
         """Clear the composer: the chat page shows the draft now."""
         self._fill(Draft())
+
+    def begin(self, mode: str) -> None:
+        """Show what was written on the page for a new chat here, as what a debate or a council begins with."""
+        self._window.show_welcome()
+        self._page.mode.set_value(mode)
+        self._page.composer.box.setFocus()
 
     def _show_draft(self) -> None:
         """Show the draft of a new chat, which may have been written on the chat page."""

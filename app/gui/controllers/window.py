@@ -38,11 +38,11 @@ from app.gui.dialogs.link_dialog import open_link
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.pages.council.council_page import CouncilPage
 from app.gui.pages.settings.definitions_page import GROUPS, WORKFLOWS
-from app.gui.pages.welcome_page import BEGINS, COUNCIL, DEBATE
 from app.gui.panels.conversation_view import ConversationView
 from app.gui.panels.debate.debate_panel import DebatePanel
 from app.gui.panels.debate.discussion_view import DiscussionView
 from app.gui.tasks import Tasks
+from app.gui.widgets.segmented import BEGINS, COUNCIL, DEBATE
 from app.gui.window_frame import SIDE_WIDTH, WindowFrame
 
 LIST_REFRESH_MS = 200
@@ -182,6 +182,7 @@ class WindowController(QObject):
             conversation.link_requested.connect(self.sessions.open_link)
             conversation.picture_requested.connect(self.sessions.on_picture)
         self.chats.files.picture_requested.connect(self.sessions.on_picture)
+        self.chat_page.begin_requested.connect(self.welcome.begin)
         self.welcome.new_requested.connect(lambda group_id: self.show_new("", group_id))
         self.chats.session_started.connect(self.show_session)
         self.chats.mode_changed.connect(self.pages.refresh)
@@ -262,8 +263,7 @@ class WindowController(QObject):
     def _begin(self, mode: str) -> None:
         """Show where a chat, a debate or a council is begun."""
         if mode == COUNCIL:
-            self.window.show_welcome()
-            self.window.welcome.mode.set_value(mode)
+            self.welcome.begin(mode)
         else:
             (self.debates.show_new if mode == DEBATE else self.show_new)()
 

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QListView, QMenu, QWidget
 from app.core.session import DebateMode, ExportFormat, Folder, SessionSummary
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
-from app.gui.navigation.session_rows import ADD_WIDTH, DRAGGED, SUMMARY, SessionRowDelegate, SessionRows
+from app.gui.navigation.session_rows import DRAGGED, FOLD_WIDTH, SUMMARY, SessionRowDelegate, SessionRows
 
 PDF = "pdf"
 BEGIN, RENAME, CONTENTS, DELETE = "begin", "rename", "contents", "delete"
@@ -26,7 +26,7 @@ class SessionList(QListView):
     """The list of sessions and their folders; emits the action the user chose for one.
 
     Signals: move_requested(session id, folder id, "" for none), new_folder_requested(session id), folder_requested(action,
-    folder id), folder_chosen(folder id, "" for none) and folded() when folders were opened or closed.
+    folder id) and folded() when folders were opened or closed.
 
     It is as tall as its rows and does not scroll; `row_reached` tells the parent which part to show.
     """
@@ -40,7 +40,6 @@ class SessionList(QListView):
     move_requested = Signal(str, str)
     new_folder_requested = Signal(str)
     folder_requested = Signal(str, str)
-    folder_chosen = Signal(str)
     folded = Signal()
 
     def __init__(self, language: Language, look: Look, parent: QWidget | None = None) -> None:
@@ -153,21 +152,24 @@ class SessionList(QListView):
             self.folder_requested.emit(DELETE, folder_id)
         elif key == Qt.Key.Key_F2:
             self.folder_requested.emit(RENAME, folder_id)
-        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space) or (
-            key == (Qt.Key.Key_Right if closed else Qt.Key.Key_Left)
-        ):
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self._begin_in(folder_id)
+        elif key in (Qt.Key.Key_Space, Qt.Key.Key_Right if closed else Qt.Key.Key_Left):
             self._switch(folder_id)
         else:
             return False
         return True
 
     def _switch(self, folder_id: str) -> None:
-        """Open a folder, in which new sessions then begin, or close it."""
-        opens = folder_id in self._rows.closed
-        self.fold(folder_id, closed=not opens)
+        """List the sessions of a folder, or hide them."""
+        self.fold(folder_id, closed=folder_id not in self._rows.closed)
         self.setCurrentIndex(self._rows.index(self._rows.row_of(folder_id)))
-        if opens or folder_id == self._delegate.current:
-            self.folder_chosen.emit(folder_id if opens else "")
+
+    def _begin_in(self, folder_id: str) -> None:
+        """List the sessions of a folder, and begin another one in it."""
+        if folder_id in self._rows.closed:
+            self._switch(folder_id)
+        self.folder_requested.emit(BEGIN, folder_id)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self._pressed = event.position().toPoint()
@@ -253,7 +255,7 @@ class SessionList(QListView):
         summary, folder = self._summary_at(index), self._folder_at(index)
         if summary is not None:
             self.session_requested.emit(summary.id)
-        elif folder is not None and self._pressed.x() > self.visualRect(index).right() - ADD_WIDTH:
-            self.folder_requested.emit(BEGIN, folder.id)
-        elif folder is not None:
+        elif folder is not None and self._pressed.x() < self.visualRect(index).left() + FOLD_WIDTH:
             self._switch(folder.id)
+        elif folder is not None:
+            self._begin_in(folder.id)

@@ -31,7 +31,7 @@ DRAGGED = "application/x-moot-session"
 HEADER_HEIGHT = 34
 ROW_HEIGHT = 33
 INDENT = 14
-ADD_WIDTH = 30
+FOLD_WIDTH = 21
 
 
 class SessionRows(QAbstractListModel):

@@ -16,7 +16,7 @@ from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import ShorteningButton, TickBox, button, scrolling
 from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, plain_tip
 from app.gui.widgets.offers import MOST_SHOWN, OfferLine, ServerOffers
-from app.gui.widgets.segmented import Segmented
+from app.gui.widgets.segmented import COUNCIL, DEBATE, BeginSwitch
 from app.gui.widgets.wording import named, say
 
 CARD_WIDTH = 292
@@ -27,8 +27,6 @@ SPACE = 14
 SHORT = 600
 GAPS = ((22, 10), (14, 8), (14, 8))  # space above the cards, under them, and above the composer, in pixels
 EXAMPLES = ("1", "2", "3")
-CHAT, DEBATE, COUNCIL = "chat", "debate", "council"
-BEGINS = (CHAT, DEBATE, COUNCIL)
 WITH_SEVERAL = (DEBATE, COUNCIL)
 PARTS = {
     "composer": "welcome_composer",
@@ -119,7 +117,7 @@ class WelcomePage(QWidget):
         self.composer.hold(True)
         self.composer.assistant.hide()
         self.composer.tools.hide()
-        self.mode = named("composer_mode", Segmented(BEGINS))
+        self.mode = BeginSwitch(language, "composer_mode")
         self.compare = say(
             named("council_compare_tick", TickBox(look)),
             language,
@@ -368,9 +366,6 @@ class WelcomePage(QWidget):
         self._connect.title.setText(words("welcome.connect.title"))
         self._connect.text.setText(words.with_keys("welcome.connect.text", kept=self._keeps_keys))
         self._connect.button.show_words(words("welcome.connect.button"))
-        modes = tuple(words(f"welcome.mode.{mode}") for mode in BEGINS)
-        self.mode.set_texts(modes, tuple(words(f"welcome.mode.{mode}.hint") for mode in BEGINS))
-        self.mode.setAccessibleName(words("welcome.mode"))
         self._change.setText(words("welcome.set_up"))
         self._better.show_words(words("welcome.better"))
         self._retranslate_composer()

@@ -6,9 +6,13 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QButtonGroup, QFrame, QSizePolicy, QWidget
 
+from app.gui.display.i18n import Language
 from app.gui.widgets.boxes import hbox
 from app.gui.widgets.controls import ShorteningButton
 from app.gui.widgets.label import plain_tip
+
+CHAT, DEBATE, COUNCIL = "chat", "debate", "council"
+BEGINS = (CHAT, DEBATE, COUNCIL)
 
 
 class Segmented(QFrame):
@@ -64,3 +68,20 @@ class Segmented(QFrame):
     def _on_toggled(self, index: int, checked: bool) -> None:
         if checked:
             self.chosen.emit(self._values[index])
+
+
+class BeginSwitch(Segmented):
+    """The switch of what a text begins: a chat, a debate or a council."""
+
+    def __init__(self, language: Language, name: str) -> None:
+        super().__init__(BEGINS)
+        self.setObjectName(name)
+        self._language = language
+        language.changed.connect(self._retranslate)
+        self._retranslate()
+
+    def _retranslate(self) -> None:
+        words = self._language
+        texts = tuple(words(f"welcome.mode.{mode}") for mode in BEGINS)
+        self.set_texts(texts, tuple(words(f"welcome.mode.{mode}.hint") for mode in BEGINS))
+        self.setAccessibleName(words("welcome.mode"))

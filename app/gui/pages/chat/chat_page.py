@@ -26,9 +26,10 @@ from app.gui.pages.chat.state_line import StateLine
 from app.gui.panels.conversation_view import ConversationView
 from app.gui.transcript.message_actions import PIN, UNPIN
 from app.gui.transcript.row_style import MAX_COLUMN, WIDE
-from app.gui.widgets.boxes import centred, vbox
+from app.gui.widgets.boxes import STRETCH, centred, hbox, vbox
 from app.gui.widgets.label import Paragraph
 from app.gui.widgets.queue_strip import QueueStrip
+from app.gui.widgets.segmented import CHAT, BeginSwitch
 
 NOBODY = ChatSession(id="", title="", chat=Chat(assistant_id=""))
 Versions = Mapping[str, tuple[int, int]]
@@ -39,7 +40,7 @@ class ChatPage(ConversationView):
 
     Signals: send_requested(session, text, attachments), edit_requested(session, message, text,
     attachments), message_action_requested(session, message, action), version_requested(session, turn, step),
-    stop_requested(session), resume_requested(session).
+    stop_requested(session), resume_requested(session), begin_requested(mode) for a debate or a council in place of a new chat.
     """
 
     KIND = ChatSession
@@ -50,6 +51,7 @@ class ChatPage(ConversationView):
     version_requested = Signal(str, str, int)
     stop_requested = Signal(str)
     resume_requested = Signal(str)
+    begin_requested = Signal(str)
 
     def __init__(self, language: Language, look: Look) -> None:
         self.chat_composer = ChatComposer(language, look)
@@ -75,6 +77,7 @@ class ChatPage(ConversationView):
             # What goes there gives its focus to the composer, not to the button that Qt finds next.
             part.left.connect(self.composer.box.setFocus)
         self.box = OrchestratorBox(language, look)
+        self.mode = BeginSwitch(language, "new_mode")
         self._foot = QWidget()
         self._lay_out()
         self._connect()
@@ -194,6 +197,7 @@ class ChatPage(ConversationView):
         self.chat_composer.show_group(name, members, stops=steps)
         if not name:
             self.box.hide()
+        self._show_mode()
         self._retranslate()
 
     def show_estimate(self, text: str) -> None:
@@ -283,12 +287,16 @@ class ChatPage(ConversationView):
         if self._read_only and composer.box.hasFocus():
             self.transcript.setFocus()
         composer.setVisible(not self._read_only)
+        self._show_mode()
         composer.set_busy(status in (Status.RUNNING, Status.WAITING))
         self.queue.show_queue(session.chat.queue if session else ())
         self.queue.write(self._queued)
         composer.message_box.set_said(self._said)
         self._retranslate()
         self._show_empty()
+
+    def _show_mode(self) -> None:
+        self.mode.setVisible(self._session is None and not self._group)
 
     def _show_empty(self) -> None:
         self._empty.setVisible(not self._turns)
@@ -306,7 +314,7 @@ class ChatPage(ConversationView):
     # Wiring
 
     def _lay_out(self) -> None:
-        parts = (self.state_line, self.box, self.queue, self.composer)
+        parts = (self.state_line, self.box, self.queue, hbox(self.mode, STRETCH), self.composer)
         vbox(*parts, inside=self._foot, margins=(28, 10, 28, 20), spacing=8)
         foot = centred(self._foot, MAX_COLUMN + 56)
         vbox(self.find_bar, (self.transcript, 1), foot, inside=self, spacing=0)
@@ -318,6 +326,7 @@ class ChatPage(ConversationView):
         composer.stop_requested.connect(lambda: self.stop_requested.emit(self.session_id))
         transcript.typing.can_stop = True
         transcript.stop_requested.connect(lambda: self.stop_requested.emit(self.session_id))
+        self.mode.chosen.connect(self._on_mode)
         composer.edit_cancelled.connect(self._leave_editing)
         self.box.stop_requested.connect(lambda: self.stop_requested.emit(self.session_id))
         self.box.member_called.connect(composer.message_box.begin_with)
@@ -326,6 +335,11 @@ class ChatPage(ConversationView):
         transcript.action_requested.connect(self._on_action)
         transcript.version_requested.connect(lambda *one: self.version_requested.emit(self.session_id, *one))
         self._language.changed.connect(self._retranslate)
+
+    def _on_mode(self, mode: str) -> None:
+        if mode != CHAT:
+            self.mode.set_value(CHAT)
+            self.begin_requested.emit(mode)
 
     def _on_submitted(self, text: str, attachments: tuple[Attachment, ...]) -> None:
         message_id = self._editing
