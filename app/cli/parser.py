@@ -15,9 +15,7 @@ from app import __version__
 from app.core.errors import BadInput
 from app.core.model_facts import Effort
 from app.core.session import (
-    ANY_JUDGE,
     CLASSIC_MODES,
-    DEFAULT_COUNCIL_ROUNDS,
     DEFAULT_ROUNDS,
     AgentMode,
     DebateTools,
@@ -119,7 +117,7 @@ class Arguments:
     text: str = ""
     participants: tuple[str, ...] = ()
     mode: str = ""
-    rounds: int = DEFAULT_ROUNDS
+    rounds: int | None = None
     seed: int | None = None
     verdict: bool = False
     tools: str = DebateTools.NONE.value
@@ -129,7 +127,7 @@ class Arguments:
     tasks: str = ""
     panel: str = ""
     count: int = 0
-    judge: str = ANY_JUDGE
+    judge: str = ""
     context: tuple[str, ...] = ()
     folder: str = ""
     format: str = ""
@@ -168,7 +166,7 @@ class Arguments:
                 if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
                     raise ValueError(name)
                 taken[name] = tuple(value)
-            elif name == "seed":
+            elif known[name] is None:
                 if value is not None and type(value) is not int:
                     raise ValueError(name)
                 taken[name] = value
@@ -345,8 +343,8 @@ def _parser(texts: Texts) -> _Parser:
     add(council, "--file", text="council_file", action="append", metavar="PATH", dest="files")
     add(council, "--no-differences", text="no_differences", action="store_true")
     add(council, "--debate", text="council_debate", action="store_true")
-    add(council, "--rounds", text="council_rounds", type=int, default=DEFAULT_COUNCIL_ROUNDS, metavar="1..5")
-    add(council, "--judge", text="council_judge", default=ANY_JUDGE, metavar="PROVIDER/MODEL")
+    add(council, "--rounds", text="council_rounds", type=int, metavar="1..5")
+    add(council, "--judge", text="council_judge", metavar="PROVIDER/MODEL")
     add(council, "--tools", text="council_tools", choices=[*DebateTools][:2], default=DebateTools.NONE)
     add(council, "--seed", text="council_seed", type=int, metavar="N")
     add(council, "--max-usd", text="max_usd", type=float, metavar="X")

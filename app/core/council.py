@@ -2,18 +2,24 @@
 
 from dataclasses import dataclass
 
-from app.core.session import DEFAULT_COUNCIL_ROUNDS, Participant
+from app.core.session import ANY_JUDGE, DEFAULT_COUNCIL_ROUNDS, Participant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Panel:
-    """Participants that are asked together, and how: for how many rounds they may debate, and whether the answers are compared."""
+    """Participants that are asked together, and how.
+
+    With `compare` the answers are compared. What is open is debated for up to `rounds`, and read by `judge`: a "provider/model",
+    ANY_JUDGE or NO_JUDGE. With `debates` that begins by itself, else when the user asks for it.
+    """
 
     id: str
     name: str
     participants: tuple[Participant, ...] = ()
     rounds: int = DEFAULT_COUNCIL_ROUNDS
+    judge: str = ANY_JUDGE
     compare: bool = True
+    debates: bool = False
     version: int = 1
 
 

@@ -169,8 +169,9 @@ class Council:
     `judges` read the debate at its end, each a "provider/model": the first, or the next where that fails; empty for none.
     `outsider` is the "provider/model" that answers or objects from outside: `checks` and `solos` count the further answers asked
     for, `stressed` are the rounds in which it alone speaks before all vote again.
-    `panel` is the name of the panel that was asked, "" for participants who were chosen one by one. `wanted_rounds` is for how
-    long the command line was told to debate what is open, 0 where it was not, and `wanted_judge` who is to read that.
+    `panel` is the name of the panel that was asked, "" for participants who were chosen one by one. `offered_rounds` is for how
+    long what is open is debated where the user asks for it. `wanted_rounds` is for how long it is debated without being asked
+    for, 0 where it is not, and `wanted_judge` who is to read that.
     `voteless` are the ids of participants that speak, but whose votes do not count: their models failed the voting check.
     """
 
@@ -187,6 +188,7 @@ class Council:
     solos: int = 0
     stressed: tuple[int, ...] = ()
     panel: str = ""
+    offered_rounds: int = DEFAULT_COUNCIL_ROUNDS
     wanted_rounds: int = 0
     wanted_judge: str | None = None
     voteless: tuple[str, ...] = ()

@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 
 from app.core.council import CastVote, Decision, Panel
-from app.core.errors import BadInput
+from app.core.errors import BadInput, NotFound
 from app.core.provider import ProviderStatus
+from app.core.session import ANY_JUDGE, NO_JUDGE
 from app.engine.council.journal import Score, held_up, is_right, scores
 from app.engine.council.panels import assembled
+from app.engine.council.record import Record
 from tests.builders import Bench, people
 from tests.engine.test_council import bench, held, wanted
 
@@ -35,8 +37,41 @@ async def test_a_panel_is_saved_shared_and_brought_in(made: Bench) -> None:
             await panels.save(wrong)
 
 
+async def test_a_council_is_asked_as_its_panel_says_unless_it_is_told_otherwise(made: Bench) -> None:
+    councils = made.engine.councils
+    own = Panel(id="", name="Three", participants=people(3), rounds=3, judge=NO_JUDGE, debates=True)
+    saved = await councils.panels.save(own)
+    shared = councils.panels.read_shared(councils.panels.share(saved.id)).definition
+    assert replace(shared, id=saved.id, version=saved.version) == saved
+    live = made.engine.live(await held(made))
+    assert live is not None
+    debate = live.debate_session.debate
+    council = debate.council
+    assert council is not None and (council.panel, council.offered_rounds, debate.judge) == (
+        "Three",
+        3,
+        "none",
+    )
+    # What was open has been debated without anybody asking for it, until nobody moved.
+    assert 1 <= Record(debate, live.messages).rounds <= council.rounds == 3
+    assert not Record(debate, live.messages).readings()
+    asked = wanted(rounds=1, judge="remote0/model-0", debates=False, differences=False)
+    live = made.engine.live(await held(made, asked))
+    assert live is not None
+    debate, council = live.debate_session.debate, live.debate_session.debate.council
+    assert council is not None and (council.offered_rounds, council.rounds) == (1, 0)
+    assert (council.differences, debate.judge, council.panel) == (False, "remote0/model-0", "Three")
+    await councils.panels.save(replace(saved, judge="gone/model"))
+    live = made.engine.live(await held(made, wanted(debates=False)))
+    assert live is not None and live.debate_session.debate.judge == ANY_JUDGE
+    for wrong in ({"rounds": 9}, {"judge": "gone/model"}, {"panel": "Nobody"}):
+        with pytest.raises((BadInput, NotFound)):
+            councils.check(wanted(**wrong))
+
+
 async def test_a_decision_keeps_the_votes_comes_due_and_is_settled(made: Bench) -> None:
-    session_id = await held(made, wanted(panel="Three"))
+    await made.engine.councils.panels.save(Panel(id="", name="Three", participants=people(3)))
+    session_id = await held(made)
     live = made.engine.live(session_id)
     assert live is not None
     journal = made.engine.councils.journal

@@ -209,6 +209,14 @@ def test_a_saved_panel_is_asked_by_its_name(wire_home: dict[str, WireServer], da
     assert "2 of 2 answered" in done.out
     assert [len(wire_home[kind].requests) for kind in HELD] == [1, 1, 0]
     assert moot("council", QUESTION, "--panel", "Three").status == 2
+    # A panel may debate what is open without being told to; a flag is stronger than the panel.
+    panel |= {"debates": True, "rounds": 1, "judge": "none"}
+    (data_dir / "panels" / "two.json").write_text(json.dumps(panel))
+    for more, rounds in (((), 1), (("--rounds", "2", "--judge", "any"), 2)):
+        done = moot("council", QUESTION, "--panel", "two", "--json", *more)
+        assert done.status == 0, done.err
+        shown = look("show", done.events[0]["session_id"], "--json").json["debate"]
+        assert (shown["council"]["rounds"], shown["judge"]) == (rounds, "any" if more else "none")
     listed = moot("panels")
     assert "Two families" in listed.out and "Claude=anthropic/anthropic-wire" in listed.out
     assert json.loads(moot("--json", "panels").out)[0]["id"] == "two"

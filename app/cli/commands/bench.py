@@ -6,13 +6,14 @@ Each puzzle is a session, so that a run that was cut goes on where it was.
 from dataclasses import replace
 
 from app.cli.command_run import CommandRun
-from app.cli.commands.councils import is_open, wanted_of
+from app.cli.commands.councils import wanted_of
 from app.cli.exit_status import OK, PAUSED_OR_STOPPED
 from app.core.errors import BadInput
 from app.core.session import DEFAULT_COUNCIL_ROUNDS, NO_JUDGE, DebateMode, DebateSession, Status
 from app.core.texts import Texts
 from app.core.usage import amount_text
 from app.engine.council.measuring import FEW, Measured, wilson
+from app.engine.council.outcome import outcome
 from app.engine.council.puzzles import LEAST, MOST, Puzzle, puzzles
 from app.engine.engine import CouncilSetup, DebateSetup
 from app.engine.live_session import LiveSession
@@ -79,14 +80,16 @@ async def _held_before(run: CommandRun, setup: DebateSetup, asked: list[Puzzle])
 async def _held(run: CommandRun, setup: DebateSetup, known: str | None, max_usd: float) -> LiveSession | None:
     """Hold a council to its end, or go on with one; None if it was paused."""
     engine = run.moot.engine
-    session_id = known or await engine.councils.start(CouncilSetup(setup=setup, max_usd=max_usd))
+    wanted = CouncilSetup(setup=setup, max_usd=max_usd, differences=True, debates=False)
+    session_id = known or await engine.councils.start(wanted)
     live = await engine.open(session_id)
     if live.session.status == Status.PAUSED:
         await engine.resume(session_id)
     if not await _waited(run, live):
         return None
-    council = live.debate_session.debate.council
-    if council is not None and council.helper and not council.rounds and is_open(run, session_id):
+    debate = live.debate_session.debate
+    council = debate.council
+    if council and council.helper and not council.rounds and outcome(debate, live.messages).is_open:
         await engine.councils.debate(session_id, DEFAULT_COUNCIL_ROUNDS, NO_JUDGE)
         if not await _waited(run, live):
             return None

@@ -11,11 +11,9 @@ from app.cli.printing.councils import CouncilPrinter, council_text
 from app.cli.printing.lines import cost_line, last_line, one_line
 from app.core.catalog import EMBEDDED
 from app.core.errors import BadInput
-from app.core.session import MIN_PARTICIPANTS, DebateMode, Session, Status
+from app.core.session import MIN_PARTICIPANTS, DebateMode
 from app.engine.council.journal import ENOUGH, held_up
 from app.engine.council.measuring import wilson
-from app.engine.council.outcome import outcome
-from app.engine.council.panels import check_rounds
 from app.engine.engine import CouncilSetup
 from app.engine.live_session import LiveSession
 
@@ -33,11 +31,12 @@ def wanted_of(run: CommandRun) -> CouncilSetup:
         raise BadInput("too_few_participants", count=len(chosen), least=MIN_PARTICIPANTS)
     return CouncilSetup(
         setup=replace(setup, participants=chosen, mode=DebateMode.COUNCIL),
-        differences=not arguments.no_differences and (panel is None or panel.compare),
+        differences=False if arguments.no_differences else None,
         max_usd=arguments.max_usd,
-        panel=panel.name if panel else "",
-        rounds=arguments.rounds if arguments.debate else 0,
-        judge=arguments.judge if arguments.debate else None,
+        panel=panel.id if panel else "",
+        rounds=arguments.rounds,
+        judge=arguments.judge or None,
+        debates=arguments.debate or None,
     )
 
 
@@ -48,25 +47,8 @@ async def council(run: CommandRun) -> int:
     context = await context_of(run, arguments.files, wanted.setup.participants)
     wanted = replace(wanted, setup=replace(wanted.setup, context=context))
     run.moot.engine.councils.check(wanted)
-    if arguments.debate:
-        check_rounds(arguments.rounds)
-        run.moot.engine.councils.check_judge(arguments.judge)
     await run.warm_up(embedded=any(one.provider == EMBEDDED for one in wanted.setup.participants))
-    return await _debated(run, await _followed(run, lambda: run.moot.engine.councils.start(wanted)))
-
-
-async def _debated(run: CommandRun, session: Session) -> int:
-    """Debate what is open where that was asked for, and return the exit status."""
-    council = session.debate.council if session.debate else None
-    wished = council is not None and council.wanted_rounds and not council.rounds
-    if council is not None and wished and session.status == Status.COMPLETED and is_open(run, session.id):
-
-        async def debate() -> str:
-            await run.moot.engine.councils.debate(session.id, council.wanted_rounds, council.wanted_judge)
-            return session.id
-
-        session = await _followed(run, debate)
-    return BY_STATUS.get(session.status, PAUSED_OR_STOPPED)
+    return await _follow(run, lambda: run.moot.engine.councils.start(wanted))
 
 
 async def list_panels(run: CommandRun) -> int:
@@ -108,15 +90,6 @@ async def list_decisions(run: CommandRun) -> int:
     return await run.answer(record, "".join(f"{one_line(each)}\n" for each in lines))
 
 
-def is_open(run: CommandRun, session_id: str) -> bool:
-    """Say whether the answers hold more than one option, so that there is something to debate."""
-    live = run.moot.engine.live(session_id)
-    if live is None:
-        return False
-    votes = outcome(live.debate_session.debate, live.messages).after.votes
-    return sum(count > 0 for count in votes.values()) > 1
-
-
 async def resume_council(run: CommandRun, live: LiveSession) -> int:
     """Go on with a council: what has ended is not asked again."""
 
@@ -125,12 +98,7 @@ async def resume_council(run: CommandRun, live: LiveSession) -> int:
         await run.moot.engine.resume(live.id)
         return live.id
 
-    council = live.debate_session.debate.council
-    # It may have been killed between the comparison and the debate.
-    compared = live.session.status == Status.COMPLETED and council is not None and council.wanted_rounds
-    if compared:
-        await run.warm_up()
-    return await _debated(run, live.session if compared else await _followed(run, start))
+    return await _follow(run, start)
 
 
 async def reply_to_council(run: CommandRun, live: LiveSession) -> int:
@@ -158,15 +126,10 @@ async def show_council(run: CommandRun, live: LiveSession) -> int:
 
 
 async def _follow(run: CommandRun, start: Callable[[], Awaitable[str]]) -> int:
-    session = await _followed(run, start)
-    return BY_STATUS.get(session.status, PAUSED_OR_STOPPED)
-
-
-async def _followed(run: CommandRun, start: Callable[[], Awaitable[str]]) -> Session:
-    """Print a council until its calls have ended, then what follows from it."""
+    """Print a council until its calls have ended, then what follows from it; return the exit status."""
     session = await run.follow(start, CouncilPrinter(run.texts))
     live = run.moot.engine.live(session.id)
     if live is not None and not run.arguments.json:
         text = council_text(live.debate_session, list(live.whole_messages()), run.texts)
         await run.print(f"{text}\n{last_line(session, run.texts)}")
-    return session
+    return BY_STATUS.get(session.status, PAUSED_OR_STOPPED)

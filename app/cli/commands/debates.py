@@ -13,7 +13,7 @@ from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, EMBEDDED_VOICES
 from app.core.errors import BadInput
 from app.core.events import MessageFinished
 from app.core.ids import new_id
-from app.core.session import MIN_PARTICIPANTS, DebateMode, Participant
+from app.core.session import DEFAULT_ROUNDS, MIN_PARTICIPANTS, DebateMode, Participant
 from app.core.texts import language_of
 from app.engine.debate.modes import ROLES as ROLE_NAMES
 from app.engine.debate.setup import local_debaters
@@ -103,7 +103,7 @@ def setup_of(run: CommandRun) -> DebateSetup:
         topic=arguments.text,
         participants=tuple(participants),
         mode=arguments.mode or (DebateMode.ROLES if roles_given else DebateMode.ROUND_ROBIN),
-        rounds=arguments.rounds,
+        rounds=DEFAULT_ROUNDS if arguments.rounds is None else arguments.rounds,
         seed=arguments.seed,
         polls=arguments.verdict,
         tools=arguments.tools,

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 
+from app.core.council import Panel
 from app.core.errors import BadInput
 from app.core.events import EventBus
 from app.core.ids import new_id
 from app.core.message import CouncilPart, Message, MessageState
 from app.core.session import (
     ANY_JUDGE,
-    DEFAULT_COUNCIL_ROUNDS,
     NO_JUDGE,
     Council,
     DebateSession,
@@ -26,6 +26,7 @@ from app.engine.council.outcome import outcome
 from app.engine.council.panels import PANEL_KIND, Panels, assembled, check_rounds
 from app.engine.council.record import Option, Record
 from app.engine.council.replies import one_line, same_words
+from app.engine.council.run import with_rounds
 from app.engine.debate.providers import DebateProviders
 from app.engine.debate.setup import DebateSetup, session_of
 from app.engine.live_session import LiveSession
@@ -37,17 +38,18 @@ MAX_TEXT = 100_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CouncilSetup:
-    """Whom to ask what; with `differences` one more call compares the answers. `panel` is the name of those asked.
+    """Whom to ask what, and how: as a `Panel` says, None for what that of these participants says.
 
-    `rounds` and `judge` are kept for whoever follows the council: what is open shall be debated then, 0 for not.
+    With `differences` one more call compares the answers. `panel` is the name of those asked.
     """
 
     setup: DebateSetup
-    differences: bool = True
+    differences: bool | None = None
     max_usd: float = 0.0
     panel: str = ""
-    rounds: int = 0
+    rounds: int | None = None
     judge: str | None = None
+    debates: bool | None = None
 
 
 class Councils:
@@ -72,33 +74,43 @@ class Councils:
 
     def check(self, wanted: CouncilSetup) -> None:
         """Raise BadInput when a council cannot be asked so."""
-        session_of(wanted.setup, self._providers.statuses())
+        self._session_of(wanted)
 
     async def start(self, wanted: CouncilSetup) -> str:
         """Ask several and return the session's id. Raises BadInput, StorageError; then nothing was started."""
-        session = session_of(wanted.setup, self._providers.statuses())
-        council = Council(
-            differences=wanted.differences,
-            helper=self._providers.helper(session),
-            max_usd=wanted.max_usd,
-            panel=wanted.panel or self._panel_of(session.debate.participants),
-            wanted_rounds=wanted.rounds,
-            wanted_judge=wanted.judge,
-        )
-        session = replace(session, debate=replace(session.debate, council=council))
+        session = self._session_of(wanted)
         live = await self._sessions.begin(session, _by_user(CouncilPart.QUESTION, session.debate.topic))
         self._sessions.run(live)
         return live.id
 
-    def _panel_of(self, participants: Sequence[Participant]) -> str:
-        """Return the name of the panel that has these participants, "" where none has."""
-        wanted = [(one.provider, one.model, one.name) for one in participants]
-        same = (
-            one.name
-            for one in self.panels.all()
-            if [(each.provider, each.model, each.name) for each in one.participants] == wanted
+    def _session_of(self, wanted: CouncilSetup) -> DebateSession:
+        """Return the session of a council that passes every check. Raises BadInput."""
+        session = session_of(wanted.setup, self._providers.statuses())
+        own = self.panels.find(wanted.panel) if wanted.panel else self.panels.of(wanted.setup.participants)
+        panel = own or Panel(id="", name="")
+        rounds = panel.rounds if wanted.rounds is None else wanted.rounds
+        check_rounds(rounds)
+        debates = panel.debates if wanted.debates is None else wanted.debates
+        judge = wanted.judge
+        if judge is not None:
+            self.check_judge(judge)
+        elif own is not None:
+            # The provider of a panel's judge may be gone, or never have been here.
+            judge = own.judge if self._knows_judge(own.judge) else ANY_JUDGE
+        helper = self._providers.helper(session)
+        if debates and not helper:
+            raise BadInput("council_no_helper")
+        council = Council(
+            differences=panel.compare if wanted.differences is None else wanted.differences,
+            helper=helper,
+            max_usd=wanted.max_usd,
+            panel=panel.name,
+            offered_rounds=rounds,
+            wanted_rounds=rounds if debates else 0,
+            wanted_judge=judge,
         )
-        return next(same, "")
+        judge = session.debate.judge if judge is None else judge
+        return replace(session, debate=replace(session.debate, council=council, judge=judge))
 
     def assembled(self) -> tuple[Participant, ...]:
         """Return the participants of a panel that assembles itself from what is ready."""
@@ -138,24 +150,28 @@ class Councils:
         """Let the helper make one answer of all, in one call."""
         await self._want(session_id, "merges")
 
-    async def debate(
-        self, session_id: str, rounds: int = DEFAULT_COUNCIL_ROUNDS, judge: str | None = None
-    ) -> None:
+    async def debate(self, session_id: str, rounds: int | None = None, judge: str | None = None) -> None:
         """Debate what is open for so many rounds more, or until nobody moves; then all vote in secret, and a judge reads.
 
-        `judge` is who: a "provider/model", ANY_JUDGE or NO_JUDGE, None for what was chosen before.
+        `judge` is who: a "provider/model", ANY_JUDGE or NO_JUDGE, None for what was chosen before; without `rounds` it is for as
+        many as the council offers.
         """
-        check_rounds(rounds)
+        if rounds is not None:
+            check_rounds(rounds)
         if judge is not None:
             self.check_judge(judge)
         await self._more_rounds(session_id, rounds, judge)
 
     def check_judge(self, judge: str) -> None:
         """Raise BadInput for a judge that cannot be asked."""
-        provider, slash, model = judge.partition("/")
+        if not self._knows_judge(judge):
+            known = sorted(one.config.id for one in self._providers.statuses())
+            raise BadInput("unknown_judge", judge=judge, providers=", ".join(known))
+
+    def _knows_judge(self, judge: str) -> bool:
+        provider, _slash, model = judge.partition("/")
         known = {one.config.id for one in self._providers.statuses()}
-        if judge not in (ANY_JUDGE, NO_JUDGE) and not (slash and model and provider in known):
-            raise BadInput("unknown_judge", judge=judge, providers=", ".join(sorted(known)))
+        return judge in (ANY_JUDGE, NO_JUDGE) or bool(model and provider in known)
 
     async def stress(self, session_id: str) -> None:
         """Let a model from outside, else that of who is the least sure, look for what is wrong; then all vote again."""
@@ -201,26 +217,22 @@ class Councils:
         return self._providers.outside(live.debate_session) if live is not None else []
 
     async def _more_rounds(
-        self, session_id: str, rounds: int, judge: str | None = None, *, stress: bool = False, again: str = ""
+        self,
+        session_id: str,
+        rounds: int | None,
+        judge: str | None = None,
+        *,
+        stress: bool = False,
+        again: str = "",
     ) -> None:
         live = await self._at_rest(session_id)
         session = live.debate_session
-        if judge is not None:
-            session = replace(session, debate=replace(session.debate, judge=judge))
-        debate = session.debate
-        council, outsider = debate.council or Council(), self._providers.outsider(session)
-        if not council.helper:
+        council = session.debate.council
+        if council is None or not council.helper:
             raise BadInput("council_no_helper")
-        begun = Record(debate, live.messages).rounds
-        council = replace(
-            council,
-            rounds=begun + rounds,
-            debated=begun,
-            judges=self._providers.council_judges(session),
-            outsider=outsider,
-            stressed=(*council.stressed, begun + 1) if stress else council.stressed,
-        )
-        debate = replace(debate, council=council)
+        begun = Record(session.debate, live.messages).rounds
+        rounds = council.offered_rounds if rounds is None else rounds
+        debate = with_rounds(session, begun, rounds, judge, self._providers, stress=stress)
         if again:
             asked = _by_user(CouncilPart.ARGUE, "", {"option": again})
             live.finish_message(replace(asked, round=begun + 1), debate=debate)
@@ -320,7 +332,7 @@ def council_object(session: DebateSession, messages: Sequence[Message]) -> dict[
 
 
 def _anew(council: Council | None) -> Council:
-    anew = replace(council or Council(), again=0, merges=0, rounds=0, debated=0)
+    anew = replace(council or Council(), again=0, merges=0, rounds=0, debated=0, wanted_rounds=0)
     return replace(anew, judges=(), checks=0, solos=0, stressed=())
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from app.core.message import Message
-from app.core.session import DEFAULT_COUNCIL_ROUNDS, Council, Debate
+from app.core.session import Council, Debate
 from app.engine.council.judging import tokens_written
 from app.engine.council.outcome import surest
 from app.engine.council.record import Record
@@ -56,7 +56,7 @@ def calls_of(
             most = tokens_written(record.since)
             calls = [((best.provider, best.model), asked, max(one, most) if length else one)]
         case "debate" | "argue" | "stress" | "judge":
-            for _ in range({"debate": DEFAULT_COUNCIL_ROUNDS if length else 1, "argue": 1}.get(what, 0)):
+            for _ in range({"debate": council.offered_rounds if length else 1, "argue": 1}.get(what, 0)):
                 calls += [(each, asked + _OPTIONS + heard, written) for each in voters]
                 heard += one * len(voters)
             if what == "stress":

@@ -98,6 +98,11 @@ class CouncilOutcome:
     unsupported: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
 
+    @property
+    def is_open(self) -> bool:
+        """Whether more than one option is held, so that there is something to debate."""
+        return sum(count > 0 for count in self.after.votes.values()) > 1
+
 
 IN_FULL = 2
 """How many views of the minority are shown in full; the others are a line."""

@@ -9,7 +9,14 @@ from app.core.errors import BadInput
 from app.core.events import PanelsChanged
 from app.core.ids import new_id
 from app.core.provider import ProviderStatus
-from app.core.session import MAX_COUNCIL_ROUNDS, MIN_PARTICIPANTS, MIN_ROUNDS, Participant
+from app.core.session import (
+    ANY_JUDGE,
+    MAX_COUNCIL_ROUNDS,
+    MIN_PARTICIPANTS,
+    MIN_ROUNDS,
+    NO_JUDGE,
+    Participant,
+)
 from app.engine.council.families import family_of
 from app.engine.council.journal import ENOUGH, Score
 from app.engine.library.definitions import Definitions, LibraryKind
@@ -23,7 +30,8 @@ PANEL_KIND = LibraryKind(
     name="panel",
     store=lambda documents: documents.panels,
     changed=PanelsChanged,
-    shared=("name", "participants", "rounds", "compare"),
+    shared=("name", "participants", "rounds", "judge", "compare", "debates"),
+    order="panel_order",
 )
 
 
@@ -34,7 +42,19 @@ class Panels(Definitions[Panel]):
         if len(definition.participants) < MIN_PARTICIPANTS:
             raise BadInput("too_few_participants", count=len(definition.participants), least=MIN_PARTICIPANTS)
         check_rounds(definition.rounds)
+        if definition.judge not in (ANY_JUDGE, NO_JUDGE) and "/" not in definition.judge:
+            definition = replace(definition, judge=ANY_JUDGE)
         return super()._checked(definition)
+
+    def of(self, participants: Sequence[Participant]) -> Panel | None:
+        """Return the panel that has these participants, None where none has."""
+        wanted = [(one.provider, one.model, one.name) for one in participants]
+        same = (
+            one
+            for one in self.all()
+            if [(each.provider, each.model, each.name) for each in one.participants] == wanted
+        )
+        return next(same, None)
 
 
 def assembled(statuses: Sequence[ProviderStatus], scores: Mapping[str, Score]) -> tuple[Participant, ...]:

@@ -9,7 +9,7 @@ from app.core.message import Author, CouncilPart, Message, MessageState, Role
 from app.core.provider import ModelRequest
 from app.core.provider_kind import RequestForm
 from app.core.reasons import Reason, counted, joined
-from app.core.session import MIN_PARTICIPANTS, Debate, DebateTools, Status
+from app.core.session import MIN_PARTICIPANTS, Council, Debate, DebateSession, DebateTools, Status
 from app.engine.council.director import CouncilStep, next_steps, seen_by
 from app.engine.council.judging import (
     dissent_request,
@@ -59,6 +59,33 @@ QUOTING = (*WITH_TRAILER, CouncilPart.MERGE)
 """The parts whose quotes are looked up in the files."""
 
 
+def with_rounds(
+    session: DebateSession,
+    begun: int,
+    rounds: int,
+    judge: str | None,
+    providers: DebateProviders,
+    *,
+    stress: bool,
+) -> Debate:
+    """Return the debate of a council that argues for so many rounds more than have `begun`.
+
+    `judge` is who reads it then, None for who was chosen before. With `stress` only a model from outside speaks in the first of them.
+    """
+    if judge is not None:
+        session = replace(session, debate=replace(session.debate, judge=judge))
+    council = session.debate.council or Council()
+    council = replace(
+        council,
+        rounds=begun + rounds,
+        debated=begun,
+        judges=providers.council_judges(session),
+        outsider=providers.outsider(session),
+        stressed=(*council.stressed, begun + 1) if stress else council.stressed,
+    )
+    return replace(session.debate, council=council)
+
+
 class CouncilRun(StatementRun):
     """A running council, in a task of its own."""
 
@@ -100,7 +127,10 @@ class CouncilRun(StatementRun):
                         if step not in self._at_work:
                             self._at_work[step] = asyncio.create_task(self._take(step))
                 if not self._at_work:
-                    break
+                    if self._held or self._pausing or not self._wants_debate():
+                        break
+                    await self._begin_debate()
+                    continue
                 news = asyncio.create_task(self._news.wait())
                 try:
                     await asyncio.wait({*self._at_work.values(), news}, return_when=asyncio.FIRST_COMPLETED)
@@ -136,10 +166,29 @@ class CouncilRun(StatementRun):
                 debate=replace(debate, council=replace(council, voteless=voteless, judges=able))
             )
 
+    def _wants_debate(self) -> bool:
+        """Say whether what is open is to be debated now, without being asked for."""
+        debate = self._live.debate_session.debate
+        council = debate.council
+        if council is None or not (council.wanted_rounds and council.helper) or council.rounds:
+            return False
+        result = outcome(debate, self._live.messages)
+        return result.answered >= MIN_PARTICIPANTS and result.is_open
+
+    async def _begin_debate(self) -> None:
+        session = self._live.debate_session
+        council = session.debate.council or Council()
+        self._live.change(
+            debate=with_rounds(
+                session, 0, council.wanted_rounds, council.wanted_judge, self._providers, stress=False
+            )
+        )
+        await self._check_votes()
+
     def _end(self) -> None:
         if self._held:
             self._live.change(status=Status.PAUSED, reason=self._held)
-        elif self._pausing and self._due():
+        elif self._pausing and (self._due() or self._wants_debate()):
             self._live.change(status=Status.PAUSED, reason=Reason.BY_USER)
         else:
             self._finish()

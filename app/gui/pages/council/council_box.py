@@ -145,7 +145,6 @@ class CouncilBox(QFrame):
             self._words.setText(words(key if helper else "council.small"))
         compared = any(one.part == CouncilPart.DIFFERENCES and one.data for one in messages)
         late = "differences" in result.degraded or result.answered < result.asked or not compared
-        open_ = [one for one, count in result.after.votes.items() if count]
         agreed = result.state in (State.SETTLED, State.AGREED_ONE_FAMILY) and not result.stop
         doubted = not running and not paused and enough and helper and agreed
         shown = {
@@ -156,12 +155,16 @@ class CouncilBox(QFrame):
             "compare": not running and not paused and enough and helper and late,
             "merge": not running and not paused and enough and helper,
             "again": not running and not paused,
-            "debate": not running and not paused and enough and helper and len(open_) > 1,
+            "debate": not running and not paused and enough and helper and result.is_open,
         }
         self._chip.setToolTip(plain_tip(self._words.text()))
         for name, made in self._buttons.items():
             text = words(f"council.{name}")
-            text += f"  {prices[name]}" if prices.get(name) else ""
+            price = prices.get(name, "")
+            if name == "debate" and council is not None:
+                rounds = words("verdict.rounds", count=council.offered_rounds)
+                price = f"{rounds} · {price}" if price else rounds
+            text += f"  {price}" if price else ""
             made.setText(text)
             made.setVisible(shown[name] and not read_only)
         self._show_judges(session, judges)

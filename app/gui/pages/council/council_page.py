@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.core.events import MessageFinished, TurnStarted
 from app.core.message import CouncilPart, Message, Role
-from app.core.session import ANY_JUDGE, DEFAULT_COUNCIL_ROUNDS, DebateSession, Status
+from app.core.session import ANY_JUDGE, DebateSession, Status
 from app.engine.council.commands import MAX_TEXT, Councils
 from app.engine.council.outcome import holders_of, outcome
 from app.engine.council.record import Record, to
@@ -59,7 +59,7 @@ class CouncilPage(ConversationView):
     again_requested = Signal(str)
     compare_requested = Signal(str)
     merge_requested = Signal(str)
-    debate_requested = Signal(str, int, str)
+    debate_requested = Signal(str, object, str)
     more_requested = Signal(str, str)
     argue_requested = Signal(str, str)
     prices_wanted = Signal(object)
@@ -393,9 +393,7 @@ class CouncilPage(ConversationView):
     def _connect(self) -> None:
         box, composer = self.box, self.composer
         box.debate_requested.connect(
-            lambda: self.debate_requested.emit(
-                self.session_id, DEFAULT_COUNCIL_ROUNDS, self._judge or ANY_JUDGE
-            )
+            lambda: self.debate_requested.emit(self.session_id, None, self._judge or ANY_JUDGE)
         )
         for name in ("pause", "resume", "again", "compare", "merge"):
             asked = getattr(self, f"{name}_requested")
