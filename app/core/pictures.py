@@ -14,6 +14,12 @@ from enum import StrEnum
 MOST_BYTES = 20_000_000
 MOST_PIXELS = 80_000_000
 MOST_PICTURES = 16
+PICTURE_TYPES = ("image/png", "image/jpeg", "image/webp")
+# Of what a tool returned: more is refused by Anthropic, the strictest.
+_MOST_SENT = 5_000_000
+_LONGEST_SENT = 8_000
+# Enough of a picture without metadata to know its size.
+_HEAD = 8_192
 
 _DATA_URL = re.compile(r"data:[^,;]*(?:;[^,;]*)*;base64,", re.IGNORECASE)
 _PNG = b"\x89PNG\r\n\x1a\n"
@@ -99,6 +105,22 @@ def size_of(data: bytes) -> tuple[int, int]:
     if not size[0] or not size[1]:
         raise ValueError("a picture without a size")
     return size[0], size[1]
+
+
+def size_in(data: str) -> tuple[int, int] | None:
+    """Return width and height in pixels of a cleaned picture in base 64, None for what is no picture."""
+    try:
+        return size_of(base64.b64decode(data[:_HEAD]))
+    except (ValueError, IndexError, struct.error):
+        return None
+
+
+def can_be_sent(media_type: str, data: str) -> bool:
+    """Say whether every provider that takes pictures takes this one, in base 64: nobody chose its size for them."""
+    if media_type not in PICTURE_TYPES or len(data) > _MOST_SENT:
+        return False
+    size = size_in(data)
+    return size is not None and max(size) <= _LONGEST_SENT
 
 
 def _clean_png(data: bytes) -> Iterator[bytes]:

@@ -10,7 +10,7 @@ from json import dumps
 from typing import Any, Final, Protocol
 
 from app.core.agent import Agent
-from app.core.message import Message, Prompt
+from app.core.message import Attachment, Message, Prompt
 from app.core.session import AgentMode, Plan
 
 
@@ -58,16 +58,23 @@ REFERENCE: Final = re.compile(r"\$\{secret:([^{}]{1,200})\}")
 class ToolResult:
     """The result of a tool: text for the model, and what the loop does next.
 
-    `control` is continue, wait (for the answer to `prompt`) or end (the turn). `resources` are MCP-UI resources in the
-    form of the protocol, kept with the message. `say` is what the assistant says to the user with it, as its last text.
+    `control` is continue, wait (for the answer to `prompt`) or end (the turn). `resources` are MCP-UI resources and links
+    to resources in the form of the protocol, `attachments` pictures and other files; both are kept with the message. `say` is what the assistant says to the user with it, as its last text.
     """
 
     content: str
     ok: bool = True
     control: str = Control.CONTINUE
     resources: tuple[dict[str, object], ...] = ()
+    attachments: tuple[Attachment, ...] = ()
     prompt: Prompt | None = None
     say: str = ""
+
+
+def is_page(resource: Mapping[str, object]) -> bool:
+    """Say whether a resource of a result is a page, and not a link."""
+    inner = resource.get("resource")
+    return isinstance(inner, Mapping) and str(inner.get("uri", "")).startswith("ui://")
 
 
 class ToolContext(Protocol):

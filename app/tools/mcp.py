@@ -2,19 +2,18 @@
 
 import asyncio
 import contextlib
-import re
 from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from app.children.host_client import Line
 from app.core.errors import StorageError
 from app.core.forms import FormField
-from app.core.message import Prompt
+from app.core.message import Attachment, Prompt
 from app.core.store import Documents, Secrets
+from app.core.text import clean_text
 from app.core.tool import (
     Control,
     McpServer,
@@ -25,34 +24,14 @@ from app.core.tool import (
     ToolContext,
     ToolError,
     ToolResult,
+    is_page,
 )
-from app.tools.server_entries import ServerEntries
+from app.tools.server_consents import ServerConsents, consent_of
+from app.tools.server_entries import ServerEntries, file_name, tool_key
 from app.tools.tool_host_client import Ask, HostError, ToolHostClient
 
-_LONGEST = 64
-_FOREIGN = re.compile(r"[^a-zA-Z0-9_-]")
 _STARTS = 3
 _WINDOW_SECONDS = 60.0
-_ALWAYS = "/always"
-
-
-def tool_key(server: str, tool: str) -> str:
-    """Return `<server>__<tool>` as providers accept it (^[a-zA-Z0-9_-]{1,64}$).
-
-    If the names must be changed for that, a part of their hash keeps two keys apart.
-    """
-    key = f"{_FOREIGN.sub('_', server)}__{_FOREIGN.sub('_', tool)}"
-    if key == f"{server}__{tool}" and len(key) <= _LONGEST and key.count("__") == 1:
-        return key
-    mark = sha256(f"{server}\0{tool}".encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    return f"{key[: _LONGEST - 9]}_{mark}"
-
-
-def file_name(server: str) -> str:
-    """Return a file name for a server that every file system accepts."""
-    name = _FOREIGN.sub("_", server)[:40]
-    mark = sha256(server.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    return name if name == server else f"{name}-{mark}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,8 +59,7 @@ class _Held:
 class McpServers:
     """Connects the servers that the user allowed, and makes tools of what they offer.
 
-    Consents are saved as the server's fingerprint, the fingerprint with a slash once its tools were seen, and the
-    fingerprint with each tool's hash; with `/always` behind it that tool runs without a question. `on_change` is called whenever a status has changed.
+    `on_change` is called whenever a status has changed.
     """
 
     def __init__(
@@ -95,13 +73,13 @@ class McpServers:
         limits: ServerLimits | None = None,
     ) -> None:
         self._documents = documents
+        self._consents = ServerConsents(documents)
         self._entries = ServerEntries(secrets)
         self._host = host
         self._log_dir = log_dir
         self.on_change = on_change
         self._limits = limits or ServerLimits()
         self._held: dict[str, _Held] = {}
-        self._saving = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
         host.on_news = self._on_news
         host.on_death = self._on_death
@@ -116,22 +94,22 @@ class McpServers:
         return tuple(
             self._tool(held[name], offer)
             for name in dict.fromkeys(servers)
-            if name in held and self._may_run(held[name])
-            for offer in self._allowed(held[name])
+            if name in held and self._consents.may_run(held[name].server)
+            for offer in self._consents.allowed(held[name].server, held[name].offered)
         )
 
     async def attach(self, servers: Sequence[str]) -> None:
         """Connect to servers that may run; returns when each is connected, down or waits for consent."""
         held = self._refreshed()
         wanted = [held[name] for name in dict.fromkeys(servers) if name in held]
-        await asyncio.gather(*(self._connect(one) for one in wanted if self._may_run(one)))
+        await asyncio.gather(*(self._connect(one) for one in wanted if self._consents.may_run(one.server)))
 
     async def consent(self, server: str) -> None:
         """Save that the user allows a server as it is now, with its present tools, and connect."""
         held = self._refreshed().get(server)
         if held is None:
             return
-        await self._allow(held, self._seen(held) if held.state == ServerState.CONNECTED else set())
+        await self._consents.allow(held.server, held.offered if held.state == ServerState.CONNECTED else None)
         self.on_change()
         held.starts.clear()
         await self._connect(held)
@@ -145,10 +123,7 @@ class McpServers:
         if held is None:
             return
         fingerprint = held.server.fingerprint
-        async with self._saving:
-            consents = self._documents.consents()
-            left = frozenset(one for one in consents if one.partition("/")[0] != fingerprint)
-            await self._documents.save_consents(left)
+        await self._consents.withdraw(fingerprint)
         for one in tuple(self._held.values()):
             # A server that is connecting notices by itself.
             if one.server.fingerprint == fingerprint and one.state == ServerState.CONNECTED:
@@ -158,9 +133,7 @@ class McpServers:
 
     async def permit(self, consents: Collection[str]) -> None:
         """Save that these tools, as they are named in their consents, run without a question for good."""
-        async with self._saving:
-            known = self._documents.consents()
-            await self._documents.save_consents(known | {one + _ALWAYS for one in consents if one in known})
+        await self._consents.permit(consents)
         self.on_change()
 
     async def ask_again(self, server: str) -> None:
@@ -168,15 +141,13 @@ class McpServers:
         held = self._refreshed().get(server)
         if held is None:
             return
-        async with self._saving:
-            kept = (one for one in self._documents.consents() if not self._is_lasting(held, one))
-            await self._documents.save_consents(frozenset(kept))
+        await self._consents.ask_again(held.server)
         self.on_change()
 
     async def restart(self, server: str, ask: Ask | None = None) -> None:
         """Connect again; with `ask` the user logs in."""
         held = self._refreshed().get(server)
-        if held is None or not self._may_run(held):
+        if held is None or not self._consents.may_run(held.server):
             return
         async with held.connecting:
             self._change(held, ServerState.OFF)
@@ -218,41 +189,13 @@ class McpServers:
         self._held = {name: self._held[name] for name in entries}
         return self._held
 
-    def _may_run(self, held: _Held) -> bool:
-        return not held.server.disabled and held.server.fingerprint in self._documents.consents()
-
-    def _allowed(self, held: _Held) -> list[Mapping[str, Any]]:
-        consents = self._documents.consents()
-        return [offer for offer in held.offered if _consent(held.server, offer) in consents]
-
-    def _is_lasting(self, held: _Held, consent: str) -> bool:
-        return consent.startswith(f"{held.server.fingerprint}/") and consent.endswith(_ALWAYS)
-
-    def _seen(self, held: _Held) -> set[str]:
-        return {f"{held.server.fingerprint}/", *(_consent(held.server, offer) for offer in held.offered)}
-
-    async def _allow(self, held: _Held, tools: set[str]) -> None:
-        """Save the consent to a server, and to these tools, if any, in place of those allowed before."""
-        fingerprint = held.server.fingerprint
-        async with self._saving:
-            consents = self._documents.consents()
-            if tools:
-                consents = frozenset(
-                    one
-                    for one in consents
-                    if not one.startswith(f"{fingerprint}/")
-                    # A lasting permission is bound to the tool as it was.
-                    or (self._is_lasting(held, one) and one.removesuffix(_ALWAYS) in tools)
-                )
-            await self._documents.save_consents(consents | tools | {fingerprint})
-
     def _status(self, held: _Held) -> ServerStatus:
         server = held.server
-        lasting = sum(self._is_lasting(held, one) for one in self._documents.consents())
-        if server.disabled or not self._may_run(held):
+        lasting = self._consents.lasting(server)
+        if server.disabled or not self._consents.may_run(held.server):
             state = ServerState.OFF if server.disabled else ServerState.ASKING
             return ServerStatus(server=server, state=state, lasting=lasting)
-        allowed = self._allowed(held)
+        allowed = self._consents.allowed(server, held.offered)
         changed = [offer for offer in held.offered if offer not in allowed]
         return ServerStatus(
             server=server,
@@ -260,7 +203,9 @@ class McpServers:
             tools=tuple(tool_key(server.name, offer["name"]) for offer in allowed),
             changed=tuple(tool_key(server.name, offer["name"]) for offer in changed),
             unasked=tuple(
-                tool_key(server.name, offer["name"]) for offer in allowed if not self._asks(server, offer)
+                tool_key(server.name, offer["name"])
+                for offer in allowed
+                if not self._consents.asks(server, offer)
             ),
             lasting=lasting,
             logged_in=self._entries.is_logged_in(server.name),
@@ -271,7 +216,7 @@ class McpServers:
     async def _connect(self, held: _Held, ask: Ask | None = None) -> None:
         async with held.connecting:
             current = self._held.get(held.server.name) is held
-            if held.state == ServerState.CONNECTED or not current or not self._may_run(held):
+            if held.state == ServerState.CONNECTED or not current or not self._consents.may_run(held.server):
                 return
             now = asyncio.get_running_loop().time()
             if len(held.starts) == _STARTS and now - held.starts[0] < _WINDOW_SECONDS:
@@ -303,16 +248,16 @@ class McpServers:
                     if held.server.name not in self._held:
                         await self._disconnect(held.server.name)
                     return
-                if not self._may_run(held):
+                if not self._consents.may_run(held.server):
                     await self._disconnect(held.server.name)
                     self._change(held, ServerState.OFF)
                     return
                 held.offered = tuple(self._cleaned(answer["tools"]))
-                if f"{held.server.fingerprint}/" not in self._documents.consents():
+                if not self._consents.knows_tools(held.server):
                     # The user allowed the server before its tools were known, so these are the tools allowed. If
                     # that cannot be saved, the user is asked.
                     with contextlib.suppress(StorageError):
-                        await self._allow(held, self._seen(held))
+                        await self._consents.allow(held.server, held.offered)
                 self._change(held, ServerState.CONNECTED)
 
     async def _keep_login(self, server: str, text: str) -> None:
@@ -331,13 +276,10 @@ class McpServers:
             parameters=offer["schema"],
             run=self._runner(held, offer),
             group=server.name,
-            asks=self._asks(server, offer),
-            consent=_consent(server, offer),
+            asks=self._consents.asks(server, offer),
+            consent=consent_of(server, offer),
             reads=offer["reads"],
         )
-
-    def _asks(self, server: McpServer, offer: Mapping[str, Any]) -> bool:
-        return _consent(server, offer) + _ALWAYS not in self._documents.consents()
 
     def _runner(
         self, held: _Held, offer: Mapping[str, Any]
@@ -365,23 +307,29 @@ class McpServers:
             }
             answer = await self._host.request(line, ask)
             # In a thread: a result may be long, and the event loop is the window's.
-            content, resources = await asyncio.to_thread(
-                lambda: (self._host.clean(answer["text"]), tuple(self._cleaned(answer["resources"])))
-            )
-            return ToolResult(
-                content=content,
-                ok=answer["ok"],
-                # A page ends the turn, because the user acts next.
-                control=Control.WAIT if resources else Control.CONTINUE,
-                resources=resources,
-            )
+            return await asyncio.to_thread(self._result, answer)
 
         return run
+
+    def _result(self, answer: Mapping[str, Any]) -> ToolResult:
+        resources = tuple(self._cleaned(answer["resources"]))
+        return ToolResult(
+            content=self._host.clean(answer["text"]),
+            ok=answer["ok"],
+            # A page ends the turn, because the user acts next.
+            control=Control.WAIT if any(map(is_page, resources)) else Control.CONTINUE,
+            resources=resources,
+            attachments=tuple(self._attachment(one) for one in answer["files"]),
+        )
+
+    def _attachment(self, file: Mapping[str, str]) -> Attachment:
+        name, text = clean_text(self._host.clean(file["name"])), clean_text(self._host.clean(file["text"]))
+        return Attachment(name=name, media_type=file["media_type"], text=text, data=file["data"])
 
     async def _make_sure(self, held: _Held, offer: Mapping[str, Any]) -> None:
         """Connect the server and check that the tool is the one the user allowed. Raises ToolError."""
         name = held.server.name
-        if self._refreshed().get(name) is not held or not self._may_run(held):
+        if self._refreshed().get(name) is not held or not self._consents.may_run(held.server):
             raise ToolError(f"The MCP server {name!r} was changed or is not allowed to run. Ask the user.")
         await self._connect(held)
         if held.state != ServerState.CONNECTED:
@@ -391,7 +339,7 @@ class McpServers:
                 else ""
             )
             raise ToolError(f"The MCP server {name!r} is down: {often}{held.detail}")
-        if offer["hash"] not in {one["hash"] for one in self._allowed(held)}:
+        if offer["hash"] not in {one["hash"] for one in self._consents.allowed(held.server, held.offered)}:
             raise ToolError(
                 f"The MCP server {name!r} changed the tool {offer['name']!r} after the user allowed it. "
                 "It cannot be used until the user allows it again."
@@ -442,7 +390,3 @@ def _form_field(given: Mapping[str, Any]) -> FormField:
         name: tuple(value) if isinstance(value, list) else value for name, value in given.items()
     }
     return FormField(**values)
-
-
-def _consent(server: McpServer, offer: Mapping[str, Any]) -> str:
-    return f"{server.fingerprint}/{offer['hash']}"

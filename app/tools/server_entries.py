@@ -1,5 +1,7 @@
-"""The entries of MCP servers as the tool host needs them: with their secrets, and the tokens of their logins, in place."""
+"""The entries of MCP servers as the tool host needs them: with their secrets, and the tokens of their logins, in place; the keys of their tools."""
 
+import re
+from hashlib import sha256
 from typing import Any
 
 from app.core.server_secrets import (
@@ -15,6 +17,28 @@ from app.core.server_secrets import (
 from app.core.store import Secrets
 from app.core.tool import McpServer, ServerProblem
 from app.tools.tool_host_client import HostError
+
+_LONGEST = 64
+_FOREIGN = re.compile(r"[^a-zA-Z0-9_-]")
+
+
+def tool_key(server: str, tool: str) -> str:
+    """Return `<server>__<tool>` as providers accept it (^[a-zA-Z0-9_-]{1,64}$).
+
+    If the names must be changed for that, a part of their hash keeps two keys apart.
+    """
+    key = f"{_FOREIGN.sub('_', server)}__{_FOREIGN.sub('_', tool)}"
+    if key == f"{server}__{tool}" and len(key) <= _LONGEST and key.count("__") == 1:
+        return key
+    mark = sha256(f"{server}\0{tool}".encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"{key[: _LONGEST - 9]}_{mark}"
+
+
+def file_name(server: str) -> str:
+    """Return a file name for a server that every file system accepts."""
+    name = _FOREIGN.sub("_", server)[:40]
+    mark = sha256(server.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return name if name == server else f"{name}-{mark}"
 
 
 class ServerEntries:

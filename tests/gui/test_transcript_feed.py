@@ -13,7 +13,7 @@ from app.core.events import CallsStreamed, ToolFinished, ToolStarted, TurnFinish
 from app.core.message import Attachment, Message, MessageState, Prompt
 from app.core.session import Status
 from app.gui.display.theme import LIGHT
-from app.gui.transcript.call_rows import CardRow, GroupRow
+from app.gui.transcript.call_rows import CardRow
 from app.gui.transcript.row_style import WIDE
 from app.gui.transcript.row_words import thought_of
 from app.gui.transcript.transcript_view import TranscriptView
@@ -219,9 +219,7 @@ def test_a_folded_sub_agent_beats_only_while_it_runs(view: TranscriptView, qtbot
     assert not view.feed._beat.isActive()
     view.feed.fold("tb", True)
     assert view.feed._beat.isActive()
-    head = row(view, "group tb")
-    assert isinstance(head, GroupRow)
-    assert head.context.doing == "writing"
+    assert row(view, "group tb").context.doing == "writing"
     view.feed.message_finished(spoke("b1", "tb", "", [call("d0")], author=BROWSER, under=UNDER))
     view.feed.message_started(
         gave("s0", "tb", "d0", "", state=MessageState.STREAMING, author=BROWSER, under=UNDER)

@@ -90,7 +90,7 @@ async def test_a_page_stops_the_loop_and_goes_with_the_result(data_dir: Path) ->
         await one.connect(proper())
         result = await one.tool("proper", "page").run({}, Context())
         assert result.control == Control.WAIT
-        assert result.content == "A form\n[image, 3 bytes, not shown]"
+        assert result.content == "A form\n[image-1.png, image/png, 3 bytes: broken, not shown]"
         [page] = result.resources
         assert page["type"] == "resource"
         assert page["resource"] == {"uri": "ui://form/1", "mimeType": "text/html", "text": "<p>Hello</p>"}

@@ -108,15 +108,24 @@ def test_parts_become_text_and_pages_resources() -> None:
     )
     assert result == {
         "ok": True,
-        "text": "one\n[image, 3 bytes, not shown]\n[audio, 6 bytes, not shown]\ntwo\n"
-        "[file:///b, 3 bytes, not shown]\n[c](file:///c)",
-        "resources": [{"type": "resource", "resource": page}],
+        "text": "one\n[image-1.png, image/png, 3 bytes: broken, not shown]\n"
+        "[audio-1.wav, audio/wav, 6 bytes: shown to the user]\ntwo\n"
+        "[b, application/octet-stream, 3 bytes: shown to the user]\n[c](file:///c)",
+        "resources": [
+            {"type": "resource", "resource": page},
+            {"type": "resource_link", "uri": "file:///c", "mimeType": "", "name": "c", "description": ""},
+        ],
+        "files": [
+            {"name": "audio-1.wav", "media_type": "audio/wav", "text": "", "data": "AAAAAAAA"},
+            {"name": "a", "media_type": "text/plain", "text": "two", "data": ""},
+            {"name": "b", "media_type": "application/octet-stream", "text": "", "data": "AAAA"},
+        ],
     }
 
 
 def test_structured_content_stands_in_for_a_text_that_is_not_there() -> None:
     result = plain_result({"content": [], "structuredContent": {"n": "ü"}, "isError": True})
-    assert result == {"ok": False, "text": '{"n": "ü"}', "resources": []}
+    assert result == {"ok": False, "text": '{"n": "ü"}', "resources": [], "files": []}
 
 
 @pytest.mark.parametrize(

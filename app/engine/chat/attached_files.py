@@ -5,8 +5,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from app.core.files import LONG_TEXT, PDF, first_pages, numbered, page_count, pages_of, with_page_numbers
-from app.core.message import Attachment, Message
+from app.core.message import Attachment, Message, Role
 from app.core.model_facts import ModelFacts
+from app.core.pictures import can_be_sent
 from app.core.tool import READ_FILE_PART
 from app.core.usage import amount_text
 from app.engine.chat.merging import Item, parts_of
@@ -42,6 +43,21 @@ def user_content(
     if not (files or pictures):
         return text
     return [*files, {"type": "text", "text": text}, *pictures]
+
+
+def returned_pictures(results: Sequence[Message], words: Mapping[str, str], model: AgentModel) -> list[Item]:
+    """Return what a model is sent of the pictures that its tools returned: nothing, or one item as the user's.
+
+    Most providers take only text as a tool's result, and all take pictures from the user.
+    """
+    taken = [one for result in results for one in result.attachments if can_be_sent(one.media_type, one.data)]
+    if not taken or not model.images:
+        return []
+    names = ", ".join(" ".join(one.name.split()) for one in taken)
+    said = {"type": "text", "text": words["returned_pictures"].format(names=names)}
+    return [
+        {"role": Role.USER, "content": [said, *(_picture_part(one.media_type, one.data) for one in taken)]}
+    ]
 
 
 def as_taken(file: Attachment, model: AgentModel) -> Attachment:

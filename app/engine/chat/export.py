@@ -155,7 +155,7 @@ class ChatDocument:
             elif message.prompt is not None and message.role in (Role.TOOL, Role.SYSTEM):
                 yield _Part(depth, *self._question(message, message.prompt))
             elif message.role == Role.TOOL:
-                yield _Part(depth, *self._result(message))
+                yield _Part(depth, *self._result(message), message.attachments)
             elif (message.answers or "") not in self._approvals and _says_something(message):
                 heading = self._lines["user"] if message.by_user else message.author.name
                 below = marks(message, self._lines)

@@ -23,7 +23,7 @@ from app.core.message import (
 from app.core.provider import ModelRequest
 from app.core.session import AgentMode, AnswerChoice
 from app.core.tool import FILES, is_object
-from app.engine.chat.attached_files import files_text, is_long, user_content
+from app.engine.chat.attached_files import files_text, is_long, returned_pictures, user_content
 from app.engine.chat.branches import back_from
 from app.engine.chat.merging import Item, merged, parts_of
 from app.engine.group.director import ORCHESTRATOR, instruction_of
@@ -354,6 +354,10 @@ def turn_items(
         for call in message.tool_calls:
             content = _result_text(results.get(call.id), words, short=call.id in pruned)
             items.append({"role": Role.TOOL, "tool_call_id": call.id, "content": content})
+        returned = [
+            results[call.id] for call in message.tool_calls if call.id in results and call.id not in pruned
+        ]
+        items += returned_pictures(returned, words, turn.agent_model)
         for call in message.tool_calls:
             items += [_user_item(answer, words, turn) for answer in answers.get(call.id, ())]
         if message.id == until:

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from app.core.message import Message, MessageState, Role, SummaryNote, ToolCall
-from app.engine.history.token_count import tokens_of
+from app.core.pictures import can_be_sent
+from app.engine.history.token_count import PICTURE_TOKENS, tokens_of
 
 # The newest calls whose results stay whole, and what is left of the others, in characters.
 KEPT_CALLS = 10
@@ -54,6 +55,8 @@ def results_to_prune(
     old -= pruned_calls(messages, summaries)
     results = [one for one in messages if one.role == Role.TOOL and one.ended and one.tool_call_id in old]
     tokens = sum(tokens_of(one.content, model) for one in results if len(one.content) > _LEAST)
+    seen = [one for result in results for one in result.attachments if can_be_sent(one.media_type, one.data)]
+    tokens += PICTURE_TOKENS * len(seen)
     return (results, tokens) if tokens >= _LEAST_REPLACED * limit else ([], 0)
 
 

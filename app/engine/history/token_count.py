@@ -17,7 +17,7 @@ _NEW_CLAUDE = 1.3
 
 # What a message has beside its words, and what a picture takes, and a page of a PDF file with its text.
 _FRAME = 4
-_PICTURE = 1_000
+PICTURE_TOKENS = 1_000
 _PAGE = 2_000
 
 # A report outside of these has another meaning, such as the tokens without those that were cached.
@@ -90,7 +90,7 @@ def content_tokens(content: object, model: str) -> int:
         if isinstance(text, str):
             return tokens_of(text, model)
         pages = content.get("pages")
-        return _PAGE * pages if isinstance(pages, int) else _PICTURE
+        return _PAGE * pages if isinstance(pages, int) else PICTURE_TOKENS
     return tokens_of(content, model) if isinstance(content, str) else 0
 
 

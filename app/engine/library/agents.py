@@ -231,7 +231,10 @@ class AgentDirectory:
         return {
             tool.key: tool
             for tool in found
-            if mode in tool.modes and (tool.group in given or tool.group not in GIVEN) and tool.key not in off
+            if mode in tool.modes
+            # A server may have the name of such a set.
+            and (tool.consent or tool.group in given or tool.group not in GIVEN)
+            and tool.key not in off
         }
 
     def covered_by(self, prompt: Prompt, answer: Consent) -> tuple[str, ...]:

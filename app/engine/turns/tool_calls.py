@@ -18,7 +18,7 @@ from app.core.message import Consent, Message, MessageState, Prompt, PromptReaso
 from app.core.reasons import Reason
 from app.core.session import Plan, Status
 from app.core.text import clean_text
-from app.core.tool import Control, Tool, ToolError, ToolResult, read_arguments
+from app.core.tool import Control, Tool, ToolError, ToolResult, is_page, read_arguments
 from app.engine.availability.slots import NotFree
 from app.engine.chat.branches import unanswered
 from app.engine.chat.request import AgentTurn, file_tools, in_mode
@@ -275,13 +275,14 @@ class ToolCalls:
         if len(content) > MAX_RESULT:
             content = content[:MAX_RESULT] + f"\n… (cut; it had {len(content)} characters)"
         prompt, control = result.prompt, result.control
-        if prompt is None and any(_is_ui(resource) for resource in result.resources):
+        if prompt is None and any(map(is_page, result.resources)):
             prompt, control = self._page_prompt(turn, call, content), Control.WAIT
         message = replace(
             self._started(turn, call),
             content=content,
             state=MessageState.DONE if result.ok else MessageState.FAILED,
             resources=result.resources,
+            attachments=result.attachments,
             prompt=prompt,
             control="" if control == Control.CONTINUE else control,
         )
@@ -424,8 +425,3 @@ class ToolCalls:
             name=call.name,
             arguments=call.arguments,
         )
-
-
-def _is_ui(resource: Mapping[str, object]) -> bool:
-    inner = resource.get("resource")
-    return isinstance(inner, Mapping) and str(inner.get("uri", "")).startswith("ui://")

@@ -3,7 +3,7 @@
 import asyncio
 import base64
 from collections.abc import Coroutine, Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
@@ -15,9 +15,10 @@ from app.gui.controllers.controller import Controller
 from app.gui.dialogs.ask_dialogs import RenameDialog
 from app.gui.dialogs.link_dialog import LinkDialog, may_open
 from app.gui.display.i18n import Language
+from app.gui.files.attachments import is_image
 from app.gui.files.shared_files import ask_where, save_whole
 from app.gui.navigation.session_list import PDF
-from app.gui.transcript.pictures import SAVE_PICTURE
+from app.gui.transcript.pictures import SAVE_FILE, SAVE_PICTURE
 from app.gui.widgets.picture_viewer import PictureSize, PictureViewer
 from app.gui.widgets.toast import Toast, Toasts
 
@@ -93,8 +94,8 @@ class SessionController(Controller):
         )
 
     def on_picture(self, action: str, pictures: Sequence[PictureSize], place: int) -> None:
-        """Show a picture of a message large, or save it."""
-        if action == SAVE_PICTURE:
+        """Show a picture of a message large, or save it or another file."""
+        if action in (SAVE_PICTURE, SAVE_FILE):
             self._ask_to_save(pictures[place][0])
             return
         over = QApplication.activeWindow() or self._window
@@ -102,26 +103,32 @@ class SessionController(Controller):
         viewer.save_requested.connect(self._ask_to_save)
         viewer.open()
 
-    def _ask_to_save(self, picture: Attachment) -> None:
-        """Ask for a file name, then save a picture."""
-        name, _, suffix = picture.name.rpartition(".")
+    def _ask_to_save(self, file: Attachment) -> None:
+        """Ask for a file name, then save a picture or another file of a message."""
+        name = PurePath(file.name)
         ask_where(
             QApplication.activeWindow() or self._window,
-            self._language("transcript.save_picture"),
-            name,
-            lambda path: self._tasks.start("save picture", self._save_picture(picture, path)),
-            suffix,
+            self._language("transcript.save_picture" if is_image(file) else "transcript.save_file"),
+            name.stem,
+            lambda path: self._tasks.start("save file", self._save_file(file, path)),
+            name.suffix[1:],
         )
 
-    async def _save_picture(self, picture: Attachment, path: Path) -> None:
+    async def _save_file(self, file: Attachment, path: Path) -> None:
         words = self._language
         try:
-            await asyncio.to_thread(lambda: save_whole(path, base64.b64decode(picture.data)))
+            await asyncio.to_thread(
+                lambda: save_whole(path, base64.b64decode(file.data) if file.data else file.text.encode())
+            )
         except OSError as error:
             detail = error.strerror or str(error)
             self._toasts.show_toast(words("export.failed", name=path.name, detail=detail))
         else:
-            self._offer_open(path)
+            if is_image(file):
+                self._offer_open(path)
+            else:
+                # What a server sent may be a program.
+                self._toasts.show_toast(words("export.done", name=path.name))
 
     async def _delete(self, summary: SessionSummary) -> None:
         await self._engine.delete(summary.id)

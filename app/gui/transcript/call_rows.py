@@ -1,4 +1,4 @@
-"""The rows of tool calls: a card for each call, and the head over the turn of a sub-agent that a call started.
+"""The rows of tool calls: a card for each call, with the pictures and files that it returned.
 
 What a tool was given and returned is plain text, never Markdown and never a link.
 """
@@ -11,11 +11,11 @@ from time import monotonic
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
-from app.core.message import Consent, Message, ToolCall
+from app.core.message import Attachment, Consent, Message, ToolCall
 from app.core.text import clock_text, visible
 from app.gui.display.amounts import size_text
 from app.gui.markdown.blocks import CODE, Block, code_chunks
-from app.gui.transcript.message_parts import paint_chevron
+from app.gui.transcript.message_parts import Chips, paint_chevron, size_of
 from app.gui.transcript.painted_row import (
     ARGUMENTS,
     COPY_CODE,
@@ -26,23 +26,15 @@ from app.gui.transcript.painted_row import (
     RowContext,
     SearchHit,
 )
+from app.gui.transcript.pictures import SAVE_FILE, PictureStrip, Shown, pixels_of
 from app.gui.transcript.row_style import MAX_CARD, RowStyle
 from app.gui.transcript.row_words import SHOWN, icon_of, title
 from app.gui.transcript.segments import Range
-from app.gui.transcript.speaker_line import (
-    CHIP,
-    META,
-    HeaderChip,
-    Piece,
-    RowSpeaker,
-    paint_avatar,
-    paint_header,
-    place_header,
-)
 
 CARD_HEIGHT = 32
 FOLD = "fold"
 SHOW_ALL = "show_all"
+OPEN_LINK = "open_link"
 
 
 class CallState(StrEnum):
@@ -71,7 +63,8 @@ class CardContext(RowContext):
     """What a card shows: the call, its state and its result.
 
     `depth` is that of the sub-agent it starts, else 0; `permission` the user's answer if the call needed one,
-    `elapsed_s` for how long it has been running, None if it does not run. `names` are those of the assistants by id.
+    `elapsed_s` for how long it has been running, None if it does not run. `names` are those of the assistants by id, `files`
+    the pictures and files of the result, `links` the names and addresses of what it refers to.
     """
 
     call: ToolCall
@@ -82,8 +75,17 @@ class CardContext(RowContext):
     permission: str = ""
     elapsed_s: int | None = None
     names: Mapping[str, str] = field(default_factory=dict)
+    result_id: str = ""
+    files: tuple[Attachment, ...] = ()
+    links: tuple[tuple[str, str], ...] = ()
     unfolded: bool = False
     whole: bool = False
+
+
+def links_of(result: Message) -> tuple[tuple[str, str], ...]:
+    """Return the name and the address of each link of a tool's result."""
+    links = [one for one in result.resources if one.get("type") == "resource_link"]
+    return tuple((str(one.get("name", "")), str(one.get("uri", ""))) for one in links)
 
 
 class CardRow(ContextRow[CardContext]):
@@ -97,6 +99,8 @@ class CardRow(ContextRow[CardContext]):
         self._line = QRect()
         self._turning = QRect()
         self._parts: dict[str, tuple[int, int]] = {}
+        self._chips: Chips | None = None
+        self._pictures: PictureStrip | None = None
         self._fill()
         self.lay_out()
 
@@ -145,8 +149,48 @@ class CardRow(ContextRow[CardContext]):
             high = self.style.tall(WORDS)
             self._links.append(Link(SHOW_ALL, words, QRect(left + 12, bottom - 6, wide, high)))
             bottom += high
+        bottom = self._place_files(left + 12, bottom, self._line.width() - 24)
         self._box = QRect(left, self.top, right - left, bottom - self.top)
         self.height = bottom + self.below
+
+    def _place_files(self, left: int, top: int, width: int) -> int:
+        """Lay out the pictures, and a chip for each other file and link; return the lower edge in pixels."""
+        context, texts = self.context, self.style.texts
+        shown: list[Shown] = []
+        chips: list[tuple[str, str, str]] = []
+        actions: list[str] = []
+        for place, one in enumerate(context.files):
+            size = pixels_of(one)
+            if size is not None:
+                shown.append((place, one, size))
+                continue
+            said = texts("transcript.file_chip", size=size_text(texts, size_of(one)))
+            chips.append((visible(one.name), said, ""))
+            actions.append(f"{SAVE_FILE}/{place}")
+        for place, (name, _) in enumerate(context.links):
+            chips.append((visible(name), texts("transcript.link_chip"), ""))
+            actions.append(f"{OPEN_LINK}/{place}")
+        self._chips = Chips(self.style, chips) if chips else None
+        self._pictures = PictureStrip(self.style, self.row_id, shown) if shown else None
+        bottom = top
+        if self._pictures is not None:
+            bottom = self._pictures.place(left, bottom + 2, width) + 10
+            self._links += self._pictures.links
+        if self._chips is not None:
+            bottom = self._chips.place(left, bottom + 2, width) + 10
+            self._links += [
+                Link(action, "", rect) for action, rect in zip(actions, self._chips.rects, strict=True)
+            ]
+        return bottom
+
+    @property
+    def source_id(self) -> str:
+        """The message with the result: its pictures and files are what the card's actions name."""
+        return self.context.result_id or self.message.id
+
+    def link(self, action: str) -> tuple[str, str]:
+        """Return the name and the address that an action opens."""
+        return self.context.links[int(action.partition("/")[2])]
 
     @property
     def settled(self) -> bool:
@@ -196,6 +240,10 @@ class CardRow(ContextRow[CardContext]):
         shown = painter.fontMetrics().elidedText(self.title(), Qt.TextElideMode.ElideRight, room.width())
         painter.drawText(room, int(Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine), shown)
         self.text.paint(painter, clip, ranges)
+        if self._pictures is not None:
+            self._pictures.paint(painter, clip)
+        if self._chips is not None:
+            self._chips.paint(painter)
 
     def _paint_state(self, painter: QPainter, line: QRect) -> int:
         """Paint marks and words at the right end of the line; return their left edge."""
@@ -266,7 +314,10 @@ class CardRow(ContextRow[CardContext]):
 
     def tip_at(self, point: QPoint) -> str:
         """Return the whole line under a point of the row, with the name of the tool."""
-        return f"{self.title()}\n{visible(self.context.call.name)}" if self._line.contains(point) else ""
+        if self._line.contains(point):
+            return f"{self.title()}\n{visible(self.context.call.name)}"
+        action = self.action_at(point)
+        return visible(self.link(action)[1]) if action.startswith(OPEN_LINK) else ""
 
     def action_at(self, point: QPoint) -> str:
         """Return the action at a point of the row, or nothing."""
@@ -280,125 +331,6 @@ class CardRow(ContextRow[CardContext]):
         if self.context.depth:
             said += ", " + texts("transcript.card.depth", count=self.context.depth)
         said += ", " + texts("transcript.expanded" if self.context.unfolded else "transcript.collapsed")
+        returned = ", ".join(one.words for one in (self._pictures, self._chips) if one is not None)
+        said += f", [{returned}]" if returned else ""
         return f"{said}: {self.text.plain_text}" if self.context.unfolded else said
-
-
-STOP_TURN = "stop_turn"
-HEAD_HEIGHT = 26
-HEAD_AVATAR = 22
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupContext(RowContext):
-    """What the head of a turn shows; `doing` is the current action of a folded sub-agent that runs.
-
-    `of_step` means that the turn is a step of a workflow, not a sub-agent's.
-    """
-
-    speaker: RowSpeaker
-    of_step: bool = False
-    path: str = ""
-    steps: int = 0
-    tokens: str = ""
-    folded: bool = False
-    runs: bool = False
-    waiting: bool = False
-    failed: str = ""
-    guided: bool = False
-    doing: str = ""
-    elapsed_s: int = 0
-
-
-class GroupRow(ContextRow[GroupContext]):
-    """The head over a sub-agent's turn: who, on whose behalf, its cost, what it does now, and Stop."""
-
-    def __init__(
-        self, row_id: str, message: Message, style: RowStyle, context: GroupContext, width: int
-    ) -> None:
-        super().__init__(row_id, message, style, context, width)
-        self._pieces: list[Piece] = []
-        self.lay_out()
-
-    @property
-    def settled(self) -> bool:
-        """Whether the head is painted the same until the context changes."""
-        return not self.context.runs
-
-    @property
-    def turn_id(self) -> str:
-        """The sub-agent's turn."""
-        return self.message.turn_id
-
-    def summary(self) -> str:
-        """Return the text at the right: what a folded sub-agent does and since when, else steps and tokens."""
-        context, texts = self.context, self.style.texts
-        parts: list[str] = []
-        if context.runs and context.folded:
-            parts = [context.doing] if context.doing else []
-            minutes, seconds = divmod(context.elapsed_s, 60)
-            key = "transcript.group.minutes" if minutes else "transcript.group.elapsed"
-            parts.append(texts(key, minutes=minutes, seconds=seconds))
-        else:
-            parts.append(texts("transcript.group.steps", count=context.steps))
-        if context.tokens:
-            parts.append(texts("transcript.group.tokens", tokens=context.tokens))
-        return " · ".join(parts)
-
-    def _place(self) -> None:
-        style, context, top = self.style, self.context, self.top
-        left, right = self.left + style.text_left - 33, self.right
-        high = style.tall(HEAD_HEIGHT)
-        line = QRect(left, top, right - left, high)
-        self._line_top = top
-        self._links = [Link(FOLD, "", line)]
-        x = right - 22
-        if context.runs or context.waiting:
-            words = style.texts("transcript.group.stop")
-            wide = style.chip_metrics.horizontalAdvance(words) + 2
-            self._links.insert(0, Link(STOP_TURN, words, QRect(x - wide, top, wide, high)))
-            x -= wide + 12
-        summary = self.summary()
-        metrics = style.meta_metrics
-        name_left = self.text_left
-        room = max(0, (x - name_left) * 3 // 5)
-        shown = metrics.elidedText(summary, Qt.TextElideMode.ElideRight, room)
-        wide = metrics.horizontalAdvance(shown) + 2
-        kind = "transcript.group.step" if context.of_step else "transcript.group.sub_agent"
-        chips = [HeaderChip(style.texts(kind))]
-        if context.guided:
-            chips.append(HeaderChip(style.texts("why.guided")))
-        if context.waiting:
-            chips.append(HeaderChip(style.texts("transcript.waiting_for_you"), "warn"))
-        if context.failed:
-            chips.append(HeaderChip(style.texts(context.failed), "error"))
-        self._pieces = place_header(
-            style, context.speaker, chips, context.path, name_left, top + 2, x - wide - 12
-        )
-        if shown:
-            tip = summary if shown != summary else ""
-            self._pieces.append(Piece(META, QRect(x - wide, top + 2, wide, style.header), shown, tip=tip))
-        self.height = top + high + 2 + self.below
-
-    def _paint(self, painter: QPainter, clip: QRect, ranges: Sequence[Range]) -> None:
-        avatar = QRect(self.text_left - 33, self.top + 2, HEAD_AVATAR, HEAD_AVATAR)
-        paint_avatar(painter, self.style, self.context.speaker, avatar)
-        paint_header(painter, self.style, self._pieces, 0)
-        at = QPointF(self.right - 8, self.top + self.style.tall(HEAD_HEIGHT) / 2 + 0.5)
-        paint_chevron(painter, at, not self.context.folded, self.style.tokens.text_2)
-
-    @property
-    def unfolded(self) -> bool:
-        """Whether the sub-agent's messages are shown."""
-        return not self.context.folded
-
-    def tip_at(self, point: QPoint) -> str:
-        """Return the full text of what is elided at a point of the row."""
-        return next((piece.tip for piece in self._pieces if piece.tip and piece.rect.contains(point)), "")
-
-    def describe(self) -> str:
-        """Return name, depth, path and fold state for a screen reader."""
-        context, texts = self.context, self.style.texts
-        chips = [piece.text for piece in self._pieces if piece.kind == CHIP]
-        said = [texts("transcript.card.depth", count=self.depth), context.path, self.summary()]
-        said.append(texts("transcript.collapsed" if context.folded else "transcript.expanded"))
-        return f"{context.speaker.name} ({', '.join(chips)}): {', '.join(filter(None, said))}"

@@ -10,8 +10,9 @@ from PySide6.QtWidgets import QAbstractScrollArea
 from app.core.events import CallsStreamed, ToolFinished, ToolStarted, TurnFinished
 from app.core.message import Author, Message, MessageState, Role
 from app.core.session import Session
-from app.gui.transcript.call_rows import CardRow, GroupRow
+from app.gui.transcript.call_rows import CardRow
 from app.gui.transcript.canvas import Canvas, single_shot
+from app.gui.transcript.group_rows import GroupRow
 from app.gui.transcript.message_row import MessageRow
 from app.gui.transcript.pending_messages import SLICE, PendingMessages, PendingMessagesTimer
 from app.gui.transcript.question_row import QuestionRow, QuestionWidgets

@@ -155,6 +155,11 @@ class Chips:
             painter.drawText(inner, middle | int(Qt.AlignmentFlag.AlignRight), size)
 
     @property
+    def rects(self) -> list[QRect]:
+        """Where each chip is."""
+        return [rect for rect, *_ in self._chips]
+
+    @property
     def words(self) -> str:
         """Name of each and what is said of it, for a screen reader."""
         return ", ".join(f"{name} {size}" for name, size, _ in self._words)

@@ -221,6 +221,11 @@ class ContextRow(ABC, Generic[ContextT]):
     # Actions
 
     @property
+    def source_id(self) -> str:
+        """The message whose parts the actions of the row name."""
+        return self.message.id
+
+    @property
     def action_rects(self) -> list[tuple[str, QRect]]:
         """The actions of the row and their rectangles."""
         return [(link.action, link.rect) for link in self._links if link.action]

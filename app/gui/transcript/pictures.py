@@ -1,8 +1,5 @@
 """Pictures in messages: where they are in a row, their thumbnails, and showing, copying and saving them."""
 
-import base64
-import binascii
-import struct
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 
@@ -10,7 +7,7 @@ from PySide6.QtCore import QObject, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QGuiApplication, QImage, QPainter, QPainterPath
 
 from app.core.message import Attachment, Message
-from app.core.pictures import MOST_PIXELS, size_of
+from app.core.pictures import MOST_PIXELS, size_in
 from app.gui.transcript.painted_row import Link
 from app.gui.transcript.row_style import RowStyle
 from app.gui.widgets.picture_viewer import PictureDecoder
@@ -18,11 +15,10 @@ from app.gui.widgets.picture_viewer import PictureDecoder
 SAVE_PICTURE = "save_picture"
 COPY_PICTURE = "copy_picture"
 VIEW_PICTURE = "view_picture"
+SAVE_FILE = "save_file"
 LONGEST_SIDE = 320
 TILE = 180
 GAP = 8
-# Enough of a picture without metadata to know its size.
-_HEAD = 8_192
 _MOST_KEPT = 24
 _RADIUS = 8
 
@@ -44,11 +40,8 @@ def pixels_of(attachment: Attachment) -> QSize | None:
     """Return the size of a picture in pixels, from its first bytes; None for what cannot be shown."""
     if not attachment.data or not attachment.media_type.startswith("image/"):
         return None
-    try:
-        width, height = size_of(base64.b64decode(attachment.data[:_HEAD]))
-    except (binascii.Error, ValueError, IndexError, struct.error):
-        return None
-    return QSize(width, height) if width * height <= MOST_PIXELS else None
+    size = size_in(attachment.data)
+    return QSize(*size) if size is not None and size[0] * size[1] <= MOST_PIXELS else None
 
 
 class PictureStrip:
@@ -115,7 +108,7 @@ class Pictures(QObject):
     """Keeps the thumbnails to be painted, and does what is asked of a picture.
 
     Signals: ready(row id) when a thumbnail can be painted, copied() when a picture is on the clipboard,
-    requested(action, pictures, place) to save a picture or to show it large.
+    requested(action, pictures, place) to save a picture or another file, or to show a picture large.
     """
 
     ready = Signal(str)
@@ -142,8 +135,12 @@ class Pictures(QObject):
         return None
 
     def act(self, message_id: str, action: str) -> bool:
-        """Show, save or copy the picture that an action names; return False for any other action."""
+        """Show, save or copy the picture, or save the file, that an action names; return False for any other action."""
         name, _, place = action.partition("/")
+        if name == SAVE_FILE:
+            file = self._message_of(message_id).attachments[int(place)]
+            self.requested.emit(SAVE_FILE, [(file, QSize())], 0)
+            return True
         if name not in (VIEW_PICTURE, SAVE_PICTURE, COPY_PICTURE):
             return False
         shown = shown_pictures(self._message_of(message_id))

@@ -13,7 +13,8 @@ from app.engine.workflow.director import WORKFLOW
 from app.engine.workflow.step_protocol import read_by_people
 from app.gui.markdown.blocks import clean
 from app.gui.markdown.highlight import colour, lex
-from app.gui.transcript.call_rows import CallState, CardContext, CardRow, GroupContext, GroupRow
+from app.gui.transcript.call_rows import CallState, CardContext, CardRow, links_of
+from app.gui.transcript.group_rows import GroupContext, GroupRow
 from app.gui.transcript.message_row import MessageContext, MessageRow
 from app.gui.transcript.painted_row import PaintedRow, RowContext
 from app.gui.transcript.question_row import HeightOf, QuestionContext, QuestionRow
@@ -101,6 +102,9 @@ class RowMaker:
             elapsed_s=seconds_since(result.created_at) if result is not None and runs else None,
             seconds=result.seconds if result is not None else None,
             result=result.content if result is not None else "",
+            result_id=entry.result_id,
+            files=result.attachments if result is not None else (),
+            links=links_of(result) if result is not None else (),
             names=model.names,
             permission=book.permission(message.turn_id, call.id),
             depth=message.author.depth + 1 if starts else 0,

@@ -29,9 +29,10 @@ from app.core.message import Message
 from app.core.texts import Texts
 from app.gui.display.theme import Tokens
 from app.gui.transcript import accessible
-from app.gui.transcript.call_rows import FOLD, SHOW_ALL, STOP_TURN
+from app.gui.transcript.call_rows import FOLD, OPEN_LINK, SHOW_ALL, CardRow
 from app.gui.transcript.canvas import Canvas
 from app.gui.transcript.feed import Feed
+from app.gui.transcript.group_rows import STOP_TURN
 from app.gui.transcript.keyboard import Keyboard
 from app.gui.transcript.message_actions import COPY, WORDS, ActionBar, MenuItem, build_menu, items_of, offered
 from app.gui.transcript.message_row import COMPARE, EARLIER, LATER, RETRY, SETTINGS, UNFOLD
@@ -118,7 +119,7 @@ class TranscriptView(QAbstractScrollArea):
         self.pill.clicked.connect(self.jump_to_latest)
         self.action_bar.chosen.connect(self._do)
         self.search.found.connect(self.found)
-        self._pictures.ready.connect(lambda row_id: self.canvas.renew((row_id,)))
+        self._pictures.ready.connect(self._on_thumbnail)
         self._pictures.copied.connect(self.copy_done)
         self._pictures.requested.connect(self.picture_requested)
         self.typing.ticked.connect(lambda: self.viewport().update(self.feed.typing_rect()))
@@ -226,6 +227,10 @@ class TranscriptView(QAbstractScrollArea):
             self.selection.select_row(message_id)
             self.viewport().update()
 
+    def _on_thumbnail(self, row_id: str) -> None:
+        self.canvas.rows.pictures.drop(row_id)
+        self.canvas.renew((row_id,))
+
     def _on_session_shown(self) -> None:
         self.selection.clear()
         self.keyboard.target = None
@@ -269,10 +274,13 @@ class TranscriptView(QAbstractScrollArea):
             self.feed.set_open(row.row_id, open_=None, whole=action == SHOW_ALL)
         elif action == STOP_TURN:
             self.stop_turn_requested.emit(row.message.turn_id)
+        elif isinstance(row, CardRow) and action.startswith(OPEN_LINK):
+            name, url = row.link(action)
+            self.link_requested.emit(url, name)
         elif action in (EARLIER, LATER):
             self.version_requested.emit(row.message.turn_id, -1 if action == EARLIER else 1)
         else:
-            self._do(row.message.id, action)
+            self._do(row.source_id, action)
 
     def _do(self, message_id: str, action: str) -> None:
         if action == COPY:

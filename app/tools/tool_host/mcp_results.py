@@ -1,10 +1,14 @@
 """Makes the tools and results of MCP servers small and plain for the parent; works on the protocol's JSON alone."""
 
+import base64
 import json
+import mimetypes
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any, Final
+from urllib.parse import unquote
 
+from app.core.pictures import MOST_PICTURES, PICTURE_TYPES, BadPicture, PictureFault, cleaned
 from app.core.text import visible
 
 _DESCRIPTION_CHARACTERS = 4_000
@@ -15,6 +19,13 @@ _RESOURCES_CHARACTERS = 1_000_000
 _ALL_TOOLS_CHARACTERS = 400_000
 _TOOLS = 200
 _DEPTH = 12
+_LINKS = 50
+_URI_CHARACTERS = 2_000
+_LINK_CHARACTERS = 300
+_FILE_NAME = 120
+# What Python does not know, or differs between systems; of any bytes nothing is said.
+_ANY_BYTES = "application/octet-stream"
+_SUFFIXES = {"audio/wav": ".wav", "audio/ogg": ".ogg", "image/jpeg": ".jpg", "text/markdown": ".md"}
 _PARTS = ("text", "image", "audio", "resource", "resource_link")
 _ANY_OBJECT: Final[dict[str, Any]] = {"type": "object"}
 
@@ -117,22 +128,117 @@ def _without_references(value: Any, definitions: Json, inside: tuple[str, ...], 
 
 
 def plain_result(result: Json, pages: Sequence[Json] = ()) -> dict[str, Any]:
-    """Return `ok`, `text` and `resources` of a tool's result; `pages` are resources that were read separately."""
-    texts: list[str] = []
-    resources: list[dict[str, Any]] = []
+    """Return `ok`, `text`, `resources` (pages and links) and `files` (the fields of attachments) of a tool's result;
+    `pages` are resources that were read separately.
+    """
+    parts = _ResultParts()
     for part in result.get("content") or ():
-        _take_part(part, texts, resources)
+        parts.take(part)
     for page in pages:
-        _take_resource(page, texts, resources)
+        parts.take_resource(page)
     structured = result.get("structuredContent")
     # Beside a page the structured content is the page's data, or the page again.
-    if structured is not None and not resources and not _is_said(structured, texts):
-        texts.append(json.dumps(structured, ensure_ascii=False))
+    if structured is not None and not parts.pages and not _is_said(structured, parts.texts):
+        parts.texts.append(json.dumps(structured, ensure_ascii=False))
     return {
         "ok": not result.get("isError", False),
-        "text": _cut("\n".join(text for text in texts if text)),
-        "resources": resources,
+        "text": _cut("\n".join(text for text in parts.texts if text)),
+        "resources": [*parts.pages, *parts.links],
+        "files": parts.files,
     }
+
+
+def plain_file(resource: Json) -> dict[str, Any] | None:
+    """Return a resource that was read as the fields of an attachment; None for one without content or with a broken one."""
+    parts = _ResultParts()
+    parts.take_resource(resource)
+    return parts.files[0] if parts.files else None
+
+
+class _ResultParts:
+    """What the parts of a result come to: texts for the model, pages and links for the user, and files for both."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self.pages: list[dict[str, Any]] = []
+        self.links: list[dict[str, Any]] = []
+        self.files: list[dict[str, Any]] = []
+
+    def take(self, part: Json) -> None:
+        """Take a part of a result's content."""
+        kind = part.get("type")
+        if kind == "text":
+            self.texts.append(str(part.get("text", "")))
+        elif kind in ("image", "audio"):
+            self._take_data(
+                part.get("data"), str(part.get("mimeType") or ""), f"{kind}-{len(self.files) + 1}"
+            )
+        elif kind == "resource":
+            self.take_resource(part.get("resource") or {})
+        elif kind == "resource_link":
+            self._take_link(part)
+        else:
+            self.texts.append(f"[{kind}, not shown]")
+
+    def take_resource(self, resource: Json) -> None:
+        """Take an embedded resource: a page, a text or other data."""
+        uri, text = str(resource.get("uri", "")), resource.get("text")
+        if uri.startswith("ui://"):
+            taken = sum(len(json.dumps(one)) for one in self.pages)
+            if taken + len(json.dumps(resource)) > _RESOURCES_CHARACTERS:
+                body = text or resource.get("blob") or ""
+                self.texts.append(f"[a page, {len(body)} characters, not shown]")
+            else:
+                self.pages.append({"type": "resource", "resource": dict(resource)})
+            return
+        name, media_type = _name_of(uri), str(resource.get("mimeType") or "")
+        if isinstance(text, str):
+            self.texts.append(text)
+            if text.strip() and len(self.files) < MOST_PICTURES:
+                kept = {"name": name, "media_type": media_type or "text/plain", "text": text, "data": ""}
+                self.files.append(kept)
+        else:
+            self._take_data(resource.get("blob"), media_type, name)
+
+    def _take_data(self, data: Any, media_type: str, name: str) -> None:
+        """Keep data in base 64 as a file; a picture that is broken or too large is none."""
+        media_type = media_type.partition(";")[0].strip().lower() or _ANY_BYTES
+        if "." not in name and media_type != _ANY_BYTES:
+            name += _SUFFIXES.get(media_type) or mimetypes.guess_extension(media_type) or ""
+        said = f"{name}, {media_type}, {_bytes(data)} bytes"
+        try:
+            if len(self.files) >= MOST_PICTURES:
+                raise BadPicture(PictureFault.TOO_MANY)
+            content = base64.b64decode(data, validate=True)
+            if media_type in PICTURE_TYPES:
+                media_type, content = cleaned(content)
+        except (TypeError, ValueError) as error:
+            why = error.fault if isinstance(error, BadPicture) else PictureFault.BROKEN
+            self.texts.append(f"[{said}: {why.replace('_', ' ')}, not shown]")
+            return
+        self.texts.append(f"[{said}: shown to the user]")
+        kept = base64.b64encode(content).decode()
+        self.files.append({"name": name, "media_type": media_type, "text": "", "data": kept})
+
+    def _take_link(self, part: Json) -> None:
+        uri = str(part.get("uri", ""))
+        name = str(part.get("title") or part.get("name") or uri)
+        said = f": {part['description']}" if part.get("description") else ""
+        self.texts.append(f"[{name}]({uri}){said}")
+        if len(self.links) < _LINKS and len(uri) <= _URI_CHARACTERS:
+            shown = {"name": name, "description": str(part.get("description") or "")}
+            self.links.append(
+                {"type": "resource_link", "uri": uri, "mimeType": str(part.get("mimeType") or "")}
+                | {key: visible(value)[:_LINK_CHARACTERS] for key, value in shown.items()}
+            )
+
+
+def _name_of(uri: str) -> str:
+    """Return the last part of an address as the name of a file."""
+    last = unquote(uri.partition("?")[0].rstrip("/").rpartition("/")[2])
+    return (
+        "".join(" " if one in '\\/:*?"<>|' else one for one in visible(last))[:_FILE_NAME].strip() or "file"
+    )
 
 
 def _are_parts(value: Any) -> bool:
@@ -162,35 +268,6 @@ def _value(text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError):
         return text
-
-
-def _take_part(part: Json, texts: list[str], resources: list[dict[str, Any]]) -> None:
-    kind = part.get("type")
-    if kind == "text":
-        texts.append(str(part.get("text", "")))
-    elif kind in ("image", "audio"):
-        texts.append(f"[{kind}, {_bytes(part.get('data'))} bytes, not shown]")
-    elif kind == "resource":
-        _take_resource(part.get("resource") or {}, texts, resources)
-    elif kind == "resource_link":
-        texts.append(f"[{part.get('name', '')}]({part.get('uri', '')})")
-    else:
-        texts.append(f"[{kind}, not shown]")
-
-
-def _take_resource(resource: Json, texts: list[str], resources: list[dict[str, Any]]) -> None:
-    uri = str(resource.get("uri", ""))
-    body = resource.get("text") or resource.get("blob") or ""
-    if uri.startswith("ui://"):
-        taken = sum(len(json.dumps(one)) for one in resources)
-        if taken + len(json.dumps(resource)) > _RESOURCES_CHARACTERS:
-            texts.append(f"[a page, {len(body)} characters, not shown]")
-        else:
-            resources.append({"type": "resource", "resource": dict(resource)})
-    elif "text" in resource:
-        texts.append(str(resource["text"]))
-    else:
-        texts.append(f"[{visible(uri)[:300]}, {_bytes(resource.get('blob'))} bytes, not shown]")
 
 
 def _page_of(meta: Json) -> str:
