@@ -240,7 +240,7 @@ async def test_a_model_that_writes_is_ended_before_its_file_is_deleted(
     assert (refused.value.kind, "1000000.0 GB" in refused.value.detail) == (FailureKind.NO_MEMORY, True)
     allow = replace(get, action=Action.ALLOW, yes=False)
     _, out = await run(moot, replace(get, action=Action.LIST, name="", yes=False))
-    assert "needs 1000000000 MB of memory" in out.out
+    assert "needs 1000000 GB of memory" in out.out
     assert (await run(moot, allow, "n"))[0] == 4
     assert (await run(moot, allow, "y"))[0] == 0
 

@@ -86,7 +86,7 @@ USUAL: tuple[ProviderKind, ...] = (
     ProviderKind(
         kind=COMPATIBLE,
         label="OpenAI-compatible server",
-        voice="Local",
+        voice="",
         route="openai",
         base_url="",
         models=(),
@@ -111,7 +111,7 @@ USUAL: tuple[ProviderKind, ...] = (
     ProviderKind(
         kind=LOCAL,
         label="Downloaded models",
-        voice="Local",
+        voice="",
         route="openai",
         base_url="",
         models=(),

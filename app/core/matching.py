@@ -1,4 +1,7 @@
-"""Finding by what is typed, Korean too: spaces are ignored, and initial consonants and half-typed syllables match."""
+"""Finding by what is typed, Korean too: spaces are ignored, and initial consonants and half-typed syllables match.
+
+Also the order in which names are listed.
+"""
 
 import re
 import unicodedata
@@ -16,6 +19,7 @@ _FINALS = dict(
 _AT_FINAL = {place: letter for letter, place in _FINALS.items()}
 _FIRST, _LAST = 0xAC00, 0xD7A3
 _PER_INITIAL, _PER_VOWEL = 588, 28
+_NUMBERS = re.compile(r"\d+|\D")
 _NOT_LETTERS = re.compile("[^\u3131-\u318e]+")
 
 
@@ -33,6 +37,24 @@ def fits(text: str, typed: str) -> bool:
     words = fold(typed).split()
     folded = fold(text) if words else ""
     return all(word in folded or (not word.isascii() and _pattern(word).search(folded)) for word in words)
+
+
+@lru_cache(maxsize=1_024)
+def name_order(name: str, language: str) -> tuple[tuple[int, int, str], ...]:
+    """Return what names are sorted by: numbers by their value, then letters; in Korean 가나다 before Latin letters."""
+    hangul = 1 if language == "ko" else 3
+    parts: list[tuple[int, int, str]] = []
+    for one in _NUMBERS.findall(fold(name)):
+        if one.isdecimal():
+            parts.append((0, int(one), ""))
+        elif not one.isalpha():
+            parts.append((-1, 0, one))
+        elif _FIRST <= ord(one) <= _LAST or one in _INITIALS:
+            parts.append((hangul, 0, one))
+        else:
+            # Letters with accents stand with those without.
+            parts.append((2, 0, unicodedata.normalize("NFD", one)[0]))
+    return tuple(parts)
 
 
 @lru_cache(maxsize=256)

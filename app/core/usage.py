@@ -150,6 +150,20 @@ def amount_text(usd: float) -> str:
     return f"{usd:.2f}" if usd >= 0.01 or not usd else f"{max(usd, 0.0001):.4f}"
 
 
+_UNITS = ("B", "kB", "MB", "GB")
+
+
+def size_text(words: Callable[..., str], count: int) -> str:
+    """Return a number of bytes in a language: `950 B`, `12 kB`, `3.4 MB`."""
+    size = float(count)
+    unit = 0
+    while size >= 999.5 and unit < len(_UNITS) - 1:
+        size /= 1_000
+        unit += 1
+    amount = f"{size:.1f}" if unit and size < 9.95 else f"{size:.0f}"
+    return words("size", amount=amount, unit=_UNITS[unit])
+
+
 def saved_text(words: Callable[..., str], total: Total) -> str:
     """Return what the providers' caches saved in words, "" where they saved nothing."""
     return words("cost.saved", amount=amount_text(total.saved_usd)) if total.saved_usd > 0 else ""

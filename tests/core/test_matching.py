@@ -4,7 +4,7 @@ import unicodedata
 
 import pytest
 
-from app.core.matching import fits
+from app.core.matching import fits, name_order
 
 
 @pytest.mark.parametrize(
@@ -31,3 +31,28 @@ from app.core.matching import fits
 )
 def test_what_is_typed_finds(text: str, typed: str, found: bool) -> None:
     assert fits(text, typed) is found
+
+
+@pytest.mark.parametrize(
+    ("language", "ordered"),
+    [
+        (
+            "ko",
+            ["2번 조사원", "10번 조사원", "검토자", "나래", "다온 2", "다온 10", "Éva", "evan", "GPT", "Zoe"],
+        ),
+        (
+            "en",
+            ["2번 조사원", "10번 조사원", "Éva", "evan", "GPT", "Zoe", "검토자", "나래", "다온 2", "다온 10"],
+        ),
+    ],
+)
+def test_names_are_listed_as_people_expect(language: str, ordered: list[str]) -> None:
+    mixed = sorted(ordered, key=lambda one: one[::-1])
+    assert mixed != ordered
+    assert sorted(mixed, key=lambda one: name_order(one, language)) == ordered
+    # However the letters are composed.
+    decomposed = [unicodedata.normalize("NFD", one) for one in mixed]
+    assert [
+        unicodedata.normalize("NFC", one)
+        for one in sorted(decomposed, key=lambda one: name_order(one, language))
+    ] == ordered

@@ -105,7 +105,8 @@ def test_what_failed_is_wrong_and_of_the_others_nothing_is_known() -> None:
 
 
 def _status(template: ProviderStatus, name: str, *models: str) -> ProviderStatus:
-    config = replace(template.config, id=name, kind="openai-compatible", label=name.title())
+    kind = "openai" if len(models) > 1 else "openai-compatible"
+    config = replace(template.config, id=name, kind=kind, label=name.title())
     return replace(template, config=config, models=models, default_model=models[0], ready=True)
 
 
@@ -127,6 +128,9 @@ async def test_a_panel_assembles_itself_from_the_families_that_are_ready(made: B
     # From four families up one is left for the judge.
     assert [len(chosen(count)) for count in (3, 4, 5)] == [3, 3, 4]
     assert chosen(5, {"five/qwen-3": Score(10, 0.2, 0.1), "one/gpt-5": Score(9, 0, 0)})[0] == "qwen-3"
+    # A server that has but an address gives its participants the names of their models, in every language.
+    nameless = replace(statuses[0], config=replace(statuses[0].config, label=""))
+    assert [one.name for one in assembled([nameless, statuses[1]], {})] == ["gpt-5", "claude-opus"]
     alone = [_status(template, "one", "gpt-5", "gpt-4")]
     rated = {"one/gpt-4": Score(12, 0.3, 0.3)}
     assert [(one.name, one.model) for one in assembled(alone, rated)] == [

@@ -7,8 +7,8 @@ import pytest
 
 from app.core.message import Author, Message, Usage
 from app.core.session import Ballot, Debate, DebateSession, Participant, Verdict
-from app.core.usage import UsageEntry
-from app.gui.display.amounts import Spending, size_text
+from app.core.usage import UsageEntry, size_text
+from app.gui.display.amounts import Spending
 from app.gui.display.i18n import Language
 
 FOLDER = Path(__file__).parents[2] / "resources" / "i18n"

@@ -208,7 +208,7 @@ def _qt(texts: Texts) -> Finding:
 async def _from_files(paths: DataPaths, texts: Texts) -> list[Finding]:
     """Report what the files of the data directory contain, and which cannot be read."""
     try:
-        moot = await open_moot(paths.root, write=False)
+        moot = await open_moot(paths.root, write=False, language=texts.language)
     except MootError as error:
         return [Finding(check="files", ok=False, found=error_line(error, texts))]
     try:

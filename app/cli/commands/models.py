@@ -13,9 +13,8 @@ from app.core.catalog import EMBEDDED_MODEL, LOCAL
 from app.core.errors import BadInput, MootError, ProviderError
 from app.core.events import Event, ModelFetching
 from app.core.local_models import LocalModel
+from app.core.usage import size_text
 from app.engine.debate.voting_check import LEAST_STABLE, QUESTIONS
-
-_MB = 1_000_000
 
 
 async def list_models(run: CommandRun) -> int:
@@ -25,10 +24,10 @@ async def list_models(run: CommandRun) -> int:
     lines = []
     for one in found:
         parts = [one.id, run.texts(f"cli.models.{_state(one)}", percent=one.done * 100 // one.size)]
-        parts += [f"{one.size // _MB} MB", one.licence, one.path]
+        parts += [size_text(run.texts, one.size), one.licence, one.path]
         if free := models.lacks_memory(one):
-            need = one.memory // _MB
-            parts.append(run.texts("cli.models.lacks", need=need, free=free // _MB, model=one.id))
+            need, left = (size_text(run.texts, size) for size in (one.memory, free))
+            parts.append(run.texts("cli.models.lacks", need=need, free=left, model=one.id))
         if (stable := _stable(run, one)) >= 0:
             parts.append(run.texts("cli.models.votes", stable=stable, all=len(QUESTIONS)))
             if stable < LEAST_STABLE:
@@ -49,7 +48,7 @@ async def get_model(run: CommandRun) -> int:
     if model.id == EMBEDDED_MODEL and (named := os.environ.get("MOOT_MODEL")):
         raise BadInput("model_named", path=named)
     question = "cli.models.get_licensed" if model.licence else "cli.models.get"
-    details = {"licence": model.licence, "page": model.licence_page, "size": model.size // _MB}
+    details = {"licence": model.licence, "page": model.licence_page, "size": size_text(run.texts, model.size)}
     asked = run.texts(question, model=model.id, **details)
     if await models.is_metered():
         asked = f"{run.texts('cli.models.metered')} {asked}"
@@ -119,8 +118,8 @@ async def allow_model(run: CommandRun) -> int:
     model = await _model(run)
     local = run.moot.engine.local_models
     if free := local.lacks_memory(model):
-        need = model.memory // _MB
-        asked = run.texts("cli.models.allow", model=model.id, need=need, free=free // _MB)
+        need, left = (size_text(run.texts, size) for size in (model.memory, free))
+        asked = run.texts("cli.models.allow", model=model.id, need=need, free=left)
         if not await run.confirm(asked):
             return PAUSED_OR_STOPPED
     await local.load_anyway(model.id)
@@ -136,7 +135,7 @@ async def _show(run: CommandRun, told: "asyncio.Queue[ModelFetching]") -> None:
         if (tenth := done * 10 // size) > shown:
             shown = tenth
             record = {"event": "model.progress", "id": event.model, "bytes": done, "size": size}
-            words = run.texts("cli.models.progress", percent=tenth * 10, size=size // _MB)
+            words = run.texts("cli.models.progress", percent=tenth * 10, size=size_text(run.texts, size))
             await run.answer(record, f"{words}\n")
 
 

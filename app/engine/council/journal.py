@@ -24,6 +24,7 @@ JOURNAL_KIND = LibraryKind(
     store=lambda documents: documents.journal,
     changed=JournalChanged,
     shared=(),
+    by_name=False,
 )
 
 

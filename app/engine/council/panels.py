@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from app.core.catalog import EMBEDDED, LOCAL, provider_kind
+from app.core.catalog import EMBEDDED, LOCAL
 from app.core.council import Panel
 from app.core.errors import BadInput
 from app.core.events import PanelsChanged
@@ -19,6 +19,7 @@ from app.core.session import (
 )
 from app.engine.council.families import family_of
 from app.engine.council.journal import ENOUGH, Score
+from app.engine.debate.setup import voice_of
 from app.engine.library.definitions import Definitions, LibraryKind
 
 SEATS = {1: 3, 2: 2, 3: 3, 4: 3}
@@ -61,15 +62,13 @@ def assembled(statuses: Sequence[ProviderStatus], scores: Mapping[str, Score]) -
     """Return participants of as many families of models as are ready, those first whose votes came out best."""
     found: dict[str, list[tuple[float, int, Participant]]] = {}
     for place, status in enumerate(one for one in statuses if one.ready and one.config.kind != EMBEDDED):
-        kind = provider_kind(status.config.kind)
-        name = status.config.label or (kind.voice if kind else status.config.id)
         for model in dict.fromkeys((status.default_model, *status.models)):
             score = scores.get(f"{status.config.id}/{model}")
             known = score is not None and score.count >= ENOUGH
             # Who downloaded a model wants to hear it.
             own = status.config.kind == LOCAL
             if model and (known or own or model == status.default_model):
-                called = model if own else name
+                called = model if own else voice_of(status, model)
                 seat = Participant(id=new_id(), name=called, provider=status.config.id, model=model)
                 rated = score.after if known and score is not None else 2.0
                 found.setdefault(family_of(model), []).append((rated, place, seat))

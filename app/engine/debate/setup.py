@@ -315,7 +315,7 @@ def candidates_of(
     with_key = [status for status in remote if status.ready and status.key_source]
     downloaded = [] if with_key else local_debaters(statuses)
     for status in remote:
-        voice = _voice(status, status.default_model)
+        voice = voice_of(status, status.default_model)
         chosen = status in with_key
         if status.config.kind == LOCAL:
             candidates += _downloaded(status, downloaded)
@@ -323,7 +323,7 @@ def candidates_of(
         candidates.append(_candidate(status.config.id, voice, status, status.default_model, chosen=chosen))
         if with_key == [status]:
             second = status.models[1] if len(status.models) > 1 else status.default_model
-            name = _voice(status, second)
+            name = voice_of(status, second)
             name = name if name != voice else f"{voice} 2"
             candidates.append(_candidate(f"{status.config.id}-2", name, status, second, chosen=True))
     for status in embedded:
@@ -338,12 +338,12 @@ def candidates_of(
     return candidates
 
 
-def _voice(status: ProviderStatus, model: str) -> str:
+def voice_of(status: ProviderStatus, model: str) -> str:
     """Return the name of a provider's participant; that of the model where the provider has but an address."""
     if status.config.kind == COMPATIBLE and model:
         return last_part(model)
     kind = provider_kind(status.config.kind)
-    return status.config.label or (kind.voice if kind else status.config.id)
+    return status.config.label or (kind.voice if kind else "") or status.config.id
 
 
 def local_debaters(statuses: Sequence[ProviderStatus]) -> list[Participant]:

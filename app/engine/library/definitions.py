@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar, get_args, get_origin
 from app.core.agent import Agent
 from app.core.errors import BadInput, NotFound
 from app.core.events import Event, EventBus
+from app.core.matching import name_order
 from app.core.store import Definition, DefinitionStore, Documents
 from app.core.text import clean_text
 
@@ -38,7 +39,7 @@ class LibraryKind(Generic[Definition]):
     """What differs between kinds of definitions.
 
     `name` begins the codes of its errors, `changed` is the event of a change, `order` the setting that holds the
-    user's order. `shared` are the fields of a shared file; `silent` ones are left out of it without being reported.
+    user's order; the others follow it by their names, or where `by_name` is false, as they were made. `shared` are the fields of a shared file; `silent` ones are left out of it without being reported.
     """
 
     noun: type[Definition]
@@ -48,6 +49,7 @@ class LibraryKind(Generic[Definition]):
     shared: Collection[str]
     silent: Collection[str] = ()
     order: str = ""
+    by_name: bool = True
 
 
 class Definitions(Generic[Definition]):
@@ -79,7 +81,10 @@ class Definitions(Generic[Definition]):
 
     def all(self) -> tuple[Definition, ...]:
         """Return every definition in the user's order; one of the program wins over a file of its id."""
-        known = {one.id: one for one in self._store.all()} | dict(self._built_in)
+        own, language = list(self._store.all()), self._language()
+        if self._kind.by_name:
+            own.sort(key=lambda one: name_order(one.name, language))
+        known = {one.id: one for one in own} | dict(self._built_in)
         ordered = getattr(self._documents.settings(), self._kind.order, ())
         order = {definition_id: place for place, definition_id in enumerate(ordered)}
         return tuple(sorted(known.values(), key=lambda one: order.get(one.id, len(order))))

@@ -1,6 +1,6 @@
 """Tokens, money and file sizes as texts, and what a session has cost so far."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from app.core.message import Message, Usage
 from app.core.session import Session
@@ -105,17 +105,3 @@ def _total(usages: Iterable[Usage | UsageEntry]) -> Total:
     for usage in usages:
         total.add(usage)
     return total
-
-
-_UNITS = ("B", "kB", "MB", "GB")
-
-
-def size_text(words: Callable[..., str], count: int) -> str:
-    """Return a number of bytes in a language: `950 B`, `12 kB`, `3.4 MB`."""
-    size = float(count)
-    unit = 0
-    while size >= 999.5 and unit < len(_UNITS) - 1:
-        size /= 1_000
-        unit += 1
-    amount = f"{size:.1f}" if unit and size < 9.95 else f"{size:.0f}"
-    return words("size", amount=amount, unit=_UNITS[unit])

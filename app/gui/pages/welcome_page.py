@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QLabel, QSizePolicy, QSpacerIt
 
 from app.core.catalog import EMBEDDED, EMBEDDED_BYTES
 from app.core.provider import ProviderStatus
-from app.gui.display.amounts import size_text
+from app.core.usage import size_text
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.pages.chat.chat_composer import ChatComposer, short_name

@@ -13,7 +13,7 @@ from PySide6.QtGui import QColor, QPainter, QPen
 
 from app.core.message import Attachment, Consent, Message, ToolCall
 from app.core.text import clock_text, visible
-from app.gui.display.amounts import size_text
+from app.core.usage import size_text
 from app.gui.markdown.blocks import CODE, Block, code_chunks
 from app.gui.transcript.message_parts import Chips, paint_chevron, size_of
 from app.gui.transcript.painted_row import (

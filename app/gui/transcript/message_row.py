@@ -8,8 +8,8 @@ from PySide6.QtGui import QColor, QPainter
 
 from app.core.errors import FailureKind
 from app.core.message import Message, MessageState, Role
+from app.core.usage import size_text
 from app.engine.council.quotes import quotes_of
-from app.gui.display.amounts import size_text
 from app.gui.markdown.blocks import PARAGRAPH, Block, Span
 from app.gui.markdown.message_blocks import StreamingBlocks, blocks_of
 from app.gui.transcript.message_parts import Chips, ThoughtLine, attachment_chips, quote_chips

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 from app.core.model_facts import Effort, FactSource, ModelFacts
 from app.core.provider import ProviderStatus
 from app.core.usage import amount_text
+from app.gui.display.amounts import rough_tokens
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look, sized
 from app.gui.widgets.controls import Choice
@@ -218,12 +219,8 @@ def facts_text(facts: ModelFacts, words: Callable[..., str]) -> str:
     able = (("images", facts.images), ("tools", facts.tools), ("thinking", thinks))
     parts = [words(f"model.{name}") for name, can in able if can]
     if facts.source != FactSource.DEFAULT:
-        parts.append(words("model.window", tokens=_short(facts.window)))
+        parts.append(words("model.window", tokens=rough_tokens(facts.window)))
     if facts.prices is not None:
         read, written = (amount_text(one * MILLION) for one in (facts.prices.read, facts.prices.written))
         parts.append(words("model.prices", read=read, written=written))
     return " · ".join(parts)
-
-
-def _short(tokens: int) -> str:
-    return f"{tokens / MILLION:.3g}M" if tokens >= MILLION else f"{tokens / 1_000:.0f}k"

@@ -12,11 +12,11 @@ from PySide6.QtWidgets import QWidget
 
 from app.core.errors import MootError
 from app.core.stored_data import Backup, BackupContents, PartSize, Restored, Thrown
+from app.core.usage import size_text
 from app.engine.engine import Engine
 from app.engine.importing.sessions import Arrival
 from app.gui.dialogs.ask_dialogs import ConfirmDialog
 from app.gui.dialogs.selection_dialogs import ImportDialog, RestoreDialog
-from app.gui.display.amounts import size_text
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.files.shared_files import ask_for_file, ask_where

@@ -14,6 +14,7 @@ from app.core.errors import MootError
 from app.core.events import ModelFetching
 from app.core.local_models import HUB, FetchProgress, LocalModel
 from app.core.settings import Settings
+from app.core.usage import size_text
 from app.engine.debate.voting_check import LEAST_STABLE, QUESTIONS
 from app.engine.engine import Engine
 from app.gui.dialogs.ask_dialogs import ConfirmDialog
@@ -24,9 +25,6 @@ from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import TickBox, button, put_where, scrolling
 from app.gui.widgets.label import Paragraph, plain_label, show_as
 from app.gui.widgets.wording import named, say
-
-GB = 1_000_000_000
-MB = 1_000_000
 
 
 class LocalModelsPage(QWidget):
@@ -139,7 +137,7 @@ class LocalModelsPage(QWidget):
             await local.begin(model_id)
             return
         model = await asyncio.to_thread(local.find, model_id)
-        size = _size(model.size - model.done)
+        size = size_text(words, model.size - model.done)
         dialog = ConfirmDialog(
             words,
             words("local.metered.title"),
@@ -155,7 +153,7 @@ class LocalModelsPage(QWidget):
         """Ask whether a model is to be loaded that needs more memory than is free."""
         local, words = self._engine.local_models, self._language
         model = await asyncio.to_thread(local.find, model_id)
-        need, free = _size(model.memory), _size(local.lacks_memory(model))
+        need, free = (size_text(words, one) for one in (model.memory, local.lacks_memory(model)))
         dialog = ConfirmDialog(
             words,
             words("local.anyway.title", name=model.name),
@@ -270,7 +268,7 @@ class LocalModelCard(QFrame):
         words = self._language
         built_in = model.id == EMBEDDED_MODEL
         self.title.setText(words("local.built_in") if built_in else model.name)
-        size = _size(model.size)
+        size = size_text(words, model.size)
         needs = words("local.needs", size=model.computer_gb) if model.computer_gb else ""
         spoken = ", ".join(words(f"language.{one}") for one in model.languages)
         self.facts.setText(" · ".join(filter(None, (model.maker, size, needs, spoken, model.licence))))
@@ -291,7 +289,9 @@ class LocalModelCard(QFrame):
             self.state.setText(words("local.ready" if offered else "local.not_offered"))
             if free:
                 self._possible.add("anyway")
-                self.state.setText(words("local.lacks", need=_size(model.memory), free=_size(free)))
+                self.state.setText(
+                    words("local.lacks", need=size_text(words, model.memory), free=size_text(words, free))
+                )
         elif not fits:
             self._possible = set()
             self.state.setText(words("error.model_too_large", name=model.name, need=model.computer_gb))
@@ -313,9 +313,9 @@ class LocalModelCard(QFrame):
             return
         text = words(
             "local.progress",
-            done=f"{progress.done / GB:.1f}",
-            total=f"{progress.total / GB:.1f}",
-            rate=f"{progress.rate / MB:.1f}",
+            done=size_text(words, progress.done),
+            total=size_text(words, progress.total),
+            rate=size_text(words, round(progress.rate)),
         )
         left = words("local.left", minutes=max(1, minutes)) if progress.rate else ""
         self.state.setText(" · ".join(filter(None, (text, left))))
@@ -327,8 +327,3 @@ class LocalModelCard(QFrame):
 
     def _ask(self, what: str, _checked: bool = False) -> None:
         self.asked.emit(what, self._model_id)
-
-
-def _size(count: int) -> str:
-    """Return a number of bytes in words."""
-    return f"{count / GB:.1f} GB" if count >= GB else f"{count // MB} MB"

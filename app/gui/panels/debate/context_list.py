@@ -92,7 +92,7 @@ class ContextList(QWidget):
         if not Path(path).is_file():
             size.setText(self._language("setup.context.missing"))
         elif not self.sizes.unread((path,)):
-            size.setText(tokens_text(self.tokens((path,))))
+            size.setText(self._language("transcript.group.tokens", tokens=tokens_text(self.tokens((path,)))))
         remove = icon_button(self._look, "x")
         remove.setFixedSize(24, 24)
         name_button(remove, self._language("setup.context.remove", name=Path(path).name))
