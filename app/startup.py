@@ -5,12 +5,14 @@ import contextlib
 import functools
 import signal
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication, QMessageBox
 
+from app.cli.background import open_in_window
 from app.cli.control import ControlServer
 from app.cli.printing.lines import error_line, load_texts
 from app.cli.running import run_for_another
@@ -21,7 +23,7 @@ from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.main_window import MainWindow
 from app.storage.paths import DataPaths, resources_dir
-from app.wiring import Moot, open_moot
+from app.wiring import Moot
 
 BAD_INPUT = 2
 WARM_UP_AFTER_S = 0.4
@@ -74,7 +76,7 @@ async def complete(
 async def _connect_engine(
     window: MainWindow, paths: DataPaths, words: Language, look: Look, catalogue: Path | None
 ) -> None:
-    moot = await open_moot(paths.root, language=words.name, look_up_keys=False, catalogue=catalogue)
+    moot, left = await open_in_window(paths, words.name, catalogue)
     server = ControlServer(paths.control, functools.partial(run_for_another, moot), window.come_forward)
     await server.start()
     await moot.engine.drafts.load()
@@ -88,6 +90,7 @@ async def _connect_engine(
     window.controller.tasks.start("look up keys", moot.look_up_keys())
     window.controller.tasks.start("model host", _warm_up(moot))
     window.controller.tasks.start("backup of the day", _back_up(moot))
+    window.controller.tasks.start("take over sessions", _take_over_sessions(moot, left))
 
 
 async def _take_over_drafts(window: MainWindow, moot: Moot) -> None:
@@ -105,6 +108,13 @@ async def _take_over_drafts(window: MainWindow, moot: Moot) -> None:
     except StorageError:
         return  # They stay there for the next start.
     window.state.forget_old_drafts()
+
+
+async def _take_over_sessions(moot: Moot, session_ids: Sequence[str]) -> None:
+    """Go on with the sessions that a Moot without a window has paused for this one."""
+    for session_id in session_ids:
+        with contextlib.suppress(MootError):  # It is in the list, paused.
+            await moot.engine.resume(session_id)
 
 
 async def _warm_up(moot: Moot) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from app.children.network import HostNetwork
@@ -41,7 +41,7 @@ from app.tools.toolbox import Toolbox
 
 @dataclass(kw_only=True)
 class Moot:
-    """The parts of a running Moot; `lock` is None if it only reads."""
+    """The parts of a running Moot; `lock` is None if it only reads. Of the other programs one at a time starts a session (`calling`)."""
 
     paths: DataPaths
     engine: Engine
@@ -52,6 +52,7 @@ class Moot:
     tools: Toolbox
     lock: WriterLock | None
     bus: EventBus
+    calling: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def look_up_keys(self) -> None:
         """Read all keys and secrets, and move secrets from `mcp.json`, where everybody can read them, to the keyring."""

@@ -24,7 +24,13 @@ def split_off(path: str) -> Callable[[str], list[str]]:
     return command
 
 
+def same_again(path: str) -> Callable[..., list[str]]:
+    """Return what stands for `moot_command`: another Moot has its model host from there too."""
+    return lambda *arguments: [sys.executable, "-m", "tests.app_with_loaded_host", path, *arguments]
+
+
 if __name__ == "__main__":
-    # Before the modules are loaded that import the function by its name.
-    processes.child_command = split_off(sys.argv.pop(1))
+    # Before the modules are loaded that import the functions by their names.
+    processes.child_command = split_off(socket := sys.argv.pop(1))
+    processes.moot_command = same_again(socket)
     runpy.run_module("app", run_name="__main__", alter_sys=True)

@@ -14,6 +14,7 @@ import pytest
 from app import __main__, __version__
 from app.cli.parser import (
     DIVIDED,
+    STARTING,
     WRITING,
     Arguments,
     CommandName,
@@ -58,6 +59,7 @@ TEXTS = load_texts("en")
         CommandName.JOURNAL,
         CommandName.DOCTOR,
         CommandName.USAGE,
+        *STARTING,
     ],
 )
 def test_the_help_of_a_command_says_what_each_of_its_words_is(
@@ -221,12 +223,12 @@ def test_what_is_mistyped_is_said_in_the_language_of_the_user(
 
 
 @pytest.mark.parametrize("command", [["sessions"], ["providers"], ["doctor"], ["debate", ""]], ids=" ".join)
-def test_no_sub_command_imports_qt_or_litellm(command: list[str]) -> None:
+def test_no_sub_command_imports_qt_or_litellm_or_mcp(command: list[str]) -> None:
     program = (
         "import sys, app.__main__ as start\n"
         f"sys.argv = ['moot', *{command!r}]\n"
         "status = start.main()\n"
-        "heavy = {'PySide6', 'qasync', 'litellm', 'xllamacpp'} & {name.partition('.')[0] for name in sys.modules}\n"
+        "heavy = {'PySide6', 'qasync', 'litellm', 'mcp', 'xllamacpp'} & {name.partition('.')[0] for name in sys.modules}\n"
         "sys.exit(f'imported {heavy}' if heavy else 0)\n"
     )
     done = subprocess.run(

@@ -76,15 +76,26 @@ def child_command(program: str) -> list[str]:
     return [sys.executable, "-m", program]
 
 
-def child_environment() -> dict[str, str]:
-    """Return the environment of a child program of Moot, in which it can import `app`."""
+def moot_command(*arguments: str) -> list[str]:
+    """Return the command that starts another Moot with these arguments."""
+    if getattr(sys, "frozen", False):
+        return [sys.executable, *arguments]
+    return [sys.executable, "-m", "app", *arguments]
+
+
+def moot_environment() -> dict[str, str]:
+    """Return the environment of another Moot, in which it can import `app`; no key is in it."""
     environment = own_environment()
     if not getattr(sys, "frozen", False):
         paths = [str(_PROJECT), *filter(None, [environment.get("PYTHONPATH")])]
         environment["PYTHONPATH"] = os.pathsep.join(paths)
     environment["PYTHONIOENCODING"] = "utf-8"
-    environment[_PARENT_VARIABLE] = str(os.getpid())
     return environment
+
+
+def child_environment() -> dict[str, str]:
+    """Return the environment of a child program of Moot, which ends with this process."""
+    return {**moot_environment(), _PARENT_VARIABLE: str(os.getpid())}
 
 
 def end_with_parent() -> None:

@@ -2,7 +2,7 @@
 
 A TCP socket on 127.0.0.1; its port and a 256-bit token are in the file `control`, which only its owner can
 read. JSON lines of at most 64 kB: one request, then output and questions, then the exit status. The other way
-go answers and the request to pause.
+go answers and the request to pause. A window asks a Moot without one to give way (`ask_to_yield`).
 """
 
 import asyncio
@@ -12,7 +12,7 @@ import json
 import os
 import secrets
 import socket
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 
 from app.cli.exit_status import Interrupt
@@ -23,15 +23,19 @@ from app.storage.file_system import storage_error
 MAX_LINE = 64 * 1024
 _HOST = "127.0.0.1"
 _RAISE = "raise"
+_YIELD = "yield"
 # JSON needs at most six bytes for a character, so a piece of this length fits in a line.
 _PIECE = 8 * 1024
 _CONNECT_S = 2.0
 _REQUEST_S = 5.0
+# Pausing ends what the models are asked at once.
+_YIELD_S = 20.0
 _ACCEPT_AGAIN_S = 0.05
 # The most connections that have not shown the token; each costs a file descriptor.
 MOST_STRANGERS = 16
 
 Runner = Callable[[Arguments, Out, Interrupt], Awaitable[int]]
+GiveWay = Callable[[], Awaitable[Sequence[str]]]
 
 
 class TooLongError(ValueError):
@@ -43,12 +47,23 @@ class UnansweredError(ConnectionError):
 
 
 class ControlServer:
-    """Runs the commands of other processes, as long as this process holds the lock."""
+    """Runs the commands of other processes, as long as this process holds the lock.
 
-    def __init__(self, path: Path, run: Runner, raise_window: Callable[[], None] | None = None) -> None:
+    `give_way` pauses all sessions because a window wants the data directory, and returns the ids of those that ran.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        run: Runner,
+        raise_window: Callable[[], None] | None = None,
+        give_way: GiveWay | None = None,
+    ) -> None:
         self._path = path
         self._run = run
         self._raise_window = raise_window
+        self._give_way = give_way
+        self.given_way = asyncio.Event()
         self._token = secrets.token_hex(32)
         self._socket: socket.socket | None = None
         self._accepting: asyncio.Task[None] | None = None
@@ -81,12 +96,7 @@ class ControlServer:
 
     async def drain(self) -> None:
         """Accept nothing more, and return when the running commands have ended by themselves."""
-        if self._socket is None or self._accepting is None:
-            return
-        self._path.unlink(missing_ok=True)
-        self._accepting.cancel()
-        await asyncio.gather(self._accepting, return_exceptions=True)
-        self._socket.close()
+        await self._refuse()
         while self.busy:
             await asyncio.wait(self._connections, return_when=asyncio.FIRST_COMPLETED)
         for connection in self._connections:
@@ -94,7 +104,16 @@ class ControlServer:
         await asyncio.gather(*self._connections, return_exceptions=True)
         for writer in self._strangers.values():  # Connections whose task had not begun yet.
             writer.transport.abort()
-        self._socket = None
+
+    async def _refuse(self) -> None:
+        """Accept nothing more."""
+        if self._socket is None or self._accepting is None:
+            return
+        listening, self._socket = self._socket, None
+        self._path.unlink(missing_ok=True)
+        self._accepting.cancel()
+        await asyncio.gather(self._accepting, return_exceptions=True)
+        listening.close()
 
     async def close(self) -> None:
         """Accept nothing more, pause the running commands, and return when they have ended."""
@@ -150,11 +169,28 @@ class ControlServer:
             if self._raise_window is not None:
                 self._raise_window()
             await out.send({"exit": 0 if self._raise_window is not None else 2})
+        elif verb == _YIELD:
+            await self._yield(out)
         else:
             values = request.get("arguments")
             arguments = Arguments.from_json(values if isinstance(values, dict) else {})
-            if arguments.command == verb and arguments.writes:
+            if arguments.command == verb and (arguments.writes or arguments.caller):
                 await self._run_command(arguments, reader, out)
+
+    async def _yield(self, out: "_ChannelOut") -> None:
+        """Pause everything and say what ran; no command of another process begins any more."""
+        if self._give_way is None:
+            await out.send({"exit": 2})
+            return
+        yielding = Interrupt()
+        self.interrupt()
+        self._interrupts.add(yielding)
+        try:
+            await self._refuse()
+            await out.send({"exit": 0, "sessions": list(await self._give_way())})
+        finally:
+            self._interrupts.discard(yielding)
+            self.given_way.set()
 
     async def _run_command(
         self, arguments: Arguments, reader: asyncio.StreamReader, out: "_ChannelOut"
@@ -263,6 +299,25 @@ async def raise_other(path: Path) -> bool:
         return False
     finally:
         writer.close()
+
+
+async def ask_to_yield(path: Path) -> tuple[str, ...] | None:
+    """Ask the Moot that holds the data directory to give way; return the ids of the sessions that it paused, None if it stays.
+
+    It lets go of the lock a moment later. Raises UnansweredError if nobody answers.
+    """
+    reader, writer = await _connect(path, {"verb": _YIELD})
+    try:
+        async with asyncio.timeout(_YIELD_S):
+            reply = _parse(await reader.readline())
+    except (ConnectionError, ValueError, TimeoutError) as error:
+        raise UnansweredError(str(path)) from error
+    finally:
+        writer.close()
+    sessions = reply.get("sessions")
+    if reply.get("exit") != 0 or not isinstance(sessions, list):
+        return None
+    return tuple(one for one in sessions if isinstance(one, str))
 
 
 def owner_pid(path: Path) -> int | None:

@@ -15,6 +15,10 @@ from app.storage.paths import DataPaths
 
 def run(arguments: Arguments) -> int:
     """Run a command in this process and return its exit status."""
+    if arguments.command == CommandName.MCP:
+        from app.cli.mcp_server import serve
+
+        return serve(arguments)
     return asyncio.run(_run(arguments, TerminalOut()))
 
 
@@ -42,6 +46,10 @@ async def _run_in(paths: DataPaths, arguments: Arguments, out: Out, interrupted:
         from app.cli.commands.session_list import list_sessions
 
         return await list_sessions(paths, arguments, out)
+    if arguments.command == CommandName.BACKGROUND:
+        from app.cli.background import run_background
+
+        return await run_background(paths, arguments, interrupted)
     from app.cli.running import read, write
 
     return await (write if arguments.writes else read)(paths, arguments, out, interrupted)

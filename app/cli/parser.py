@@ -71,6 +71,8 @@ class CommandName(StrEnum):
     AGENTS = "agents"
     KEYS = "keys"
     MODELS = "models"
+    MCP = "mcp"
+    BACKGROUND = "background"
 
 
 class Action(StrEnum):
@@ -95,13 +97,17 @@ class Action(StrEnum):
 DIVIDED = (CommandName.SERVERS, CommandName.AGENTS, CommandName.KEYS, CommandName.MODELS)
 # These have no words of their own.
 _PLAIN = tuple(CommandName(one) for one in ("providers", "panels", "journal", "doctor", "usage"))
-_READING = frozenset((*DIVIDED, *_PLAIN, CommandName.SESSIONS, CommandName.SHOW, CommandName.EXPORT))
+# These start Moot without a window.
+STARTING = (CommandName.MCP, CommandName.BACKGROUND)
+_READING = frozenset(
+    (*DIVIDED, *_PLAIN, *STARTING, *(CommandName(one) for one in ("sessions", "show", "export")))
+)
 WRITING = tuple(one for one in CommandName if one not in _READING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arguments:
-    """One command line; without a command the window opens. Paths are absolute."""
+    """One command line; without a command the window opens. Paths are absolute. A `caller` over MCP was told what is `seen`."""
 
     command: str = ""
     data_dir: str = ""
@@ -139,6 +145,8 @@ class Arguments:
     yes: bool = False
     skip_turn: bool = False
     without: str = ""
+    caller: str = ""
+    seen: tuple[str, ...] = ()
 
     @property
     def root(self) -> Path:
@@ -411,7 +419,7 @@ def _parser(texts: Texts) -> _Parser:
     add(restore := command(CommandName.RESTORE), "files", text="restore_file", nargs=1, metavar="FILE")
     add(restore, "--yes", text="yes", action="store_true")
     add(command(CommandName.SESSIONS), "--folder", text="folder_listed", metavar="NAME")
-    for name in _PLAIN:
+    for name in (*_PLAIN, *STARTING):
         command(name)
 
     def divided(name: CommandName, *actions: tuple[Action, str], agreed: Sequence[Action] = ()) -> None:

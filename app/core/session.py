@@ -325,7 +325,8 @@ class Session:
     `kind` says which parts it has: a debate has `debate`; a chat has `chat`; a group and a workflow have `chat` and
     `group` or `workflow`. `reason` is a code of the catalogue (`reason.<code>`). `plan` is what the assistants set out
     to do, None where they made none. `source` says which conversation of which other program it was
-    ("chatgpt/<its id>"), "" for one of Moot's own. `unsaid` are the model calls that were paid for and led to
+    ("chatgpt/<its id>"), "" for one of Moot's own. `asked_by` is the name of the program that began it over MCP, "" where
+    the user did. `unsaid` are the model calls that were paid for and led to
     no message and no ballot. `folder` is the id of the folder it is in; where there is no such folder, it is in none.
     """
 
@@ -340,6 +341,7 @@ class Session:
     plan: Plan | None = None
     source: str = ""
     folder: str = ""
+    asked_by: str = ""
     unsaid: tuple[UsageEntry, ...] = ()
     debate: Debate | None = None
     chat: Chat | None = None
@@ -440,5 +442,6 @@ class SessionSummary(NamedTuple):
     rounds: int = 0
     round: int = 0
     folder: str = ""
+    asked_by: str = ""
     speakers: tuple[str, ...] = ()
     always: tuple[str, ...] = ()

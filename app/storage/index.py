@@ -13,7 +13,7 @@ from app.storage.log import decode_line, encode_line
 from app.storage.paths import DataPaths
 from app.storage.replay import read_summary
 
-INDEX_VERSION = 3
+INDEX_VERSION = 4
 _SUFFIX = ".jsonl"
 
 

@@ -309,6 +309,7 @@ def summary_of(session_id: str, record: Plain, messages: int, latest: str, read_
         rounds=_number(debate, "rounds"),
         round=_number(debate, "round"),
         folder=_text(record, "folder"),
+        asked_by=_text(record, "asked_by"),
         speakers=tuple(speakers),
         always=tuple(one for one in always if isinstance(one, str))
         if isinstance(always, list | tuple)

@@ -37,7 +37,7 @@ async def ask(run: CommandRun) -> int:
     """Say something to an assistant or a group, in a new session or in an existing one."""
     engine, text = run.moot.engine, run.arguments.text
     mode, effort, folder = run.arguments.mode, run.arguments.effort, run.folder
-    who = await _who(run)
+    who = await who_of(run)
     attachments = await attachments_of(run, who)
     await _say_what_waits(run, who)
     if not run.arguments.session:
@@ -55,17 +55,28 @@ async def ask(run: CommandRun) -> int:
         await engine.chats.choose_mode(live.id, mode)
     if effort:
         await engine.chats.choose_effort(live.id, effort)
+    return await follow_chat(run, live, said_to(run, live, who, attachments))
+
+
+def said_to(
+    run: CommandRun, live: LiveSession, who: Agent | Group, attachments: tuple[Attachment, ...] = ()
+) -> Callable[[], Awaitable[None]]:
+    """Return how the text is sent to an assistant or a group in an existing session.
+
+    Raises BadInput for somebody who is not in the session.
+    """
+    chats, text = run.moot.engine.chats, run.arguments.text
     if isinstance(who, Group) or live.session.group is not None:
-        said = _said_to(live, who, text)
-        return await follow_chat(run, live, lambda: engine.chats.send(live.id, said, attachments))
+        said = _addressed(live, who, text)
+        return lambda: chats.send(live.id, said, attachments)
     chat = live.chat_session.chat
 
     async def send() -> None:
         if chat.assistant_id != who.id:
-            await engine.chats.choose_assistant(live.id, who.id)
-        await engine.chats.send(live.id, text, attachments)
+            await chats.choose_assistant(live.id, who.id)
+        await chats.send(live.id, text, attachments)
 
-    return await follow_chat(run, live, send)
+    return send
 
 
 async def attachments_of(run: CommandRun, who: Agent | Group | None) -> tuple[Attachment, ...]:
@@ -120,7 +131,7 @@ async def _as_it_looks(run: CommandRun, path: str, who: Readers) -> Attachment:
     return file.attachment
 
 
-async def _who(run: CommandRun) -> Agent | Group:
+async def who_of(run: CommandRun) -> Agent | Group:
     """Return the assistant or group that was named; if both have the name, warn and return the assistant."""
     engine, typed = run.moot.engine, run.arguments.assistant
     group: Group | None = None
@@ -148,7 +159,7 @@ async def _say_what_waits(run: CommandRun, who: Agent | Group) -> None:
             await run.out.complain(run.texts("cli.servers.asking", name=one_line(status.server.name)))
 
 
-def _said_to(live: LiveSession, who: Agent | Group, text: str) -> str:
+def _addressed(live: LiveSession, who: Agent | Group, text: str) -> str:
     """Return the text for a group's session; a text for one member begins with @ and the member's id.
 
     Raises BadInput for somebody who is not in the session.

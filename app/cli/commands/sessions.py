@@ -7,7 +7,18 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from app.cli.command_run import CommandRun
-from app.cli.commands import agents, bench, chats, councils, debates, models, providers, servers, stored_data
+from app.cli.commands import (
+    agents,
+    bench,
+    calls,
+    chats,
+    councils,
+    debates,
+    models,
+    providers,
+    servers,
+    stored_data,
+)
 from app.cli.exit_status import OK, Interrupt
 from app.cli.parser import DIVIDED, Action, Arguments, CommandName
 from app.cli.printing.lines import json_line, last_line, load_texts
@@ -50,6 +61,8 @@ async def run_command(moot: Moot, arguments: Arguments, out: Out, interrupted: I
     """
     texts = load_texts(arguments.language or moot.engine.settings().language)
     run = CommandRun(moot=moot, arguments=arguments, out=out, texts=texts, interrupted=interrupted)
+    if arguments.caller:
+        return await calls.answer_call(run)
     if arguments.command in DIVIDED:
         return await _DIVIDED[arguments.command, arguments.action or Action.LIST](run)
     return await _COMMANDS[arguments.command](run)

@@ -65,6 +65,7 @@ class Chats:
         mode: str = AgentMode.DEFAULT,
         effort: str = "",
         folder: str = "",
+        asked_by: str = "",
     ) -> str:
         """Start a chat with its first message and return its id; `effort` is the assistant's own where it is empty."""
         agent = self._agent(assistant_id)
@@ -77,7 +78,9 @@ class Chats:
             language=self._language(),
             effort=effort,
         )
-        live = await self._sessions.begin(ChatSession(**begun_with(message, folder), chat=chat), message)
+        live = await self._sessions.begin(
+            ChatSession(**begun_with(message, folder, asked_by), chat=chat), message
+        )
         self._sessions.run(live)
         return live.id
 

@@ -14,7 +14,7 @@ MAX_TITLE = 80
 MODES = (AgentMode.DEFAULT, AgentMode.SETTINGS)
 
 
-def begun_with(message: Message, folder: str) -> dict[str, Any]:
+def begun_with(message: Message, folder: str, asked_by: str = "") -> dict[str, Any]:
     """Return what a session that begins with a message has, whatever its kind."""
     return {
         "id": new_id(),
@@ -23,6 +23,7 @@ def begun_with(message: Message, folder: str) -> dict[str, Any]:
         "created_at": message.created_at,
         "updated_at": message.created_at,
         "folder": folder,
+        "asked_by": asked_by,
     }
 
 

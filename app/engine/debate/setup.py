@@ -42,7 +42,9 @@ TITLE_LENGTH = 120
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DebateSetup:
-    """What the user chose before the start; a `seed` of None is derived from the session's id."""
+    """What was chosen before the start, by the program `asked_by` or the user (""); a `seed` of None is derived from the
+    session's id.
+    """
 
     topic: str
     participants: tuple[Participant, ...]
@@ -56,6 +58,7 @@ class DebateSetup:
     judge: str = ""
     folder: str = ""
     tools: str = DebateTools.NONE
+    asked_by: str = ""
 
 
 @dataclass(slots=True)
@@ -109,6 +112,7 @@ def session_of(setup: DebateSetup, statuses: Sequence[ProviderStatus]) -> Debate
         created_at=now,
         updated_at=now,
         folder=setup.folder,
+        asked_by=setup.asked_by,
         debate=debate,
     )
 

@@ -83,6 +83,7 @@ class Groups(Definitions[Group]):
         mode: str = AgentMode.DEFAULT,
         effort: str = "",
         folder: str = "",
+        asked_by: str = "",
     ) -> str:
         """Start a session with a group and return its id; `effort` is that of all its members, "" for their own."""
         group = self.find(group_id)
@@ -106,7 +107,7 @@ class Groups(Definitions[Group]):
             effort=effort,
         )
         live = await self._sessions.begin(
-            GroupSession(**begun_with(message, folder), chat=chat, group=state), message
+            GroupSession(**begun_with(message, folder, asked_by), chat=chat, group=state), message
         )
         self._sessions.run(live)
         return live.id

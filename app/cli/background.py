@@ -1,0 +1,143 @@
+"""A Moot without a window: it runs what other programs have begun, and gives way to a window.
+
+`moot mcp` starts it where no Moot holds the data directory. It ends five minutes after the last run and the last command.
+"""
+
+import asyncio
+import contextlib
+import functools
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from app.children.processes import moot_command, moot_environment
+from app.cli.control import ControlServer, UnansweredError, ask_to_yield
+from app.cli.exit_status import OK, Interrupt
+from app.cli.parser import Arguments, CommandName
+from app.cli.running import run_for_another
+from app.core.errors import DataDirectoryBusy
+from app.core.session import Status
+from app.storage.paths import DataPaths
+from app.wiring import Moot, open_moot
+
+IDLE_S = 300.0
+_LOOK_S = 0.5
+_YIELD_TRIES = 150
+_YIELD_AGAIN_S = 0.1
+# An owner that answers nothing may be just starting or ending, or it is of an older version.
+_SILENT_TRIES = 30
+
+
+async def run_background(
+    paths: DataPaths, arguments: Arguments, interrupted: Interrupt, *, idle_s: float = IDLE_S
+) -> int:
+    """Run the commands of other processes until nothing has run for `idle_s` seconds, or a window opens.
+
+    Returns at once where another Moot holds the data directory. Raises StorageError.
+    """
+    try:
+        moot = await open_moot(paths.root, language=arguments.language)
+    except DataDirectoryBusy:
+        return OK
+    server = ControlServer(
+        paths.control,
+        functools.partial(run_for_another, moot),
+        give_way=functools.partial(_put_away_all, moot),
+    )
+    try:
+        await server.start()
+        await _until_idle(moot, server, interrupted, idle_s)
+        await (server.close() if interrupted.is_set() else server.drain())
+    finally:
+        await server.close()
+        await moot.close()
+    return OK
+
+
+async def _until_idle(moot: Moot, server: ControlServer, interrupted: Interrupt, idle_s: float) -> None:
+    """Return when nothing has run for that long, a window wants the data directory, or a signal asks to end."""
+    loop = asyncio.get_running_loop()
+    used = loop.time()
+    while loop.time() - used < idle_s and not interrupted.is_set() and not server.given_way.is_set():
+        if server.busy or _running(moot):
+            used = loop.time()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(interrupted.wait(), _LOOK_S)
+
+
+def _running(moot: Moot) -> list[str]:
+    return [
+        one.id
+        for one in moot.engine.sessions()
+        if one.status == Status.RUNNING and moot.engine.live(one.id) is not None
+    ]
+
+
+async def _put_away_all(moot: Moot) -> list[str]:
+    """Pause all running sessions at once, and return their ids."""
+    ids = _running(moot)
+    await asyncio.gather(*(moot.engine.put_away(one) for one in ids))
+    return ids
+
+
+def start_background(paths: DataPaths) -> "subprocess.Popen[bytes]":
+    """Start a Moot without a window that outlives this process; it writes its complaints to a file (`complaint_of`)."""
+    paths.logs.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with _complaints(paths).open("wb") as complaints:
+        return subprocess.Popen(
+            [*moot_command(CommandName.BACKGROUND, "--data-dir", str(paths.root))],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=complaints,
+            env=moot_environment() | _own_keys(),
+            cwd=paths.root,
+            start_new_session=sys.platform != "win32",
+            creationflags=getattr(subprocess, "DETACHED_PROCESS", 0),
+        )
+
+
+def _own_keys() -> dict[str, str]:
+    """Return the variables that hold keys for Moot; an agent's environment may hold the agent's own keys besides."""
+    return {name: value for name, value in os.environ.items() if name.startswith("MOOT_KEY_")}
+
+
+def complaint_of(paths: DataPaths) -> str:
+    """Return the last line that a Moot without a window wrote before it ended, "" for none."""
+    try:
+        lines = _complaints(paths).read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return ""
+    return lines[-1] if lines else ""
+
+
+def _complaints(paths: DataPaths) -> Path:
+    return paths.logs / "background.log"
+
+
+async def open_in_window(
+    paths: DataPaths, language: str, catalogue: Path | None
+) -> tuple[Moot, tuple[str, ...]]:
+    """Open a data directory for a window; a Moot without one gives way.
+
+    Returns also the ids of the sessions that the other has paused. Raises DataDirectoryBusy, StorageError.
+    """
+    left: tuple[str, ...] = ()
+    silent = 0
+    for _ in range(_YIELD_TRIES):
+        try:
+            moot = await open_moot(paths.root, language=language, look_up_keys=False, catalogue=catalogue)
+        except DataDirectoryBusy as error:
+            busy = error
+        else:
+            return moot, left
+        try:
+            if (given := await ask_to_yield(paths.control)) is None:
+                raise busy
+            left += given
+        except UnansweredError:
+            silent += 1
+            if silent > _SILENT_TRIES and not left:
+                raise busy from None
+        await asyncio.sleep(_YIELD_AGAIN_S)
+    raise busy

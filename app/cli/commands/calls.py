@@ -1,0 +1,322 @@
+"""What other programs may ask of Moot over MCP: ask, debate, council, wait, say, list; each answers with one JSON object.
+
+`mcp_server` hands them over as commands with a `caller`. What they start belongs to the Moot that runs it: it goes on when the
+caller has gone. They cannot read a session without its id, answer for the user what only the user may, or change a setting.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import replace
+
+from app.cli.command_run import CommandRun
+from app.cli.commands.chats import answering, said_to, who_of
+from app.cli.commands.debates import setup_of
+from app.cli.exit_status import OK, PAUSED_OR_STOPPED
+from app.cli.parser import CommandName
+from app.cli.printing.councils import council_text
+from app.cli.printing.debates import verdict_text
+from app.cli.printing.lines import error_line, json_line, load_texts, marks, status_text
+from app.core.agent import Group
+from app.core.errors import BadInput, MootError, NotFound
+from app.core.ids import new_id
+from app.core.message import SPOKEN, CouncilPart, Message, Role
+from app.core.provider import last_part
+from app.core.reasons import RESTART, reason_code
+from app.core.session import ENDED, DebateMode, DebateSession, Participant, Session, Status
+from app.engine.chat.branches import shown
+from app.engine.debate.setup import DebateSetup
+from app.engine.engine import CouncilSetup
+from app.engine.live_session import LiveSession
+
+MOST_ROUNDS = 3
+MOST_PARTICIPANTS = 5
+MOST_AT_ONCE = 2
+PROGRESS_S = 5.0
+_LISTED = 20
+
+Found = dict[str, object]
+
+
+async def answer_call(run: CommandRun) -> int:
+    """Write what a call answers, an error as well; PAUSED_OR_STOPPED where this Moot ends before there is an answer."""
+    try:
+        call = _CALLS.get(run.arguments.command)
+        if call is None:
+            raise BadInput("call_unknown", name=run.arguments.command)
+        found = await call(run)
+    except MootError as error:
+        found = {"error": error.code, "message": error_line(error, run.texts)}
+    if found is None:
+        return PAUSED_OR_STOPPED
+    await run.out.write(json_line(found))
+    return OK
+
+
+async def _ask(run: CommandRun) -> Found:
+    """Ask an assistant or a group, in a new session or an existing one."""
+    engine, arguments = run.moot.engine, run.arguments
+    who = await who_of(run)
+    async with run.moot.calling:
+        _check_free(run)
+        if not arguments.session:
+            begin = engine.groups.start if isinstance(who, Group) else engine.chats.start
+            return {"session_id": await begin(who.id, arguments.text, asked_by=arguments.caller)}
+        live = await engine.open(run.session_id)
+        await said_to(run, live, who)()
+        return {"session_id": live.id}
+
+
+async def _debate(run: CommandRun) -> Found:
+    """Start a debate."""
+    _check_rounds(run)
+    setup = replace(_setup(run), polls=run.arguments.verdict)
+    async with run.moot.calling:
+        _check_free(run)
+        return {"session_id": await run.moot.engine.debates.start(setup)}
+
+
+async def _council(run: CommandRun) -> Found:
+    """Ask several models one question, or those of a saved panel."""
+    panel = run.moot.engine.councils.panels.find(run.arguments.panel) if run.arguments.panel else None
+    setup = replace(_setup(run, panel.participants if panel else ()), mode=DebateMode.COUNCIL)
+    wanted = CouncilSetup(
+        setup=setup,
+        max_usd=run.arguments.max_usd,
+        panel=panel.id if panel else "",
+        debates=False,
+    )
+    async with run.moot.calling:
+        _check_free(run)
+        return {"session_id": await run.moot.engine.councils.start(wanted)}
+
+
+async def _wait(run: CommandRun) -> Found | None:
+    """Wait until a session no longer runs, `count` seconds at most, and return what was said that the caller does not know.
+
+    A session that a program began, and that another Moot could not finish, goes on here.
+    """
+    engine, loop = run.moot.engine, asyncio.get_running_loop()
+    live = await engine.open(run.session_id)
+    session = live.session
+    cut_off = session.status == Status.PAUSED and reason_code(session.reason) == RESTART
+    if session.asked_by and cut_off and not run.interrupted.is_set():
+        await engine.resume(live.id)
+    until = loop.time() + run.arguments.count
+    ended = asyncio.ensure_future(engine.wait(live.id))
+    asked = asyncio.ensure_future(run.interrupted.wait())
+    try:
+        while not ended.done() and not asked.done() and (left := until - loop.time()) > 0:
+            done, _ = await asyncio.wait(
+                {ended, asked}, timeout=min(PROGRESS_S, left), return_when=asyncio.FIRST_COMPLETED
+            )
+            if not done:
+                await run.out.write(json_line({"progress": _progress(live)}))
+    finally:
+        for task in (ended, asked):
+            task.cancel()
+        await asyncio.gather(ended, asked, return_exceptions=True)
+    if run.interrupted.is_set():
+        return None
+    await run.moot.store.flush(live.id)
+    return _state(run, live)
+
+
+async def _say(run: CommandRun) -> Found:
+    """Step in, or answer the oldest open question, unless only the user may."""
+    engine, text = run.moot.engine, run.arguments.text
+    live = await engine.open(run.session_id)
+    question = _question(live)
+    if question is not None and question.prompt is not None:
+        if not _for_all(question):
+            raise BadInput("only_user_answers", title=live.session.title)
+        answer = answering(run, live)
+        if answer is not None:
+            await answer()
+            return {"session_id": live.id, "said": []}
+    before = {one.id for one in live.whole_messages()}
+    async with run.moot.calling:
+        if live.session.debate is not None and live.session.debate.council is None:
+            await engine.debates.say(live.id, text)
+        else:
+            _check_free(run)
+            await (engine.chats.send if live.session.debate is None else engine.councils.ask)(live.id, text)
+    new = [one.id for one in live.whole_messages() if one.role == Role.USER and one.id not in before]
+    return {"session_id": live.id, "said": new}
+
+
+async def _list(run: CommandRun) -> Found:
+    """List assistants, groups, models, panels, or the latest sessions that programs began."""
+    engine, what = run.moot.engine, run.arguments.name
+    rows: Iterable[object]
+    if what == "assistants":
+        rows = [{"name": one.name, "id": one.id} for one in engine.assistants.all() if one.enabled]
+    elif what == "groups":
+        names = {one.id: one.name for one in engine.assistants.all()}
+        rows = [
+            {"name": one.name, "id": one.id, "members": [names.get(each, each) for each in one.members]}
+            for one in engine.groups.all()
+        ]
+    elif what == "panels":
+        rows = [
+            {"name": one.name, "participants": [each.name for each in one.participants]}
+            for one in engine.councils.panels.all()
+        ]
+    elif what == "models":
+        await engine.look_for_servers()
+        ready = [one for one in engine.providers() if one.ready and one.config.enabled]
+        rows = [
+            f"{one.config.id}/{model}"
+            for one in ready
+            for model in (one.models or (one.default_model,))[:_LISTED]
+        ]
+    elif what == "sessions":
+        asked = [one for one in engine.sessions() if one.asked_by]
+        rows = [
+            {"session_id": one.id, "title": one.title, "kind": one.kind, "status": _status(one.status)}
+            for one in asked[:_LISTED]
+        ]
+    else:
+        raise BadInput("call_unknown", name=what)
+    return {what: rows}
+
+
+_CALLS: dict[str, Callable[[CommandRun], Awaitable[Found | None]]] = {
+    CommandName.ASK: _ask,
+    CommandName.DEBATE: _debate,
+    CommandName.COUNCIL: _council,
+    CommandName.SHOW: _wait,
+    CommandName.REPLY: _say,
+    CommandName.SESSIONS: _list,
+}
+
+
+def running(run: CommandRun) -> list[str]:
+    """Return the ids of the running sessions that programs began."""
+    return [one.id for one in run.moot.engine.sessions() if one.asked_by and one.status == Status.RUNNING]
+
+
+def _check_free(run: CommandRun) -> None:
+    if len(running(run)) >= MOST_AT_ONCE:
+        raise BadInput("calls_at_once", most=MOST_AT_ONCE)
+
+
+def _check_rounds(run: CommandRun) -> None:
+    rounds = run.arguments.rounds
+    if rounds is not None and rounds > MOST_ROUNDS:
+        raise BadInput("rounds_out_of_range", rounds=rounds, least=1, most=MOST_ROUNDS)
+
+
+def _setup(run: CommandRun, chosen: tuple[Participant, ...] = ()) -> DebateSetup:
+    """Return the set-up that a call describes: of these participants, of those it names, or of the usual ones."""
+    candidates = run.moot.engine.debates.candidates()
+    named = [one for one in run.arguments.participants if "=" in one]
+    setup = setup_of(replace(run, arguments=replace(run.arguments, participants=tuple(named))))
+    specified = iter(setup.participants)
+    if run.arguments.participants and not chosen:
+        by_name = {one.participant.name.casefold(): one.participant for one in reversed(candidates)}
+        by_id = {one.participant.id.casefold(): one.participant for one in candidates}
+        chosen = tuple(
+            next(specified) if "=" in one else _participant(one, by_id | by_name)
+            for one in run.arguments.participants
+        )
+    chosen = chosen or tuple(one.participant for one in candidates if one.chosen) or setup.participants
+    if len(chosen) > MOST_PARTICIPANTS:
+        if run.arguments.participants or run.arguments.panel:
+            raise BadInput("too_many_participants", count=len(chosen), most=MOST_PARTICIPANTS)
+        chosen = chosen[:MOST_PARTICIPANTS]
+    return replace(setup, participants=chosen, asked_by=run.arguments.caller)
+
+
+def _participant(text: str, known: dict[str, Participant]) -> Participant:
+    """Return an assistant or a model by its name, or PROVIDER/MODEL. Raises NotFound."""
+    found = known.get(text.strip().casefold())
+    if found is not None:
+        return replace(found, id=new_id())
+    provider, slash, model = text.strip().partition("/")
+    if not (provider and slash and model):
+        raise NotFound("nobody_called", who=text)
+    return Participant(id=new_id(), name=last_part(model), provider=provider, model=model)
+
+
+def _state(run: CommandRun, live: LiveSession) -> Found:
+    """Return how a session stands, and what was said that the caller does not know."""
+    session, texts = live.session, run.texts
+    seen = set(run.arguments.seen)
+    found: Found = {
+        "session_id": live.id,
+        "title": session.title,
+        "status": _status(session.status),
+        "statements": [
+            {
+                "id": one.id,
+                "name": one.author.name,
+                "round": one.round,
+                "text": one.content + "".join(f"\n{line.strip()}" for line in marks(one, texts)),
+            }
+            for one in _said(live)
+            if one.id not in seen
+        ],
+    }
+    question = _question(live)
+    if question is not None and question.prompt is not None:
+        found["question"] = question.prompt.question
+        found["options"] = list(question.prompt.options)
+        found["for_user"] = not _for_all(question)
+    if session.status in (Status.PAUSED, Status.ERROR, Status.STOPPED):
+        found["reason"] = status_text(session, texts)
+    if session.status in ENDED:
+        found["result"] = _result(session, live).strip()
+    return found
+
+
+def _status(status: str) -> str:
+    """Return the status of a session for a caller: a chat in which it is the user's turn is completed."""
+    return Status.COMPLETED if status == Status.IDLE else status
+
+
+def _said(live: LiveSession) -> list[Message]:
+    """Return what was said: in a chat since the user's last message, in a council and a debate from the beginning."""
+    session = live.session
+    if session.debate is None:
+        messages = [one for one in shown(live) if not one.is_interim]
+        last = max((place for place, one in enumerate(messages) if one.role == Role.USER), default=-1)
+        return [one for one in messages[last + 1 :] if one.role == Role.ASSISTANT and one.ended]
+    return [
+        one
+        for one in live.whole_messages()
+        if one.role in (Role.ASSISTANT, Role.USER)
+        and one.ended
+        and not one.is_interim
+        and one.part in SPOKEN
+        and one.part != CouncilPart.QUESTION
+    ]
+
+
+def _result(session: Session, live: LiveSession) -> str:
+    if not isinstance(session, DebateSession):
+        return ""
+    texts = load_texts(session.debate.language)
+    if session.debate.council is not None:
+        return council_text(session, list(live.whole_messages()), texts)
+    return verdict_text(session, texts)
+
+
+def _question(live: LiveSession) -> Message | None:
+    """Return the oldest open question of a session."""
+    return min((one for one in live.whole_messages() if one.asks), key=lambda one: one.id, default=None)
+
+
+def _for_all(question: Message) -> bool:
+    """Say whether a program may answer a question too: it permits nothing, fills in no form, and opens no page."""
+    prompt = question.prompt
+    return prompt is not None and prompt.takes_text and not (prompt.link or prompt.server or prompt.tool)
+
+
+def _progress(live: LiveSession) -> str:
+    """Return in a few words how far a session is."""
+    debate = live.session.debate
+    speaking = [one.author.name for one in live.streaming()]
+    if debate is None or debate.council is not None:
+        return ", ".join(speaking) or live.session.status
+    at = f"round {min(debate.round, debate.rounds)} of {debate.rounds}"
+    return f"{at}: {', '.join(speaking)}" if speaking else at

@@ -1,0 +1,365 @@
+"""`moot mcp`: Moot as an MCP server on standard input and output, for other agents; no window, no engine, no lock.
+
+Each tool is a command that it hands to the Moot that holds the data directory, a window or one without (`background`).
+A call returns after at most 45 seconds, because some programs end a silent call after 60; `wait` goes on from there.
+"""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Annotated, Any, Literal
+
+import psutil
+from mcp.server.mcpserver import Context, MCPServer
+from mcp_types import CallToolResult, TextContent
+from pydantic import Field
+
+from app import __version__
+from app.cli.background import complaint_of, start_background
+from app.cli.control import TooLongError, UnansweredError, hand_over, owner_pid
+from app.cli.exit_status import OK, PAUSED_OR_STOPPED, Interrupt
+from app.cli.parser import Arguments, CommandName
+from app.core.session import CLASSIC_MODES, DebateMode
+from app.core.text import without_steering
+from app.storage.access import WriterLock
+from app.storage.paths import DataPaths
+
+LONGEST_WAIT_S = 45
+PROGRESS_S = 5.0
+MOST_BYTES = 20_000
+_REACH_S = 60.0
+_AGAIN_S = 0.1
+# Where a window takes over, nobody else should be started meanwhile.
+_START_AFTER_S = 8.0
+_NAME_LENGTH = 60
+# Set by Moot for the external agents that it runs.
+_STARTED_BY_MOOT = "MOOT_AGENTS"
+_ABOUT = (
+    "Moot lets several AI models debate or answer one question, and the user can watch and step in. "
+    "Calls return within 45 seconds; while the status is running, call wait with the session_id for the rest."
+)
+# Of a message that was told to its end.
+_ALL = -1
+Found = dict[str, Any]
+Who = Annotated[str, Field(description="Name of an assistant or a group; see list")]
+SessionId = Annotated[str, Field(description="Of a session to go on with")]
+Mode = Annotated[str, Field(pattern=f"^({'|'.join(CLASSIC_MODES)})$")]
+Participants = Annotated[
+    tuple[str, ...],
+    Field(description="2 to 5: names of assistants, PROVIDER/MODEL, or NAME=PROVIDER/MODEL:ROLE; see list"),
+]
+
+
+class CallError(Exception):
+    """A call that failed; `code` is for programs, the text for people."""
+
+    def __init__(self, code: str, text: str) -> None:
+        super().__init__(text)
+        self.code = code
+
+
+def serve(arguments: Arguments) -> int:
+    """Serve the program at standard input until it closes that; return the exit status."""
+    # Nothing here needs to be put away, and reading standard input cannot be cancelled.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    server = _server(AgentCalls(DataPaths(arguments.root)))
+    asyncio.run(server.run_stdio_async())
+    return OK
+
+
+class _Lines:
+    """Reads what the owner writes: how far a session is, and the answer, each a line of JSON."""
+
+    def __init__(self) -> None:
+        self._rest = ""
+        self.progress = ""
+        self.found: Found = {}
+        self.complaint = ""
+
+    async def write(self, text: str) -> None:
+        *lines, self._rest = (self._rest + text).split("\n")
+        for line in lines:
+            found = json.loads(line)
+            if "progress" in found:
+                self.progress = str(found["progress"])
+            else:
+                self.found = found
+
+    async def complain(self, line: str) -> None:
+        self.complaint = line
+
+    async def ask(self, question: str, *, secret: bool = False) -> str | None:
+        return None
+
+
+class Owner:
+    """The Moot that holds the data directory; one without a window is started where there is none."""
+
+    def __init__(self, paths: DataPaths) -> None:
+        self._paths = paths
+        self._started: subprocess.Popen[bytes] | None = None
+        self._reached = False
+
+    async def call(self, arguments: Arguments, lines: _Lines) -> Found:
+        """Hand a command over and return its answer. Raises CallError.
+
+        Waiting goes on with the next owner where this one gives way to a window, or was killed.
+        """
+        loop = asyncio.get_running_loop()
+        now = loop.time()
+        until, start_at, waits_until = now + _REACH_S, now, now + arguments.count
+        waits = arguments.command == CommandName.SHOW
+        while loop.time() < until:
+            left = max(0, round(waits_until - loop.time()))
+            try:
+                status = await hand_over(
+                    self._paths.control, replace(arguments, count=left), lines, Interrupt()
+                )
+            except TooLongError:
+                raise CallError("too_long", "The text is too long.") from None
+            except UnansweredError:
+                if loop.time() >= start_at and not WriterLock(self._paths).is_held():
+                    self._start()
+            except ConnectionError:
+                self._reached = True
+                if not waits:
+                    raise CallError("owner_ended", "Moot ended meanwhile; list the sessions.") from None
+            else:
+                self._reached = True
+                if status != PAUSED_OR_STOPPED:
+                    return _checked(lines)
+                start_at = loop.time() + _START_AFTER_S
+            await asyncio.sleep(_AGAIN_S)
+        raise CallError("owner_unreachable", "Moot does not answer.")
+
+    def _start(self) -> None:
+        """Start a Moot without a window, unless one is starting. Raises CallError where the last one could not be."""
+        if self._started is not None:
+            status = self._started.poll()
+            if status is None:
+                return
+            self._started = None
+            if status != OK and not self._reached:
+                raise CallError("not_started", complaint_of(self._paths) or "Moot could not be started.")
+        try:
+            self._started, self._reached = start_background(self._paths), False
+        except OSError as error:
+            raise CallError("not_started", f"Moot could not be started: {error.strerror}") from None
+
+
+def _checked(lines: _Lines) -> Found:
+    """Return the answer. Raises CallError where it is an error."""
+    if not lines.found:
+        raise CallError("fault", lines.complaint or "Moot gave no answer.")
+    if "error" in lines.found:
+        raise CallError(str(lines.found["error"]), str(lines.found.get("message", "")))
+    return lines.found
+
+
+def refuse_recursion(paths: DataPaths) -> None:
+    """Raise CallError where a Moot has started the program that calls, so that debates would hold debates."""
+    own = owner_pid(paths.control)
+    if _STARTED_BY_MOOT in os.environ or (
+        own is not None and any(one.pid == own for one in psutil.Process().parents())
+    ):
+        raise CallError("called_from_moot", "Moot started this agent, so it cannot call Moot.")
+
+
+class AgentCalls:
+    """The tools; what a session has said is told once."""
+
+    def __init__(self, paths: DataPaths) -> None:
+        self._paths = paths
+        self._owner = Owner(paths)
+        # By session: how many characters of each message were told.
+        self._told: dict[str, dict[str, int]] = {}
+
+    async def start(self, context: Context, arguments: Arguments) -> CallToolResult:
+        """Hand over a command that starts or continues a session, and wait for what comes of it."""
+        found = await self._call(context, arguments)
+        if isinstance(found, CallToolResult):
+            return found
+        return await self.wait(context, str(found["session_id"]), LONGEST_WAIT_S)
+
+    async def say(self, context: Context, arguments: Arguments) -> CallToolResult:
+        """Hand over what is said to a session, and return how it stands."""
+        found = await self._call(context, arguments)
+        if isinstance(found, CallToolResult):
+            return found
+        for message_id in found.get("said", ()):
+            self._told.setdefault(arguments.session, {})[message_id] = _ALL
+        return await self.wait(context, arguments.session, 0)
+
+    async def wait(self, context: Context, session_id: str, seconds: int) -> CallToolResult:
+        """Wait until a session no longer runs, or for so many seconds; return what was not told yet."""
+        told = self._told.setdefault(session_id, {})
+        seen = tuple(one for one, characters in told.items() if characters == _ALL)
+        arguments = Arguments(command=CommandName.SHOW, session=session_id, count=seconds, seen=seen)
+        found = await self._call(context, arguments)
+        if isinstance(found, CallToolResult):
+            return found
+        found["statements"], more = _untold(found["statements"], told)
+        if more:
+            found["more"] = True
+        found["next"] = _next(found)
+        return CallToolResult(
+            content=[TextContent(type="text", text=_in_words(found))], structured_content=found
+        )
+
+    async def list(self, context: Context, what: str) -> CallToolResult:
+        """List what there is."""
+        found = await self._call(context, Arguments(command=CommandName.SESSIONS, name=what))
+        if isinstance(found, CallToolResult):
+            return found
+        text = json.dumps(found, ensure_ascii=False)
+        return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=found)
+
+    async def _call(self, context: Context, arguments: Arguments) -> Found | CallToolResult:
+        """Hand over a command and report progress meanwhile; an error is a result as well."""
+        lines = _Lines()
+        reporting = asyncio.create_task(_report(context, lines))
+        try:
+            refuse_recursion(self._paths)
+            named = replace(arguments, caller=_caller(context), language="en")
+            return await self._owner.call(named, lines)
+        except CallError as error:
+            found = {"error": error.code, "message": str(error)}
+            text = f"{error.code}: {error}"
+            return CallToolResult(
+                content=[TextContent(type="text", text=text)], structured_content=found, is_error=True
+            )
+        finally:
+            reporting.cancel()
+            await asyncio.gather(reporting, return_exceptions=True)
+
+
+async def _report(context: Context, lines: _Lines) -> None:
+    """Report progress every few seconds; the numbers are seconds."""
+    seconds = 0.0
+    while True:
+        await asyncio.sleep(PROGRESS_S)
+        seconds += PROGRESS_S
+        await context.report_progress(seconds, message=lines.progress or None)
+
+
+def _caller(context: Context) -> str:
+    """Return the name of the program that calls, as it says itself."""
+    client = context.request_context.session.client_params
+    name = client.client_info.title or client.client_info.name if client is not None else ""
+    return " ".join(without_steering(name).split())[:_NAME_LENGTH] or "MCP"
+
+
+def _untold(statements: Sequence[Found], told: dict[str, int]) -> tuple[list[Found], bool]:
+    """Return what fits of the statements that were not told, and whether there is more; note what is told now."""
+    room = MOST_BYTES
+    new: list[Found] = []
+    for statement in statements:
+        message_id = str(statement.pop("id"))
+        begun = told.get(message_id, 0)
+        if begun == _ALL:  # Another call has told it meanwhile.
+            continue
+        text = str(statement["text"])[begun:]
+        taken = text.encode("utf-8", "replace")[:room].decode("utf-8", "ignore")
+        if text and not taken:
+            return new, True
+        new.append({**statement, "text": taken})
+        whole = len(taken) == len(text)
+        told[message_id] = _ALL if whole else begun + len(taken)
+        if not whole:
+            return new, True
+        room -= len(taken.encode("utf-8", "replace"))
+    return new, False
+
+
+def _next(found: Found) -> str:
+    """Return in a line what the caller can do next."""
+    if found.get("more") or found["status"] == "running":
+        return f"Call wait with session_id {found['session_id']} for the rest."
+    if found["status"] == "waiting" and found.get("question"):
+        if found.get("for_user"):
+            return "Only the user can answer this, in Moot. Then call wait."
+        return "Answer with say, or let the user answer in Moot; then call wait."
+    if found["status"] == "paused":
+        return "It is paused. The user can resume it in Moot."
+    return ""
+
+
+def _in_words(found: Found) -> str:
+    """Return an answer as text."""
+    parts = [f"{found['title']} · {found['status']} · session_id {found['session_id']}"]
+    for one in found["statements"]:
+        number = f" (round {one['round']})" if one["round"] else ""
+        parts.append(f"{one['name']}{number}:\n{one['text']}")
+    parts += [str(found[name]) for name in ("question", "reason", "result", "next") if found.get(name)]
+    return "\n\n".join(parts)
+
+
+def _server(calls: AgentCalls) -> MCPServer[Any]:
+    """Return the server with its tools; what their texts say is all that the calling model knows of Moot."""
+    server = MCPServer("moot", title="Moot", instructions=_ABOUT, version=__version__, log_level="CRITICAL")
+
+    @server.tool()
+    async def ask(ctx: Context, who: Who, text: str, session_id: SessionId = "") -> CallToolResult:
+        """Ask one of the user's assistants or groups; returns the answer. With session_id the conversation goes on."""
+        arguments = Arguments(command=CommandName.ASK, assistant=who, text=text, session=session_id)
+        return await calls.start(ctx, arguments)
+
+    @server.tool()
+    async def debate(
+        ctx: Context,
+        topic: str,
+        participants: Participants = (),
+        mode: Mode = DebateMode.ROUND_ROBIN,
+        rounds: Annotated[int, Field(ge=1, le=3)] = 2,
+        verdict: bool = False,
+    ) -> CallToolResult:
+        """Let several models debate a topic in rounds; returns what was said so far."""
+        arguments = Arguments(
+            command=CommandName.DEBATE,
+            text=topic,
+            participants=tuple(participants),
+            mode=mode,
+            rounds=rounds,
+            verdict=verdict,
+        )
+        return await calls.start(ctx, arguments)
+
+    @server.tool()
+    async def council(
+        ctx: Context,
+        question: str,
+        participants: Participants = (),
+        panel: Annotated[str, Field(description="A saved panel in place of participants")] = "",
+    ) -> CallToolResult:
+        """Ask several models one question, unseen by each other; returns their answers and how they differ."""
+        arguments = Arguments(
+            command=CommandName.COUNCIL, text=question, participants=tuple(participants), panel=panel
+        )
+        return await calls.start(ctx, arguments)
+
+    @server.tool()
+    async def wait(
+        ctx: Context,
+        session_id: str,
+        seconds: Annotated[int, Field(ge=0, le=LONGEST_WAIT_S)] = LONGEST_WAIT_S,
+    ) -> CallToolResult:
+        """Wait for a session; returns what came since the last call, and its status."""
+        return await calls.wait(ctx, session_id, seconds)
+
+    @server.tool()
+    async def say(ctx: Context, session_id: str, text: str) -> CallToolResult:
+        """Step into a debate, answer a session's question, or say more in a chat."""
+        return await calls.say(ctx, Arguments(command=CommandName.REPLY, session=session_id, text=text))
+
+    @server.tool(name="list")
+    async def list_all(
+        ctx: Context, what: Literal["assistants", "groups", "models", "panels", "sessions"]
+    ) -> CallToolResult:
+        """List whom to ask, or the sessions that programs began."""
+        return await calls.list(ctx, what)
+
+    return server

@@ -1,0 +1,75 @@
+"""A Moot without a window: when it ends, and that it gives way to a window; real sockets and files."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from app.cli.background import open_in_window, run_background
+from app.cli.control import ControlServer, UnansweredError, ask_to_yield
+from app.cli.exit_status import Interrupt
+from app.cli.parser import Arguments, CommandName
+from app.core.errors import DataDirectoryBusy
+from app.storage.access import WriterLock
+from app.storage.paths import DataPaths
+from tests.app_driver import until
+from tests.test_control import Commands
+
+BACKGROUND = Arguments(command=CommandName.BACKGROUND)
+
+
+async def test_it_ends_when_nothing_runs_any_more(data_dir: Path) -> None:
+    paths = DataPaths(data_dir)
+    assert await run_background(paths, BACKGROUND, Interrupt(), idle_s=0.1) == 0
+    assert not paths.control.exists() and not WriterLock(paths).is_held()
+
+
+async def test_it_leaves_the_data_directory_to_another(data_dir: Path) -> None:
+    paths = DataPaths(data_dir)
+    first = asyncio.create_task(run_background(paths, BACKGROUND, interrupted := Interrupt()))
+    await until(paths.control.exists)
+    assert await run_background(paths, BACKGROUND, Interrupt()) == 0
+    assert not first.done()
+    interrupted.close()
+    assert await first == 0
+
+
+async def test_it_gives_way_to_a_window(data_dir: Path) -> None:
+    paths = DataPaths(data_dir)
+    first = asyncio.create_task(run_background(paths, BACKGROUND, Interrupt()))
+    await until(paths.control.exists)
+    moot, left = await open_in_window(paths, "en", None)
+    assert left == ()
+    assert await first == 0
+    await moot.close()
+
+
+async def test_a_command_in_a_terminal_does_not_give_way(data_dir: Path) -> None:
+    paths = DataPaths(data_dir)
+    data_dir.mkdir()
+    lock = WriterLock(paths)
+    lock.acquire()
+    server = ControlServer(paths.control, Commands())
+    await server.start()
+    assert await ask_to_yield(paths.control) is None
+    with pytest.raises(DataDirectoryBusy):
+        await open_in_window(paths, "en", None)
+    await server.close()
+    with pytest.raises(UnansweredError):
+        await ask_to_yield(paths.control)
+    lock.release()
+
+
+async def test_what_runs_is_paused_and_named_and_nothing_more_is_taken(tmp_path: Path) -> None:
+    path = tmp_path / "control"
+    commands, paused = Commands(waits=True), asyncio.Event()
+
+    async def give_way() -> list[str]:
+        paused.set()
+        return ["01abc", "02abc"]
+
+    server = ControlServer(path, commands, give_way=give_way)
+    await server.start()
+    assert await ask_to_yield(path) == ("01abc", "02abc")
+    assert paused.is_set() and server.given_way.is_set() and not path.exists()
+    await server.close()
