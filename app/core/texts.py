@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 # A new language needs its name here, its texts in resources/i18n, a folder each in resources/agents, groups, prompts,
-# saved_prompts and workflows, and the words in tools/prompt_user; tests find what is missing in resources.
+# saved_prompts and workflows, the words in tools/prompt_user, and its name in the packages (packaging/moot.spec,
+# linux and windows); `language_of` must tell it from the others. Tests find what is missing in resources.
 LANGUAGES: tuple[str, ...] = ("en", "ko")
 
 # How well-known names in Latin letters are read in Korean, in small letters; the first reading decides the particle.

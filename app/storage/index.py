@@ -15,6 +15,7 @@ from app.storage.replay import read_summary
 
 INDEX_VERSION = 4
 _SUFFIX = ".jsonl"
+_TUPLES = tuple(map(SessionSummary._fields.index, ("speakers", "always")))
 
 
 @dataclass(slots=True)
@@ -88,7 +89,8 @@ def read_index(file_system: FileSystem, paths: DataPaths) -> SessionIndex:
         for row in line.ops[0]["sessions"]:
             session_id = row[0]
             stamps[session_id + _SUFFIX] = (row.pop(1), row.pop(1))
-            row[-2], row[-1] = tuple(row[-2]), tuple(row[-1])
+            for place in _TUPLES:
+                row[place] = tuple(row[place])
             summaries[session_id] = SessionSummary._make(row)
     except (KeyError, TypeError, ValueError, IndexError):
         return SessionIndex()

@@ -1,7 +1,8 @@
 """The modes of debates as rows of data, the roles, and the system prompt made of both.
 
 A new mode is a name in `DebateMode` (core/session.py), a row in `MODES`, its texts `mode.NAME` and `mode.NAME.hint` in
-resources/i18n, and a prompt in resources/prompts. The set-up, the command line and the export list all of `DebateMode`.
+resources/i18n, and a prompt in resources/prompts. The set-up and the command line list
+`CLASSIC_MODES`, all modes but the council.
 """
 
 from collections.abc import Callable, Sequence

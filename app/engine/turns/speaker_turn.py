@@ -1,6 +1,7 @@
 """The turn of a speaker in any kind of session: a free slot, the provider's gate, the call, its failure.
 
-Used by debates, chats, groups, sub-agents and the steps of workflows.
+Used by debates, chats, groups, sub-agents and the steps of workflows. How often and when a call is made again is
+decided here; how long it waits first is `seconds_to_wait` in metered_models.py.
 """
 
 import asyncio

@@ -1,4 +1,8 @@
-"""Pictures in messages: where they are in a row, their thumbnails, and showing, copying and saving them."""
+"""Pictures in messages: where they are in a row, their thumbnails, and showing, copying and saving them.
+
+These are attachments. A picture that Markdown names by its address stays a link (gui/markdown/parser.py), since
+nothing is fetched without the user's yes.
+"""
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
