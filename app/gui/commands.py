@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from PySide6.QtGui import QKeySequence
 
+QUICK = "quick_chat"
 PORTABLE = QKeySequence.SequenceFormat.PortableText
 
 
@@ -28,6 +29,8 @@ class Command:
 # In the order of the palette.
 COMMANDS = (
     Command("new_chat", "message-circle", "Ctrl+N"),
+    # Its keys work while another program is in front, where the desktop allows that.
+    Command(QUICK, "message-circle", ""),
     Command("new_debate", "scale", "Ctrl+Shift+D"),
     Command("new_group", "users", ""),
     Command("ready_groups", "users", ""),

@@ -18,6 +18,7 @@ from app.gui.widgets.boxes import hbox, vbox
 if TYPE_CHECKING:
     from app.gui.display.i18n import Language
     from app.gui.display.style import Look
+    from app.gui.widgets.toast import Toasts
 
 MOST_KEPT = 50
 
@@ -97,7 +98,16 @@ BAR_HEIGHT = 52
 _FAR = 10_000
 
 
-class WindowFrame(QMainWindow):
+class AppWindow(QMainWindow):
+    """A window with pages that controllers serve: its language, look and state, and the messages over it."""
+
+    language: "Language"
+    look: "Look"
+    state: WindowState
+    toasts: "Toasts"
+
+
+class WindowFrame(AppWindow):
     """The main window as the controllers know it: its widgets, its language, look and state.
 
     Emits `painted` once, when its outline is on the screen, `close_requested` when the program is to end,

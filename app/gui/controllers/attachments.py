@@ -24,14 +24,14 @@ from app.engine.chat.attached_files import look_cost, look_words
 from app.engine.engine import Engine
 from app.engine.library.agents import AgentModel, look_of
 from app.gui.bridge import Bridge
-from app.gui.controllers.controller import Controller
+from app.gui.controllers.controller import PageController
 from app.gui.dialogs.ask_dialogs import PasswordDialog
 from app.gui.files.attachments import is_seen, pasted_text, picture_attachment
 from app.gui.pages.chat.attachment_strip import AttachmentStrip, Reading
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.tasks import Tasks
 from app.gui.widgets.composer import DropHint
-from app.gui.window_frame import WindowFrame
+from app.gui.window_frame import AppWindow
 
 MOST_SOURCES = 32
 PATHS = "attached_pdfs"
@@ -59,7 +59,7 @@ class Explained(MootError):
     """A file could not be read, and the user has been told."""
 
 
-class AttachmentController(Controller):
+class AttachmentController(PageController):
     """Reads files one after the other; Send waits for them.
 
     Signals: ready(session id) when all files are read that Send waited for in a session not in front,
@@ -72,7 +72,7 @@ class AttachmentController(Controller):
 
     def __init__(
         self,
-        window: WindowFrame,
+        window: AppWindow,
         engine: Engine,
         bridge: Bridge,
         tasks: Tasks,

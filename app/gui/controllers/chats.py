@@ -17,7 +17,7 @@ from app.engine.engine import Engine
 from app.engine.library.agents import AgentModel, tools_off
 from app.gui.bridge import Bridge
 from app.gui.controllers.attachments import AttachmentController
-from app.gui.controllers.controller import Controller
+from app.gui.controllers.controller import PageController
 from app.gui.controllers.queued_messages import QueuedMessages
 from app.gui.dialogs.ask_dialogs import LongChatDialog
 from app.gui.display.amounts import most_text
@@ -28,12 +28,12 @@ from app.gui.tasks import Tasks
 from app.gui.transcript.message_actions import CONTINUE_FROM, EDIT
 from app.gui.transcript.message_row import CONTINUE, SETTINGS
 from app.gui.transcript.transcript_model import shown_name
-from app.gui.window_frame import WindowFrame
+from app.gui.window_frame import AppWindow
 
 LAST_ASSISTANT = "assistant"
 
 
-class ChatController(Controller):
+class ChatController(PageController):
     """Answers what the user asks on the chat page.
 
     Signals: session_started(session id), settings_requested(page, provider id), mode_changed() of a new chat,
@@ -48,7 +48,7 @@ class ChatController(Controller):
     mode_changed = Signal()
 
     def __init__(
-        self, window: WindowFrame, engine: Engine, bridge: Bridge, tasks: Tasks, page: ChatPage
+        self, window: AppWindow, engine: Engine, bridge: Bridge, tasks: Tasks, page: ChatPage
     ) -> None:
         super().__init__(window, engine, bridge, tasks)
         self._switched: dict[str, bool] = {}
@@ -61,13 +61,18 @@ class ChatController(Controller):
         self.queue = QueuedMessages(window, engine, bridge, tasks, page, self._show_draft)
         self._new_mode = AgentMode.DEFAULT
         self._wire()
-        self._show_new_draft()
+        self.show_new_draft()
         bridge.session_changed.connect(self._on_session_changed)
-        bridge.session_deleted.connect(lambda _event: self._show_new_draft())
+        bridge.session_deleted.connect(lambda _event: self.show_new_draft())
         bridge.assistants_changed.connect(self.refresh)
         bridge.groups_changed.connect(self.refresh)
         bridge.servers_changed.connect(self.refresh)
         self._language.changed.connect(self.refresh)
+
+    @property
+    def composer(self) -> ChatComposer:
+        """The composer of the page."""
+        return self._page.chat_composer
 
     def show_new(self, assistant_id: str = "", group_id: str = "") -> None:
         """Prepare the page for a new chat with a group or an assistant; without an id with the last used assistant."""
@@ -76,7 +81,7 @@ class ChatController(Controller):
             self._state.keep(LAST_ASSISTANT, assistant_id)
         self._begun = ""
         self._page.show_new()
-        self._show_new_draft()
+        self.show_new_draft()
         self.refresh()
 
     def _on_session_changed(self, event: SessionChanged) -> None:
@@ -332,7 +337,7 @@ class ChatController(Controller):
         if self._page.session_id == session_id:
             self._page.set_draft(draft)
 
-    def _show_new_draft(self) -> None:
+    def show_new_draft(self) -> None:
         """Show the draft of a new chat while the page has no session."""
         if self._page.session is None:
             self._page.set_draft(self._engine.drafts.of(NEW))

@@ -10,15 +10,15 @@ from app.engine.engine import Engine
 from app.gui.bridge import Bridge
 from app.gui.panels.right_panel import PlanPanel, RightPanel
 from app.gui.tasks import Tasks
-from app.gui.window_frame import WindowFrame
+from app.gui.window_frame import AppWindow, WindowFrame
 
 FOLDER = "folder"
 
 
-class Controller(QObject):
-    """Answers what the user asks of one part of the window, and shows there what the engine reports."""
+class PageController(QObject):
+    """Answers what the user asks of a page, in whichever window that is, and shows there what the engine reports."""
 
-    def __init__(self, window: WindowFrame, engine: Engine, bridge: Bridge, tasks: Tasks) -> None:
+    def __init__(self, window: AppWindow, engine: Engine, bridge: Bridge, tasks: Tasks) -> None:
         super().__init__(window)
         self._window, self._engine, self._bridge, self._tasks = window, engine, bridge, tasks
         self._language, self._look = window.language, window.look
@@ -45,6 +45,15 @@ class Controller(QObject):
     def _offer_undo(self, text: str, undo: Callable[[], object]) -> None:
         """Say what was done, with a button that takes it back."""
         self._toasts.show_toast(text, self._language("toast.undo"), undo)
+
+
+class Controller(PageController):
+    """Answers what the user asks of one part of the main window."""
+
+    _window: WindowFrame
+
+    def __init__(self, window: WindowFrame, engine: Engine, bridge: Bridge, tasks: Tasks) -> None:
+        super().__init__(window, engine, bridge, tasks)
 
     def _add_panel(self, panel: PlanPanel | RightPanel, button: QAbstractButton, kept: str) -> None:
         """Add a panel beside the main area, shown by a button; `kept` is its name in the window's state."""

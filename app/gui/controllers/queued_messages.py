@@ -10,18 +10,18 @@ from app.core.message import Role
 from app.core.session import QueuedMessage
 from app.engine.engine import Engine
 from app.gui.bridge import Bridge
-from app.gui.controllers.controller import Controller
+from app.gui.controllers.controller import PageController
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.tasks import Tasks
-from app.gui.window_frame import WindowFrame
+from app.gui.window_frame import AppWindow
 
 
-class QueuedMessages(Controller):
+class QueuedMessages(PageController):
     """Answers what the user asks of the queue; no text that was being written is lost."""
 
     def __init__(
         self,
-        window: WindowFrame,
+        window: AppWindow,
         engine: Engine,
         bridge: Bridge,
         tasks: Tasks,

@@ -5,22 +5,22 @@ from functools import partial
 from app.core.errors import MootError
 from app.engine.engine import Engine
 from app.gui.bridge import Bridge
-from app.gui.controllers.controller import Controller
+from app.gui.controllers.controller import PageController
 from app.gui.dialogs.prompt_dialogs import VariablesDialog
 from app.gui.pages.chat.chat_composer import ChatComposer
 from app.gui.pages.chat.message_box import MessageBox
 from app.gui.tasks import Tasks
-from app.gui.window_frame import WindowFrame
+from app.gui.window_frame import AppWindow
 
 
-class SavedPromptController(Controller):
+class SavedPromptController(PageController):
     """Answers a / in the message boxes."""
 
     def __init__(
-        self, window: WindowFrame, engine: Engine, bridge: Bridge, tasks: Tasks, composer: ChatComposer
+        self, window: AppWindow, engine: Engine, bridge: Bridge, tasks: Tasks, *composers: ChatComposer
     ) -> None:
         super().__init__(window, engine, bridge, tasks)
-        self._boxes = (composer.message_box, window.welcome.composer.message_box)
+        self._boxes = tuple(composer.message_box for composer in composers)
         for box in self._boxes:
             box.prompt_chosen.connect(partial(self._on_chosen, box))
         bridge.saved_prompts_changed.connect(lambda _event: self.refresh())

@@ -125,6 +125,10 @@ class SessionViews(QObject):
             # Hidden versions of answers cost money too.
             view.spending.add(live.whole_messages())
 
+    def add(self, view: ConversationView) -> None:
+        """Show sessions in one more view."""
+        self._views = (*self._views, view)
+
     def keep_place(self, view: ConversationView) -> None:
         """Save the scroll position of a view."""
         if view.session_id:

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.core.message import Attachment
 from app.core.session import ExportFormat, Session, SessionSummary, Status
-from app.gui.controllers.controller import Controller
+from app.gui.controllers.controller import PageController
 from app.gui.dialogs.ask_dialogs import RenameDialog
 from app.gui.dialogs.link_dialog import LinkDialog, may_open
 from app.gui.display.i18n import Language
@@ -25,7 +25,7 @@ from app.gui.widgets.toast import Toast, Toasts
 Listed = Session | SessionSummary
 
 
-class SessionController(Controller):
+class SessionController(PageController):
     """Turns requests about sessions into tasks on the engine."""
 
     def pause(self, session_id: str) -> None:

@@ -37,6 +37,7 @@ class SettingsController(Controller):
         super().__init__(window, engine, bridge, tasks)
         self._data_dir = data_dir
         self._chosen: Settings | None = None
+        self._quick_note, self._quick_fails = "", False
 
     def current(self) -> Settings:
         """Return the settings as they were last chosen, saved or not."""
@@ -52,6 +53,7 @@ class SettingsController(Controller):
         """Open the settings at a page, and there at a provider or at a setting."""
         window = self._window
         dialog = SettingsDialog(self._language, self._look, self._engine, self._data_dir, self.shown, window)
+        dialog.show_quick_keys(self._quick_note, fails=self._quick_fails)
         dialog.show_page(page, provider_id, row)
         self._bridge.keys_changed.connect(dialog.show_keys)
         self._bridge.models_changed.connect(dialog.show_providers)
@@ -62,6 +64,20 @@ class SettingsController(Controller):
         dialog.undo_left.connect(self.undo_left)
         dialog.partner_requested.connect(self.partner_requested)
         dialog.open()
+
+    def show_problems(self) -> None:
+        """Say that files could not be read, and offer to show them in the dialog."""
+        problems = self._engine.problems()
+        if problems:
+            words, first = self._language, self._language.file_problem(problems[0])
+            text = words("problems.found", count=len(problems), first=first)
+            self._toasts.show_toast(text, words("toast.show"), lambda: self.open("data"), undoes=False)
+
+    def show_quick_keys(self, text: str, *, fails: bool) -> None:
+        """Say in the dialog where the keys of the quick chat work; `fails` if the desktop did not give those chosen."""
+        self._quick_note, self._quick_fails = text, fails
+        for dialog in self._window.findChildren(SettingsDialog):
+            dialog.show_quick_keys(text, fails=fails)
 
     def change(self, values: dict[str, Any]) -> None:
         """Choose other values for some of the settings, by their names: apply and save them."""

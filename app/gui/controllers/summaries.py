@@ -13,7 +13,7 @@ from app.engine.engine import Engine
 from app.engine.history.summaries import NOTES
 from app.gui.bridge import Bridge
 from app.gui.controllers.chats import ChatController
-from app.gui.controllers.controller import Controller
+from app.gui.controllers.controller import PageController
 from app.gui.controllers.session_views import SessionViews
 from app.gui.dialogs.ask_dialogs import SummaryDialog
 from app.gui.pages.chat.chat_composer import unmarked
@@ -21,17 +21,17 @@ from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.panels.debate.discussion_view import DiscussionView
 from app.gui.tasks import Tasks
 from app.gui.transcript.message_actions import EDIT, LEAVE_SUMMARY, PIN, REDO_SUMMARY, UNPIN, USE_SUMMARY
-from app.gui.window_frame import WindowFrame
+from app.gui.window_frame import AppWindow
 
 SETTLED_MS = 150
 
 
-class SummaryController(Controller):
+class SummaryController(PageController):
     """Answers what the user asks about the summaries of the chat in front, and shows how long it is."""
 
     def __init__(
         self,
-        window: WindowFrame,
+        window: AppWindow,
         engine: Engine,
         bridge: Bridge,
         tasks: Tasks,

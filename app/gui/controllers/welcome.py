@@ -54,7 +54,7 @@ class WelcomeController(Controller):
         text = composer.box.toPlainText()
         if text:
             engine.drafts.keep(NEW, replace(engine.drafts.of(NEW), text=text))
-        self._show_draft()
+        self.show_draft()
         composer.hold(False)
         self.refresh()
 
@@ -138,7 +138,7 @@ class WelcomeController(Controller):
         self._page.mode.set_value(mode)
         self._page.composer.box.setFocus()
 
-    def _show_draft(self) -> None:
+    def show_draft(self) -> None:
         """Show the draft of a new chat, which may have been written on the chat page."""
         self._fill(self._engine.drafts.of(NEW))
 
@@ -163,7 +163,7 @@ class WelcomeController(Controller):
         composer.strip.removed.connect(lambda one, place: self._chats.files.offer_back("", one, place))
         self._chats.files.wire_looks(composer.strip)
         self._chats.files.brought_back.connect(self._on_brought_back)
-        self._page.came.connect(self._show_draft)
+        self._page.came.connect(self.show_draft)
         self._page.came.connect(self.refresh)
         composer.message_submitted.connect(self._on_submitted)
         self._page.mode.chosen.connect(self._on_mode_chosen)
@@ -188,7 +188,7 @@ class WelcomeController(Controller):
 
     def _on_brought_back(self) -> None:
         if self._page.isVisible():
-            self._show_draft()
+            self.show_draft()
 
     def _choose_group(self, group_id: str) -> None:
         self._group_id = group_id
@@ -202,7 +202,7 @@ class WelcomeController(Controller):
         if self._mode in WITH_SEVERAL:
             # The files of a new chat wait for it.
             self._engine.drafts.keep(NEW, Draft(attachments=attachments))
-            self._show_draft()
+            self.show_draft()
             self._debates.begin(text, council=self._mode == COUNCIL)
             return
         self.new_requested.emit(self._group_id)

@@ -24,6 +24,7 @@ from app.gui.controllers.groups import GroupCommands
 from app.gui.controllers.journal import JournalController
 from app.gui.controllers.palette import PaletteController
 from app.gui.controllers.providers import ProviderController
+from app.gui.controllers.quick_chat import QuickChatController
 from app.gui.controllers.saved_prompts import SavedPromptController
 from app.gui.controllers.server_consent import ServerConsent
 from app.gui.controllers.session_views import MainPages, SessionViews
@@ -107,13 +108,16 @@ class WindowController(QObject):
         self.assistants = AssistantCommands(window, engine, self._bridge, shared)
         self.group_commands = GroupCommands(window, engine, self._bridge, shared, self.assistants)
         self.server_consent = ServerConsent(*parts)
-        self.saved_prompts = SavedPromptController(*parts, self.chat_page.chat_composer)
-        for composer in (self.chat_page.chat_composer, window.welcome.composer):
+        composers = (self.chat_page.chat_composer, window.welcome.composer)
+        self.saved_prompts = SavedPromptController(*parts, *composers)
+        for composer in composers:
             composer.allow_requested.connect(self.server_consent.ask)
             composer.folder_left.connect(lambda: self.folders.choose(""))
         self.settings = SettingsController(*parts, data_dir)
         self.palette = PaletteController(*parts, self.actions())
         self.notifications = Notifications(*parts)
+        self.quick = QuickChatController(*parts, self.views, self.chats, self.welcome, self.settings)
+        self.notifications.quick_requested.connect(self.quick.show)
         self._list_timer = QTimer(self, singleShot=True, interval=LIST_REFRESH_MS)
         self._list_timer.timeout.connect(self._refresh_sessions)
         self._wire(self._bridge)
@@ -125,13 +129,13 @@ class WindowController(QObject):
         self._refresh_sessions()
         self._refresh_providers()
         self._look_for_servers()
-        self._show_problems()
+        self.settings.show_problems()
 
     async def close(self) -> None:
         """Save the state of the window, pause what runs, and close the engine."""
         self._remember()
         await self.settings.close()
-        for part in (self.workflows, self.group_commands, self.assistants):
+        for part in (self.quick, self.workflows, self.group_commands, self.assistants):
             await part.close()
         await self.tasks.close()
         await self.notifications.close()
@@ -186,11 +190,19 @@ class WindowController(QObject):
         self.welcome.new_requested.connect(lambda group_id: self.show_new("", group_id))
         self.chats.session_started.connect(self.show_session)
         self.chats.mode_changed.connect(self.pages.refresh)
-        for asking in (self.debates, self.groups, self.workflows, self.palette, self.notifications):
+        for asking in (
+            self.debates,
+            self.groups,
+            self.workflows,
+            self.palette,
+            self.notifications,
+            self.quick,
+        ):
             asking.session_requested.connect(self.show_session)
         for needing in (self.debates, self.councils, self.chats):
             needing.settings_requested.connect(self.settings.open)
-        self.notifications.chat_requested.connect(self.show_new)
+        for writing in (self.notifications.chat_requested, self.quick.new_requested):
+            writing.connect(self.show_new)
         self.notifications.debate_requested.connect(self.debates.show_setup)
         bridge.assistants_changed.connect(panel.setup.refresh_seats)
         self.debates.context.settings_chosen.connect(self.settings.change)
@@ -221,6 +233,7 @@ class WindowController(QObject):
         top, toasts = self.window.top_bar, self.window.toasts
         return {
             "new_chat": self.show_new,
+            "quick_chat": lambda: self.quick.show(),
             "new_debate": self.debates.show_new,
             "new_group": self.group_commands.make_new,
             "ready_groups": self.group_commands.show_ready,
@@ -406,16 +419,6 @@ class WindowController(QObject):
         if await self.engine.look_for_servers():
             self._refresh_providers()
         await self.providers.look()
-
-    def _show_problems(self) -> None:
-        """Say that files could not be read, and offer to show them in the settings."""
-        problems = self.engine.problems()
-        if problems:
-            words, first = self._language, self._language.file_problem(problems[0])
-            text = words("problems.found", count=len(problems), first=first)
-            self.window.toasts.show_toast(
-                text, words("toast.show"), lambda: self.settings.open("data"), undoes=False
-            )
 
     # State kept between runs
 

@@ -1,4 +1,5 @@
 """What the window shares with the desktop: notifications, the tray icon, the order of keys, and the event loop.
 
+Keys that work in other programs: key_grab, with x11_keys, windows_keys and portal_keys (Wayland).
 Notifications: notifications.py decides which are shown and what they say; notification_bus.py sends them.
 """

@@ -32,6 +32,7 @@ class Tray(QObject):
 
     open_requested = Signal()
     chat_requested = Signal()
+    quick_requested = Signal()
     debate_requested = Signal()
     quit_requested = Signal()
     note_clicked = Signal()
@@ -82,6 +83,7 @@ class Tray(QObject):
         for text, chosen in (
             (words("tray.open"), self.open_requested),
             (words("palette.new_chat"), self.chat_requested),
+            (words("palette.quick_chat"), self.quick_requested),
             (words("palette.new_debate"), self.debate_requested),
             (words("tray.quit"), self.quit_requested),
         ):
@@ -150,12 +152,13 @@ class Attention(QObject):
 class Notifications(QObject):
     """Shows notifications and the tray icon, as the settings `notifications` and `tray` say.
 
-    Signals: session_requested(session id) when a notification is clicked, chat_requested() and
+    Signals: session_requested(session id) when a notification is clicked, chat_requested(), quick_requested() and
     debate_requested() from the icon's menu.
     """
 
     session_requested = Signal(str)
     chat_requested = Signal()
+    quick_requested = Signal()
     debate_requested = Signal()
 
     def __init__(self, window: WindowFrame, engine: Engine, bridge: Bridge, tasks: Tasks) -> None:
@@ -206,6 +209,7 @@ class Notifications(QObject):
         tray.note_clicked.connect(lambda: self._on_clicked(self._noted))
         tray.chat_requested.connect(self._window.come_forward)
         tray.chat_requested.connect(self.chat_requested)
+        tray.quick_requested.connect(self.quick_requested)
         tray.debate_requested.connect(self._window.come_forward)
         tray.debate_requested.connect(self.debate_requested)
         tray.quit_requested.connect(self._window.close_requested)

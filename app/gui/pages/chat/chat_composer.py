@@ -53,7 +53,7 @@ class ChatComposer(AttachingComposer):
     image_given(picture), long_text_given(text), stop_requested(), edit_cancelled(),
     assistant_chosen(assistant id), settings_requested(page), reading_cancelled(number), send_waited() if
     sending has to wait for a file, settings_mode_chosen(on), allow_requested(server's name), tool_switched(tool, on),
-    folder_left() for a new session in no folder.
+    folder_left() for a new session in no folder, escaped() if Escape has no other use.
     """
 
     attach_requested = Signal()
@@ -70,10 +70,12 @@ class ChatComposer(AttachingComposer):
     allow_requested = Signal(str)
     tool_switched = Signal(str, bool)
     folder_left = Signal()
+    escaped = Signal()
 
     def __init__(self, language: Language, look: Look) -> None:
         self._language = language
         self._busy = self._held = self._english_only = False
+        self.escape_stops = True
         self.readings = ReadingStrip(language, look)
         self.message_box = MessageBox()
         self._limit = Paragraph("warn")
@@ -362,8 +364,10 @@ class ChatComposer(AttachingComposer):
     def _on_escaped(self) -> None:
         if not self._editing.isHidden():
             self.edit_cancelled.emit()
-        elif self._busy:
+        elif self._busy and self.escape_stops:
             self.stop_requested.emit()
+        else:
+            self.escaped.emit()
 
     def _on_submitted(self) -> None:
         if self.readings and self.send.isEnabled():

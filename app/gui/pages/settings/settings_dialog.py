@@ -15,7 +15,7 @@ from app.core.events import ModelFetching, Notice
 from app.core.matching import fits
 from app.core.settings import Settings
 from app.engine.engine import Engine
-from app.gui.commands import COMMANDS
+from app.gui.commands import COMMANDS, QUICK
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look, tall
 from app.gui.pages.settings.chats_page import ChatsPage
@@ -102,6 +102,7 @@ class SettingsDialog(QDialog):
         self._made: dict[str, QWidget] = {}
         self._places: dict[str, int] = {}
         self._shown = ""
+        self._quick_keys = ("", False)
         self.search = say(
             SearchBox(look, "settings_search"), language, name="settings.search", hint="settings.search"
         )
@@ -185,6 +186,14 @@ class SettingsDialog(QDialog):
             assert isinstance(providers, ProvidersPage)
             providers.show_keys()
 
+    def show_quick_keys(self, text: str, *, fails: bool) -> None:
+        """Say where the keys of the quick chat work."""
+        self._quick_keys = text, fails
+        if "shortcuts" in self._made:
+            page = self.page("shortcuts")
+            assert isinstance(page, ShortcutsPage)
+            page.rows[QUICK].note(text, fails=fails)
+
     def show_notice(self, notice: Notice) -> None:
         """Show a late answer of the keyring or the end of a download here, since the window is behind the dialog."""
         if notice.code.startswith(("key_", "model_")):
@@ -249,6 +258,7 @@ class SettingsDialog(QDialog):
                 made = SettingsRows(language, look, self._settings, page)
             case "shortcuts":
                 made = ShortcutsPage(language, look, self._settings)
+                made.rows[QUICK].note(self._quick_keys[0], fails=self._quick_keys[1])
             case "privacy":
                 made = PrivacyPage(language, look, engine)
             case "about":

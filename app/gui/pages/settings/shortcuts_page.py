@@ -13,7 +13,7 @@ from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.widgets.boxes import Part, frame, hbox, vbox
 from app.gui.widgets.controls import bring_into_sight, button, icon_button, name_button
-from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, show_or_hide
+from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, restyle, show_or_hide
 from app.gui.widgets.wording import say
 
 KEYS_WIDTH = 150
@@ -73,6 +73,7 @@ class ShortcutRow(QWidget):
         super().__init__()
         self.name = name
         self._title, self.problem = ElidedLabel("name"), plain_label("error", wrap=True)
+        self._note = plain_label("hint", wrap=True)
         self.keys = button("", f"keys_{name}", self._on_asked)
         self.keys.setFixedWidth(KEYS_WIDTH)
         self.box = KeysBox()
@@ -83,12 +84,14 @@ class ShortcutRow(QWidget):
         self._both.addWidget(self.box)
         vbox(
             hbox((self._title, 1), self.reset, self._both, spacing=8),
+            self._note,
             self.problem,
             inside=self,
             margins=(14, 5, 14, 5),
             spacing=2,
         )
         self.problem.hide()
+        self._note.hide()
         self.box.left.connect(self.leave)
         self.box.given.connect(lambda keys: self.given.emit(self.name, keys))
         self.box.editingFinished.connect(self.leave)
@@ -107,6 +110,16 @@ class ShortcutRow(QWidget):
     def say(self, text: str) -> None:
         """Show why keys were refused."""
         show_or_hide(self.problem, text)
+
+    def note(self, text: str, *, fails: bool) -> None:
+        """Say under the command where its keys work; `fails` if they do not."""
+        restyle(self._note, kind="error" if fails else "hint")
+        show_or_hide(self._note, text)
+
+    @property
+    def note_text(self) -> str:
+        """What `note` says."""
+        return self._note.text()
 
     def leave(self) -> None:
         """End recording, and show the keys again."""

@@ -1,0 +1,218 @@
+"""The quick chat: a small window with a chat of its own, by keys that work while another program is in front.
+
+The window and what serves it are made when they are first needed.
+"""
+
+import asyncio
+import os
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QGuiApplication
+
+from app.core.errors import MootError
+from app.core.settings import Settings
+from app.engine.engine import Engine
+from app.gui.bridge import Bridge
+from app.gui.commands import QUICK, chosen_keys, written
+from app.gui.controllers.chats import ChatController
+from app.gui.controllers.controller import Controller
+from app.gui.controllers.saved_prompts import SavedPromptController
+from app.gui.controllers.session_views import SessionViews
+from app.gui.controllers.sessions import SessionController
+from app.gui.controllers.settings import SettingsController
+from app.gui.controllers.summaries import SummaryController
+from app.gui.controllers.versions import VersionController
+from app.gui.controllers.welcome import WelcomeController
+from app.gui.desktop.key_grab import NOWHERE, Held, KeyGrab
+from app.gui.desktop.portal_keys import PortalGrab
+from app.gui.desktop.windows_keys import WindowsGrab
+from app.gui.desktop.x11_keys import X11Grab
+from app.gui.pages.chat.chat_page import ChatPage
+from app.gui.quick_window import QuickWindow
+from app.gui.tasks import Tasks
+from app.gui.window_frame import WindowFrame
+
+HOLD = "hold keys"
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """The window of the quick chat and what serves it."""
+
+    window: QuickWindow
+    tasks: Tasks
+    chats: ChatController
+    others: tuple[object, ...]
+
+
+class QuickChatController(Controller):
+    """Opens the quick chat, and holds its keys; emits session_requested(session id) or new_requested() to go on in the main window."""
+
+    session_requested = Signal(str)
+    new_requested = Signal()
+
+    def __init__(
+        self,
+        window: WindowFrame,
+        engine: Engine,
+        bridge: Bridge,
+        tasks: Tasks,
+        views: SessionViews,
+        chats: ChatController,
+        welcome: WelcomeController,
+        settings: SettingsController,
+    ) -> None:
+        super().__init__(window, engine, bridge, tasks)
+        self._views, self._main_chats, self._welcome, self._settings = views, chats, welcome, settings
+        self._serving: Serving | None = None
+        self._keys: str | None = None
+        self._held: Held | None = None
+        self._holding = asyncio.Lock()
+        self.grab: KeyGrab | None = _key_grab(self)
+        if self.grab is not None:
+            self.grab.pressed.connect(lambda _token: self.show())
+        settings.applied.connect(self._choose)
+        self._language.changed.connect(self._show_held)
+
+    async def close(self) -> None:
+        """Leave the keys to other programs, and close the window."""
+        self._tasks.cancel(HOLD)
+        if self.grab is not None:
+            async with self._holding:
+                await self.grab.release()
+        if self._serving is not None:
+            self._views.keep_place(self._serving.window.page)
+            await self._serving.tasks.close()
+            self._serving.window.hide()
+            self._serving.window.deleteLater()
+            self._serving = None
+
+    def show(self) -> None:
+        """Show the quick chat in front, as it was left."""
+        if self._serving is None:
+            self._serving = self._serve()
+            self._serving.chats.show_new()
+        window = self._serving.window
+        if self.grab is not None:
+            self.grab.bring_forward(window)
+        else:
+            window.show()
+            window.raise_()
+            window.activateWindow()
+        window.page.take_focus()
+
+    # The keys
+
+    def _choose(self, settings: Settings) -> None:
+        """Hold the keys of the settings."""
+        keys = chosen_keys(settings.shortcuts)[QUICK]
+        if keys != self._keys:
+            self._keys, self._held = keys, None
+            self._tasks.replace(HOLD, self._hold(keys))
+
+    async def _hold(self, keys: str) -> None:
+        async with self._holding:
+            if self.grab is None:
+                self._held = Held(NOWHERE)
+            elif keys:
+                self._held = await self.grab.hold(keys, self._language("palette.quick_chat"))
+            else:
+                await self.grab.release()
+        self._show_held()
+
+    def _show_held(self) -> None:
+        """Say in the settings where the keys work."""
+        words, held, keys = self._language, self._held, written(self._keys or "")
+        if held is None:
+            self._settings.show_quick_keys("" if keys else words("keys.quick"), fails=False)
+        elif held.problem:
+            fails = bool(keys)
+            self._settings.show_quick_keys(words(f"keys.quick.{held.problem}", keys=keys), fails=fails)
+        elif held.shown:
+            self._settings.show_quick_keys(words("keys.quick.desktop", keys=held.shown), fails=False)
+        else:
+            self._settings.show_quick_keys(words("keys.quick.held"), fails=False)
+
+    # The window
+
+    def _serve(self) -> Serving:
+        """Make the window, and what answers the user there."""
+        window = QuickWindow(self._language, self._look, self._state)
+        page, tasks = window.page, Tasks(self._on_task_failed)
+        parts = (window, self._engine, self._bridge, tasks)
+        self._views.add(page)
+        chats, sessions = ChatController(*parts, page), SessionController(*parts)
+        others = (
+            sessions,
+            VersionController(*parts, page),
+            SummaryController(*parts, page, (), self._views, chats),
+            SavedPromptController(*parts, page.chat_composer),
+        )
+        page.link_requested.connect(sessions.open_link)
+        for pictures in (page.picture_requested, chats.files.picture_requested):
+            pictures.connect(sessions.on_picture)
+        composer, main = page.chat_composer, self._main_chats
+        chats.session_started.connect(lambda session_id: tasks.replace("open", self._open(page, session_id)))
+        for signal, answered in (
+            (chats.several_requested, main.several_requested),
+            (chats.settings_requested, main.settings_requested),
+            (composer.allow_requested, main.composer.allow_requested),
+            (page.begin_requested, self._welcome.begin),
+        ):
+            # These ask or show more than the small window has room for.
+            signal.connect(self._leave)
+            signal.connect(answered)
+        composer.folder_left.connect(main.composer.folder_left)
+        composer.folder_left.connect(chats.refresh)
+        window.new_requested.connect(self._on_new)
+        window.main_requested.connect(self._on_main)
+        for show in (chats.show_new_draft, chats.refresh):
+            window.came.connect(show)
+        for show_draft in (self._main_chats.show_new_draft, self._welcome.show_draft):
+            window.left.connect(show_draft)
+        return Serving(window, tasks, chats, others)
+
+    async def _open(self, page: ChatPage, session_id: str) -> None:
+        summary = next((one for one in self._engine.sessions() if one.id == session_id), None)
+        if summary is not None:
+            await self._views.open(page, summary)
+            page.take_focus()
+
+    def _on_new(self) -> None:
+        serving = self._serving
+        assert serving is not None
+        self._views.keep_place(serving.window.page)
+        serving.chats.show_new()
+        serving.window.page.take_focus()
+
+    def _on_main(self) -> None:
+        """Go on with the chat in the main window; one that has not begun has its draft there too."""
+        serving = self._serving
+        assert serving is not None
+        session_id = serving.window.page.session_id
+        self._leave()
+        if session_id:
+            self.session_requested.emit(session_id)
+        else:
+            self.new_requested.emit()
+
+    def _leave(self) -> None:
+        if self._serving is not None:
+            self._serving.window.hide()
+        self._window.come_forward()
+
+    def _on_task_failed(self, _name: str, error: MootError) -> None:
+        if self._serving is not None:
+            text = self._language.problem(error.code, **error.details)
+            self._serving.window.toasts.show_toast(text)
+
+
+def _key_grab(parent: QObject) -> KeyGrab | None:
+    """Return what holds keys on this desktop, None where nothing can."""
+    platform = QGuiApplication.platformName()
+    # X11 programs under Wayland get keys only from each other.
+    if platform in ("wayland", "xcb") and os.environ.get("WAYLAND_DISPLAY"):
+        return PortalGrab(parent)
+    kinds = {"windows": WindowsGrab, "xcb": X11Grab}
+    return kinds[platform](parent) if platform in kinds else None

@@ -1,0 +1,173 @@
+"""Keys that work while another program is in front, under Wayland: the desktop portal's GlobalShortcuts.
+
+The desktop asks the user and may choose other keys than those wanted.
+https://flatpak.github.io/xdg-desktop-portal/docs/doc-org.freedesktop.portal.GlobalShortcuts.html
+"""
+
+import asyncio
+import contextlib
+import logging
+import os
+import secrets
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QKeyCombination, QObject, Qt
+from PySide6.QtGui import QKeySequence
+from PySide6.QtWidgets import QWidget
+
+from app.gui.commands import PORTABLE
+from app.gui.desktop.key_grab import NOWHERE, REFUSED, Held, KeyGrab, pressed_of
+
+if TYPE_CHECKING:
+    from jeepney import Message  # type: ignore[import-untyped]
+    from jeepney.io.asyncio import DBusRouter  # type: ignore[import-untyped]
+
+log = logging.getLogger(__name__)
+
+PORTAL = "org.freedesktop.portal.Desktop"
+PATH = "/org/freedesktop/portal/desktop"
+SHORTCUTS = "org.freedesktop.portal.GlobalShortcuts"
+REQUEST = "org.freedesktop.portal.Request"
+SESSION = "org.freedesktop.portal.Session"
+QUICK = "quick-chat"
+ANSWER_S = 5.0
+ALLOWED = 0
+MODIFIERS = {
+    Qt.KeyboardModifier.ControlModifier: "CTRL",
+    Qt.KeyboardModifier.AltModifier: "ALT",
+    Qt.KeyboardModifier.ShiftModifier: "SHIFT",
+    Qt.KeyboardModifier.MetaModifier: "LOGO",
+}
+NAMES = {
+    Qt.Key.Key_Space: "space",
+    Qt.Key.Key_PageUp: "Prior",
+    Qt.Key.Key_PageDown: "Next",
+    Qt.Key.Key_Backspace: "BackSpace",
+    Qt.Key.Key_Insert: "Insert",
+    Qt.Key.Key_Delete: "Delete",
+}
+
+
+def trigger(pressed: QKeyCombination) -> str:
+    """Return keys as portals write them, "" for a key without a name there.
+
+    https://specifications.freedesktop.org/shortcuts-spec/latest/
+    """
+    key = pressed.key()
+    name = NAMES.get(key) or QKeySequence(key).toString(PORTABLE)
+    if len(name) == 1:
+        name = name.lower()
+    used = [words for one, words in MODIFIERS.items() if one in pressed.keyboardModifiers()]
+    return "+".join((*used, name)) if name.isalnum() and name.isascii() else ""
+
+
+class PortalGrab(KeyGrab):
+    """Holds keys by a session with the desktop portal, which ends with the connection to the bus."""
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self._around = contextlib.AsyncExitStack()
+        self._router: DBusRouter | None = None
+        self._answers: asyncio.Queue[Message] = asyncio.Queue()
+        self._listening: asyncio.Task[None] | None = None
+        self._session = self._token = ""
+
+    async def hold(self, keys: str, title: str) -> Held:
+        await self.release()
+        pressed = pressed_of(keys)
+        wanted = trigger(pressed) if pressed is not None else ""
+        try:
+            await self._connect()
+            status, created = await asyncio.wait_for(
+                self._ask("CreateSession", "a{sv}", {"session_handle_token": ("s", _token())}), ANSWER_S
+            )
+            if status != ALLOWED:
+                return await self._without(REFUSED)
+            self._session = str(created["session_handle"][1])
+            shortcut: dict[str, tuple[str, object]] = {"description": ("s", title)}
+            if wanted:
+                shortcut["preferred_trigger"] = ("s", wanted)
+            # As long as the user thinks about it.
+            status, bound = await self._ask(
+                "BindShortcuts", "oa(sa{sv})sa{sv}", {}, self._session, [(QUICK, shortcut)], ""
+            )
+        except (
+            Exception
+        ) as error:  # Errors of the library, the bus or the portal; the next choice of keys tries again.
+            log.info("no keys from the desktop portal: %r", error)
+            return await self._without(NOWHERE)
+        given = [one for one in bound.get("shortcuts", ("", []))[1] if one[0] == QUICK]
+        if status != ALLOWED or not given:
+            return await self._without(REFUSED)
+        return Held(shown=str(given[0][1].get("trigger_description", ("s", ""))[1]))
+
+    async def release(self) -> None:
+        if self._listening is not None:
+            self._listening.cancel()
+            await asyncio.gather(self._listening, return_exceptions=True)
+            self._listening = None
+        self._router, self._session = None, ""
+        with contextlib.suppress(Exception):
+            await self._around.aclose()
+
+    def bring_forward(self, window: QWidget) -> None:
+        if self._token:
+            # Qt gives it to the desktop with its next request for the front.
+            os.environ["XDG_ACTIVATION_TOKEN"] = self._token
+            self._token = ""
+        super().bring_forward(window)
+
+    async def _without(self, problem: str) -> Held:
+        await self.release()
+        return Held(problem)
+
+    async def _connect(self) -> None:
+        """Connect to the bus and listen. Raises ImportError, OSError, KeyError, TimeoutError."""
+        from jeepney import MatchRule, message_bus
+        from jeepney.io.asyncio import Proxy, open_dbus_router
+
+        os.environ["DBUS_SESSION_BUS_ADDRESS"]
+        self._router = router = await asyncio.wait_for(
+            self._around.enter_async_context(open_dbus_router("SESSION")), ANSWER_S
+        )
+        presses: asyncio.Queue[Message] = asyncio.Queue()
+        self._answers = asyncio.Queue()
+        for interface, member, queue in (
+            (REQUEST, "Response", self._answers),
+            (SHORTCUTS, "Activated", presses),
+        ):
+            rule = MatchRule(type="signal", interface=interface, member=member)
+            self._around.enter_context(router.filter(rule, queue=queue))
+            await asyncio.wait_for(Proxy(message_bus, router).AddMatch(rule), ANSWER_S)
+        self._listening = asyncio.create_task(self._listen(presses))
+
+    async def _ask(
+        self, method: str, kinds: str, options: dict[str, tuple[str, object]], *values: object
+    ) -> tuple[int, dict[str, Any]]:
+        """Return status and results of a request to the portal. Raises ConnectionRefusedError if it refuses."""
+        from jeepney import DBusAddress, HeaderFields, MessageType, new_method_call
+
+        assert self._router is not None
+        portal = DBusAddress(PATH, bus_name=PORTAL, interface=SHORTCUTS)
+        options = {**options, "handle_token": ("s", _token())}
+        call = new_method_call(portal, method, kinds, (*values, options))
+        answer = await asyncio.wait_for(self._router.send_and_get_reply(call), ANSWER_S)
+        if answer.header.message_type is not MessageType.method_return:
+            raise ConnectionRefusedError(str(answer.body))
+        [handle] = answer.body
+        while True:
+            said = await self._answers.get()
+            if said.header.fields[HeaderFields.path] == handle:
+                status, results = said.body
+                return int(status), dict(results)
+
+    async def _listen(self, presses: "asyncio.Queue[Message]") -> None:
+        while True:
+            session, name, _time, options = (await presses.get()).body
+            if (session, name) == (self._session, QUICK):
+                self._token = str(options.get("activation_token", ("s", ""))[1])
+                self.pressed.emit(self._token)
+
+
+def _token() -> str:
+    return f"moot_{secrets.token_hex(8)}"
