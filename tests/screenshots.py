@@ -130,14 +130,13 @@ async def each_way(
     """
     for language in ("en", "ko"):
         for theme in ("light", "dark"):
-            settings = replace(engine.settings(), language=language, theme=theme)
-            person.window.controller.settings.choose(settings)
+            person.window.controller.settings.change({"language": language, "theme": theme})
             await person.settle(0.1)
             for size in SIZES:
                 person.window.resize(*size)
                 name = f"{language}-{theme}-{size[0]}"
                 yield language, lambda view, name=name: out / f"{view}-{name}.png"  # type: ignore[misc]
-    person.window.controller.settings.choose(replace(engine.settings(), language="en", theme="light"))
+    person.window.controller.settings.change({"language": "en", "theme": "light"})
     await person.settle(0.1)
 
 

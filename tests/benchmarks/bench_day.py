@@ -14,7 +14,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
@@ -261,7 +261,7 @@ async def _look_around(person: Person, number: int, seen: list[str], data_dir: P
     if number % 4 == 0:
         now = desk.engine.settings()
         language, theme = ("ko", "dark") if now.language != "ko" else ("en", "light")
-        desk.settings.choose(replace(now, language=language, theme=theme))
+        desk.settings.change({"language": language, "theme": theme})
         await person.settle(0.05)
     await desk.engine.search(f"lighthouse {number}", 20)
     if number % 5 == 0:

@@ -261,7 +261,7 @@ async def test_the_pages_of_a_debate_fit_beside_another_page(qapp, data_dir, lan
     found: dict[str, list[str]] = {}
     async with at_window(data_dir, language=language, size=(900, 600)) as person:
         desk = person.window.controller
-        desk.settings.choose(replace(desk.settings.current(), text_size=percent))
+        desk.settings.change({"text_size": percent})
         async for name, root in debate_pages(person):
             wrong = ["not looked at"]
             for _ in range(10):

@@ -1,7 +1,5 @@
 """While the window is not in front: what is notified, what a click does, and the icon beside the clock."""
 
-from dataclasses import replace
-
 import pytest
 from PySide6.QtWidgets import QApplication, QSystemTrayIcon
 
@@ -37,7 +35,7 @@ def noted(person):
 
 
 def choose(person: Person, **values: object) -> None:
-    person.window.controller.settings.choose(replace(person.window.controller.settings.current(), **values))
+    person.window.controller.settings.change(values)
 
 
 @pytest.mark.timeout(180)

@@ -1,7 +1,5 @@
 """At 900 × 600, in both languages: nothing a person reads is cut in the middle of a letter."""
 
-from dataclasses import replace
-
 import pytest
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QScrollArea, QWidget
@@ -141,7 +139,7 @@ async def test_choices_and_ticks_show_all_their_words(person):
 @pytest.mark.parametrize("text_size", [100, 130])
 async def test_a_toast_has_room_beside_a_panel(person, text_size):
     window, desk = person.window, person.window.controller
-    desk.settings.choose(replace(desk.settings.current(), text_size=text_size))
+    desk.settings.change({"text_size": text_size})
     desk.debates.show_setup()
     words = window.language("history.deleted", title="Should cities ban private cars?")
     window.toasts.show_toast(words, window.language("toast.undo"), print)
@@ -170,7 +168,7 @@ async def test_the_side_bar_beside_a_panel_shows_its_ends(person):
     desk.debates.show_setup()
     search = window.side_bar.search
     for text_size in (100, 130, 150):
-        desk.settings.choose(replace(desk.settings.current(), text_size=text_size))
+        desk.settings.change({"text_size": text_size})
         await person.settle(0.2)
         assert not_wider(window.side_bar), text_size
         assert search.sizeHint().width() <= search.width() or search.text().endswith("…"), text_size
@@ -180,7 +178,7 @@ async def test_the_side_bar_beside_a_panel_shows_its_ends(person):
 async def test_a_page_is_not_wider_than_what_shows_it(person):
     window, desk = person.window, person.window.controller
     for text_size in (100, 130, 150):
-        desk.settings.choose(replace(desk.settings.current(), text_size=text_size))
+        desk.settings.change({"text_size": text_size})
         for show in (window.show_welcome, lambda: desk.assistants.show_page("assistant")):
             show()
             await person.settle(0.2)

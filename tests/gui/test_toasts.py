@@ -1,7 +1,5 @@
 """Toasts: how long they stay, which give way, what the undo key takes back, and what a screen reader hears."""
 
-from dataclasses import replace
-
 import pytest
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
@@ -135,9 +133,7 @@ async def test_a_screen_reader_hears_a_toast_and_the_banner(person, monkeypatch)
 
 @pytest.mark.parametrize("size", [100, 150])
 async def test_a_few_words_stay_on_one_line_beside_an_action_of_any_length(person, size):
-    person.window.controller.settings.choose(
-        replace(person.window.controller.engine.settings(), text_size=size)
-    )
+    person.window.controller.settings.change({"text_size": size})
     toast = person.window.toasts.show_toast("Who is busy", "Keep what is here for now", print)
     await until(toast.isVisible)
     await person.settle()
