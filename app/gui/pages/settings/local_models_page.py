@@ -128,7 +128,8 @@ class LocalModelsPage(QWidget):
             "check": self._check,
             "anyway": self._load_anyway,
         }[what]
-        self._tasks.start(f"{what} {model_id}", self._do(work(model_id)))
+        if not self._tasks.running(name := f"{what} {model_id}"):
+            self._tasks.start(name, self._do(work(model_id)))
 
     async def _get(self, model_id: str) -> None:
         """Begin a download; ask first where each megabyte may cost something."""
@@ -196,7 +197,8 @@ class LocalModelsPage(QWidget):
             show_as(self.result, "error", self._language.problem(error.code, **error.details))
         finally:
             self.add.setEnabled(True)
-        await self._read()
+        # Beside this task: the next click must not be dropped while the list is read.
+        self.refresh()
         self.changed.emit()
 
 
