@@ -41,7 +41,8 @@ class Agent:
     `provider` and `model` are empty together: then a sub-agent uses its caller's model, and any other assistant the
     first that is ready. `description` tells callers what to call the assistant for. `tools` are keys of the
     allow-list, `pages` addresses the assistant may read first. `knows_user` says whether it is told what the user wrote
-    in the settings under "About you". `version` grows with every save.
+    in the settings under "About you". `folder` is where an external agent works with its own tools; without one it only
+    speaks. `version` grows with every save.
     """
 
     id: str
@@ -61,6 +62,7 @@ class Agent:
     creativity: str = Creativity.AUTO
     length: str = Length.AUTO
     knows_user: bool = True
+    folder: str = ""
     enabled: bool = True
     busy: Busy | None = None
     version: int = 1

@@ -75,6 +75,8 @@ class FailureKind(StrEnum):
     AGENT_LOGIN = "agent_login"
     AGENT_DIFFERS = "agent_differs"
     AGENT_ACTED = "agent_acted"
+    AGENT_FOLDER = "agent_folder"
+    AGENT_REFUSED = "agent_refused"
 
 
 class ProviderError(MootError):

@@ -8,6 +8,19 @@ from dataclasses import dataclass, field
 FOLDER = "{folder}"
 DEFAULT_MODEL = "default"
 
+# The modes in which programs ask nobody before they change files or run commands; Moot uses none of them.
+UNASKED_MODES = frozenset(
+    (
+        "bypasspermissions",
+        "yolo",
+        "full-access",
+        "agent-full-access",
+        "danger-full-access",
+        "autoedit",
+        "acceptedits",
+    )
+)
+
 _RULES = (
     "You take part in a conversation between several models and a person. Answer with your own contribution as plain text. "
     "You have no tools and no files."
@@ -21,7 +34,8 @@ class AgentRecipe:
     `seen` is the version the recipe was written for. `variables` and `files` (by name) take its tools away, `session` is
     sent as `_meta` of a session. `system_prompt` is the mode in which a session takes a system text, "" for none. `mode` is the
     mode a session must have. `hosted` are beginnings of models that may be asked only when the user chose them. With `message_ids`, text
-    without one is a notice; None where that is not known. `notices` are beginnings of lines that are no answer, `complaints` of texts
+    without one is a notice; None where that is not known. An agent that works in a folder has its tools: then `work_args` take the place
+    of `args`, `work_variables` and `work_mode` that of the others; its mode must be none of `UNASKED_MODES`. `notices` are beginnings of lines that are no answer, `complaints` of texts
     that say why there is none. `install` and `login` are commands for the user to run.
     """
 
@@ -38,6 +52,9 @@ class AgentRecipe:
     session: Mapping[str, object] = field(default_factory=dict)
     system_prompt: str = ""
     mode: str = ""
+    work_args: tuple[str, ...] = ()
+    work_variables: Mapping[str, str] = field(default_factory=dict)
+    work_mode: str = ""
     hosted: tuple[str, ...] = ()
     message_ids: bool | None = None
     notices: tuple[str, ...] = ()
@@ -70,6 +87,8 @@ RECIPES: tuple[AgentRecipe, ...] = (
         },
         system_prompt="override",
         mode="default",
+        work_variables={"CLAUDE_CODE_DISABLE_FILE_MENTIONS": "1"},
+        work_mode="default",
         message_ids=True,
     ),
     AgentRecipe(
@@ -93,6 +112,9 @@ RECIPES: tuple[AgentRecipe, ...] = (
         },
         system_prompt="append",
         mode="read-only",
+        # Here it asks before it changes a file.
+        work_variables={"INITIAL_AGENT_MODE": "read-only"},
+        work_mode="read-only",
         message_ids=True,
         notices=("Warning: Model metadata",),
         complaints=("exceeded retry limit",),
@@ -111,6 +133,8 @@ RECIPES: tuple[AgentRecipe, ...] = (
             "policy.toml": '[[rule]]\ntoolName = "*"\ndecision = "deny"\npriority = 999\n',
             "system.md": _RULES + "\n",
         },
+        work_args=("--acp",),
+        work_mode="default",
         message_ids=False,
         notices=("[MODE_UPDATE]",),
     ),
@@ -141,6 +165,12 @@ RECIPES: tuple[AgentRecipe, ...] = (
             "OPENCODE_PURE": "1",
         },
         mode="moot",
+        work_variables={
+            "OPENCODE_CONFIG_CONTENT": json.dumps(
+                {"share": "disabled", "autoupdate": False, "permission": {"*": "ask"}}
+            )
+        },
+        work_mode="build",
         # Without a login it silently asks a free model of its maker.
         hosted=("opencode/",),
         message_ids=True,

@@ -80,11 +80,15 @@ class Author:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
-    """A call of a tool; `arguments` is the JSON text as the model wrote it."""
+    """A call of a tool; `arguments` is the JSON text as the model wrote it.
+
+    `by` is the provider whose external agent made the call itself and told of it, "" where Moot answers the call.
+    """
 
     id: str
     name: str
     arguments: str = ""
+    by: str = ""
 
 
 class PromptType(StrEnum):
@@ -102,11 +106,13 @@ SWITCH_ASSISTANT: Final = "switchAssistant"
 
 
 class PromptReason(StrEnum):
-    """Why Moot asks for an approval, or that a page asks."""
+    """Why Moot asks for an approval, or that a page or an external agent asks, or whether such an agent may work."""
 
     TOOL = "tool"
     MAY_HAVE_RUN = "may_have_run"
     PAGE = "page"
+    AGENT_ASKS = "agent_asks"
+    AGENT_WORKS = "agent_works"
 
 
 class Consent(StrEnum):
@@ -138,7 +144,8 @@ class Prompt:
     `type` is yesno, options, text, form (of `fields`; the answer is JSON) or approval; `answer` what the user said (an approval: allow,
     always, deny) and `answered_by` the message that says so. An approval names the `tool`, its
     whole `arguments` as JSON text, and in `reason` why it asks: `tool` (it may do something that
-    cannot be undone) or `may_have_run` (Moot ended while it ran). With the reason `page` it is not Moot
+    cannot be undone), `may_have_run` (Moot ended while it ran), `agent_works` (external agent `server` is to work in a folder for the
+    first time) or `agent_asks` (that agent wants to do what it calls `tool`). With the reason `page` it is not Moot
     that asks: the result of `tool`, called with `arguments`, holds a page of MCP server `server`. `link` is an address that the question is about. For a tool of
     a server an approval names the `server`, in `consent` the tool as it was when Moot asked, and whether it `reads` only.
     """
@@ -202,7 +209,8 @@ class Usage:
 
     `estimated` says that the provider reported no tokens, or the answer was cut. Of the input, `cached_tokens` came from
     the provider's cache and `cache_written_tokens` were put there; of the output, `reasoning_tokens` were thought.
-    `saved_usd` is what the cache saved, less what writing to it cost.
+    `saved_usd` is what the cache saved, less what writing to it cost. `subscribed` says that the user pays for it otherwise, by a
+    subscription to an external agent that named no cost.
     """
 
     provider: str = ""
@@ -215,6 +223,7 @@ class Usage:
     cost_usd: float | None = None
     saved_usd: float = 0.0
     estimated: bool = False
+    subscribed: bool = False
 
     def __add__(self, other: "Usage") -> "Usage":
         """Return what this and another call of the same model used."""
@@ -309,6 +318,11 @@ class Message:
     agent_id: str = ""
     replaces: int | None = None
     created_at: str = ""
+
+    @property
+    def own_calls(self) -> tuple[ToolCall, ...]:
+        """The calls that Moot answers, without those that an external agent told of."""
+        return tuple(call for call in self.tool_calls if not call.by)
 
     @property
     def ended(self) -> bool:

@@ -61,6 +61,10 @@ class ProviderConfig:
         bound = ["program", self.command, list(self.args), sorted(self.env), self.recipe]
         return sha256(dumps(bound).encode()).hexdigest()
 
+    def work_consent(self, folder: str) -> str:
+        """Return what the consent to the program's work in a folder is bound to; begins with its fingerprint."""
+        return f"{self.fingerprint}/{sha256(folder.encode('utf-8', 'replace')).hexdigest()}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderStatus:
@@ -146,7 +150,7 @@ class ModelRequest:
     of the answer and streams back as its first text. `options` are sampling settings by their
     llama.cpp names. `tools` are functions in OpenAI's form. With a `schema` (JSON Schema) the answer
     is an object that fits it, where the provider can hold a model to that. `effort` is how much the model thinks.
-    Without a `cache` plan nothing of it is kept: it is asked once.
+    Without a `cache` plan nothing of it is kept: it is asked once. In `folder` an external agent works with its own tools.
     """
 
     provider: str
@@ -161,6 +165,7 @@ class ModelRequest:
     effort: str = Effort.AUTO
     cache: CachePlan | None = None
     options: Mapping[str, object] = field(default_factory=dict)
+    folder: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,7 +206,7 @@ class Finished:
     """The end of the stream: why it ended, and what it cost (tokens; dollars or None).
 
     The cached, written and reasoning tokens are those of `Usage`, parts of the input and the output. `estimated` says
-    that the provider reported no tokens and they were counted by Moot. `state` must be sent back to
+    that the provider reported no tokens and they were counted by Moot, `subscribed` that a subscription pays. `state` must be sent back to
     the provider unchanged, with the answer, while tools run. `lost_pictures` says of each
     picture that could not be kept why (PictureFault).
     """
@@ -214,11 +219,39 @@ class Finished:
     reasoning_tokens: int = 0
     cost_usd: float | None = None
     estimated: bool = False
+    subscribed: bool = False
     state: Mapping[str, object] | None = None
     lost_pictures: tuple[str, ...] = ()
 
 
-Delta = Text | CallPiece | PicturePiece | Finished
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentAct:
+    """What an external agent says it does, as known by now: `arguments` is JSON text, `text` what came of it.
+
+    `state` is a MessageState: streaming while it runs. What comes later about the same `id` takes its place.
+    """
+
+    id: str
+    name: str
+    arguments: str = ""
+    text: str = ""
+    state: str = "streaming"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentAsk:
+    """An external agent asks whether it may do what it has told of as `act`; `title` and `arguments` are what it wants.
+
+    It waits until `Models.answer_agent` is called with the `id`.
+    """
+
+    id: str
+    act: str
+    title: str
+    arguments: str = ""
+
+
+Delta = Text | CallPiece | PicturePiece | AgentAct | AgentAsk | Finished
 
 
 class Models(Protocol):
@@ -235,6 +268,10 @@ class Models(Protocol):
 
         Raises ProviderError when the model could not be asked or the answer broke off.
         """
+        ...
+
+    def answer_agent(self, ask: str, allowed: bool) -> None:
+        """Answer what an external agent asked (`AgentAsk`); does nothing where nobody waits for it any more."""
         ...
 
     async def warm(self) -> None:

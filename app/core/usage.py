@@ -57,6 +57,7 @@ class UsageEntry:
     cost_usd: float | None = None
     saved_usd: float = 0.0
     estimated: bool = False
+    subscribed: bool = False
 
     @classmethod
     def of(
@@ -80,8 +81,8 @@ class UsageEntry:
 
 @dataclass(slots=True)
 class Total:
-    """The sum of some calls; `unpriced` counts those without a known price, which `cost_usd` lacks, and `estimated` those
-    whose tokens were counted by Moot alone.
+    """The sum of some calls; `unpriced` counts those without a known price, which `cost_usd` lacks, `subscribed` those of them
+    that a subscription pays for, and `estimated` those whose tokens were counted by Moot alone.
     """
 
     calls: int = 0
@@ -89,6 +90,7 @@ class Total:
     output_tokens: int = 0
     known_usd: float = 0.0
     unpriced: int = 0
+    subscribed: int = 0
     estimated: int = 0
     cached_tokens: int = 0
     cache_written_tokens: int = 0
@@ -109,6 +111,7 @@ class Total:
         self.output_tokens += entry.output_tokens
         self.known_usd += entry.cost_usd or 0.0
         self.unpriced += entry.cost_usd is None
+        self.subscribed += entry.subscribed
         self.estimated += entry.estimated
         self.cached_tokens += entry.cached_tokens
         self.cache_written_tokens += entry.cache_written_tokens
@@ -174,6 +177,8 @@ def money_text(words: Callable[..., str], total: Total) -> str:
     known = total.known_usd
     if not total.calls:
         return words("cost.money", amount=amount_text(0))
+    if total.subscribed and total.subscribed == total.unpriced and not known:
+        return words("cost.subscription")
     if total.cost_usd is None or (not known and total.unpriced):
         return words("cost.unknown")
     if total.unpriced:

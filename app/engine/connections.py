@@ -253,8 +253,10 @@ class Connections:
 
     async def deny_agent(self, provider_id: str) -> None:
         """Withdraw the consent to run a program. Raises NotFound, StorageError."""
-        consents = self._documents.consents() - {self._config(provider_id).fingerprint}
-        await self._documents.save_consents(frozenset(consents))
+        own = self._config(provider_id).fingerprint
+        # Those to its work in folders begin with it.
+        kept = (one for one in self._documents.consents() if not one.startswith(own))
+        await self._documents.save_consents(frozenset(kept))
 
     def _free_id(self, stem: str) -> str:
         taken = {config.id for config in configured(self._documents)}

@@ -26,6 +26,10 @@ class AllModels(RemoteModels):
         program = self._external(request.provider)
         return self.agents.stream(program, request) if program is not None else super().stream(request)
 
+    def answer_agent(self, ask: str, allowed: bool) -> None:
+        """Answer what an external agent asked."""
+        self.agents.answer(ask, allowed)
+
     async def test(self, provider: str) -> TestResult:
         """Try a provider; of a program only a session is opened."""
         program = self._external(provider)

@@ -1,8 +1,11 @@
 """External agents as models: puts a request into one prompt, and asks the agent host."""
 
 import asyncio
+import json
+import os
 import re
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +15,17 @@ from app.children.private_files import make_private_folder
 from app.children.processes import AGENT_HOST, system_environment, user_environment
 from app.core.errors import FailureKind, ProviderError
 from app.core.external_agents import FOLDER, RECIPES, AgentRecipe, recipe_of
-from app.core.provider import Delta, Finished, ModelRequest, ProviderConfig, TestResult, Text
+from app.core.ids import new_id
+from app.core.provider import (
+    AgentAct,
+    AgentAsk,
+    Delta,
+    Finished,
+    ModelRequest,
+    ProviderConfig,
+    TestResult,
+    Text,
+)
 from app.core.text import clean_text
 from app.providers.agent_host.host import read_record, write_record
 
@@ -21,6 +34,11 @@ _IDLE_SECONDS = 120.0
 _PROMPT_BYTES = 400_000
 # Marks the processes of external agents.
 _MARK = "MOOT_AGENTS"
+_SHOWN_CALL = 400
+_SHOWN_RESULT = 2_000
+# Where an answer's state names the session that knows the conversation up to there.
+_SESSION = "agent_session"
+_GOING_ON = "The conversation goes on."
 _OPENING = "This is the conversation so far. Answer with your next contribution only."
 # Programs put a file's content in place of such words.
 _MENTION = re.compile(r"@(?=[/~.\\\"'`]|[A-Za-z]:)")
@@ -66,17 +84,24 @@ class ExternalAgents(HostClient):
                     raise ProviderError(FailureKind.INTERRUPTED if spoke else FailureKind.HOST)
                 if "finished" in answer:
                     ended = True
-                    yield Finished(**answer["finished"])
+                    finished = dict(answer["finished"])
+                    state = _state(finished.pop("session"), line, request)
+                    yield Finished(**finished, state=state, subscribed=finished["cost_usd"] is None)
                     return
                 if "error" in answer:
                     ended = True
                     raise self._error(answer["error"])
                 spoke = True
-                yield Text(
-                    text=clean_text(answer.get("text", "")), thinking=clean_text(answer.get("thinking", ""))
-                )
+                yield _delta(answer, call.id)
         finally:
             host.close_call(call, cancel=not ended)
+
+    def answer(self, ask: str, allowed: bool) -> None:
+        """Answer a request for permission; nobody waits for one whose turn has ended."""
+        turn, _, number = ask.partition(" ")
+        for host in (self._host, *self._retiring.values()):
+            if host is not None and host.alive:
+                host.send({"id": new_id(), "op": "answer", "turn": turn, "ask": number, "allowed": allowed})
 
     async def test(self, config: ProviderConfig) -> TestResult:
         """Start an external agent and open a session; costs no tokens. Never raises ProviderError."""
@@ -134,30 +159,45 @@ class ExternalAgents(HostClient):
     async def _line(self, op: str, config: ProviderConfig, request: ModelRequest) -> dict[str, Any]:
         if not self._allowed(config):
             raise ProviderError(FailureKind.AGENT_NOT_ALLOWED)
-        recipe = recipe_of(config.recipe)
+        recipe, works = recipe_of(config.recipe), bool(request.folder)
         system, prompt = as_prompt(request.messages)
-        if len(prompt.encode("utf-8", "replace")) > _PROMPT_BYTES:
+        key = f"{config.id} {config.fingerprint[:12]} {request.folder}"
+        resume, unread = _kept_session(request, key)
+        _, news = as_prompt(unread)
+        if max(len(one.encode("utf-8", "replace")) for one in (prompt, news)) > _PROMPT_BYTES:
             raise ProviderError(FailureKind.CONTEXT_WINDOW, f"{len(prompt)} characters")
         try:
             files, folder = await asyncio.to_thread(_prepared, self._folder, recipe)
         except OSError as error:
             raise ProviderError(FailureKind.HOST, f"{self._folder}: {error.strerror}") from error
+        if works:
+            folder = Path(request.folder)
+            if not await asyncio.to_thread(_can_work_in, folder):
+                raise ProviderError(FailureKind.AGENT_FOLDER, request.folder)
+        args, variables = config.args, recipe.work_variables if works else recipe.variables
+        if works and config.args == recipe.args:
+            args = recipe.work_args or recipe.args
         own = user_environment()
-        variables = {name: value.replace(FOLDER, str(files)) for name, value in recipe.variables.items()}
         named = {name: own[name] for name in config.env if name in own}
         return {
             "op": op,
-            "key": f"{config.id} {config.fingerprint[:12]}",
+            "key": key,
             "command": config.command,
-            "args": [one.replace(FOLDER, str(files)) for one in config.args],
+            "args": [one.replace(FOLDER, str(files)) for one in args],
             # The host looks for the command on the PATH of the login shell too.
-            "env": {**_without_path(system_environment()), **named, **variables, _MARK: str(self._record)},
+            "env": {
+                **_without_path(system_environment()),
+                **named,
+                **{name: value.replace(FOLDER, str(files)) for name, value in variables.items()},
+                _MARK: str(self._record),
+            },
             "folder": str(folder),
             "record": str(self._record),
-            "session": recipe.session,
-            "system_prompt": recipe.system_prompt,
-            "mode": recipe.mode,
-            "careful": recipe not in RECIPES,
+            "works": works,
+            "session": {} if works else recipe.session,
+            "system_prompt": "append" if works and recipe.system_prompt else recipe.system_prompt,
+            "mode": recipe.work_mode if works else recipe.mode,
+            "careful": recipe not in RECIPES and not works,
             "hosted": recipe.hosted,
             "message_ids": recipe.message_ids,
             "notices": recipe.notices,
@@ -166,6 +206,9 @@ class ExternalAgents(HostClient):
             "system": system,
             "opening": _OPENING,
             "prompt": prompt,
+            "resume": resume,
+            "going_on": _GOING_ON,
+            "news": news,
             "limits": {"first_token": _FIRST_TEXT_SECONDS, "idle": _IDLE_SECONDS},
         }
 
@@ -173,16 +216,75 @@ class ExternalAgents(HostClient):
         return ProviderError(error["kind"], self.clean(error["detail"]))
 
 
-def as_prompt(messages: tuple[Mapping[str, object], ...]) -> tuple[str, str]:
+def as_prompt(messages: Sequence[Mapping[str, object]]) -> tuple[str, str]:
     """Return the system text and all other messages of a request as texts, in which no words are taken for a file's name."""
     system, said = [], []
     for message in messages:
-        text = _MENTION.sub("@ ", _text(message.get("content")))
-        if message.get("role") == "system":
+        text, role = _text(message.get("content")), message.get("role")
+        if role == "system":
             system.append(text)
+        elif role == "assistant":
+            said += [f"[You, earlier]: {text}"] if text else []
+            said += [f"[You, earlier, did]: {one}" for one in _calls(message)]
+        elif role == "tool":
+            said.append(f"[What came of it]: {text[:_SHOWN_RESULT]}")
         else:
-            said.append(f"[You, earlier]: {text}" if message.get("role") == "assistant" else text)
-    return "\n\n".join(system), "\n\n".join(said)
+            said.append(text)
+    return "\n\n".join(map(_defused, system)), "\n\n".join(map(_defused, said))
+
+
+def _defused(text: str) -> str:
+    return _MENTION.sub("@ ", text)
+
+
+def _calls(message: Mapping[str, object]) -> list[str]:
+    calls = message.get("tool_calls")
+    functions = [one["function"] for one in calls] if isinstance(calls, list) else []
+    return [f"{one['name']} {one['arguments']}"[:_SHOWN_CALL] for one in functions]
+
+
+def _digest(messages: Sequence[Mapping[str, object]]) -> str:
+    return sha256(json.dumps(as_prompt(messages)).encode()).hexdigest()
+
+
+def _state(session: str, line: Mapping[str, Any], request: ModelRequest) -> Mapping[str, object] | None:
+    """Return what an answer keeps of the session it was given in: what that knows, "" where there is none to go on with."""
+    if not session:
+        return None
+    seen = {"seen": len(request.messages), "digest": _digest(request.messages)}
+    return {_SESSION: {"id": session, "key": line["key"], **seen}}
+
+
+def _kept_session(request: ModelRequest, key: str) -> tuple[str, Sequence[Mapping[str, object]]]:
+    """Return the session that knows the conversation up to the last answer, and what it does not know.
+
+    There is none where anything before that answer has changed since, or where the last answer was not given in it.
+    """
+    messages = request.messages
+    last = next((place for place in reversed(range(len(messages))) if _SESSION in messages[place]), None)
+    kept = messages[last][_SESSION] if last is not None else None
+    if last is None or not isinstance(kept, dict) or kept.get("key") != key or not request.folder:
+        return "", ()
+    seen, unread = kept.get("seen"), messages[last + 1 :]
+    if not isinstance(seen, int) or not 0 < seen <= last or kept.get("digest") != _digest(messages[:seen]):
+        return "", ()
+    others_spoke = any(one.get("role") == "user" for one in messages[seen:last])
+    if others_spoke or not unread or any(one.get("role") != "user" for one in unread):
+        return "", ()
+    return str(kept.get("id")), unread
+
+
+def _delta(answer: Mapping[str, Any], call_id: str) -> Delta:
+    if act := answer.get("act"):
+        return AgentAct(**{name: clean_text(value) for name, value in act.items()})
+    if ask := answer.get("ask"):
+        cleaned = {name: clean_text(value) for name, value in ask.items()}
+        return AgentAsk(**{**cleaned, "id": f"{call_id} {cleaned['id']}"})
+    return Text(text=clean_text(answer.get("text", "")), thinking=clean_text(answer.get("thinking", "")))
+
+
+def _can_work_in(folder: Path) -> bool:
+    return folder.is_absolute() and folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)
 
 
 def _text(content: object) -> str:

@@ -15,7 +15,10 @@ from pathlib import Path
 FLAGS = dict(one[2:].partition("=")[::2] for one in sys.argv[1:] if one.startswith("--"))
 DOES = next((name for name in FLAGS if name != "journal"), "say")
 SESSIONS: dict[str, str] = {}
+FOLDERS: dict[str, str] = {}
 STARTED = [0]
+# What asked to edit a file: the session and the number of its prompt, by the number of the request.
+EDITS: dict[object, tuple[str, object]] = {}
 
 
 def send(**message: object) -> None:
@@ -37,6 +40,8 @@ def permission(session: str, number: int, call: dict[str, object]) -> None:
         {"optionId": "yes", "name": "Allow", "kind": "allow_once"},
         {"optionId": "no", "name": "Reject", "kind": "reject_once"},
     ]
+    if DOES == "lasting-only":
+        options[0]["kind"] = "allow_always"
     params = {"sessionId": session, "toolCall": call, "options": options}
     send(id=number, method="session/request_permission", params=params)
 
@@ -57,13 +62,48 @@ def orphan() -> None:
     journal("orphan", str(child.pid))
 
 
+def edit(session: str, number: object) -> None:
+    """Ask to write a file into the session's folder; `edited` does it, or not, and ends the turn."""
+    say(session, "I look.")
+    update(session, "tool_call", toolCallId="r1", title="Read notes.txt", kind="read", status="in_progress")
+    done = [{"type": "content", "content": {"type": "text", "text": "nothing in it"}}]
+    update(session, "tool_call_update", toolCallId="r1", status="completed", content=done)
+    call = {"toolCallId": "e1", "title": "Write notes.txt", "kind": "edit", "status": "pending"}
+    call |= {"locations": [{"path": "notes.txt"}], "rawInput": {"path": "notes.txt", "text": "hello"}}
+    update(session, "tool_call", **call)
+    asks = 900 + len(EDITS)
+    EDITS[asks] = session, number
+    bare = {"toolCallId": "e1", "kind": "edit", "status": "pending"}
+    change = {"type": "diff", "path": "notes.txt", "oldText": "", "newText": "hello"}
+    permission(session, asks, bare if DOES == "edit-bare" else call | {"content": [change]})
+
+
+def edited(answer: dict[str, object]) -> None:
+    session, number = EDITS.pop(answer["id"])
+    outcome = answer.get("result", {}).get("outcome", {})  # type: ignore[attr-defined]
+    if outcome.get("outcome") == "cancelled":
+        return
+    allowed = outcome.get("optionId") == "yes"
+    if allowed:
+        Path(FOLDERS[session], "notes.txt").write_text("hello", encoding="utf-8")
+    update(session, "tool_call_update", toolCallId="e1", status="completed" if allowed else "failed")
+    say(session, "Written." if allowed else "Not written.", "m2")
+    send(id=number, result={"stopReason": "end_turn", "usage": {"inputTokens": 11, "outputTokens": 3}})
+
+
+def remembered(session: str) -> bool:
+    """Say whether this program, or one before it with the same journal, has made a session."""
+    made = [json.loads(one) for one in read_journal().splitlines()]
+    return any(one["kind"] == "made" and one["text"] == session for one in made)
+
+
 def flood(session: str) -> None:
     for number in range(6_000):
         update(session, "plan", entries=[{"content": str(number)}])
 
 
 def state() -> dict[str, object]:
-    mode = "build" if DOES == "stuck-mode" else "read"
+    mode = {"stuck-mode": "build", "unasked-mode": "yolo"}.get(DOES, "read")
     model = "other" if DOES == "stuck-model" else "small"
     return {
         "modes": {"currentModeId": mode, "availableModes": [{"id": mode, "name": mode}]},
@@ -93,6 +133,23 @@ def prompt(session: str, text: str) -> str | None:
     elif DOES == "two-asks":
         permission(session, 900, {"toolCallId": "t1", "title": "folder"})
         permission(session, 901, {"toolCallId": "t1", "title": "edit"})
+    elif DOES in ("edit", "edit-bare", "lasting-only"):
+        return None
+    elif DOES == "plan":
+        entries = [{"content": "Look", "status": "completed"}, {"content": "Write", "status": "pending"}]
+        update(session, "plan", entries=entries)
+    elif DOES == "many-acts":
+        for place in range(600):
+            update(session, "tool_call", toolCallId=f"t{place}", title="ls", status="completed")
+        return None
+    elif DOES == "forged":
+        # Requests nobody could have been asked about: of another session, twice the same, without a call.
+        permission("somebody-else", 910, {"toolCallId": "t1", "title": "rm"})
+        permission(session, 911, {"title": "no call"})
+    elif DOES == "shell":
+        update(session, "tool_call", toolCallId="s1", title="sleep 600", kind="execute", status="in_progress")
+        orphan()
+        return None
     elif DOES == "act":
         update(session, "tool_call", toolCallId="t1", title="rm -rf notes", kind="execute")
         return None
@@ -140,17 +197,28 @@ def handle(message: dict[str, object]) -> None:
     session = str(params.get("sessionId", ""))
     if method is None:
         journal("answer", json.dumps(message))
+        if number in EDITS:
+            edited(message)
     elif method == "initialize":
-        capabilities = {"sessionCapabilities": {"close": {}, "systemPrompt": {}}}
+        capabilities = {"sessionCapabilities": {"close": {}, "systemPrompt": {}, "resume": {}}}
         send(id=number, result={"protocolVersion": 1, "agentCapabilities": capabilities, "authMethods": []})
     elif method == "session/new":
         if DOES == "auth-new":
             send(id=number, error={"code": -32000, "message": "Authentication required"})
             return
         STARTED[0] += 1
-        name = f"s{STARTED[0]}"
+        name = f"s{STARTED[0]}-{os.getpid()}"
+        FOLDERS[name] = str(params["cwd"])
         journal("new", json.dumps(params))
+        journal("made", name)
         send(id=number, result={"sessionId": name, **state()})
+    elif method == "session/resume":
+        journal("resume", session)
+        if DOES == "resume-lost" or not remembered(session):
+            send(id=number, error={"code": -32002, "message": "No such session"})
+            return
+        FOLDERS[session] = str(params["cwd"])
+        send(id=number, result=state())
     elif method == "session/set_config_option":
         changed = state()
         changed["configOptions"][0]["currentValue"] = params["value"]  # type: ignore[index]
@@ -162,6 +230,8 @@ def handle(message: dict[str, object]) -> None:
         reason = prompt(session, params["prompt"][0]["text"])
         if reason is None:
             SESSIONS[session] = str(number)
+            if DOES in ("edit", "edit-bare", "lasting-only"):
+                edit(session, number)
         else:
             send(id=number, result={"stopReason": reason, "usage": {"inputTokens": 11, "outputTokens": 3}})
     elif method == "session/cancel":

@@ -6,7 +6,7 @@ from dataclasses import replace
 from app.core.agent import Agent
 from app.core.errors import BadInput, NotFound
 from app.core.ids import new_id
-from app.core.message import Attachment, Consent, Message, PromptType, Role
+from app.core.message import Attachment, Consent, Message, PromptReason, PromptType, Role
 from app.core.reasons import LIMITS, reason_code
 from app.core.session import (
     ENDED,
@@ -170,6 +170,9 @@ class Chats:
         """Save a permission that outlasts the session, before the call it is given with runs."""
         prompt = question.prompt
         if prompt is not None and prompt.type == PromptType.APPROVAL and answer in _FOR_GOOD:
+            if prompt.reason == PromptReason.AGENT_WORKS:
+                await self._directory.let_work(prompt.consent)
+                return
             await self._directory.permit(self._directory.covered_by(prompt, Consent(answer)))
 
     async def dismiss(self, session_id: str, message_id: str) -> None:

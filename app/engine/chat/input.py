@@ -53,6 +53,10 @@ def title_of(text: str, attachments: tuple[Attachment, ...]) -> str:
 
 def answers_of(prompt: Prompt) -> list[Consent]:
     """Return the answers that an approval takes, the ones that last least first."""
+    if prompt.reason == PromptReason.AGENT_ASKS:
+        return [Consent.ALLOW, Consent.DENY]
+    if prompt.reason == PromptReason.AGENT_WORKS:
+        return [Consent.ALLOW, Consent.ALWAYS, Consent.FOREVER, Consent.DENY]
     if not prompt.consent or prompt.reason != PromptReason.TOOL:
         # Only a tool of a server can be recognised for good: its consent says exactly what it was.
         return [Consent.ALLOW, Consent.ALWAYS, Consent.DENY]

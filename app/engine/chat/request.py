@@ -103,6 +103,11 @@ class AgentTurn:
     marks: Mapping[str, object] = field(default_factory=dict)
 
     @property
+    def folder(self) -> str:
+        """Where an external agent works with its own tools; "" for who only speaks."""
+        return self.agent.folder if self.agent_model.external else ""
+
+    @property
     def author(self) -> Author:
         """The agent as the author of its messages."""
         return Author(
@@ -176,6 +181,7 @@ def request_of(
         messages=(system, *merged(_with_last_pictures(items))),
         tools=tuple(sorted(functions, key=name_of)),
         effort=turn.agent.effort,
+        folder=turn.folder,
         temperature=temperature_of(turn.agent.creativity),
     )
 
@@ -332,14 +338,16 @@ def turn_items(
         ):
             continue
         item: Item = {"role": Role.ASSISTANT, "content": message.content}
-        if message.tool_calls:
+        # What an external agent did is told to itself alone.
+        calls = message.tool_calls if message.model == turn.agent_model.name else message.own_calls
+        if calls:
             item["tool_calls"] = [
                 {
                     "id": call.id,
                     "type": "function",
                     "function": {"name": call.name or "unknown", "arguments": _sound(call.arguments)},
                 }
-                for call in message.tool_calls
+                for call in calls
             ]
         elif not message.content.strip() and not message.attachments:
             continue
@@ -347,18 +355,16 @@ def turn_items(
             item |= _pictures_item(message, turn, words)
         if message.provider_state and message.model == turn.agent_model.name:
             item |= message.provider_state
-        if message.tool_calls and message.thinking and message.model == turn.agent_model.name:
+        if calls and message.thinking and message.model == turn.agent_model.name:
             item["reasoning_content"] = message.thinking
         items += [{"role": Role.USER, "content": message.told}] if message.told else []
         items.append(item)
-        for call in message.tool_calls:
+        for call in calls:
             content = _result_text(results.get(call.id), words, short=call.id in pruned)
             items.append({"role": Role.TOOL, "tool_call_id": call.id, "content": content})
-        returned = [
-            results[call.id] for call in message.tool_calls if call.id in results and call.id not in pruned
-        ]
+        returned = [results[call.id] for call in calls if call.id in results and call.id not in pruned]
         items += returned_pictures(returned, words, turn.agent_model)
-        for call in message.tool_calls:
+        for call in calls:
             items += [_user_item(answer, words, turn) for answer in answers.get(call.id, ())]
         if message.id == until:
             break

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from app.core.agent import Agent, Group
-from app.core.catalog import EMBEDDED, provider_kind
+from app.core.catalog import EMBEDDED, PROGRAM, provider_kind
 from app.core.errors import BadInput
 from app.core.events import AssistantsChanged, EventBus
 from app.core.files import SeenAs
@@ -46,7 +46,7 @@ _KIND = LibraryKind(
         *("tools", "sub_agents", "pages", "max_depth", "max_steps"),
         *_STYLE,
     ),
-    silent=("enabled", "busy", "knows_user"),
+    silent=("enabled", "busy", "knows_user", "folder"),
 )
 
 
@@ -110,11 +110,13 @@ class AgentModel:
     """The model an agent speaks with, the catalogue's row of its provider, and whether it takes pictures and PDF files.
 
     `window` is how many tokens a request may have, 0 where nobody knows; `tools` whether the model can choose a tool.
+    `label` is what the user calls the provider.
     """
 
     provider: str
     model: str
     row: ProviderKind | None
+    label: str = ""
     images: bool = False
     pdf: bool = False
     window: int = 0
@@ -124,6 +126,11 @@ class AgentModel:
     def name(self) -> str:
         """The model as a message names it."""
         return f"{self.provider}/{self.model}"
+
+    @property
+    def external(self) -> bool:
+        """Whether it is an external agent."""
+        return self.row is not None and self.row.kind == PROGRAM
 
     @property
     def guided(self) -> bool:
@@ -254,6 +261,19 @@ class AgentDirectory:
         """Save that these tools run without a question for good."""
         await self._tools.permit(consents)
 
+    def work_consent(self, provider_id: str, folder: str) -> tuple[str, tuple[str, ...]]:
+        """Return what the consent to an external agent's work in a folder is bound to, and the command line that runs."""
+        config = next(one.config for one in self._providers() if one.config.id == provider_id)
+        return config.work_consent(folder), (config.command, *config.args)
+
+    def may_work(self, consent: str) -> bool:
+        """Say whether the user has allowed an external agent's work in a folder for good."""
+        return consent in self._documents.consents()
+
+    async def let_work(self, consent: str) -> None:
+        """Save that an external agent may work in a folder for good. Raises StorageError."""
+        await self._documents.save_consents(self._documents.consents() | {consent})
+
     def in_role(self, role: str) -> list[Agent]:
         """Return the assistants that are switched on and have a role, or are called as it."""
         return [
@@ -323,6 +343,7 @@ class AgentDirectory:
             provider=provider_id,
             model=model,
             row=row,
+            label=status.label if status else provider_id,
             images=images,
             pdf=facts.pdf is True,
             window=0 if facts.source == FactSource.DEFAULT else facts.window,

@@ -4,13 +4,23 @@ import logging
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from app.core.errors import FailureKind, ProviderError
 from app.core.events import UsageReported, utc_now
 from app.core.ids import new_id
 from app.core.message import Attachment, Failure, Message, MessageState, ToolCall, Usage
 from app.core.model_facts import Effort
-from app.core.provider import CallPiece, Finished, FinishReason, ModelRequest, PicturePiece, Text
+from app.core.provider import (
+    AgentAct,
+    AgentAsk,
+    CallPiece,
+    Finished,
+    FinishReason,
+    ModelRequest,
+    PicturePiece,
+    Text,
+)
 from app.core.text import clean_text
 from app.engine.debate.director import PASSED
 from app.engine.debate.perspective import WINDOW
@@ -21,6 +31,35 @@ from app.engine.turns.reply import ReplyCleaner, is_pass, whole_sentences
 SHOWN_ARGUMENTS = 300
 
 _log = logging.getLogger(__name__)
+
+
+class Reports(Protocol):
+    """Writes down what an external agent tells of its own calls."""
+
+    @property
+    def any(self) -> bool:
+        """Whether it has told of any."""
+        ...
+
+    def knows(self, act: AgentAct) -> bool:
+        """Whether it has told of an act before."""
+        ...
+
+    def begin(self, act: AgentAct, call_id: str, said: Message | None) -> None:
+        """Write a new call, of the message that ends with it or of the last one."""
+        ...
+
+    def update(self, act: AgentAct) -> None:
+        """Write what is new about a call."""
+        ...
+
+    def ask(self, ask: AgentAsk) -> None:
+        """Put what it asks to the user."""
+        ...
+
+    def close(self, state: str, text: str = "") -> None:
+        """End what has no result yet."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +77,7 @@ class CallPlan:
     `request` makes the request of an attempt; `may_ask`, called before each, says whether `provider` may still be asked.
     `taken` are the ids of tool calls that the turn has used already. `make_room` makes the next request shorter
     where one was too long for the model, and says whether it could; without it the next has fewer messages.
+    `reports` takes what an external agent tells of its own calls.
     """
 
     message: Message
@@ -48,6 +88,7 @@ class CallPlan:
     may_pass: bool = False
     taken: frozenset[str] = frozenset()
     make_room: Callable[[], Awaitable[bool]] | None = None
+    reports: "Reports | None" = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +132,13 @@ class Answer:
 
     @property
     def content(self) -> str:
-        """The text so far."""
+        """The text so far, of an external agent that behind its last call."""
         return "".join(self._text).strip()
+
+    @property
+    def begun(self) -> bool:
+        """Whether there is anything that another try would repeat."""
+        return bool(self.content) or (self._plan.reports is not None and self._plan.reports.any)
 
     async def ask(self, place: Place, request: ModelRequest) -> ProviderError | None:
         """Ask once; return why the answer is not complete, None when it is."""
@@ -112,7 +158,7 @@ class Answer:
             return ProviderError(FailureKind.INTERRUPTED)
         reason = self._finished.reason
         if (
-            self.content
+            self.begun
             or self._calls
             or self._pictures
             or reason in (FailureKind.CONTENT_FILTER, FinishReason.REFUSAL)
@@ -130,6 +176,18 @@ class Answer:
         self._pictures.clear()
         self._finished = Finished(reason=FinishReason.TRUNCATED)
         self._asked.append(call)
+        ended, reports = MessageState.STOPPED, self._plan.reports
+        try:
+            await self._take_all(call, cleaner)
+            ended = MessageState.FAILED
+        except ProviderError:
+            ended = MessageState.FAILED
+            raise
+        finally:
+            if reports is not None:
+                reports.close(ended, "The external agent ended before it told what came of this.")
+
+    async def _take_all(self, call: MeteredCall, cleaner: ReplyCleaner) -> None:
         async with aclosing(call.stream()) as stream:
             async for delta in stream:
                 if isinstance(delta, Text):
@@ -143,9 +201,38 @@ class Answer:
                 elif isinstance(delta, PicturePiece):
                     self._pictures.setdefault(delta.index, []).append(delta)
                     self._started()
+                elif isinstance(delta, AgentAct):
+                    if self._plan.reports is not None and not self._plan.reports.knows(delta):
+                        self._show(*cleaner.finish())
+                        cleaner = self._plan.cleaner()
+                    self._take_act(delta)
+                elif isinstance(delta, AgentAsk):
+                    if self._plan.reports is not None:
+                        self._plan.reports.ask(delta)
                 else:
                     self._finished = delta
         self._show(*cleaner.finish())
+
+    def _take_act(self, act: AgentAct) -> None:
+        """Write what an external agent does; what it says behind a new call is another message."""
+        reports = self._plan.reports
+        if reports is None:
+            return
+        if reports.knows(act):
+            reports.update(act)
+            return
+        said = None
+        if self._message is not None or not reports.any:
+            said = replace(self._ended(MessageState.DONE), usage=None)
+        call_id = self._free_id(act.id)
+        self._plan = replace(self._plan, taken=self._plan.taken | {call_id})
+        reports.begin(act, call_id, said)
+        if said is not None:
+            self._message = None
+            self._text, self._thinking, self._held_back = [], [], ""
+            self._thought_at = self._thought_for = self._first_word = None
+            following = replace(self._plan.message, id=new_id(), told="")
+            self._plan = replace(self._plan, message=following)
 
     def _show(self, text: str, thinking: str) -> None:
         if text and not self._text:

@@ -65,7 +65,7 @@ class Budget:
 
     def note_answer(self, message: Message) -> None:
         """Count what an answer cost."""
-        if message.tool_calls:
+        if message.own_calls:
             self._tool_rounds += 1
         if message.usage is not None and message.usage.cost_usd:
             self._cost_usd += message.usage.cost_usd
@@ -85,7 +85,8 @@ def check_not_repeated(live: LiveSession, turn: AgentTurn, call: ToolCall) -> No
 
 def insists(live: LiveSession, turn: AgentTurn, answer: Message) -> bool:
     """Say whether an answer calls only what an answer before it was told will not run again."""
-    return all(_alike(live, turn, call, before=answer.id) > MOST_ALIKE for call in answer.tool_calls)
+    calls = answer.own_calls
+    return bool(calls) and all(_alike(live, turn, call, before=answer.id) > MOST_ALIKE for call in calls)
 
 
 def _alike(live: LiveSession, turn: AgentTurn, call: ToolCall, *, before: str = "") -> int:

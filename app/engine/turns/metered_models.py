@@ -89,6 +89,10 @@ class MeteredModels:
         """Keep what the voting check of a model has found."""
         self._models.note_stable(provider, model, stable)
 
+    def answer_agent(self, ask: str, allowed: bool) -> None:
+        """Answer what an external agent asked."""
+        self._models.answer_agent(ask, allowed)
+
     async def facts(self, provider: str, model: str) -> ModelFacts:
         """Return what is known about a model; asks no provider."""
         return await self._models.facts(provider, model)
@@ -195,6 +199,7 @@ class MeteredCall:
             saved_usd=self._saved(finished),
             cost_usd=finished.cost_usd,
             estimated=finished.estimated,
+            subscribed=finished.subscribed,
         )
         if used.input_tokens or used.output_tokens:
             return used

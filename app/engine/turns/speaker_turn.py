@@ -88,7 +88,7 @@ class SpeakerTurn:
                 if error.kind == FailureKind.BUDGET_MONTH:
                     return self._held(answer, error.kind, error.detail)
                 limited = error.kind in (FailureKind.RATE_LIMIT, FailureKind.QUOTA)
-                if answer.content or (retried and not limited):
+                if answer.begun or (retried and not limited):
                     return answer.failed(error)
                 if limited:
                     if retried or seconds_to_wait(error) is None:

@@ -24,6 +24,7 @@ from app.engine.chat.branches import unanswered
 from app.engine.chat.request import AgentTurn, file_tools, in_mode
 from app.engine.turns.context import Outcome, ToolRun, TreeContext, TurnState
 from app.engine.turns.limits import check_not_repeated
+from app.engine.turns.reported_calls import lost_call
 from app.engine.turns.speaker_turn import SpeakerTurn
 from app.engine.turns.sub_agents import SUB_AGENT, delegation, failed, succeeded
 
@@ -134,6 +135,11 @@ class ToolCalls:
         turn = in_mode(turn, self._live.session.mode)
         try:
             arguments = read_arguments(call.arguments)
+            if call.by:
+                if self._may_run(turn, call, lost := lost_call(call)):
+                    await self._run(turn, call, lost, arguments)
+                    return None
+                return Outcome(TurnState.WAITING)
             check_not_repeated(self._live, turn, call)
             if call.name == SUB_AGENT and self._services.directory.may_delegate(turn.agent):
                 return await self._delegate(turn, call, arguments)

@@ -22,6 +22,7 @@ from app.engine.turns.context import Outcome, TreeContext, TurnState
 from app.engine.turns.guided import Offer, guided_call, guided_request, lead_offer
 from app.engine.turns.limits import insists
 from app.engine.turns.reply import ReplyCleaner
+from app.engine.turns.reported_calls import ReportedCalls, asks_to_work
 from app.engine.turns.speaker_turn import SpeakerTurn
 from app.engine.turns.summarizing import Summarizing
 from app.engine.turns.tool_calls import ToolCalls
@@ -82,7 +83,7 @@ class TurnTree:
             messages = self._live.turn(turn.turn_id)
             answer = last_answer(messages)
             rounds = sum(
-                bool(message.tool_calls) for message in messages if message.state == MessageState.DONE
+                bool(message.own_calls) for message in messages if message.state == MessageState.DONE
             )
             if answer is not None and not answer.tool_calls:
                 # With no step left the model was told to come to an end.
@@ -113,6 +114,8 @@ class TurnTree:
         """Let the model say the next thing; return why it could not be asked."""
         context, services = self._context, self._services
         turn = in_mode(turn, self._live.session.mode)
+        if turn.folder and (asked := asks_to_work(context, turn)) is not None:
+            return asked
         if reason := context.budget.reached():
             return Outcome(TurnState.HELD, reason)
         messages = self._live.turn(turn.turn_id)
@@ -144,6 +147,7 @@ class TurnTree:
             may_ask=context.budget.take_model_call,
             taken=frozenset(call.id for message in messages for call in message.tool_calls),
             make_room=make_room,
+            reports=ReportedCalls(context, turn, self._calls.ask) if turn.folder else None,
         )
         result = await speaker.call(self._adapted(turn, plan))
         if result.message is None:

@@ -7,7 +7,7 @@ from PySide6.QtCore import QEvent, QObject, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import QAbstractScrollArea, QWidget
 
-from app.core.message import Message, PromptType
+from app.core.message import Message, PromptReason, PromptType
 from app.core.text import visible
 from app.engine.chat.input import answer_words
 from app.gui.markdown.blocks import PARAGRAPH, Block, Span, break_words, clean
@@ -71,6 +71,8 @@ class QuestionRow(ContextRow[QuestionContext]):
         prompt, texts = self.message.prompt, self.style.texts
         if prompt is None or prompt.dismissed:
             return texts("transcript.question.skipped")
+        if prompt.type == PromptType.APPROVAL:
+            return texts.named("transcript.permission", prompt.answer.partition("-")[0])
         key = _ANSWERS.get((prompt.type, prompt.answer.strip().lower()))
         return texts(key) if key else visible(answer_words(prompt), "\n")
 
@@ -81,6 +83,9 @@ class QuestionRow(ContextRow[QuestionContext]):
             return ""
         if prompt.type == PromptType.APPROVAL and not prompt.question:
             return self.style.texts("transcript.question.approval", tool=visible(prompt.tool))
+        if prompt.reason == PromptReason.AGENT_WORKS:
+            name, folder = visible(prompt.server), visible(prompt.question)
+            return self.style.texts("transcript.question.agent_works", name=name, folder=folder)
         return visible(prompt.question)
 
     def _place(self) -> None:

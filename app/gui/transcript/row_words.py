@@ -113,7 +113,7 @@ def meta_of(message: Message, texts: Texts, *, time: bool = False) -> str:
     if time and message.usage is not None:
         total = Total.of(message.usage)
         parts.append(texts("transcript.group.tokens", tokens=used_text(total)))
-        if total.cost_usd is not None:
+        if total.cost_usd is not None or total.subscribed:
             parts.append(money_text(texts, total))
     why = why_of(message, texts)
     if why and message.why not in (*QUIET, GUIDED):
@@ -186,6 +186,10 @@ _ICONS = {
     "get_pages": "file-text",
     READ_FILE_PART: "file-text",
     "get_current_page": "file-text",
+    "agent_edit": "pencil",
+    "agent_read": "file-text",
+    "agent_search": "search",
+    "agent_fetch": "globe",
 }
 
 
@@ -227,6 +231,9 @@ def title(call: ToolCall, texts: Texts, names: Mapping[str, str], *, done: bool 
         said = {key: _one_line(visible(one[:TITLE])) for key, one in values.items() if isinstance(one, str)}
         if (who := _WHO.get(call.name, "")) in said:
             said[who] = names.get(said[who], said[who])
+        if call.by and said.get("title"):
+            # An external agent says what it does in words of its own.
+            return said["title"]
         if call.name == STEP and {"step", "assistant"} <= said.keys():
             # A workflow's step is no tool and has no name of one.
             return f"{said['step']} → {said['assistant']}"

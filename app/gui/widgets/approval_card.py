@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QMenu, QPlainTextEdit, QWidget
 
-from app.core.message import Consent, Message, PromptReason
+from app.core.message import Consent, Message, Prompt, PromptReason
 from app.core.text import exact
 from app.engine.chat.input import answers_of
 from app.gui.display.i18n import Language
@@ -22,6 +22,11 @@ from app.gui.widgets.controls import Button, scrolling
 from app.gui.widgets.label import ElidedLabel, plain_label, show_or_hide
 from app.gui.widgets.question_card import PromptCard
 
+_QUESTIONS: dict[str, str] = {
+    PromptReason.MAY_HAVE_RUN: "approval.may_have_run",
+    PromptReason.AGENT_ASKS: "approval.agent_asks",
+    PromptReason.AGENT_WORKS: "approval.agent_works",
+}
 DEAD_MS = 500
 MOST_LINES = 12
 MOST_LINES_OF_SEVERAL = 6
@@ -112,7 +117,8 @@ class ApprovalCard(GuardedCard):
         self.always = AlwaysButton(look)
         self.always.chosen.connect(self._on_always)
         # After it may have run, "always" would answer another question.
-        self.always.setVisible(not self._again)
+        lasts = any(one.lasts for one in answers_of(message.prompt))
+        self.always.setVisible(lasts and not self._again)
         self._add_answers((self.deny, Consent.DENY), (self.allow, Consent.ALLOW), (self.always, ""))
         language.changed.connect(self._retranslate)
         self.show_calls((message,))
@@ -176,10 +182,9 @@ class ApprovalCard(GuardedCard):
         if several:
             self.ask(words("approval.calls", count=len(self._rows)))
         else:
-            key = "approval.may_have_run" if self._again else "approval.question"
-            self.ask(words(key, tool=exact(prompt.tool)))
-        why = prompt.tool if self._again else prompt.question
-        show_or_hide(self._why, exact(why) if not several and (self._again or why != prompt.tool) else "")
+            key = _QUESTIONS.get(prompt.reason, "approval.question")
+            self.ask(words(key, tool=exact(prompt.tool), server=exact(prompt.server)))
+        show_or_hide(self._why, "" if several else _why(prompt, words))
         self.deny.setText(words("approval.deny_all" if several else "approval.deny"))
         allow = "approval.allow_all" if several else "approval.allow"
         self.allow.setText(words("approval.run_again" if self._again else allow))
@@ -300,6 +305,17 @@ class ArgumentsBox(QPlainTextEdit):
         if whole and bar.value() <= self._in_view < bar.value() + max(1, bar.pageStep()):
             self._in_view = bar.value() + max(1, bar.pageStep())
             self.looked.emit()
+
+
+def _why(prompt: Prompt, words: Language) -> str:
+    """Return the line under the question: what is asked about, or what is true of a program that is to work."""
+    if prompt.reason == PromptReason.AGENT_WORKS:
+        return words("approval.agent_works.text")
+    if prompt.reason == PromptReason.AGENT_ASKS:
+        return exact(prompt.tool) or words("approval.agent_asks.unknown")
+    if prompt.reason == PromptReason.MAY_HAVE_RUN:
+        return exact(prompt.tool)
+    return "" if prompt.question == prompt.tool else exact(prompt.question)
 
 
 def readable(arguments: str) -> str:

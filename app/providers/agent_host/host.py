@@ -38,8 +38,15 @@ class AgentHost(HostServer):
         self._recorded: list[list[int]] = []
         self._looking: asyncio.Task[None] | None = None
         self._leaving: set[asyncio.Task[None]] = set()
+        # The turns under way, by the id of their requests.
+        self._turns: dict[str, AgentSession] = {}
 
     async def _serve(self, line: dict[str, Any]) -> None:
+        if line["op"] == "answer":
+            if (turn := self._turns.get(line["turn"])) is not None:
+                turn.answer(line["ask"], allowed=line["allowed"])
+            self._pipes.write({"id": line["id"]})
+            return
         key = line["key"]
         self._busy[key] += 1
         try:
@@ -57,12 +64,14 @@ class AgentHost(HostServer):
     async def _turn(self, line: dict[str, Any]) -> dict[str, object]:
         program = await self._running(line)
         session = AgentSession(program, line, lambda piece: self._pipes.write({"id": line["id"], **piece}))
+        self._turns[line["id"]] = session
         try:
             await session.open()
             if line["op"] == "test":
                 return {"tested": {"model": session.model, "models": list(session.models)}}
             return {"finished": await session.speak()}
         finally:
+            del self._turns[line["id"]]
             # Also after a cancel, in which nothing more may be awaited.
             closing = asyncio.create_task(session.close())
             self._leaving.add(closing)

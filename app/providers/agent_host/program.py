@@ -8,13 +8,14 @@ import contextlib
 import json
 import sys
 from collections import deque
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 from app.children import process_tree
 from app.children.commands import end_group, find_command, kill_group, search_path
 from app.children.pipes import Lines
 from app.core.errors import FailureKind, ProviderError
+from app.providers.agent_host.acts import refused
 
 LINE_BYTES = 8 << 20
 _GARBAGE_BYTES = 2_000_000
@@ -30,8 +31,23 @@ _DETAIL = 300
 Message = Mapping[str, Any]
 
 
+class Listener(Protocol):
+    """Who waits for what a program sends about a session."""
+
+    def take(self, params: Message) -> bool:
+        """Take an update; return whether it was awaited."""
+        ...
+
+    def ask(self, number: Any, params: Message) -> bool:
+        """Take a request for permission; return whether it will be answered."""
+        ...
+
+
 class AgentProgram:
-    """One running program; useless once it has ended. `on_message` gets what it sends about a session, unasked."""
+    """One running program; useless once it has ended. `listeners` get what it sends about their sessions, unasked.
+
+    `kept` are the sessions that can be gone on with, by id, each with its options as last told.
+    """
 
     def __init__(self, process: asyncio.subprocess.Process, name: str) -> None:
         self._process = process
@@ -45,8 +61,8 @@ class AgentProgram:
         self.gone = asyncio.Event()
         self.why = ""
         self.known: set[process_tree.Process] = set()
-        # By session: returns false where nobody waits for what the message says.
-        self.listeners: dict[str, Callable[[Message], bool]] = {}
+        self.listeners: dict[str, Listener] = {}
+        self.kept: dict[str, dict[str, Any]] = {}
         self.told: Mapping[str, Any] = {}
         self._readers = (
             asyncio.create_task(self._read_lines()),
@@ -114,6 +130,11 @@ class AgentProgram:
     def notify(self, method: str, params: Message) -> None:
         """Send a message that is not answered."""
         self._send({"method": method, "params": params})
+
+    def answer(self, number: Any, outcome: Message) -> None:
+        """Answer a request for permission; does nothing where the program has ended."""
+        with contextlib.suppress(ProviderError):
+            self._send({"id": number, "result": {"outcome": outcome}})
 
     async def end(self) -> None:
         """End the program and all that it has started; returns when nothing is left."""
@@ -197,15 +218,15 @@ class AgentProgram:
 
     def _hear(self, message: Message, params: Message) -> None:
         listener = self.listeners.get(str(params.get("sessionId")))
-        heard = message["method"] == "session/update" and listener is not None and listener(params)
+        heard = message["method"] == "session/update" and listener is not None and listener.take(params)
         if not heard:
             self._count()
         if "id" in message and self.alive:
-            if message["method"] == "session/request_permission":
-                self._send({"id": message["id"], "result": {"outcome": _refused(params.get("options"))}})
-            else:
+            if message["method"] != "session/request_permission":
                 error = {"code": _NO_METHOD, "message": "Method not found"}
                 self._send({"id": message["id"], "error": error})
+            elif listener is None or not listener.ask(message["id"], params):
+                self.answer(message["id"], refused(params.get("options")))
 
     def _count(self) -> None:
         """Count a message that nobody waits for, and end a program that sends too many."""
@@ -231,14 +252,6 @@ class AgentProgram:
                 call.set_exception(ProviderError(FailureKind.INTERRUPTED, self.why))
                 # Nobody may be waiting for it any more.
                 call.exception()
-
-
-def _refused(options: Any) -> Message:
-    """Return the answer to a request for permission: the option that refuses this once, else none."""
-    for option in options if isinstance(options, list) else ():
-        if isinstance(option, dict) and option.get("kind") == "reject_once":
-            return {"outcome": "selected", "optionId": option.get("optionId")}
-    return {"outcome": "cancelled"}
 
 
 def _refusal(error: Any) -> ProviderError:

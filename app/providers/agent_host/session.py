@@ -1,4 +1,7 @@
-"""One turn of an external agent: a new session, the model and the mode as they were set, one prompt, and its answer."""
+"""One turn of an external agent: a session, the model and the mode as they were set, one prompt, and its answer.
+
+The session is a new one, unless the program still has that of the turn before.
+"""
 
 import asyncio
 import contextlib
@@ -6,8 +9,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from app.core.errors import FailureKind, ProviderError
-from app.core.external_agents import DEFAULT_MODEL
+from app.core.external_agents import DEFAULT_MODEL, UNASKED_MODES
 from app.core.provider import FinishReason
+from app.providers.agent_host.acts import Acts
 from app.providers.agent_host.answer_text import AnswerText
 from app.providers.agent_host.program import AgentProgram, Message
 
@@ -15,6 +19,9 @@ _START_SECONDS = 60.0
 _CLOSE_SECONDS = 2.0
 _CANCEL_SECONDS = 3.0
 _ANSWER_BYTES = 2_000_000
+# Of the sessions that are kept some programs run a process each.
+_MOST_KEPT = 4
+_COST = "cost of the session"
 # Words in the name of a mode that changes no files, for a program that is not in the table.
 _CAREFUL = ("read", "plan", "ask")
 _ENDS = {
@@ -25,7 +32,10 @@ _ENDS = {
 
 
 class AgentSession:
-    """A session of a program, for one prompt. `line` is the request of Moot, `say` gets the pieces of the answer."""
+    """A session of a program, for one prompt. `line` is the request of Moot, `say` gets the pieces of the answer.
+
+    An agent that works may use its tools, and asks the user; of one that only speaks a tool call ends the turn.
+    """
 
     def __init__(
         self, program: AgentProgram, line: Mapping[str, Any], say: Callable[[Mapping[str, object]], None]
@@ -42,16 +52,19 @@ class AgentSession:
         self._problem: ProviderError | None = None
         self._cut = ""
         self._cost: float | None = None
+        # What the session had cost before, None where that is not known.
+        self._cost_before: float | None = 0.0
         self.model = ""
         self.models: tuple[str, ...] = ()
         self._mode = ""
         self._takes_system = False
+        self._resumed = False
+        self._acts: Acts | None = Acts(say, program.answer) if line["works"] else None
 
     async def open(self) -> None:
-        """Make the session, set its mode and its model, and compare them. Raises ProviderError where they differ."""
+        """Make or resume the session, set its mode and its model, and compare them. Raises ProviderError where they differ."""
         line = self._line
-        told = _object(self._program.told.get("agentCapabilities"))
-        offers = _object(told.get("sessionCapabilities"))
+        offers = self._offers()
         self._takes_system = bool(line["system_prompt"]) and offers.get("systemPrompt") is not None
         params: dict[str, Any] = {"cwd": line["folder"], "mcpServers": []}
         if line["session"]:
@@ -59,20 +72,24 @@ class AgentSession:
         if self._takes_system:
             content = [{"type": "text", "text": line["system"]}]
             params["systemPrompt"] = {"mode": line["system_prompt"], "content": content}
-        state = dict(await self._program.ask("session/new", params, _START_SECONDS))
-        self._id = str(state.get("sessionId") or "")
-        self._program.listeners[self._id] = self._on_update
+        state = await self._resume(params) if line["resume"] else None
+        if state is None:
+            state = dict(await self._program.ask("session/new", params, _START_SECONDS))
+            self._id = str(state.get("sessionId") or "")
+            self._program.listeners[self._id] = self
         await self._choose_mode(state)
         await self._choose_model(state)
+        if self._acts is not None:
+            self._program.kept[self._id] = state
 
     async def speak(self) -> Mapping[str, object]:
         """Ask, passing on the answer; return how it ended. Raises ProviderError. Cancelling cancels it in the program."""
         line = self._line
         head = "" if self._takes_system or not line["system"] else f"{line['system']}\n\n"
-        params = {
-            "sessionId": self._id,
-            "prompt": [{"type": "text", "text": line["opening"] + "\n\n" + head + line["prompt"]}],
-        }
+        said = line["opening"] + "\n\n" + head + line["prompt"]
+        if self._resumed:
+            said = line["going_on"] + "\n\n" + line["news"]
+        params = {"sessionId": self._id, "prompt": [{"type": "text", "text": said}]}
         self._prompted = True
         asking = asyncio.create_task(self._program.ask("session/prompt", params))
         try:
@@ -84,13 +101,90 @@ class AgentSession:
         self._pass_on(self._answer.rest())
         return self._ended(result)
 
+    def answer(self, ask: str, *, allowed: bool) -> None:
+        """Tell the program what the user said to its request."""
+        if self._acts is not None:
+            self._acts.answer(ask, allowed=allowed)
+            self._heard.set()
+
+    def take(self, params: Message) -> bool:
+        """Take what the program says about the session; return whether it is part of an answer that is awaited."""
+        update = _object(params.get("update"))
+        kind = update.get("sessionUpdate")
+        if not self._prompted:
+            # What a program says while it loads a session is known.
+            return self._resumed
+        if kind in ("agent_message_chunk", "agent_thought_chunk"):
+            return self._take_text(update, thinking=kind == "agent_thought_chunk")
+        if kind in ("tool_call", "tool_call_update", "plan"):
+            return self._take_act(update)
+        if kind == "current_mode_update":
+            self._check_mode(str(update.get("currentModeId")))
+        elif kind == "usage_update":
+            cost = _object(update.get("cost"))
+            amount = cost.get("amount")
+            if isinstance(amount, int | float) and amount >= 0 and cost.get("currency") == "USD":
+                self._cost = float(amount)
+        return False
+
+    def ask(self, number: Any, params: Message) -> bool:
+        """Take a request for permission; return whether the user is asked."""
+        if self._acts is None or not self._prompted or self._problem is not None:
+            return False
+        try:
+            self._acts.ask(number, params)
+        except ProviderError as error:
+            self._fail(error)
+            return False
+        self._heard.set()
+        return True
+
     async def close(self) -> None:
-        """Close the session, as far as the program can."""
-        self._program.listeners.pop(self._id, None)
-        told = _object(_object(self._program.told.get("agentCapabilities")).get("sessionCapabilities"))
-        if self._id and told.get("close") is not None and self._program.alive:
+        """Close the session, as far as the program can; one that can be gone on with only when there are many."""
+        program, leaving = self._program, self._id
+        program.listeners.pop(leaving, None)
+        if leaving in program.kept:
+            # The one that was used last is the last.
+            program.kept[leaving] = program.kept.pop(leaving)
+            idle = [one for one in program.kept if one not in program.listeners]
+            if len(idle) <= _MOST_KEPT:
+                return
+            leaving = idle[0]
+            del program.kept[leaving]
+        if leaving and self._offers().get("close") is not None and program.alive:
             with contextlib.suppress(ProviderError):
-                await self._program.ask("session/close", {"sessionId": self._id}, _CLOSE_SECONDS)
+                await program.ask("session/close", {"sessionId": leaving}, _CLOSE_SECONDS)
+
+    def _offers(self) -> Message:
+        return _object(_object(self._program.told.get("agentCapabilities")).get("sessionCapabilities"))
+
+    async def _resume(self, params: Message) -> dict[str, Any] | None:
+        """Go on with the session of a turn before; return its options, None where it is lost."""
+        program, wanted = self._program, str(self._line["resume"])
+        if wanted in program.listeners:
+            # Another turn has it: a program takes one prompt at a time.
+            return None
+        told = _object(program.told.get("agentCapabilities"))
+        method = "session/resume" if self._offers().get("resume") is not None else ""
+        method = method or ("session/load" if told.get("loadSession") is True else "")
+        state = program.kept.get(wanted)
+        if state is None and not method:
+            return None
+        self._id, self._resumed = wanted, True
+        program.listeners[wanted] = self
+        if state is not None:
+            self._cost_before = state.get(_COST, 0.0)
+            return state
+        self._cost_before = None
+        try:
+            found = await program.ask(method, {**params, "sessionId": wanted}, _START_SECONDS)
+            return dict(found)
+        except ProviderError as error:
+            program.listeners.pop(wanted, None)
+            self._id, self._resumed, self._cost_before = "", False, 0.0
+            if error.kind == FailureKind.AGENT_LOGIN or not program.alive:
+                raise
+            return None
 
     async def _wait(self, asking: "asyncio.Task[Message]") -> None:
         """Return when the prompt is answered. Raises ProviderError where the turn must be cancelled."""
@@ -99,6 +193,9 @@ class AgentSession:
             self._heard.clear()
             listening = asyncio.create_task(self._heard.wait())
             seconds = limits["idle"] if self._spoke else limits["first_token"]
+            if self._acts is not None and self._acts.busy:
+                # A tool may take long, and so may the user.
+                seconds = None
             try:
                 done, _ = await asyncio.wait(
                     (asking, listening), timeout=seconds, return_when=asyncio.FIRST_COMPLETED
@@ -116,8 +213,11 @@ class AgentSession:
 
     async def _cancel(self, asking: "asyncio.Task[Message]") -> None:
         """Have the program cancel the turn; end it where it does not."""
+        self._program.kept.pop(self._id, None)
         with contextlib.suppress(ProviderError):
             self._program.notify("session/cancel", {"sessionId": self._id})
+        if self._acts is not None:
+            self._acts.cancel()
         await asyncio.wait((asking,), timeout=_CANCEL_SECONDS)
         if not asking.done():
             await self._program.end()
@@ -131,36 +231,37 @@ class AgentSession:
             raise ProviderError("steps")
         if reason == "cancelled" and not self._cut:
             raise ProviderError(FailureKind.INTERRUPTED)
-        if not self._spoke:
+        if not self._spoke and not (self._acts is not None and self._acts.any):
             raise ProviderError(FailureKind.EMPTY)
+        kept = self._program.kept.get(self._id)
+        cost = None
+        if self._cost is not None:
+            cost = None if self._cost_before is None else max(0.0, self._cost - self._cost_before)
+            if kept is not None:
+                kept[_COST] = self._cost
         usage = _object(result.get("usage"))
         quota = _object(_object(_object(result.get("_meta")).get("quota")).get("token_count"))
         return {
             "reason": self._cut or _ENDS.get(reason, FinishReason.STOP),
             "input_tokens": _count(usage.get("inputTokens") or quota.get("input_tokens")),
             "output_tokens": _count(usage.get("outputTokens") or quota.get("output_tokens")),
-            "cost_usd": self._cost,
+            "cost_usd": cost,
+            "session": self._id if kept is not None else "",
         }
 
-    def _on_update(self, params: Message) -> bool:
-        """Take what the program says about the session; return whether it is part of an answer that is awaited."""
-        update = _object(params.get("update"))
-        kind = update.get("sessionUpdate")
-        if not self._prompted:
+    def _take_act(self, update: Message) -> bool:
+        """Take a report about a tool; of an agent that only speaks the first one ends the turn."""
+        if self._acts is None:
+            if update.get("sessionUpdate") == "tool_call":
+                title = str(update.get("title") or update.get("kind") or "")[:200]
+                self._fail(ProviderError(FailureKind.AGENT_ACTED, title))
             return False
-        if kind in ("agent_message_chunk", "agent_thought_chunk"):
-            return self._take_text(update, thinking=kind == "agent_thought_chunk")
-        if kind == "tool_call":
-            title = str(update.get("title") or update.get("kind") or "")[:200]
-            self._fail(ProviderError(FailureKind.AGENT_ACTED, title))
-        elif kind == "current_mode_update" and self._mode and update.get("currentModeId") != self._mode:
-            self._fail(ProviderError(FailureKind.AGENT_DIFFERS, str(update.get("currentModeId"))[:200]))
-        elif kind == "usage_update":
-            cost = _object(update.get("cost"))
-            amount = cost.get("amount")
-            if isinstance(amount, int | float) and amount >= 0 and cost.get("currency") == "USD":
-                self._cost = float(amount)
-        return False
+        self._heard.set()
+        try:
+            return self._acts.take(update)
+        except ProviderError as error:
+            self._fail(error)
+            return False
 
     def _take_text(self, update: Message, *, thinking: bool) -> bool:
         text = _object(update.get("content")).get("text")
@@ -190,10 +291,15 @@ class AgentSession:
         self._heard.set()
 
     async def _choose_mode(self, state: dict[str, Any]) -> None:
-        wanted = self._line["mode"]
+        wanted = str(self._line["mode"])
         option, current, offered = _choices(state, "mode", "modes", "currentModeId", "availableModes")
         if not wanted and self._line["careful"]:
             wanted = next((one for one in offered if any(word in one.lower() for word in _CAREFUL)), "")
+        if self._acts is not None:
+            # A mode that the program does not have is not missed, unless the one it is in asks nobody.
+            asking = [one for one in offered if _asks_user(one)]
+            if wanted not in offered:
+                wanted = current if _asks_user(current) else next(iter(asking), current)
         if wanted and current != wanted and wanted in offered:
             await self._set(state, option, wanted, "session/set_mode", "modeId")
             if option:
@@ -204,6 +310,15 @@ class AgentSession:
         if wanted and (current or offered) and current != wanted:
             raise ProviderError(FailureKind.AGENT_DIFFERS, f"{current or '?'} ≠ {wanted}")
         self._mode = wanted
+        self._check_mode(current or wanted)
+        if self._problem is not None:
+            raise self._problem
+
+    def _check_mode(self, mode: str) -> None:
+        """End the turn where a program has changed its mode; one that works may, to any in which it asks."""
+        differs = self._mode and mode != self._mode if self._acts is None else not _asks_user(mode)
+        if differs:
+            self._fail(ProviderError(FailureKind.AGENT_DIFFERS, mode[:200]))
 
     async def _choose_model(self, state: dict[str, Any]) -> None:
         wanted = self._line["model"]
@@ -229,6 +344,11 @@ class AgentSession:
             state.update(await self._program.ask("session/set_config_option", params, _START_SECONDS))
         else:
             await self._program.ask(method, {"sessionId": self._id, name: value}, _START_SECONDS)
+
+
+def _asks_user(mode: str) -> bool:
+    """Say whether a program asks before it changes files in a mode, as far as its name tells."""
+    return mode.rpartition("/")[2].lower().replace("_", "-") not in UNASKED_MODES
 
 
 def _choices(

@@ -3,11 +3,13 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from pathlib import Path
 
 from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QBoxLayout, QFrame, QLineEdit, QVBoxLayout, QWidget
 
 from app.core.agent import Agent
+from app.core.catalog import PROGRAM
 from app.core.model_facts import ModelFacts
 from app.core.provider import ProviderStatus
 from app.core.text import exact
@@ -22,6 +24,7 @@ from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.chip_list import ChipList, ChipOption
 from app.gui.widgets.composer import TextBox
 from app.gui.widgets.controls import NumberBox, TickBox, WrappedTick
+from app.gui.widgets.folder_choice import FolderChoice
 from app.gui.widgets.label import Paragraph, plain_label
 from app.gui.widgets.model_choice import ModelChoice
 from app.gui.widgets.wording import named, say
@@ -31,7 +34,7 @@ MOST_LINE = 300
 DEEPEST = 10
 MOST_STEPS = 100
 NARROW = 560
-TEXTS = ("name", "role", "model", "description", "instructions", "pages")
+TEXTS = ("name", "role", "model", "folder", "description", "instructions", "pages")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +68,8 @@ class AssistantForm(QWidget):
         self.name = _line("assistant_name", MOST_NAME)
         self.role = _line("assistant_role", MOST_NAME)
         self.model = named("assistant_model", ModelChoice(language, look))
+        self.folder = FolderChoice("assistant_folder", language)
+        self._folder_hint = say(Paragraph("hint"), language, "assistant.folder.text")
         self.answers = AnswerStyleChoice(language, look)
         self.description = _line("assistant_description", MOST_LINE)
         self.instructions = named("assistant_instructions", TextBox(lines=6, most=18, submits=False))
@@ -109,6 +114,7 @@ class AssistantForm(QWidget):
                 box.setReadOnly(fixed)
             self.model.show_model(agent.provider, agent.model)
             self.model.set_fixed(fixed)
+            self.folder.show_folder(agent.folder, fixed=fixed)
             self.answers.show_style(agent.effort, agent.creativity, agent.length, fixed=fixed)
             self._show_facts()
             for number, value in ((self.deep, agent.max_depth), (self.steps, agent.max_steps)):
@@ -136,10 +142,13 @@ class AssistantForm(QWidget):
         name, model = self.name.text().strip(), self.model.chosen()
         self.show_error("name", "" if name else self._language("assistant.error.name"))
         self.show_error("model", "" if model is not None else self._language("assistant.error.model"))
+        folder = self.folder.chosen()
+        lost = bool(folder) and not Path(folder).is_absolute()
+        self.show_error("folder", self._language("assistant.error.folder") if lost else "")
         pages = tuple(line.strip() for line in self.pages.text().splitlines() if line.strip())
         wrong = next((page for page in pages if not page.startswith(("https://", "http://"))), "")
         self.show_error("pages", self._language("assistant.error.page", page=wrong[:80]) if wrong else "")
-        if not name or model is None or wrong:
+        if not name or model is None or wrong or lost:
             return None
         return replace(
             self._agent,
@@ -147,6 +156,7 @@ class AssistantForm(QWidget):
             role=self.role.text().strip(),
             provider=model[0],
             model=model[1],
+            folder=folder,
             description=self.description.text().strip(),
             instructions=self.instructions.text(),
             tools=self.tools.chosen(),
@@ -196,6 +206,7 @@ class AssistantForm(QWidget):
         self._trio.setSpacing(14)
         vbox(
             self._pair,
+            self._field("folder", self.folder, self._folder_hint),
             vbox(self._labels["answers"], self.answers, spacing=5),
             self._field("description", self.description),
             self._field("instructions", self.instructions),
@@ -209,8 +220,8 @@ class AssistantForm(QWidget):
             spacing=14,
         )
 
-    def _field(self, name: str, widget: QWidget) -> QVBoxLayout:
-        column = vbox(self._labels[name], widget, self.errors[name], spacing=5)
+    def _field(self, name: str, widget: QWidget, *under: QWidget) -> QVBoxLayout:
+        column = vbox(self._labels[name], widget, *under, self.errors[name], spacing=5)
         self._labels[name].setBuddy(widget)
         return column
 
@@ -238,6 +249,7 @@ class AssistantForm(QWidget):
         self.model.changed.connect(self._show_facts)
         self.model.changed.connect(self.changed)
         self.answers.changed.connect(self.changed)
+        self.folder.changed.connect(self.changed)
         self.busy.changed.connect(self.changed)
         self.role.textEdited.connect(lambda role: self.busy.show_role(role))
         for tick in (self.knows_user, self.enabled):
@@ -254,7 +266,7 @@ class AssistantForm(QWidget):
     def _put_in_order(self) -> None:
         """Set the Tab order from top to bottom, including chips that were added later."""
         stops: tuple[QWidget, ...] = (
-            *(self.name, self.role, self.model),
+            *(self.name, self.role, self.model, self.folder.path, self.folder.choose),
             *(self.answers.effort, self.answers.creativity, self.answers.length),
             *(self.description, self.instructions),
             *(*self.tools.stops, *self.sub_agents.stops, self.deep, self.steps, *self.servers.stops),
@@ -268,6 +280,10 @@ class AssistantForm(QWidget):
         """Offer for the answers what the chosen model takes."""
         provider, model = self.model.chosen() or ("", "")
         self.answers.show_facts(self._choices.facts(provider, model) if provider else ModelFacts())
+        # Only an external agent works in a folder.
+        kinds = {one.config.id: one.config.kind for one in self._choices.providers}
+        for part in (self._labels["folder"], self.folder, self._folder_hint):
+            part.setVisible(kinds.get(provider) == PROGRAM)
 
     def _show_chips(self) -> None:
         agent, fixed = self._agent, self._fixed
@@ -305,6 +321,7 @@ class AssistantForm(QWidget):
             (self.description, "description"),
             (self.instructions, "instructions"),
             (self.pages, "pages"),
+            (self.folder.path, "folder"),
         ):
             hint = "" if self._fixed else self._language(f"assistant.hint.{name}")
             box.setPlaceholderText(hint)
@@ -320,6 +337,7 @@ class AssistantForm(QWidget):
             (self.description, "description"),
             (self.instructions, "instructions"),
             (self.pages, "pages"),
+            (self.folder.path, "folder"),
         ):
             field.setAccessibleName(words(f"assistant.field.{name}"))
         self._show_hints()

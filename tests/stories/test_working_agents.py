@@ -1,0 +1,279 @@
+"""External agents that work in a folder: allowed first, asked about what they want to do, and told of in the chat."""
+
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from app.children.process_tree import living
+from app.cli.printing.lines import load_texts
+from app.core.agent import Agent
+from app.core.message import Consent, Message, MessageState, PromptReason, Role
+from app.core.session import Session, Status
+from app.core.usage import Total, money_text
+from app.wiring import Moot, open_moot
+from tests.app_driver import until
+from tests.providers.external import all_below, tiny, told
+from tests.wire import Answer, WireCall, WireServer
+from tests.wire.fixtures import wire_home, wire_servers
+
+__all__ = ["wire_home", "wire_servers"]
+
+pytestmark = pytest.mark.allow_blocking
+
+Open = Callable[[], Awaitable[Moot]]
+
+
+@pytest.fixture
+async def opened(data_dir: Path) -> AsyncIterator[Open]:
+    """Open Moot on the test's data directory; the one before it is closed."""
+    running: list[Moot] = []
+
+    async def close() -> None:
+        while running:
+            await running.pop().close()
+
+    async def again() -> Moot:
+        await close()
+        running.append(await open_moot(data_dir))
+        return running[0]
+
+    yield again
+    await close()
+
+
+class Work:
+    """A folder, and assistants that are tiny agents which work in it."""
+
+    def __init__(self, moot: Moot, root: Path) -> None:
+        self.moot = moot
+        self.engine = moot.engine
+        self.root = root
+        self.folder = root / "project"
+        self.folder.mkdir(exist_ok=True)
+
+    async def add(self, does: str, **fields: object) -> str:
+        """Add an assistant that is a tiny agent; return its id."""
+        config = tiny(does, self.journal(does))
+        await self.engine.connections.allow_agent(config)
+        values = {"name": does.title(), "provider": config.id, "model": "default", "folder": str(self.folder)}
+        agent = await self.engine.assistants.save(Agent(id="", **values | fields))  # type: ignore[arg-type]
+        return agent.id
+
+    def journal(self, does: str) -> Path:
+        return self.root / f"{does}.journal"
+
+    def open_questions(self) -> list[Message]:
+        return [question for _, question in self.engine.chats.needs_you()]
+
+    async def question(self, reason: str) -> Message:
+        """Return the open question of a reason once it is there."""
+        await until(lambda: [one.prompt.reason for one in self.open_questions() if one.prompt] == [reason])
+        return self.open_questions()[0]
+
+    async def answer(self, session_id: str, reason: str, answer: str) -> None:
+        question = await self.question(reason)
+        await self.engine.chats.answer(session_id, question.id, answer)
+
+    async def start(
+        self, agent_id: str, text: str = "Look at the notes.", answer: str = Consent.ALWAYS
+    ) -> str:
+        """Begin a chat and let the agent work in its folder."""
+        session_id = await self.engine.chats.start(agent_id, text)
+        await self.answer(session_id, PromptReason.AGENT_WORKS, answer)
+        return session_id
+
+    async def ended(self, session_id: str) -> Session:
+        return await self.engine.wait(session_id)
+
+    def messages(self, session_id: str) -> list[Message]:
+        live = self.engine.live(session_id)
+        assert live is not None
+        return live.messages
+
+    def said(self, session_id: str) -> list[str]:
+        spoken = [one for one in self.messages(session_id) if one.role == Role.ASSISTANT]
+        return [one.content for one in spoken if one.content]
+
+    def calls(self, session_id: str) -> list[tuple[str, str]]:
+        """Return what was reported: each call's name and the state of its result."""
+        messages = self.messages(session_id)
+        results = {one.tool_call_id: one.state for one in messages if one.role == Role.TOOL}
+        calls = [call for one in messages for call in one.tool_calls if call.id in results]
+        return [(call.name, results[call.id]) for call in calls]
+
+
+@pytest.fixture
+async def work(opened: Open, tmp_path: Path) -> Work:
+    return Work(await opened(), tmp_path)
+
+
+@pytest.mark.parametrize("does", ["edit", "edit-bare"])
+@pytest.mark.parametrize(("answer", "end"), [(Consent.ALLOW, "Written."), (Consent.DENY, "Not written.")])
+async def test_what_an_agent_wants_to_do_is_asked_and_what_it_did_is_shown(
+    work: Work, does: str, answer: str, end: str
+) -> None:
+    session_id = await work.start(await work.add(does))
+    question = await work.question(PromptReason.AGENT_ASKS)
+    assert question.prompt is not None
+    assert question.prompt.tool == "Write notes.txt" and "hello" in question.prompt.arguments
+    assert not (work.folder / "notes.txt").exists()
+    await work.engine.chats.answer(session_id, question.id, answer)
+    assert (await work.ended(session_id)).status == Status.IDLE
+    allowed = answer == Consent.ALLOW
+    assert (work.folder / "notes.txt").exists() == allowed
+    assert work.said(session_id) == ["I look.", end]
+    used = work.messages(session_id)[-1].usage
+    assert used is not None and money_text(load_texts("en"), Total.of(used)) == "by your subscription"
+    assert work.calls(session_id) == [
+        ("agent_read", MessageState.DONE),
+        ("agent_edit", MessageState.DONE if allowed else MessageState.FAILED),
+    ]
+
+
+async def test_an_agent_that_may_not_work_is_not_started(work: Work) -> None:
+    session_id = await work.start(await work.add("edit"), answer=Consent.DENY)
+    assert (await work.ended(session_id)).status == Status.IDLE
+    [failed] = [one for one in work.messages(session_id) if one.role == Role.ASSISTANT]
+    assert failed.error is not None and failed.error.kind == "agent_refused"
+    assert not work.journal("edit").exists()
+
+
+async def test_a_session_is_gone_on_with_and_asked_once(work: Work) -> None:
+    session_id = await work.start(await work.add("say"), "First.")
+    await work.ended(session_id)
+    await work.engine.chats.send(session_id, "Second.")
+    await work.ended(session_id)
+    first, second = [one["text"] for one in told(work.journal("say"), "prompt")]
+    assert "First." in first and "Second." in second and "First." not in second
+    assert len(told(work.journal("say"), "new")) == 1
+    assert json.loads(told(work.journal("say"), "new")[0]["text"])["cwd"] == str(work.folder)
+
+
+@pytest.mark.parametrize("does", ["say", "resume-lost"])
+async def test_after_a_restart_the_session_is_resumed_or_told_everything(
+    work: Work, opened: Open, does: str
+) -> None:
+    session_id = await work.start(await work.add(does), "First.", answer=Consent.FOREVER)
+    await work.ended(session_id)
+    work = Work(await opened(), work.root)
+    await work.engine.open(session_id)
+    await work.engine.chats.send(session_id, "Second.")
+    await work.ended(session_id)
+    last = told(work.journal(does), "prompt")[-1]["text"]
+    assert ("First." in last) == (does == "resume-lost") and "Second." in last
+    assert len(told(work.journal(does), "resume")) == 1
+    assert work.said(session_id) == ["I say this."] * 2
+
+
+async def test_a_changed_conversation_is_told_to_a_new_session(work: Work) -> None:
+    session_id = await work.start(await work.add("say"), "First.")
+    await work.ended(session_id)
+    await work.engine.chats.send(session_id, "Second.")
+    await work.ended(session_id)
+    asked = next(one for one in work.messages(session_id) if one.content == "First.")
+    await work.engine.chats.edit(session_id, asked.id, "Otherwise.")
+    await work.ended(session_id)
+    await work.engine.chats.send(session_id, "Third.")
+    await work.ended(session_id)
+    prompts = [one["text"] for one in told(work.journal("say"), "prompt")]
+    assert "Otherwise." in prompts[2] and "Second." not in prompts[2]
+    assert "Third." in prompts[3] and "Otherwise." not in prompts[3]
+
+
+async def test_the_plan_of_an_agent_is_a_row(work: Work) -> None:
+    session_id = await work.start(await work.add("plan"))
+    await work.ended(session_id)
+    assert work.calls(session_id) == [("setPlan", MessageState.DONE)]
+    [result] = [one for one in work.messages(session_id) if one.role == Role.TOOL]
+    assert result.content == "✓ Look\n– Write"
+    assert work.engine.live(session_id).session.plan is None  # type: ignore[union-attr]
+
+
+async def test_stop_cancels_the_turn_and_what_the_agent_ran(work: Work) -> None:
+    session_id = await work.start(await work.add("shell"))
+    await until(lambda: bool(told(work.journal("shell"), "orphan")) and len(work.calls(session_id)) == 1)
+    await work.engine.stop(session_id)
+    await until(lambda: told(work.journal("shell"), "cancel") != [])
+    live = work.engine.live(session_id)
+    assert live is not None and live.session.status == Status.IDLE
+    assert [state for _, state in work.calls(session_id)] == [MessageState.FAILED]
+
+
+@pytest.mark.threat("T7")
+@pytest.mark.parametrize(
+    ("does", "detail"), [("many-acts", "tool calls"), ("flood", "nobody asked for"), ("unasked-mode", "yolo")]
+)
+async def test_a_hostile_agent_is_ended_with_the_reason(work: Work, does: str, detail: str) -> None:
+    session_id = await work.start(await work.add(does))
+    await work.ended(session_id)
+    error = [one.error for one in work.messages(session_id) if one.error][-1]
+    assert error is not None and detail in error.detail
+
+
+@pytest.mark.threat("T7")
+@pytest.mark.parametrize("does", ["forged", "lasting-only"])
+async def test_requests_that_cannot_be_put_to_the_user_are_refused(work: Work, does: str) -> None:
+    session_id = await work.start(await work.add(does))
+    assert (await work.ended(session_id)).status == Status.IDLE
+    assert not work.open_questions() and not (work.folder / "notes.txt").exists()
+    answers = [json.loads(one["text"]) for one in told(work.journal(does), "answer")]
+    assert answers and all(one["result"]["outcome"]["optionId"] == "no" for one in answers)
+
+
+async def test_an_agent_works_for_another_assistant(wire_home: dict[str, WireServer], work: Work) -> None:
+    """A sub-agent's questions are its own: its caller's permission does not hold for it."""
+    helper = await work.add("edit")
+    lead = Agent(id="", name="Lead", provider="openai", model="openai-wire", sub_agents=(helper,))
+    lead = await work.engine.assistants.save(replace(lead, tools=("subAgent",)))
+    calls = (WireCall("subAgent", json.dumps({"name": helper, "task": "Write the notes."})),)
+    wire_home["openai"].script("openai-wire", [Answer(calls=calls), "It is written."])
+    session_id = await work.start(lead.id)
+    await work.answer(session_id, PromptReason.AGENT_ASKS, Consent.ALLOW)
+    await work.ended(session_id)
+    assert (work.folder / "notes.txt").exists()
+    assert work.said(session_id) == ["I look.", "Written.", "It is written."]
+    # The caller reads what the agent said last, and nothing of what it did.
+    told_to_lead = json.dumps(wire_home["openai"].requests[-1].body)
+    assert "Written." in told_to_lead and "agent_edit" not in told_to_lead and "I look." not in told_to_lead
+
+
+async def test_another_model_is_told_nothing_of_what_an_agent_did(
+    wire_home: dict[str, WireServer], work: Work
+) -> None:
+    session_id = await work.start(await work.add("edit"))
+    await work.answer(session_id, PromptReason.AGENT_ASKS, Consent.ALLOW)
+    await work.ended(session_id)
+    assistant = Agent(id="", name="Ada", provider="openai", model="openai-wire")
+    other = await work.engine.assistants.save(assistant)
+    await work.engine.chats.choose_assistant(session_id, other.id)
+    wire_home["openai"].script("openai-wire", ["Fine."])
+    await work.engine.chats.send(session_id, "Second.")
+    await work.ended(session_id)
+    assert work.said(session_id)[-1] == "Fine."
+    sent = json.dumps(wire_home["openai"].requests[-1].body)
+    assert "Written." in sent and "agent_edit" not in sent
+
+
+async def test_a_cut_call_is_asked_about_before_the_agent_goes_on(work: Work, opened: Open) -> None:
+    session_id = await work.start(await work.add("shell"), answer=Consent.FOREVER)
+    journal = work.journal("shell")
+    await until(lambda: bool(told(journal, "orphan")) and len(work.calls(session_id)) == 1)
+    pid = int(told(journal, "orphan")[0]["text"])
+    left = all_below(pid)
+    await work.engine.pause(session_id)
+    await work.engine.pause(session_id)
+    await work.ended(session_id)
+    work = Work(await opened(), work.root)
+    await until(lambda: not living(left))
+    await work.engine.open(session_id)
+    await work.engine.resume(session_id)
+    question = await work.question(PromptReason.MAY_HAVE_RUN)
+    await work.engine.chats.answer(session_id, question.id, Consent.ALLOW)
+    await until(lambda: len(told(journal, "prompt")) == 2)
+    assert (
+        "cut off" in told(journal, "prompt")[1]["text"] and "sleep 600" in told(journal, "prompt")[1]["text"]
+    )
+    await work.engine.stop(session_id)
