@@ -1,5 +1,6 @@
 """Another agent that calls Moot: MCP's own client, which starts `moot mcp` as a process."""
 
+import asyncio
 import contextlib
 import os
 import signal
@@ -18,6 +19,8 @@ from app.storage.access import WriterLock
 from app.storage.paths import DataPaths
 from tests.app_driver import until
 from tests.stories import processes
+from tests.wire.replies import Answer
+from tests.wire.server import Recorded, WireServer
 
 PROJECT = Path(__file__).resolve().parents[1]
 
@@ -91,3 +94,28 @@ async def end_owner(data_dir: Path) -> None:
         with contextlib.suppress(ProcessLookupError):
             os.kill(owner, signal.SIGTERM)
         await until(lambda: not WriterLock(paths).is_held(), 30, "the owner to end")
+
+
+TWO = ["Ada=ollama/ollama-wire", "Ben=ollama/ollama-other"]
+
+
+def numbered(server: WireServer, text: str = "Point", **how: Any) -> None:
+    """Let each request be answered with another text."""
+
+    def answer(request: Recorded) -> Answer:
+        return Answer(f"{text} {len(server.requests)} of {request.model}.", **how)
+
+    for model in server.models:
+        server.script(model, answer)
+
+
+async def begun(caller: Caller, **arguments: Any) -> "asyncio.Task[dict[str, Any]]":
+    """Ask for a debate, and return the call that goes on."""
+    wanted = {"topic": "Tea or coffee?", "participants": TWO, "rounds": 2} | arguments
+    return asyncio.create_task(caller.call("debate", **wanted))
+
+
+def first_session(data_dir: Path) -> str:
+    """Return the id of the only session."""
+    [log] = (data_dir / "sessions").glob("*.jsonl")
+    return log.stem

@@ -24,7 +24,6 @@ from app.cli.control import TooLongError, UnansweredError, hand_over, owner_pid
 from app.cli.exit_status import OK, PAUSED_OR_STOPPED, Interrupt
 from app.cli.parser import Arguments, CommandName
 from app.core.session import CLASSIC_MODES, DebateMode
-from app.core.text import without_steering
 from app.storage.access import WriterLock
 from app.storage.paths import DataPaths
 
@@ -250,7 +249,8 @@ def _caller(context: Context) -> str:
     """Return the name of the program that calls, as it says itself."""
     client = context.request_context.session.client_params
     name = client.client_info.title or client.client_info.name if client is not None else ""
-    return " ".join(without_steering(name).split())[:_NAME_LENGTH] or "MCP"
+    printable = "".join(one if one.isprintable() else " " for one in name)
+    return " ".join(printable.split())[:_NAME_LENGTH] or "MCP"
 
 
 def _untold(statements: Sequence[Found], told: dict[str, int]) -> tuple[list[Found], bool]:

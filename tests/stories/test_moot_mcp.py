@@ -1,27 +1,25 @@
-"""`moot mcp` as other agents use it: a real client, real processes, a window that opens before or after."""
+"""`moot mcp` as other agents use it: a real client, real processes, a Moot without a window."""
 
 import asyncio
+import json
 import os
 import signal
-from collections.abc import AsyncIterator, Callable
+import time
+from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from PySide6.QtCore import Qt
 
 from app.cli.control import owner_pid
 from app.storage.access import WriterLock
 from app.storage.paths import DataPaths
-from tests.app_driver import Person, at_window, until
-from tests.mcp_caller import Caller, calling, end_owner
+from tests.app_driver import until
+from tests.mcp_caller import TWO, begun, calling, end_owner, first_session, numbered
 from tests.wire.fixtures import wire_home, wire_servers
-from tests.wire.replies import Answer
-from tests.wire.server import Recorded, WireServer
+from tests.wire.replies import Answer, WireCall
+from tests.wire.server import WireServer
 
 __all__ = ["wire_home", "wire_servers"]
-
-TWO = ["Ada=ollama/ollama-wire", "Ben=ollama/ollama-other"]
 
 
 @pytest.fixture
@@ -29,33 +27,6 @@ async def home(data_dir: Path, wire_home: dict[str, WireServer]) -> AsyncIterato
     """A data directory with a server whose models need no key; the Moot that runs there is ended."""
     yield wire_home["ollama"]
     await end_owner(data_dir)
-
-
-def numbered(server: WireServer, text: str = "Point", **how: Any) -> None:
-    """Let each request be answered with another text."""
-
-    def answer(request: Recorded) -> Answer:
-        return Answer(f"{text} {len(server.requests)} of {request.model}.", **how)
-
-    for model in server.models:
-        server.script(model, answer)
-
-
-async def begun(caller: Caller, **arguments: Any) -> "asyncio.Task[dict[str, Any]]":
-    """Ask for a debate, and return the call that goes on."""
-    wanted = {"topic": "Tea or coffee?", "participants": TWO, "rounds": 2} | arguments
-    return asyncio.create_task(caller.call("debate", **wanted))
-
-
-def first_session(data_dir: Path) -> str:
-    """Return the id of the only session."""
-    [log] = (data_dir / "sessions").glob("*.jsonl")
-    return log.stem
-
-
-def spoken(server: WireServer) -> Callable[[], bool]:
-    """Return whether a model is being asked."""
-    return lambda: bool(server.requests)
 
 
 async def test_an_agent_lists_and_holds_a_debate(home: WireServer, data_dir: Path) -> None:
@@ -133,7 +104,7 @@ async def test_a_cancelled_call_lets_the_debate_go_on(home: WireServer, data_dir
     numbered(home, pace=0.05)
     async with calling(data_dir) as caller:
         call = await begun(caller)
-        await until(spoken(home))
+        await until(lambda: home.requests)
         call.cancel()
         await asyncio.gather(call, return_exceptions=True)
         session_id = first_session(data_dir)
@@ -144,6 +115,7 @@ async def test_a_cancelled_call_lets_the_debate_go_on(home: WireServer, data_dir
     assert any("Think of the children." in str(one.body) for one in home.requests)
 
 
+@pytest.mark.slow
 async def test_an_owner_that_is_killed_loses_nothing(home: WireServer, data_dir: Path) -> None:
     numbered(home, pace=0.05)
     async with calling(data_dir) as caller:
@@ -157,56 +129,71 @@ async def test_an_owner_that_is_killed_loses_nothing(home: WireServer, data_dir:
     assert [one["name"] for one in caller.statements] == ["Ada", "Ben", "Ada", "Ben"]
 
 
-async def statements_in(person: Person, session_id: str, count: int) -> list[str]:
-    """Show a debate in the window, and return what is said of its statements once they are so many."""
-    person.window.controller.show_session(session_id)
-    await until(lambda: person.sees("debate_transcript"))
-
-    def shown() -> list[str]:
-        return [one for one in person.transcript() if "Point" in one or "I say" in one]
-
-    await until(lambda: len(shown()) >= count)
-    return shown()
+GUIDE = {
+    "version": 1,
+    "id": "guide",
+    "name": "Guide",
+    "provider": "ollama",
+    "model": "ollama-wire",
+    "tools": ["ask", "web"],
+}
 
 
-async def test_a_window_that_is_open_shows_the_debate_and_steps_in(
-    qapp: object, home: WireServer, data_dir: Path
+def with_guide(data_dir: Path) -> None:
+    """Add an assistant that speaks with the server's model."""
+    (data_dir / "assistants").mkdir(exist_ok=True)
+    (data_dir / "assistants" / "guide.json").write_text(json.dumps(GUIDE))
+
+
+async def test_a_question_is_answered_by_the_agent_an_approval_only_by_the_user(
+    home: WireServer, data_dir: Path
 ) -> None:
-    numbered(home, pace=0.1)
-    async with at_window(data_dir) as person, calling(data_dir) as caller:
-        call = await begun(caller)
-        await until(spoken(home))
-        session_id = first_session(data_dir)
-        person.window.controller.show_session(session_id)
-        await until(lambda: person.sees("debate_interject"))
-        await person.write("debate_interject", "I say this in the window.")
-        await person.press("debate_interject", Qt.Key.Key_Return)
-        await caller.call("say", session_id=session_id, text="I say this from outside.")
-        found = await caller.to_the_end(await call)
-        shown = await statements_in(person, session_id, 6)
-        assert len(shown) == len(set(shown)) == 6
-    assert found["status"] == "completed"
-    # What the caller said itself is not told to it again.
-    assert sorted(one["name"] for one in caller.statements) == ["Ada", "Ada", "Ben", "Ben", "User"]
-    assert len(set(caller.said())) == 5
-
-
-async def test_a_window_that_opens_later_takes_the_debate_over(
-    qapp: object, home: WireServer, data_dir: Path
-) -> None:
-    numbered(home, pace=0.2)
+    with_guide(data_dir)
+    question = WireCall("promptUser", json.dumps({"question": "Which city?", "type": "text"}))
+    opens = WireCall("open_url", json.dumps({"url": "https://example.com/"}))
+    home.script(home.model, [Answer(calls=(question,)), "Seoul it is.", Answer(calls=(opens,))])
     async with calling(data_dir) as caller:
-        call = await begun(caller)
-        await until(lambda: len(home.requests) == 2)
-        owner = owner_pid(DataPaths(data_dir).control)
-        async with at_window(data_dir) as person:
-            assert owner_pid(DataPaths(data_dir).control) == os.getpid() != owner
-            session_id = first_session(data_dir)
-            found = await caller.to_the_end(await call)
-            shown = await statements_in(person, session_id, 4)
-            # What was cut off when the window opened is marked so, and said again.
-            whole = [one for one in shown if "stopped" not in one]
-            assert len(whole) == len(set(whole)) == 4
+        found = await caller.call("ask", who="Guide", text="Plan a trip.")
+        assert (found["status"], found["question"], found["for_user"]) == ("waiting", "Which city?", False)
+        found = await caller.call("say", session_id=found["session_id"], text="Seoul")
+        found = await caller.to_the_end(found)
+        assert caller.said() == ["Guide: Seoul it is."]
+        found = await caller.call("ask", who="Guide", text="Open it.", session_id=found["session_id"])
+        assert (found["status"], found["for_user"]) == ("waiting", True)
+        refused = await caller.call("say", session_id=found["session_id"], text="allow")
+        assert refused["error"] == "only_user_answers"
+
+
+async def test_a_long_answer_comes_in_parts(home: WireServer, data_dir: Path) -> None:
+    with_guide(data_dir)
+    whole = " ".join(f"말{number}" for number in range(5000))
+    home.script(home.model, [Answer(whole, pieces=1000)])
+    async with calling(data_dir) as caller:
+        found = await caller.call("ask", who="guide", text="Tell me all.")
+        assert found["more"] and len(json.dumps(found, ensure_ascii=False).encode()) < 21_000
+        await caller.to_the_end(found)
+    assert "".join(one["text"] for one in caller.statements) == whole
+
+
+async def test_a_moot_that_cannot_start_says_why(home: WireServer, data_dir: Path) -> None:
+    (data_dir / "sessions").write_text("This is no folder.")
+    async with calling(data_dir) as caller:
+        failed = await caller.call("list", what="models")
+    assert failed["error"] == "not_started" and "sessions" in failed["message"]
+
+
+@pytest.mark.slow
+async def test_a_debate_of_150_seconds_is_told_whole(home: WireServer, data_dir: Path) -> None:
+    numbered(home, text=" ".join(["Point"] * 24), pace=1.0)
+    async with calling(data_dir) as caller:
+        started = time.monotonic()
+        found = await caller.call("debate", topic="Tea or coffee?", participants=TWO, rounds=3)
+        assert found["status"] == "running"
+        found = await caller.to_the_end(found)
+        assert time.monotonic() - started > 150
     assert found["status"] == "completed"
-    assert [one["name"] for one in caller.statements] == ["Ada", "Ben", "Ada", "Ben"]
-    assert len(set(caller.said())) == 4
+    assert [one["name"] for one in caller.statements] == ["Ada", "Ben"] * 3
+    assert len(set(caller.said())) == 6
+    # Every five seconds, and what is going on.
+    assert len(caller.progress) >= 25
+    assert any(words.startswith("round 2 of 3: ") for words in caller.progress)

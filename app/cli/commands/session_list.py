@@ -13,7 +13,7 @@ from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore
 
-_FIELDS = ("id", "kind", "title", "status", "updated_at", "messages")
+_FIELDS = ("id", "kind", "title", "status", "updated_at", "messages", "asked_by")
 
 
 async def list_sessions(paths: DataPaths, arguments: Arguments, out: Out) -> int:
@@ -35,7 +35,7 @@ async def list_sessions(paths: DataPaths, arguments: Arguments, out: Out) -> int
         return OK
     lines = [
         f"{one.id}  {_local_time(one.updated_at)}  {_kind(one, texts)}  {_state(one, texts)}  "
-        f"{texts('cli.messages', count=one.messages)}  {one_line(one.title)[:80]}\n"
+        f"{texts('cli.messages', count=one.messages)}  {one_line(one.title)[:80]}{_asked_by(one, texts)}\n"
         for one in found
     ]
     await out.write("".join(lines) or texts("cli.no_sessions") + "\n")
@@ -53,6 +53,10 @@ def _kind(one: SessionSummary, texts: Texts) -> str:
     if one.mode == DebateMode.COUNCIL:
         return texts("mode.council")
     return texts.named("kind", one.kind)
+
+
+def _asked_by(one: SessionSummary, texts: Texts) -> str:
+    return f"  {texts('session.asked_by', name=one_line(one.asked_by))}" if one.asked_by else ""
 
 
 def _state(one: SessionSummary, texts: Texts) -> str:

@@ -199,6 +199,11 @@ def modes_of(language: Language, *, group: bool, settings: bool) -> str:
     return " · ".join(language(key) for key, on in modes if on)
 
 
+def asked_by(session: Session | SessionSummary, language: Language) -> str:
+    """Return which program began a session over MCP, "" where the user did."""
+    return language("session.asked_by", name=session.asked_by) if session.asked_by else ""
+
+
 def state_of(session: Session | SessionSummary, language: Language) -> tuple[str, str]:
     """Return a state in a few words and the tone of its chip."""
     status, reason = session.status, session.reason
@@ -214,5 +219,5 @@ def state_of(session: Session | SessionSummary, language: Language) -> tuple[str
 
 
 def _common(summary: SessionSummary) -> dict[str, Any]:
-    names = ("id", "title", "status", "reason", "created_at", "updated_at")
+    names = ("id", "title", "status", "reason", "created_at", "updated_at", "asked_by")
     return {name: getattr(summary, name) for name in names}

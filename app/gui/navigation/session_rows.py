@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem,
 from app.core.matching import fits
 from app.core.session import Folder, SessionSummary, Status
 from app.gui.display.i18n import Language
-from app.gui.display.session_kinds import failed, icon_of, kind_text, state_of, waits_its_turn
+from app.gui.display.session_kinds import asked_by, failed, icon_of, kind_text, state_of, waits_its_turn
 from app.gui.display.style import Look, sized, tall
 from app.gui.widgets.badge import paint_row, paint_row_text
 from app.gui.widgets.label import plain_tip
@@ -131,9 +131,12 @@ class SessionRows(QAbstractListModel):
             kind = kind_text(content.kind, self._language)
             asks = index.data(ASKS)
             state = self._language("status.waiting") if asks else state_of(content, self._language)[0]
-            return f"{kind}: {content.title}, {state}"
+            return ", ".join(
+                filter(None, (f"{kind}: {content.title}", state, asked_by(content, self._language)))
+            )
         if role == Qt.ItemDataRole.ToolTipRole and isinstance(content, SessionSummary):
-            return plain_tip(content.title if len(content.title) < 500 else content.title[:500] + "…")
+            title = content.title if len(content.title) < 500 else content.title[:500] + "…"
+            return plain_tip("\n".join(filter(None, (title, asked_by(content, self._language)))))
         return None
 
     def flags(self, index: Index) -> Qt.ItemFlag:

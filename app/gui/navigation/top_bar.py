@@ -11,7 +11,7 @@ from app.core.session import (
     Session,
 )
 from app.gui.display.i18n import Language
-from app.gui.display.session_kinds import kind_of, state_of
+from app.gui.display.session_kinds import asked_by, kind_of, state_of
 from app.gui.display.style import Look
 from app.gui.navigation.needs_you import NeedsYou
 from app.gui.navigation.session_list import EXPORTS, exports_of
@@ -188,7 +188,7 @@ class TopBar(QFrame):
         self._title.edit()
 
     def show_state(self, session: Session) -> None:
-        """Show a session's mode and state: the round of a running debate, otherwise its status.
+        """Show a session's mode, who asked for it, and its state: the round of a running debate, otherwise its status.
 
         A chat that waits for the user's next message shows no state.
         """
@@ -197,7 +197,8 @@ class TopBar(QFrame):
         offered = exports_of(session.debate.mode if session.debate is not None else "")
         for name, action in zip(EXPORTS, self._export_menu.actions(), strict=True):
             action.setVisible(name in offered)
-        self.mode.set_text(kind.mode(session, words), kind.tone)
+        mode = " · ".join(filter(None, (kind.mode(session, words), asked_by(session, words))))
+        self.mode.set_text(mode, kind.tone)
         settings = session.chat is not None and session.chat.mode == AgentMode.SETTINGS
         self.mode.setToolTip(plain_tip(words("chat.settings_mode") if settings else ""))
         self.status.set_text(kind.title_state(session, words), state_of(session, words)[1])
