@@ -167,6 +167,25 @@ async def test_without_a_provider_it_says_that_the_model_is_small(qapp, data_dir
         assert all(one.isHidden() for one in welcome._examples)
 
 
+async def test_a_topic_that_the_small_model_does_not_understand_is_asked_about(qapp, data_dir):
+    async with at_window(data_dir) as person:
+        welcome, controller = person.window.welcome, person.window.controller
+        welcome.mode.set_value("debate")
+        await person.write("welcome_composer", "재택근무를 늘려야 할까?")
+        await person.click("welcome_send")
+        await until(lambda: person.sees("confirm_dialog"))
+        await person.click("confirm_cancel")
+        setup = controller.panel.setup
+        await until(setup.isVisible)
+        assert setup.setup().topic == "재택근무를 늘려야 할까?" and not controller.engine.sessions()
+        await person.click("debate_start")
+        await until(lambda: person.sees("confirm_dialog"))
+        await person.click("confirm_agree")
+        page = controller.session_page
+        await until(lambda: page.session is not None and page.isVisible())
+        assert "did not understand the topic" in page.controls._honesty.text()
+
+
 async def test_the_group_card_offers_ready_made_ones_and_then_opens_the_first(person):
     button = person.find("welcome_group_open")
     assert "Ready-made" in button.text()

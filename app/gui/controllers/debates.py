@@ -7,10 +7,12 @@ from functools import partial
 
 from PySide6.QtCore import Signal
 
+from app.core.catalog import EMBEDDED
 from app.core.draft import SETUP, Draft
 from app.core.errors import MootError
 from app.core.message import Attachment
 from app.core.session import ENDED, DebateMode
+from app.core.texts import has_hangul
 from app.engine.debate.setup import set_up_again
 from app.engine.debate.verdict import Judge
 from app.engine.engine import CouncilSetup, DebateSetup, Engine
@@ -19,6 +21,7 @@ from app.gui.controllers.context_files import ContextFileController
 from app.gui.controllers.controller import Controller
 from app.gui.controllers.session_views import SessionViews
 from app.gui.controllers.sessions import SessionController
+from app.gui.dialogs.ask_dialogs import ConfirmDialog
 from app.gui.files.attachments import is_seen
 from app.gui.pages.council.council_page import CouncilPage
 from app.gui.panels.conversation_view import ConversationView
@@ -107,7 +110,7 @@ class DebateController(Controller):
             whole = replace(whole, mode=DebateMode.COUNCIL) if council else whole
             given = (one for one in files if one.text or is_seen(one))
             whole = replace(whole, context=(*whole.context, *given))
-            self._begin(whole, setup.context_paths)
+            self._ask_and_begin(whole, setup.context_paths)
 
     def show_tab(self, place: int) -> None:
         """Open the panel at Setup (0), Discussion (1) or History (2)."""
@@ -189,7 +192,7 @@ class DebateController(Controller):
         self._views.view_changed.connect(self._on_view_changed)
         panel.close_requested.connect(lambda: top.debate_button.setChecked(False))
         panel.widen_requested.connect(self.session_requested)
-        panel.setup.start_requested.connect(self._begin)
+        panel.setup.start_requested.connect(self._ask_and_begin)
         panel.setup.provider_requested.connect(show_provider)
         panel.setup.participant_removed.connect(
             lambda draft, place: self._offer_undo(
@@ -335,6 +338,21 @@ class DebateController(Controller):
             self.session_requested.emit(session_id)
         else:
             await self.show_discussion(session_id)
+
+    def _ask_and_begin(self, setup: DebateSetup, paths: tuple[str, ...]) -> None:
+        """Start a debate; ask first where no participant's model knows the language of the topic."""
+        if not (has_hangul(setup.topic) and all(one.provider == EMBEDDED for one in setup.participants)):
+            self._begin(setup, paths)
+            return
+        words = self._language
+        key = "setup.not_english"
+        dialog = ConfirmDialog(
+            words, words(f"{key}.title"), words(f"{key}.text"), words(f"{key}.start"), self._window
+        )
+        dialog.accepted.connect(lambda: self._begin(setup, paths))
+        if not self._panel.setup.isVisible():
+            dialog.rejected.connect(self.show_new)
+        dialog.open()
 
     def _begin(self, setup: DebateSetup, paths: tuple[str, ...]) -> None:
         self._panel.setup.set_starting(True)

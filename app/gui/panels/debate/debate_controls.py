@@ -11,6 +11,7 @@ from app.core.catalog import EMBEDDED
 from app.core.events import RetryScheduled
 from app.core.reasons import HELD_UP, Reason
 from app.core.session import ENDED, MIN_PARTICIPANTS, DebateSession, Participant, Status
+from app.core.texts import has_hangul
 from app.engine.debate.verdict import round_to_poll
 from app.gui.display.amounts import Spending
 from app.gui.display.i18n import Language
@@ -76,7 +77,7 @@ class DebateControls(QFrame):
         self._banner.setProperty("kind", "banner")
         self._banner_text = plain_label(wrap=True)
         self.held = HeldTurnBar(language, prefix=prefix)
-        self._honesty = say(Paragraph("hint"), language, "discussion.embedded")
+        self._honesty = Paragraph("hint")
         self._countdown = QTimer(self)
         self._countdown.setInterval(500)
         self._lay_out()
@@ -176,6 +177,8 @@ class DebateControls(QFrame):
         self.stop.setVisible(not ended and not self._read_only)
         embedded = any(one.provider == EMBEDDED for one in debate.participants)
         self._honesty.setVisible(embedded)
+        knows = not has_hangul(debate.topic)
+        self._honesty.setText(words("discussion.embedded" if knows else "discussion.embedded.not_english"))
         self._fit()
         tone, text = self._banner_of(session)
         self._banner.setVisible(bool(text))
