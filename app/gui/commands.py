@@ -34,6 +34,7 @@ COMMANDS = (
     Command("new_debate", "scale", "Ctrl+Shift+D"),
     Command("new_group", "users", ""),
     Command("ready_groups", "users", ""),
+    Command("new_panel", "scale", ""),
     Command("new_folder", "folder-open", ""),
     Command("new_assistant", "plus", ""),
     Command("bring_in", "download", ""),

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
@@ -394,31 +393,6 @@ async def test_the_composer_of_a_chat_asks_several_without_a_comparison(
 
 def test_participants_with_the_same_initial_get_different_letters() -> None:
     assert initials(["GPT", "Gemini", "Claude"]) == ["Gp", "Ge", "C"]
-
-
-async def test_participants_are_saved_as_a_panel_and_put_back_into_setup(person: Person) -> None:
-    controller = person.window.controller
-    setup, panels = controller.panel.setup, controller.engine.councils.panels
-
-    def entry(text: str) -> QAction:
-        setup.panels.pressed.emit()
-        return next(one for one in setup.panels.choices.actions() if one.text().startswith(text))
-
-    chosen = [(one.provider, one.model) for one in setup.setup().participants]
-    assert len(chosen) >= 2
-    entry("Save these").trigger()
-    await person.write("rename_field", "Ours")
-    await person.click("rename_save")
-    await until(panels.all)
-    controller.council_panels._take(setup.setup().participants[:1], 2)
-    assert len(setup.setup().participants) == 1 and not entry("Save these").isEnabled()
-    entry("Ours").trigger()
-    assert [(one.provider, one.model) for one in setup.setup().participants] == chosen
-    entry("Assemble").trigger()
-    assembled = [one.provider for one in setup.setup().participants]
-    assert len(assembled) >= 2 and "embedded" not in assembled
-    entry("Delete").menu().actions()[0].trigger()
-    await until(lambda: not panels.all())
 
 
 async def test_a_decision_is_kept_and_comes_back_when_it_is_due(person: Person) -> None:

@@ -48,12 +48,12 @@ class Panels(Definitions[Panel]):
         return super()._checked(definition)
 
     def of(self, participants: Sequence[Participant]) -> Panel | None:
-        """Return the panel that has these participants, None where none has."""
-        wanted = [(one.provider, one.model, one.name) for one in participants]
+        """Return the panel that has these participants in any order, None where none has."""
+        wanted = sorted((one.provider, one.model, one.name) for one in participants)
         same = (
             one
             for one in self.all()
-            if [(each.provider, each.model, each.name) for each in one.participants] == wanted
+            if sorted((each.provider, each.model, each.name) for each in one.participants) == wanted
         )
         return next(same, None)
 
@@ -82,6 +82,11 @@ def assembled(statuses: Sequence[ProviderStatus], scores: Mapping[str, Score]) -
         same = sum(one.name == seat.name or one.name.startswith(f"{seat.name} ") for one in taken)
         taken.append(replace(seat, name=f"{seat.name} {same + 1}") if same else seat)
     return tuple(taken)
+
+
+def most_calls(panel: Panel) -> int:
+    """Return how many calls a debate of what is open takes at most: the turns, the ballots, two readings and two dissents."""
+    return len(panel.participants) * (panel.rounds + 1) + (0 if panel.judge == NO_JUDGE else 4)
 
 
 def check_rounds(rounds: int) -> None:

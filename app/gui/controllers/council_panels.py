@@ -1,8 +1,7 @@
-"""Panels: connects the menu of saved panels in Setup to the engine."""
+"""Panels: connects the side bar's list of panels, and the menu in Setup, to the engine."""
 
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 from app.core.council import Panel
 from app.core.draft import SetupDraft
@@ -11,48 +10,111 @@ from app.core.text import exact
 from app.engine.debate.setup import set_up_again
 from app.engine.engine import Engine
 from app.gui.bridge import Bridge
-from app.gui.controllers.controller import Controller
-from app.gui.dialogs.ask_dialogs import ConfirmDialog, RenameDialog
-from app.gui.files.shared_files import ask_for_file, ask_where, read_shared_file, write_shared_file
+from app.gui.controllers.definitions import DefinitionCommands, DefinitionTexts, SharedKinds
+from app.gui.dialogs.panel_dialog import PanelDialog
+from app.gui.navigation.partner_list import panel_partners
 from app.gui.pages.chat.chat_composer import unmarked
 from app.gui.panels.debate.setup_view import SetupView
-from app.gui.tasks import Tasks
 from app.gui.window_frame import WindowFrame
 
+TEXTS = DefinitionTexts(new="panel.new", bring_in="panel.import")
 
-class PanelController(Controller):
-    """Puts the participants of a panel into Setup, saves those set up as one, and shares panels as files."""
+
+class PanelCommands(DefinitionCommands[Panel]):
+    """Makes, edits, copies, shares and deletes panels; `chat_requested` asks for a council with one, which is in Setup then."""
 
     def __init__(
-        self, window: WindowFrame, engine: Engine, bridge: Bridge, tasks: Tasks, setup: SetupView
+        self, window: WindowFrame, engine: Engine, bridge: Bridge, shared: SharedKinds, setup: SetupView
     ) -> None:
-        super().__init__(window, engine, bridge, tasks)
-        self._setup, self._panels = setup, engine.councils.panels
+        super().__init__(window, engine, bridge, engine.councils.panels, TEXTS, shared)
+        self._setup = setup
+        self._dialog: PanelDialog | None = None
+        shared.add("participants", self)
+        side = window.side_bar
+        side.new_panel_requested.connect(self.make_new)
+        side.assembled_panel_requested.connect(self.make_assembled)
+        side.bring_in_panel_requested.connect(self.bring_in)
+        side.panels.chat_requested.connect(self.chat)
+        self._listen(side.panels)
+        bridge.panels_changed.connect(self.refresh)
+        self._language.changed.connect(self.refresh)
         # The menu is made when it is wanted: before a click opens it.
-        setup.panels.pressed.connect(self.refresh)
+        setup.panels.pressed.connect(self._fill_menu)
+        self.refresh()
 
     def refresh(self) -> None:
-        """Show the panels as they are now in the menu."""
+        """Show the panels as they are now."""
+        partners = panel_partners(self.definitions.all(), self._language)
+        self._window.side_bar.panel_section.show_partners(partners)
+
+    def show_page(self, definition_id: str) -> None:
+        """Open the dialog of a panel."""
+        self._edit(self.definitions.find(definition_id))
+
+    def make_new(self) -> None:
+        """Ask for the name of a panel of those that are chosen in Setup, and save it."""
+        self._make(self._setup.setup().participants, compare=self._window.welcome.compare.isChecked())
+
+    def make_assembled(self) -> None:
+        """Ask for the name of a panel that assembles itself from what is ready, and save it."""
+        self._make(self._engine.councils.assembled())
+
+    def chat(self, definition_id: str) -> None:
+        """Put a panel into Setup, and ask for a council with it."""
+        panel = self.definitions.find(definition_id)
+        self._take(panel.participants, panel.rounds)
+        self._window.welcome.compare.setChecked(panel.compare)
+        self.chat_requested.emit(definition_id)
+
+    def _name_it(self) -> None:
+        if self._dialog is not None:
+            self._dialog.name_field.selectAll()
+
+    def _made(self, name: str) -> Panel:
+        return Panel(id="", name=name, participants=self._setup.setup().participants)
+
+    def _make(self, participants: tuple[Participant, ...], *, compare: bool = True) -> None:
+        if len(participants) < MIN_PARTICIPANTS:
+            self._toasts.show_toast(self._language("panel.too_few"))
+            return
+        name = self._free_name(self._language("panel.new"))
+        self._edit(Panel(id="", name=name, participants=participants, compare=compare))
+
+    def _edit(self, panel: Panel) -> None:
+        engine = self._engine
+        self._dialog = PanelDialog(
+            self._language,
+            self._look,
+            panel,
+            self._setup.setup().participants,
+            engine.providers,
+            engine.connections.known_facts,
+            self._window,
+        )
+        self._dialog.destroyed.connect(self._on_dialog_gone)
+        self._dialog.saved.connect(
+            lambda one: self._tasks.start(f"save {one.id}", self.definitions.save(one))
+        )
+        self._dialog.open()
+
+    def _on_dialog_gone(self) -> None:
+        self._dialog = None
+
+    def _fill_menu(self) -> None:
+        """Show the panels as they are now in the menu of Setup."""
         words, menu = self._language, self._setup.panels.choices
         self._setup.panels.clear()
-        panels = self._panels.all()
+        panels = self.definitions.all()
         for one in panels:
             names = ", ".join(exact(each.name) for each in one.participants)
-            menu.addAction(f"{unmarked(exact(one.name))}  ({unmarked(names)})", partial(self._use, one))
+            text = f"{unmarked(exact(one.name))}  ({unmarked(names)})"
+            menu.addAction(text, partial(self._take, one.participants, one.rounds))
         if panels:
             menu.addSeparator()
         menu.addAction(words("panel.assemble"), self._assemble)
         enough = len(self._setup.setup().participants) >= MIN_PARTICIPANTS
-        menu.addAction(words("panel.save"), self._on_save).setEnabled(enough)
-        menu.addAction(words("panel.import"), self._on_import)
-        for key, act in (("panel.share", self._on_share), ("panel.delete", self._on_delete)):
-            if panels:
-                inside = menu.addMenu(words(key))
-                for one in panels:
-                    inside.addAction(unmarked(exact(one.name)), partial(act, one))
-
-    def _use(self, panel: Panel) -> None:
-        self._take(panel.participants, panel.rounds)
+        menu.addAction(words("panel.save"), self.make_new).setEnabled(enough)
+        menu.addAction(words("panel.import"), self.bring_in)
 
     def _assemble(self) -> None:
         participants = self._engine.councils.assembled()
@@ -74,55 +136,3 @@ class PanelController(Controller):
         setup.show_draft(
             replace(draft, setup=replace(draft.setup or SetupDraft(), seats=seats, rounds=rounds))
         )
-
-    def _on_save(self) -> None:
-        dialog = RenameDialog(self._language, "", self._window, "panel.name")
-        setup = self._setup.setup()
-        compare = self._window.welcome.compare.isChecked()
-
-        def save(name: str) -> None:
-            panel = Panel(id="", name=name, participants=setup.participants, compare=compare)
-            self._start(self._panels.save(panel))
-
-        dialog.named.connect(save)
-        dialog.open()
-
-    def _on_share(self, panel: Panel) -> None:
-        text = self._panels.share(panel.id)
-        ask_where(
-            self._window,
-            self._language("panel.share"),
-            panel.name,
-            lambda path: self._start(write_shared_file(self._toasts, self._language, path, text)),
-        )
-
-    def _on_delete(self, panel: Panel) -> None:
-        self._start(self._panels.delete(panel.id))
-        self._offer_undo(
-            self._language("assistant.deleted", name=panel.name),
-            lambda: self._start(self._panels.restore(panel)),
-        )
-
-    def _on_import(self) -> None:
-        ask_for_file(
-            self._window, self._language("panel.import"), lambda path: self._start(self._import(path))
-        )
-
-    async def _import(self, path: Path) -> None:
-        """Show who is in a shared panel, with their instructions, and keep it if the user agrees. Raises BadInput."""
-        shared = self._panels.read_shared(await read_shared_file(path))
-        lines = []
-        for one in shared.definition.participants:
-            told = " ".join(exact(one.system_prompt or one.persona).split())
-            lines.append(
-                f"{exact(one.name)} · {exact(f'{one.provider}/{one.model}')}" + (f"\n{told}" if told else "")
-            )
-        dialog = ConfirmDialog(
-            self._language,
-            shared.definition.name,
-            "\n".join(lines),
-            self._language("panel.keep"),
-            self._window,
-        )
-        dialog.accepted.connect(lambda: self._start(self._panels.bring_in(shared)))
-        dialog.open()

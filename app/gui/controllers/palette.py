@@ -30,12 +30,13 @@ class PaletteController(Controller):
     """Runs `actions`, by the names of the commands, from shortcuts and from the palette.
 
     Signals: session_requested(session id), assistant_requested(assistant id) and group_requested(group id) to chat with them,
-    settings_requested(page, name of a setting or "").
+    panel_requested(panel id) to ask them, settings_requested(page, name of a setting or "").
     """
 
     session_requested = Signal(str)
     assistant_requested = Signal(str)
     group_requested = Signal(str)
+    panel_requested = Signal(str)
     settings_requested = Signal(str, str)
 
     def __init__(
@@ -66,6 +67,7 @@ class PaletteController(Controller):
         )
         self.palette.assistant_requested.connect(self.assistant_requested)
         self.palette.group_requested.connect(self.group_requested)
+        self.palette.panel_requested.connect(self.panel_requested)
         for changed in (bridge.session_started, bridge.session_changed, bridge.session_deleted):
             changed.connect(lambda _event: self.palette.show_sessions(engine.sessions()))
 
@@ -90,7 +92,8 @@ class PaletteController(Controller):
         """Open the palette, or close it."""
         engine = self._engine
         agents, groups = engine.assistants.all(), engine.groups.all()
-        self.palette.come(self._commands, agents, groups, engine.sessions(), typed)
+        panels = engine.councils.panels.all()
+        self.palette.come(self._commands, agents, groups, panels, engine.sessions(), typed)
 
     def _settings(self) -> list[PaletteCommand]:
         """Return the pages of the settings and the settings on them."""

@@ -10,6 +10,7 @@ from app.core.catalog import EMBEDDED
 from app.core.draft import NEW, Draft
 from app.core.message import Attachment
 from app.core.session import MIN_PARTICIPANTS
+from app.engine.council.panels import most_calls
 from app.engine.engine import Engine
 from app.gui.bridge import Bridge
 from app.gui.controllers.chats import ChatController
@@ -115,8 +116,11 @@ class WelcomeController(Controller):
         names = ", ".join(one.name for one in setup.participants)
         if self._mode == COUNCIL:
             count = len(setup.participants) + (self._compares and self._page.compare.isChecked())
+            panel = self._engine.councils.panels.of(setup.participants)
             calls = words("council.calls", count=count)
-            return words("welcome.debaters", names=names, rounds=calls)
+            if panel is not None and panel.debates:
+                calls = words("council.calls_most", count=count + most_calls(panel))
+            return words("welcome.debaters", names=panel.name if panel else names, rounds=calls)
         return words("welcome.debaters", names=names, rounds=words("verdict.rounds", count=setup.rounds))
 
     def _on_compare(self, on: bool) -> None:

@@ -14,7 +14,7 @@ from app.engine.engine import Engine
 from app.gui.bridge import Bridge
 from app.gui.controllers.assistants import AssistantCommands
 from app.gui.controllers.chats import ChatController
-from app.gui.controllers.council_panels import PanelController
+from app.gui.controllers.council_panels import PanelCommands
 from app.gui.controllers.councils import CouncilController
 from app.gui.controllers.debates import DebateController
 from app.gui.controllers.definitions import SharedKinds
@@ -92,7 +92,6 @@ class WindowController(QObject):
         self.folders = FolderController(*parts)
         self.debates = DebateController(*parts, self.panel, self.session_page, self.views, self.sessions)
         self.councils = CouncilController(*parts, self.council_page, self.sessions)
-        self.council_panels = PanelController(*parts, self.panel.setup)
         self.journal = JournalController(*parts, self.council_page)
         self.chats = ChatController(*parts, self.chat_page)
         self.versions = VersionController(*parts, self.chat_page)
@@ -101,6 +100,7 @@ class WindowController(QObject):
         )
         self.groups = GroupController(*parts, self.chat_page, self.pages)
         shared = SharedKinds()
+        self.council_panels = PanelCommands(window, engine, self._bridge, shared, self.panel.setup)
         self.workflows = WorkflowController(*parts, self.chat_page, self.pages, shared)
         self.welcome = WelcomeController(*parts, self.chats, self.debates, self.panel.setup)
         self.providers = ProviderController(*parts)
@@ -135,7 +135,8 @@ class WindowController(QObject):
         """Save the state of the window, pause what runs, and close the engine."""
         self._remember()
         await self.settings.close()
-        for part in (self.quick, self.workflows, self.group_commands, self.assistants):
+        made = (self.workflows, self.group_commands, self.council_panels, self.assistants)
+        for part in (self.quick, *made):
             await part.close()
         await self.tasks.close()
         await self.notifications.close()
@@ -215,6 +216,8 @@ class WindowController(QObject):
         self.palette.assistant_requested.connect(self.show_new)
         self.palette.group_requested.connect(lambda group_id: self.show_new("", group_id))
         self.palette.settings_requested.connect(lambda page, row: self.settings.open(page, row=row))
+        self.council_panels.chat_requested.connect(lambda _panel_id: self._begin(COUNCIL))
+        self.palette.panel_requested.connect(self.council_panels.chat)
         self.group_commands.chat_requested.connect(lambda group_id: self.show_new("", group_id))
         for listed in (bridge.session_started, bridge.session_changed, bridge.session_restored):
             listed.connect(self._on_sessions_changed)
@@ -237,6 +240,7 @@ class WindowController(QObject):
             "new_debate": self.debates.show_new,
             "new_group": self.group_commands.make_new,
             "ready_groups": self.group_commands.show_ready,
+            "new_panel": self.council_panels.make_new,
             "new_folder": self.folders.make_new,
             "new_assistant": self.assistants.make_new,
             "bring_in": self.assistants.bring_in,

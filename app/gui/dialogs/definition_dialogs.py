@@ -1,4 +1,4 @@
-"""Dialogs that preview assistants and groups from a file, and list the groups that come with the program."""
+"""Dialogs that preview panels, assistants and groups from a file, and list the groups that come with the program."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,6 +8,8 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from app.core.agent import Agent, Group
+from app.core.council import Panel
+from app.core.session import ANY_JUDGE, NO_JUDGE
 from app.core.text import visible
 from app.core.workflow import WorkflowDefinition
 from app.engine.library.definitions import Shared
@@ -38,7 +40,34 @@ def preview_of(shared: Shared[Any], words: Language) -> Preview:
         return group_preview(shared, words)
     if isinstance(shared.definition, WorkflowDefinition):
         return workflow_preview(shared, words)
+    if isinstance(shared.definition, Panel):
+        return panel_preview(shared, words)
     return assistant_preview(shared, words)
+
+
+def panel_preview(shared: Shared[Panel], words: Language) -> Preview:
+    """Return what a shared panel's file would bring in, with what each participant is told."""
+    panel = shared.definition
+    judge = {ANY_JUDGE: words("panel.judge.automatic"), NO_JUDGE: words("council.judge.off")}
+    parts = [
+        (
+            one.name,
+            "\n".join(filter(None, (_model(one.provider, one.model, words), one.persona, one.system_prompt))),
+        )
+        for one in panel.participants
+    ]
+    return Preview(
+        title=words("bring_in.panel.title"),
+        name=panel.name,
+        lines=(
+            (words("setup.participants"), ", ".join(one.name for one in panel.participants)),
+            (words("setup.rounds"), str(panel.rounds)),
+            (words("council.judge.choose"), judge.get(panel.judge, panel.judge)),
+            (words("panel.debates"), words("panel.yes") if panel.debates else ""),
+        ),
+        instructions="\n\n".join(f"{name}\n{text}" for name, text in parts),
+        dropped=shared.dropped,
+    )
 
 
 def assistant_preview(shared: Shared[Agent], words: Language) -> Preview:

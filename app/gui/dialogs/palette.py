@@ -30,6 +30,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.core.agent import Agent, Group
+from app.core.council import Panel
 from app.core.session import SessionSummary
 from app.core.store import Hit
 from app.gui.dialogs.palette_entry import (
@@ -37,8 +38,8 @@ from app.gui.dialogs.palette_entry import (
     PaletteEntry,
     assistant_entries,
     command_entries,
-    group_entries,
     hit_entries,
+    partner_entries,
     session_entries,
 )
 from app.gui.display.assistant_display import colours_of
@@ -189,6 +190,7 @@ class Palette(QFrame):
     hit_requested = Signal(str, str)
     assistant_requested = Signal(str)
     group_requested = Signal(str)
+    panel_requested = Signal(str)
 
     def __init__(self, language: Language, look: Look, over: QWidget) -> None:
         super().__init__(over)
@@ -199,6 +201,7 @@ class Palette(QFrame):
         self._commands: Sequence[PaletteCommand] = ()
         self._agents: Sequence[Agent] = ()
         self._groups: Sequence[Group] = ()
+        self._panels: Sequence[Panel] = ()
         self._sessions: Sequence[SessionSummary] = ()
         self._hits: list[PaletteEntry] = []
         self._before: QWidget | None = None
@@ -239,6 +242,7 @@ class Palette(QFrame):
         commands: Sequence[PaletteCommand],
         agents: Sequence[Agent],
         groups: Sequence[Group],
+        panels: Sequence[Panel],
         sessions: Sequence[SessionSummary],
         typed: str = "",
     ) -> None:
@@ -247,7 +251,8 @@ class Palette(QFrame):
             self.leave()
             return
         self._before = QApplication.focusWidget()
-        self._commands, self._agents, self._groups, self._sessions = commands, agents, groups, sessions
+        self._commands, self._sessions = commands, sessions
+        self._agents, self._groups, self._panels = agents, groups, panels
         self._hits = []
         width = min(WIDTH, self._over.width() - 60)
         self.move((self._over.width() - width) // 2, TOP)
@@ -302,7 +307,9 @@ class Palette(QFrame):
         commands = command_entries(self._commands, self._language, typed)
         sessions = session_entries(self._sessions, typed, self._language.age)
         assistants = assistant_entries(self._agents, colours_of(self._agents), typed)
-        partners = [*assistants, *group_entries(self._groups, typed, self.group_requested.emit)]
+        groups = partner_entries(self._groups, "group", "users", typed, self.group_requested.emit)
+        panels = partner_entries(self._panels, "panel", "scale", typed, self.panel_requested.emit)
+        partners = [*assistants, *groups, *panels]
         first = [*commands, *partners, *sessions] if typed.strip() else [*sessions, *commands, *partners]
         self.rows.show([*first, *self._hits])
         places = [place for place, row in enumerate(self.rows.rows) if isinstance(row, PaletteEntry)]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from app.core.agent import Agent, Group
+from app.core.council import Panel
 from app.core.matching import fits
 from app.core.session import SessionSummary
 from app.core.store import Hit
@@ -36,7 +37,7 @@ class PaletteCommand:
 class PaletteEntry:
     """An entry of the palette.
 
-    `section` is command, setting, assistant, group, session or message; `detail` is shown at the right.
+    `section` is command, setting, assistant, panel, group, session or message; `detail` is shown at the right.
     """
 
     section: str
@@ -106,12 +107,14 @@ def assistant_entries(agents: Sequence[Agent], colours: dict[str, int], typed: s
     ]
 
 
-def group_entries(groups: Sequence[Group], typed: str, chat: Callable[[str], object]) -> list[PaletteEntry]:
-    """Return the groups whose name matches; `chat` begins a chat with one by its id."""
+def partner_entries(
+    partners: Sequence[Group | Panel], section: str, icon: str, typed: str, begin: Callable[[str], object]
+) -> list[PaletteEntry]:
+    """Return the groups or panels whose name matches; `begin` begins a session with one by its id."""
     return [
-        PaletteEntry(section="group", text=group.name, icon="users", act=partial(chat, group.id))
-        for group in groups
-        if fits(group.name, typed)
+        PaletteEntry(section=section, text=one.name, icon=icon, act=partial(begin, one.id))
+        for one in partners
+        if fits(one.name, typed)
     ]
 
 

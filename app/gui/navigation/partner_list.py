@@ -1,4 +1,4 @@
-"""The side bar's lists of assistants and of groups.
+"""The side bar's lists of panels, groups and assistants.
 
 A row has a mark (an initial in the assistant's colour, or an icon), the name, and a short note at the right.
 """
@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.core.agent import Agent, Group
+from app.core.council import Panel
 from app.core.provider import ProviderStatus
 from app.gui.display.assistant_display import colours_of, short_model
 from app.gui.display.i18n import Language
@@ -45,7 +46,7 @@ ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
 class Partner:
     """A row: `meta` is the note at the right, `said` the text for screen readers.
 
-    `colour` is the assistant's, None for a group, which has an icon. A row that is not `enabled` is faint; a `fixed` one
+    `colour` is the assistant's, None for a group or a panel, which has an `icon`. A row that is not `enabled` is faint; a `fixed` one
     can be neither edited nor deleted. `busy` is the load shown instead of the note, "" for none; `letters` stand on an assistant's badge.
     """
 
@@ -55,6 +56,7 @@ class Partner:
     said: str
     about: str = ""
     colour: int | None = None
+    icon: str = "users"
     enabled: bool = True
     fixed: bool = False
     busy: str = ""
@@ -105,6 +107,24 @@ def group_partners(groups: Sequence[Group], agents: Sequence[Agent], words: Lang
     return rows
 
 
+def panel_partners(panels: Sequence[Panel], words: Language) -> list[Partner]:
+    """Return the rows of panels, each with the number of those who are asked."""
+    rows = []
+    for panel in panels:
+        count = len(panel.participants)
+        rows.append(
+            Partner(
+                id=panel.id,
+                name=panel.name,
+                meta=str(count),
+                said=f"{panel.name}, {words('panel.count', count=count)}",
+                about=", ".join(one.name for one in panel.participants),
+                icon="scale",
+            )
+        )
+    return rows
+
+
 class PartnerDelegate(QStyledItemDelegate):
     """Paints a partner's row."""
 
@@ -130,7 +150,7 @@ class PartnerDelegate(QStyledItemDelegate):
             painter.setOpacity(0.55)
         tile = QRect(rect.left() + 8, rect.top() + (rect.height() - TILE) // 2, TILE, TILE)
         if partner.colour is None:
-            paint_tile(painter, tile, self._look, "users")
+            paint_tile(painter, tile, self._look, partner.icon)
         else:
             paint_avatar(painter, tile, partner.name, tokens.speaker(partner.colour), partner.letters)
         wide = QFontMetrics(sized(painter.font(), 13, 520)).horizontalAdvance(partner.name)
@@ -146,16 +166,19 @@ class PartnerDelegate(QStyledItemDelegate):
 
 
 class PartnerList(OrderedList):
-    """Assistants or groups in the user's order; emits the action the user chose for one. A click starts a chat."""
+    """Panels, groups or assistants in the user's order; emits the action the user chose for one. A click starts a session.
+
+    `begins` is the key of the text that says so.
+    """
 
     chat_requested = Signal(str)
     duplicate_requested = Signal(str)
     share_requested = Signal(str)
     queue_requested = Signal(str)
 
-    def __init__(self, language: Language, look: Look, name: str, parent: QWidget | None = None) -> None:
-        super().__init__(language, name, parent)
-        self._in_front = ""
+    def __init__(self, language: Language, look: Look, name: str, begins: str = "assistant.chat") -> None:
+        super().__init__(language, name)
+        self._in_front, self._begins = "", begins
         self._busy: dict[str, str] = {}
         self.setItemDelegate(PartnerDelegate(look, self))
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -206,11 +229,11 @@ class PartnerList(OrderedList):
         return QItemSelectionModel.SelectionFlag.NoUpdate
 
     def menu_of(self, row_id: str) -> QMenu:
-        """Return the menu of an assistant or a group."""
+        """Return the menu of a row."""
         words, menu = self.language, QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         fixed = row_id in self.fixed
-        menu.addAction(words("assistant.chat"), lambda: self.chat_requested.emit(row_id))
+        menu.addAction(words(self._begins), lambda: self.chat_requested.emit(row_id))
         look_or_edit = words("assistant.look" if fixed else "assistant.edit")
         menu.addAction(f"{look_or_edit}\tF2", lambda: self.edit_requested.emit(row_id))
         menu.addAction(words("assistant.duplicate"), lambda: self.duplicate_requested.emit(row_id))

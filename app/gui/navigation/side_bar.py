@@ -1,4 +1,4 @@
-"""The side bar: new session, search, groups, assistants and sessions, and the settings; and the splitter beside it."""
+"""The side bar: new session, search, panels, groups, assistants and sessions, and the settings; and the splitter beside it."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -28,7 +28,7 @@ Action = tuple[str, Callable[[], object]]
 
 
 class SideSection(QWidget):
-    """A list of assistants or groups under its title, which folds it; a hint and a button while it is empty."""
+    """A list of panels, groups or assistants under its title, which folds it; a hint and a button while it is empty."""
 
     def __init__(self, look: Look, partners: PartnerList, name: str) -> None:
         super().__init__()
@@ -120,10 +120,13 @@ WIDTH = 248
 
 
 class SideBar(QFrame):
-    """Shows groups, assistants and sessions in one scrolling column; emits the user's requests."""
+    """Shows panels, groups, assistants and sessions in one scrolling column; emits the user's requests."""
 
     new_requested = Signal(str)
     new_folder_requested = Signal()
+    new_panel_requested = Signal()
+    assembled_panel_requested = Signal()
+    bring_in_panel_requested = Signal()
     new_assistant_requested = Signal()
     bring_in_requested = Signal()
     new_group_requested = Signal()
@@ -151,8 +154,10 @@ class SideBar(QFrame):
         self.new_menu.setPopupMode(self.new_menu.ToolButtonPopupMode.InstantPopup)
         self._modes: tuple[str, ...] = ()
         self.search = SearchField(look, "search_everything")
+        self.panels = PartnerList(language, look, "panel_list", begins="panel.ask")
         self.groups = PartnerList(language, look, "group_list")
         self.assistants = PartnerList(language, look, "assistant_list")
+        self.panel_section = SideSection(look, self.panels, "panel")
         self.group_section = SideSection(look, self.groups, "group")
         self.assistant_section = SideSection(look, self.assistants, "assistant")
         self.sessions = SessionList(language, look)
@@ -162,8 +167,9 @@ class SideBar(QFrame):
         self.settings_button = FootButton(look, "settings", "settings_button")
         self._lay_out()
         self.sessions.row_reached.connect(lambda rect: self._keep_in_sight(self.sessions, rect))
+        self.panel_section.first.clicked.connect(self.assembled_panel_requested)
         self.group_section.first.clicked.connect(self.ready_groups_requested)
-        for partners in (self.groups, self.assistants):
+        for partners in (self.panels, self.groups, self.assistants):
             partners.currentItemChanged.connect(
                 lambda _now, _before, shown=partners: self._show_current(shown)
             )
@@ -174,7 +180,7 @@ class SideBar(QFrame):
     @property
     def sections(self) -> tuple[SideSection, ...]:
         """The parts that fold."""
-        return self.group_section, self.assistant_section
+        return self.panel_section, self.group_section, self.assistant_section
 
     def offer_modes(self, modes: tuple[str, ...]) -> None:
         """Offer in the menu beside New what can be started; `new_requested` carries the mode."""
@@ -211,6 +217,8 @@ class SideBar(QFrame):
         head = hbox(self._brand, STRETCH, self.hide_button, begin, margins=(5, 0, 0, 0))
         self._body = QWidget()
         vbox(
+            self.panel_section,
+            6,
             self.group_section,
             6,
             self.assistant_section,
@@ -274,6 +282,18 @@ class SideBar(QFrame):
         self.search.set_keys(words.keys("search"))
         name_button(self.search, words("side.search"), words.keys("search"))
         self.search.show_words(words("side.search"), self.search.toolTip())
+        self.panel_section.set_words(
+            words("side.panels"),
+            words("panel.add"),
+            (
+                (words("panel.save"), self.new_panel_requested.emit),
+                (words("panel.assemble"), self.assembled_panel_requested.emit),
+                (words("panel.import"), self.bring_in_panel_requested.emit),
+            ),
+            words("panel.none"),
+            words("panel.assemble"),
+            folds=self._folds("side.panels"),
+        )
         self.group_section.set_words(
             words("side.groups"),
             words("group.add"),

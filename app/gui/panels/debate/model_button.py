@@ -38,7 +38,8 @@ class ModelButton(ShorteningButton):
         self._shown = ("", "")
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.clicked.connect(self._open)
-        language.changed.connect(lambda: self.show_model(*self._shown))
+        # A method, which Qt disconnects when the button goes.
+        language.changed.connect(self._retranslate)
 
     def show_model(self, provider: str, model: str) -> None:
         """Show a model; two empty texts are the automatic choice."""
@@ -47,6 +48,9 @@ class ModelButton(ShorteningButton):
         label = self._language.provider(status) if status else provider
         text = f"{label} › {model}" if provider else self._language(self._automatic)
         self.show_words(text)
+
+    def _retranslate(self) -> None:
+        self.show_model(*self._shown)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)

@@ -1,0 +1,132 @@
+"""The dialog of a panel: its name, who is asked, for how long they debate what is open, and who judges that."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QLineEdit, QWidget
+
+from app.core.council import Panel
+from app.core.provider import ProviderStatus
+from app.core.session import (
+    ANY_JUDGE,
+    MAX_COUNCIL_ROUNDS,
+    MIN_PARTICIPANTS,
+    MIN_ROUNDS,
+    NO_JUDGE,
+    Participant,
+)
+from app.core.text import exact
+from app.gui.dialogs.ask_dialogs import AskDialog
+from app.gui.display.i18n import Language
+from app.gui.display.style import Look
+from app.gui.panels.debate.model_button import ModelButton
+from app.gui.widgets.boxes import STRETCH, hbox, vbox
+from app.gui.widgets.controls import RoundsSlider, TickBox, button
+from app.gui.widgets.label import Paragraph, plain_label
+from app.gui.widgets.model_choice import Facts
+from app.gui.widgets.wording import named
+
+INDENT = 28
+
+
+class PanelDialog(AskDialog):
+    """Edits a panel; emits `saved` with it. Its name is selected, to be typed over.
+
+    `set_up` are the participants that are chosen in Setup now, who can take the place of the panel's.
+    """
+
+    saved = Signal(object)
+
+    def __init__(
+        self,
+        words: Language,
+        look: Look,
+        panel: Panel,
+        set_up: Sequence[Participant],
+        providers: Callable[[], Sequence[ProviderStatus]],
+        facts: Facts,
+        parent: QWidget,
+    ) -> None:
+        title = words("panel.edit" if panel.id else "panel.new")
+        super().__init__(words, parent, "panel", title, ("save", words("dialog.save")))
+        self._panel, self._participants, self._set_up = panel, panel.participants, tuple(set_up)
+        self.name_field = named("panel_name", QLineEdit(panel.name))
+        self.name_field.setAccessibleName(words("panel.name"))
+        self.name_field.selectAll()
+        self.name_field.textChanged.connect(lambda text: self.go.setEnabled(bool(text.strip())))
+        self._who = named("panel_participants", Paragraph("card_text"))
+        self.take = button("link", "panel_take", self._on_take, text=words("panel.take"))
+        self.compare = named("panel_compare", TickBox(look))
+        self.debates = named("panel_debates", TickBox(look))
+        self.judged = named("panel_judged", TickBox(look))
+        for tick, key, on in (
+            (self.compare, "council.compare.tick", panel.compare),
+            (self.debates, "panel.debates", panel.debates),
+            (self.judged, "panel.judged", panel.judge != NO_JUDGE),
+        ):
+            tick.setText(words(key))
+            tick.setChecked(on)
+        self.rounds = named("panel_rounds", RoundsSlider(Qt.Orientation.Horizontal))
+        self.rounds.setRange(MIN_ROUNDS, MAX_COUNCIL_ROUNDS)
+        self.rounds.setPageStep(1)
+        self.rounds.setValue(panel.rounds)
+        self.rounds.setAccessibleName(words("setup.rounds"))
+        rounds = plain_label("value", text=str(panel.rounds))
+        self.rounds.valueChanged.connect(lambda value: rounds.setText(str(value)))
+        self.judge = ModelButton(
+            words, look, "panel_judge", providers, facts, automatic="panel.judge.automatic"
+        )
+        self.judge.chosen.connect(self._on_judge)
+        provider, _slash, model = panel.judge.partition("/")
+        self._on_judge(provider if model else "", model)
+        self.judged.toggled.connect(self.judge.setEnabled)
+        self.judge.setEnabled(self.judged.isChecked())
+        open_ = plain_label("hint", wrap=True, text=words("panel.debates.hint"))
+        open_.setIndent(INDENT)
+        self.arrange(
+            self.heading,
+            vbox(plain_label("field", text=words("panel.name")), self.name_field, spacing=5),
+            vbox(
+                hbox(plain_label("field", text=words("setup.participants")), STRETCH, self.take),
+                self._who,
+                spacing=5,
+            ),
+            hbox(plain_label("field", text=words("setup.rounds")), (self.rounds, 1), rounds, spacing=10),
+            self.compare,
+            hbox(self.judged, self.judge, STRETCH, spacing=4),
+            vbox(self.debates, open_, spacing=2),
+            6,
+        )
+        self._show_participants()
+        self.resize(480, self.sizeHint().height())
+        self.name_field.setFocus()
+
+    def _show_participants(self) -> None:
+        lines = [f"{exact(one.name)} · {exact(f'{one.provider}/{one.model}')}" for one in self._participants]
+        self._who.setText("\n".join(lines))
+        others = len(self._set_up) >= MIN_PARTICIPANTS and self._set_up != self._participants
+        self.take.setVisible(others)
+
+    def _on_take(self) -> None:
+        self._participants = self._set_up
+        self._show_participants()
+        self.name_field.setFocus()
+
+    def _on_judge(self, provider: str, model: str) -> None:
+        self._judge = f"{provider}/{model}" if provider else ANY_JUDGE
+        self.judge.show_model(provider, model)
+
+    def _on_go(self) -> None:
+        self.accept()
+        self.saved.emit(
+            replace(
+                self._panel,
+                name=self.name_field.text(),
+                participants=self._participants,
+                rounds=self.rounds.value(),
+                compare=self.compare.isChecked(),
+                judge=self._judge if self.judged.isChecked() else NO_JUDGE,
+                debates=self.debates.isChecked(),
+            )
+        )

@@ -1,0 +1,168 @@
+"""Panels in the side bar, in Setup and in the palette: made, renamed, asked, shared as files, deleted and brought back."""
+
+import json
+from functools import partial
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction
+
+from app.core.council import Panel
+from app.core.session import NO_JUDGE
+from app.gui.navigation.partner_list import PartnerList
+from tests import app_driver
+from tests.app_driver import Person, at_window
+from tests.gui.test_council_page import QUESTION, ended, script, three
+from tests.wire.fixtures import wire_home, wire_servers
+
+__all__ = ["wire_home", "wire_servers"]
+
+until = partial(app_driver.until, seconds=60.0)
+
+
+@pytest.fixture
+async def person(qapp, data_dir, wire_home):
+    script(wire_home)
+    async with at_window(data_dir) as person:
+        yield person
+
+
+def side(person: Person) -> PartnerList:
+    return person.window.side_bar.panels
+
+
+async def kept(person: Person, **fields: object) -> Panel:
+    panel = Panel(id="", name="Three families", participants=three(), **fields)  # type: ignore[arg-type]
+    panel = await person.window.controller.engine.councils.panels.save(panel)
+    await until(lambda: panel.id in side(person).ids())
+    return panel
+
+
+async def at_row(person: Person, key: Qt.Key) -> None:
+    side(person).setFocus()
+    side(person).setCurrentRow(0)
+    await person.press("panel_list", key)
+
+
+async def test_participants_are_saved_as_a_panel_and_put_back_into_setup(person: Person) -> None:
+    controller = person.window.controller
+    setup, panels = controller.panel.setup, controller.engine.councils.panels
+
+    def entry(text: str) -> QAction:
+        setup.panels.pressed.emit()
+        return next(one for one in setup.panels.choices.actions() if one.text().startswith(text))
+
+    chosen = [(one.provider, one.model) for one in setup.setup().participants]
+    assert len(chosen) >= 2
+    entry("Save participants").trigger()
+    await person.write("panel_name", "Ours")
+    await person.click("panel_save")
+    await until(panels.all)
+    controller.council_panels._take(setup.setup().participants[:1], 2)
+    assert len(setup.setup().participants) == 1 and not entry("Save participants").isEnabled()
+    entry("Ours").trigger()
+    assert [(one.provider, one.model) for one in setup.setup().participants] == chosen
+    entry("Assemble").trigger()
+    assembled = [one.provider for one in setup.setup().participants]
+    assert len(assembled) >= 2 and "embedded" not in assembled
+
+
+async def test_a_panel_of_the_side_bar_is_made_edited_deleted_and_brought_back(person: Person) -> None:
+    panels, section = person.window.controller.engine.councils.panels, person.window.side_bar.panel_section
+    assert section.first.isVisible() and not side(person).ids()
+    section.first.click()
+    await until(lambda: person.sees("panel_dialog"))
+    assert person.find("panel_name").selectedText() == "New panel"
+    await person.write("panel_name", "")
+    assert not person.find("panel_save").isEnabled()
+    await person.write("panel_name", "Ready ones")
+    await person.click("panel_save")
+    await until(lambda: side(person).ids() == ("ready-ones",))
+    assert not section.first.isVisible()
+    (made,) = panels.all()
+    said = side(person).item(0).data(Qt.ItemDataRole.AccessibleTextRole)
+    assert said == f"Ready ones, {len(made.participants)} participants"
+    await at_row(person, Qt.Key.Key_F2)
+    await until(lambda: person.sees("panel_dialog"))
+    await person.write("panel_name", "All of them")
+    await person.click("panel_debates")
+    await person.click("panel_judged")
+    await person.press("panel_rounds", Qt.Key.Key_Right)
+    await person.click("panel_save")
+    await until(lambda: panels.find("ready-ones").name == "All of them")
+    changed = panels.find("ready-ones")
+    assert (changed.rounds, changed.judge, changed.debates) == (3, NO_JUDGE, True)
+    assert changed.participants == made.participants
+    menu = side(person).menu_of("ready-ones")
+    texts = [one.text().split("\t")[0] for one in menu.actions() if one.text()]
+    assert texts == [
+        "Ask this panel",
+        "Edit",
+        "Duplicate",
+        "Share as file…",
+        "Move up",
+        "Move down",
+        "Delete",
+    ]
+    menu.deleteLater()
+    await at_row(person, Qt.Key.Key_Delete)
+    await until(lambda: not side(person).ids())
+    await person.click("toast_action")
+    await until(lambda: side(person).ids() == ("ready-ones",))
+    assert panels.find("ready-ones").rounds == 3
+
+
+async def test_a_panel_is_asked_from_the_side_bar_and_debates_what_is_open_as_it_says(person: Person) -> None:
+    await kept(person, rounds=1, judge=NO_JUDGE, debates=True)
+    welcome, page = person.window.welcome, person.window.controller.council_page
+    await at_row(person, Qt.Key.Key_Return)
+    await until(lambda: welcome.isVisible() and welcome.mode.value() == "council")
+    # Three answers, the comparison, three turns and three ballots.
+    assert welcome._debaters.text() == "Three families · at most 10 calls"
+    await person.write("welcome_composer", QUESTION)
+    await person.press("welcome_composer", Qt.Key.Key_Return)
+    await until(lambda: page.session is not None and page.isVisible(), what="the council")
+    await ended(page)
+    council = page.session.debate.council
+    assert (council.panel, council.rounds, council.judges) == ("Three families", 1, ())
+    assert len(page.transcript.message_ids) == 3
+
+
+async def test_a_panel_is_found_in_the_palette_and_has_a_command(person: Person) -> None:
+    await kept(person)
+    palette, welcome = person.window.controller.palette, person.window.welcome
+    palette.search("three fam")
+    entry = next(one for one in palette.palette.rows.rows if getattr(one, "section", "") == "panel")
+    assert entry.text == "Three families"
+    entry.act()
+    await until(lambda: welcome.isVisible() and welcome.mode.value() == "council")
+    assert welcome._debaters.text().startswith("Three families · ")
+    person.window.controller.actions()["new_panel"]()
+    await until(lambda: person.sees("panel_dialog"))
+    assert not person.sees("panel_take"), "they are the participants of Setup already"
+
+
+async def test_a_panel_is_shared_as_a_file_and_seen_before_it_comes_in(
+    person: Person, tmp_path: Path
+) -> None:
+    panel, file = await kept(person, rounds=4), tmp_path / "three.json"
+    commands = person.window.controller.council_panels
+    commands.share(panel.id)
+    person.choose_file(file)
+    await until(lambda: file.is_file() and file.stat().st_size)
+    written = json.loads(file.read_text(encoding="utf-8")) | {"command": "rm -rf /"}
+    written["participants"][1]["persona"] = "You distrust servers."
+    file.write_text(json.dumps(written), encoding="utf-8")
+    # Any of the menus that import takes a panel.
+    person.window.controller.assistants.bring_in()
+    person.choose_file(file)
+    await until(lambda: person.sees("bring_in_dialog"))
+    told = person.find("bring_in_instructions").toPlainText()
+    assert "anthropic / anthropic-wire" in told and "You distrust servers." in told
+    assert "command" in person.find("bring_in_dropped").text()
+    await person.click("bring_in_keep")
+    await until(lambda: len(side(person).ids()) == 2)
+    brought = commands.definitions.find("three-families-2")
+    assert (brought.name, brought.rounds) == ("Three families 2", 4)
+    await until(lambda: person.sees("panel_dialog"))
