@@ -111,9 +111,9 @@ async def test_one_that_starts_while_the_user_is_elsewhere_is_found_on_coming_ba
         assert not person.sees("welcome_offer_0")
         with LocalFake("LM Studio", MODELS) as fake:
             at_places(fake)
-            person.window.controller._on_application_state(Qt.ApplicationState.ApplicationActive)
+            person.window.controller.providers._on_application_state(Qt.ApplicationState.ApplicationActive)
             await until(lambda: person.sees("welcome_offer_0"))
-        person.window.controller._on_application_state(Qt.ApplicationState.ApplicationActive)
+        person.window.controller.providers._on_application_state(Qt.ApplicationState.ApplicationActive)
         await until(lambda: not person.sees("welcome_offer_0"))
 
 

@@ -3,7 +3,8 @@
 from collections.abc import Awaitable, Callable
 from functools import partial
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QGuiApplication
 
 from app.core.errors import MootError
 from app.core.provider import FoundServer, ProviderConfig
@@ -19,9 +20,10 @@ FETCHING = "fetch the embedded model"
 
 
 class ProviderController(Controller):
-    """Adds providers; emits `changed` when one was added or became ready."""
+    """Adds providers; emits `changed` when one was added or became ready, `found` when local servers have come or gone."""
 
     changed = Signal()
+    found = Signal()
 
     def __init__(self, window: WindowFrame, engine: Engine, bridge: Bridge, tasks: Tasks) -> None:
         super().__init__(window, engine, bridge, tasks)
@@ -34,6 +36,24 @@ class ProviderController(Controller):
         page.offers.dismissed.connect(self._on_dismissed)
         page.model_requested.connect(self._on_model_requested)
         page.model_cancelled.connect(lambda: tasks.cancel(FETCHING))
+        self.changed.connect(self.look_for_servers)
+        application = QGuiApplication.instance()
+        assert isinstance(application, QGuiApplication)
+        application.applicationStateChanged.connect(self._on_application_state)
+
+    def look_for_servers(self) -> None:
+        """Look again for servers on this computer."""
+        self._tasks.replace("look for servers", self._find_servers())
+
+    def _on_application_state(self, state: Qt.ApplicationState) -> None:
+        """Look for servers when the window becomes active: the user may have started one."""
+        if state == Qt.ApplicationState.ApplicationActive:
+            self.look_for_servers()
+
+    async def _find_servers(self) -> None:
+        if await self._engine.look_for_servers():
+            self.found.emit()
+        await self.look()
 
     async def look(self) -> None:
         """Look for servers on this computer, and offer those that are not providers yet."""

@@ -3,8 +3,7 @@
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Qt, QTimer
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QObject, QTimer
 
 from app.core.draft import NEW
 from app.core.errors import MootError
@@ -128,7 +127,7 @@ class WindowController(QObject):
         self._restore()
         self._refresh_sessions()
         self._refresh_providers()
-        self._look_for_servers()
+        self.providers.look_for_servers()
         self.settings.show_problems()
 
     async def close(self) -> None:
@@ -177,12 +176,12 @@ class WindowController(QObject):
         self.settings.partner_requested.connect(self._on_partner_requested)
         self.settings.undo_left.connect(self.providers.offer_undo)
         self.settings.providers_changed.connect(self._refresh_providers)
-        self.settings.providers_changed.connect(self._look_for_servers)
+        self.settings.providers_changed.connect(self.providers.look_for_servers)
         for known in (bridge.keys_changed, self.providers.changed):
             known.connect(self._refresh_providers)
         bridge.keys_changed.connect(self.providers.show_keyring)
         bridge.models_changed.connect(self.providers.changed)
-        self.providers.changed.connect(self._look_for_servers)
+        self.providers.found.connect(self._refresh_providers)
         for conversation in (panel.discussion, self.session_page, self.council_page, self.chat_page):
             conversation.link_requested.connect(self.sessions.open_link)
             conversation.picture_requested.connect(self.sessions.on_picture)
@@ -225,9 +224,6 @@ class WindowController(QObject):
         bridge.session_deleted.connect(lambda _event: self._refresh_sessions())
         bridge.notice.connect(self._on_notice)
         self._language.changed.connect(self._on_language_changed)
-        application = QGuiApplication.instance()
-        assert isinstance(application, QGuiApplication)
-        application.applicationStateChanged.connect(self._on_application_state)
 
     # Requests
 
@@ -409,20 +405,6 @@ class WindowController(QObject):
         self.window.welcome.show_state(ready, saved=self._saved, keeps_keys=self.engine.keys.kept)
         self.panel.setup.refresh_seats()
         self.debates.refresh()
-
-    def _on_application_state(self, state: Qt.ApplicationState) -> None:
-        """Look for servers when the window becomes active: the user may have started one."""
-        if state == Qt.ApplicationState.ApplicationActive:
-            self._look_for_servers()
-
-    def _look_for_servers(self) -> None:
-        self.tasks.replace("look for servers", self._find_servers())
-
-    async def _find_servers(self) -> None:
-        """Look for local servers, and refresh the providers if they have changed."""
-        if await self.engine.look_for_servers():
-            self._refresh_providers()
-        await self.providers.look()
 
     # State kept between runs
 
