@@ -228,3 +228,20 @@ async def test_a_login_opens_the_page_after_a_yes(
         await moot.engine.servers.save((local,))
         with pytest.raises(BadInput, match="server_no_login"):
             await run(moot, login)
+
+
+async def test_a_servers_tools_are_described_and_its_log_is_read(moot: Moot) -> None:
+    script = str(PROGRAMS / "working.py")
+    await moot.engine.servers.save((McpServer(name="proper", command=sys.executable, args=(script,)),))
+    read_log = Arguments(command=CommandName.SERVERS, action=Action.LOG, name="proper")
+    status, out = await run(moot, read_log)
+    assert (status, out.out) == (0, "The log is empty.\n")
+    assert (await run(moot, ALLOW_IT, "y"))[0] == 0
+    _, out = await run(moot, Arguments(command=CommandName.SERVERS))
+    lines = out.out.splitlines()
+    assert "  Only read: proper__work" in lines and "  May delete or overwrite: proper__wipe" in lines
+    assert "  Not offered, because they run only as tasks: later" in lines
+    _, out = await run(moot, LIST_THEM)
+    assert json.loads(out.out)[0]["deleting"] == ["proper__wipe"]
+    _, out = await run(moot, read_log)
+    assert "(not offered) later" in out.out

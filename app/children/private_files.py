@@ -34,6 +34,18 @@ def append_log(path: Path, lines: Iterable[str], most_bytes: int) -> None:
         file.writelines(f"{utc_now()} {line}\n" for line in lines)
 
 
+def last_lines(path: Path, most_bytes: int) -> str:
+    """Return the whole lines at the end of a log, at most so many bytes; "" where there is none."""
+    try:
+        with path.open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - most_bytes))
+            data = file.read(most_bytes)
+    except OSError:
+        return ""
+    return (data if size <= most_bytes else data.partition(b"\n")[2]).decode("utf-8", "replace")
+
+
 class HostLog:
     """The log of a host, written in a thread so that a slow or full disk never blocks the caller.
 

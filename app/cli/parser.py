@@ -83,6 +83,7 @@ class Action(StrEnum):
     DENY = "deny"
     LOGIN = "login"
     LOGOUT = "logout"
+    LOG = "log"
     SET = "set"
     GET = "get"
     ADD = "add"
@@ -434,7 +435,9 @@ def _parser(texts: Texts) -> _Parser:
             if action in agreed:
                 add(part, "--yes", text="agree", action="store_true")
 
-    on_servers = [(action, "NAME") for action in (Action.ALLOW, Action.DENY, Action.LOGIN, Action.LOGOUT)]
+    on_servers = [
+        (action, "NAME") for action in (Action.ALLOW, Action.DENY, Action.LOGIN, Action.LOGOUT, Action.LOG)
+    ]
     divided(CommandName.SERVERS, *on_servers, agreed=(Action.ALLOW, Action.LOGIN))
     on_agents = ((Action.ADD, "PROGRAM"), (Action.ALLOW, "ID"), (Action.DENY, "ID"), (Action.CHECK, "ID"))
     divided(CommandName.AGENTS, *on_agents, agreed=(Action.ADD, Action.ALLOW))

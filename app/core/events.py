@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from app.core.local_models import FetchProgress
 from app.core.message import Author, Message, Prompt, ToolCall, Usage
 from app.core.session import Plan, Session
+from app.core.tool import ToolProgress
 from app.core.workflow import StepState
 
 
@@ -106,6 +107,16 @@ class ToolStarted(Event):
     tool_call_id: str
     name: str
     arguments: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolProgressed(Event):
+    """A running tool says how far it is."""
+
+    turn_id: str
+    tool_call_id: str
+    name: str
+    progress: ToolProgress
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

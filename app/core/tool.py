@@ -77,6 +77,14 @@ def is_page(resource: Mapping[str, object]) -> bool:
     return isinstance(inner, Mapping) and str(inner.get("uri", "")).startswith("ui://")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolProgress:
+    """How far a running tool is: the `share` from 0 to 1, None where that is not known, and what it does now."""
+
+    share: float | None = None
+    text: str = ""
+
+
 class ToolContext(Protocol):
     """What a running tool may know and do."""
 
@@ -115,6 +123,10 @@ class ToolContext(Protocol):
 
     async def ask(self, prompt: Prompt) -> str | None:
         """Put a question to the user while the tool runs; None when it was dismissed."""
+        ...
+
+    def report(self, progress: ToolProgress) -> None:
+        """Show how far the tool is."""
         ...
 
 
@@ -194,8 +206,10 @@ class ServerStatus:
 
     `state` is off, connecting, connected, down or asking (for consent: to its command line, or to the
     `changed` tools). `tools` are the keys it offers, `logged_in` says that the tokens of a login are kept, `unasked` those that run without a question,
-    `lasting` how many of its tools were allowed to, also those not known now. Of one that is down `problem` is a code with a text
-    in the catalogue (`problem.<code>`), `detail` more of it and its last words, without secrets.
+    `lasting` how many of its tools were allowed to, also those not known now. As the server says, `reading` tools only read,
+    `deleting` ones may delete or overwrite, and `outside` ones act beyond it; `withheld` are names of tools that are not offered,
+    because they run only as tasks. Of one that is down `problem` is a code with a text
+    in the catalogue (`problem.<code>`), `detail` more of it and its last words, without secrets; `restarts` says that Moot starts it again.
     """
 
     server: McpServer
@@ -203,10 +217,27 @@ class ServerStatus:
     tools: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
     unasked: tuple[str, ...] = ()
+    reading: tuple[str, ...] = ()
+    deleting: tuple[str, ...] = ()
+    outside: tuple[str, ...] = ()
+    withheld: tuple[str, ...] = ()
+    restarts: bool = False
     lasting: int = 0
     logged_in: bool = False
     problem: str = ""
     detail: str = ""
+
+    @property
+    def said_of_tools(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """What is to be said of its tools: codes, each with a text `server.<code>`, and the tools it is about."""
+        said = {
+            "tools": self.tools,
+            "reading": self.reading,
+            "deleting": self.deleting,
+            "outside": self.outside,
+            "withheld": self.withheld,
+        }
+        return tuple((code, tools) for code, tools in said.items() if tools)
 
 
 class Tools(Protocol):
@@ -246,6 +277,10 @@ class Tools(Protocol):
 
     async def restart(self, server: str) -> None:
         """Reconnect."""
+        ...
+
+    async def log(self, server: str) -> str:
+        """Return the last lines of a server's log, without secrets."""
         ...
 
     async def login(self, server: str, agree: Callable[[str], Awaitable[bool]]) -> None:

@@ -55,6 +55,11 @@ class Servers:
         """Reconnect to a server."""
         await self._tools.restart(name)
 
+    async def log(self, name: str) -> str:
+        """Return the last lines of a server's log. Raises NotFound."""
+        self._find(name)
+        return await self._tools.log(name)
+
     async def login(self, name: str, agree: Callable[[str], Awaitable[bool]]) -> None:
         """Log in to a server at an address and connect; its status says what came of it.
 

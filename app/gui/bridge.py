@@ -32,6 +32,7 @@ class Bridge(QObject):
     calls_streamed = Signal(object)
     tool_started = Signal(object)
     tool_finished = Signal(object)
+    tool_progressed = Signal(object)
     prompt_asked = Signal(object)
     usage_reported = Signal(object)
     retry_scheduled = Signal(object)

@@ -3,55 +3,61 @@
 import asyncio
 import contextlib
 from collections import deque
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from app.children.host_client import Line
+from app.children.private_files import last_lines
 from app.core.errors import StorageError
-from app.core.forms import FormField
-from app.core.message import Attachment, Prompt
 from app.core.store import Documents, Secrets
-from app.core.text import clean_text
 from app.core.tool import (
-    Control,
     McpServer,
     ServerProblem,
     ServerState,
     ServerStatus,
     Tool,
-    ToolContext,
     ToolError,
-    ToolResult,
-    is_page,
 )
-from app.tools.server_consents import ServerConsents, consent_of
+from app.tools.server_calls import ServerCalls
+from app.tools.server_consents import ServerConsents
 from app.tools.server_entries import ServerEntries, file_name, tool_key
 from app.tools.tool_host_client import Ask, HostError, ToolHostClient
 
 _STARTS = 3
 _WINDOW_SECONDS = 60.0
+_LOG_BYTES = 60_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerLimits:
-    """Seconds in which a server must connect, must answer a call or report progress, and in which a user must log in."""
+    """Seconds in which a server must connect, must answer a call or report progress, and in which a user must log in.
 
-    connect: float = 20.0
+    A turn waits `wait` seconds for servers that connect, and goes on without those that take longer: some fetch
+    themselves first. A server that ended by itself starts again after each of `restarts`.
+    """
+
+    connect: float = 60.0
+    wait: float = 20.0
     call: float = 120.0
     login: float = 600.0
+    restarts: tuple[float, ...] = (1.0, 5.0, 60.0)
 
 
 @dataclass(slots=True)
 class _Held:
-    """A server of `mcp.json` and its present state."""
+    """A server of `mcp.json` and its present state; `restarts` says that it starts again by itself, for the time `tries`."""
 
     server: McpServer
     state: str = ServerState.OFF
     problem: str = ""
     detail: str = ""
     offered: tuple[Mapping[str, Any], ...] = ()
+    withheld: tuple[str, ...] = ()
+    connected_at: float = 0.0
+    tries: int = 0
+    restarts: bool = False
     starts: deque[float] = field(default_factory=lambda: deque(maxlen=_STARTS))
     connecting: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -75,12 +81,14 @@ class McpServers:
         self._documents = documents
         self._consents = ServerConsents(documents)
         self._entries = ServerEntries(secrets)
+        self._calls = ServerCalls(host, self._consents, self._make_sure)
         self._host = host
         self._log_dir = log_dir
         self.on_change = on_change
         self._limits = limits or ServerLimits()
         self._held: dict[str, _Held] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self._starting: set[asyncio.Task[None]] = set()
         host.on_news = self._on_news
         host.on_death = self._on_death
 
@@ -92,17 +100,19 @@ class McpServers:
         """Return the tools of these servers that the user has allowed, also while a server is down."""
         held = self._refreshed()
         return tuple(
-            self._tool(held[name], offer)
+            self._calls.tool(held[name].server, offer)
             for name in dict.fromkeys(servers)
             if name in held and self._consents.may_run(held[name].server)
             for offer in self._consents.allowed(held[name].server, held[name].offered)
         )
 
     async def attach(self, servers: Sequence[str]) -> None:
-        """Connect to servers that may run; returns when each is connected, down or waits for consent."""
+        """Connect to servers that may run; returns when each is connected, down or waits for consent, or takes long."""
         held = self._refreshed()
         wanted = [held[name] for name in dict.fromkeys(servers) if name in held]
-        await asyncio.gather(*(self._connect(one) for one in wanted if self._consents.may_run(one.server)))
+        work = [self._begin(self._connect(one)) for one in wanted if self._consents.may_run(one.server)]
+        if work:
+            await asyncio.wait(work, timeout=self._limits.wait)
 
     async def consent(self, server: str) -> None:
         """Save that the user allows a server as it is now, with its present tools, and connect."""
@@ -154,6 +164,12 @@ class McpServers:
         held.starts.clear()
         await self._connect(held, ask)
 
+    async def log(self, server: str) -> str:
+        """Return the last lines of a server's log: its messages, its standard error and Moot's own notes."""
+        if (path := self._log_of(server)) is None:
+            return ""
+        return await asyncio.to_thread(lambda: self._host.clean(last_lines(path, _LOG_BYTES)))
+
     async def login(self, server: str, agree: Callable[[str], Awaitable[bool]]) -> None:
         """Log in to a server at an address and connect; `agree` asks the user about the page's address and opens it."""
 
@@ -174,7 +190,9 @@ class McpServers:
 
     async def close(self) -> None:
         """Wait for the disconnections in progress; the host ends the servers when it is closed."""
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for one in self._starting:
+            one.cancel()
+        await asyncio.gather(*self._tasks, *self._starting, return_exceptions=True)
 
     def _refreshed(self) -> dict[str, _Held]:
         """Return the servers as `mcp.json` has them now; disconnects those that were changed or removed."""
@@ -197,6 +215,10 @@ class McpServers:
             return ServerStatus(server=server, state=state, lasting=lasting)
         allowed = self._consents.allowed(server, held.offered)
         changed = [offer for offer in held.offered if offer not in allowed]
+
+        def keys(hint: str) -> tuple[str, ...]:
+            return tuple(tool_key(server.name, offer["name"]) for offer in allowed if offer[hint])
+
         return ServerStatus(
             server=server,
             state=ServerState.ASKING if changed and held.state == ServerState.CONNECTED else held.state,
@@ -207,7 +229,12 @@ class McpServers:
                 for offer in allowed
                 if not self._consents.asks(server, offer)
             ),
+            reading=keys("reads"),
+            deleting=keys("deletes"),
+            outside=keys("outside"),
+            withheld=held.withheld,
             lasting=lasting,
+            restarts=held.restarts and held.state == ServerState.DOWN,
             logged_in=self._entries.is_logged_in(server.name),
             problem=held.problem,
             detail=held.detail,
@@ -224,14 +251,15 @@ class McpServers:
                 return
             held.starts.append(now)
             self._change(held, ServerState.CONNECTING)
-            log = str(self._log_dir / f"mcp-{file_name(held.server.name)}.log") if self._log_dir else ""
             try:
                 answer = await self._host.request(
                     {
                         "op": "connect",
                         "server": await self._entries.whole(held.server),
-                        "limits": asdict(self._limits),
-                        "log": log,
+                        "limits": {
+                            name: getattr(self._limits, name) for name in ("connect", "call", "login")
+                        },
+                        "log": str(self._log_of(held.server.name) or ""),
                         "login": ask is not None,
                     },
                     ask,
@@ -252,13 +280,17 @@ class McpServers:
                     await self._disconnect(held.server.name)
                     self._change(held, ServerState.OFF)
                     return
-                held.offered = tuple(self._cleaned(answer["tools"]))
+                self._take_tools(held, answer)
+                held.connected_at = now
                 if not self._consents.knows_tools(held.server):
                     # The user allowed the server before its tools were known, so these are the tools allowed. If
                     # that cannot be saved, the user is asked.
                     with contextlib.suppress(StorageError):
                         await self._consents.allow(held.server, held.offered)
                 self._change(held, ServerState.CONNECTED)
+
+    def _log_of(self, server: str) -> Path | None:
+        return self._log_dir / f"mcp-{file_name(server)}.log" if self._log_dir else None
 
     async def _keep_login(self, server: str, text: str) -> None:
         await self._entries.keep_login(server, text)
@@ -268,68 +300,11 @@ class McpServers:
         if self._host.host_pid is not None:
             await self._host.request({"op": "disconnect", "server": name})
 
-    def _tool(self, held: _Held, offer: Mapping[str, Any]) -> Tool:
-        server = held.server
-        return Tool(
-            key=tool_key(server.name, offer["name"]),
-            description=offer["description"],
-            parameters=offer["schema"],
-            run=self._runner(held, offer),
-            group=server.name,
-            asks=self._consents.asks(server, offer),
-            consent=consent_of(server, offer),
-            reads=offer["reads"],
-        )
-
-    def _runner(
-        self, held: _Held, offer: Mapping[str, Any]
-    ) -> Callable[[Mapping[str, object], ToolContext], Awaitable[ToolResult]]:
-        async def run(arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
-            async def ask(question: Mapping[str, Any]) -> str | None:
-                text = await asyncio.to_thread(self._host.clean, question["question"])
-                return await context.ask(
-                    Prompt(
-                        question=text,
-                        type=question["type"],
-                        options=tuple(question.get("options", ())),
-                        fields=tuple(_form_field(self._cleaned(one)) for one in question.get("fields", ())),
-                        link=self._host.clean(question.get("link", "")),
-                        tool=tool_key(held.server.name, offer["name"]),
-                    )
-                )
-
-            await self._make_sure(held, offer)
-            line = {
-                "op": "call",
-                "server": held.server.name,
-                "tool": offer["name"],
-                "arguments": dict(arguments),
-            }
-            answer = await self._host.request(line, ask)
-            # In a thread: a result may be long, and the event loop is the window's.
-            return await asyncio.to_thread(self._result, answer)
-
-        return run
-
-    def _result(self, answer: Mapping[str, Any]) -> ToolResult:
-        resources = tuple(self._cleaned(answer["resources"]))
-        return ToolResult(
-            content=self._host.clean(answer["text"]),
-            ok=answer["ok"],
-            # A page ends the turn, because the user acts next.
-            control=Control.WAIT if any(map(is_page, resources)) else Control.CONTINUE,
-            resources=resources,
-            attachments=tuple(self._attachment(one) for one in answer["files"]),
-        )
-
-    def _attachment(self, file: Mapping[str, str]) -> Attachment:
-        name, text = clean_text(self._host.clean(file["name"])), clean_text(self._host.clean(file["text"]))
-        return Attachment(name=name, media_type=file["media_type"], text=text, data=file["data"])
-
-    async def _make_sure(self, held: _Held, offer: Mapping[str, Any]) -> None:
+    async def _make_sure(self, server: McpServer, offer: Mapping[str, Any]) -> None:
         """Connect the server and check that the tool is the one the user allowed. Raises ToolError."""
-        name = held.server.name
-        if self._refreshed().get(name) is not held or not self._consents.may_run(held.server):
+        name = server.name
+        held = self._refreshed().get(name)
+        if held is None or held.server != server or not self._consents.may_run(held.server):
             raise ToolError(f"The MCP server {name!r} was changed or is not allowed to run. Ask the user.")
         await self._connect(held)
         if held.state != ServerState.CONNECTED:
@@ -345,14 +320,6 @@ class McpServers:
                 "It cannot be used until the user allows it again."
             )
 
-    def _cleaned(self, value: Any) -> Any:
-        """Return a JSON value without secrets in its texts."""
-        if isinstance(value, str):
-            return self._host.clean(value)
-        if isinstance(value, dict):
-            return {name: self._cleaned(inner) for name, inner in value.items()}
-        return [self._cleaned(inner) for inner in value] if isinstance(value, list) else value
-
     def _change(self, held: _Held, state: str, detail: str = "", problem: str = "") -> None:
         held.state = state
         held.problem = problem
@@ -367,26 +334,50 @@ class McpServers:
         if held is None or held.state != ServerState.CONNECTED:
             return
         if "tools" in line:
-            held.offered = tuple(self._cleaned(line["tools"]))
+            self._take_tools(held, line)
             self.on_change()
         else:
             self._change(held, ServerState.DOWN, line["detail"], line["problem"])
+            self._start_again(held)
 
     def _on_death(self) -> None:
         for held in self._held.values():
             if held.state == ServerState.CONNECTED:
                 self._change(
-                    held, ServerState.DOWN, "The process that runs tools ended.", ServerProblem.FAILED
+                    held, ServerState.DOWN, "The process that runs tools ended.", ServerProblem.ENDED
                 )
+                self._start_again(held)
+
+    def _take_tools(self, held: _Held, answer: Line) -> None:
+        held.offered = tuple(self._host.cleaned(answer["tools"]))
+        held.withheld = tuple(self._host.cleaned(answer["withheld"]))
+
+    def _start_again(self, held: _Held) -> None:
+        """Start a server again that ended by itself, later each time; one that was refused or sent too much stays down."""
+        if asyncio.get_running_loop().time() - held.connected_at > _WINDOW_SECONDS:
+            held.tries = 0
+        held.restarts = held.problem == ServerProblem.ENDED and held.tries < len(self._limits.restarts)
+        if held.restarts:
+            held.tries += 1
+            self._begin(self._connect_after(held, self._limits.restarts[held.tries - 1]))
+        self.on_change()
+
+    async def _connect_after(self, held: _Held, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+        held.restarts = False
+        if held.state == ServerState.DOWN:
+            await self._connect(held)
+            if held.state == ServerState.DOWN:
+                self._start_again(held)
+
+    def _begin(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Begin to connect to a server in a task that ends with Moot."""
+        task = asyncio.create_task(work)
+        self._starting.add(task)
+        task.add_done_callback(self._starting.discard)
+        return task
 
     def _start(self, work: Awaitable[None]) -> None:
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-
-
-def _form_field(given: Mapping[str, Any]) -> FormField:
-    values: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in given.items()
-    }
-    return FormField(**values)

@@ -9,7 +9,8 @@ from app.children.commands import kill_group
 from app.children.host_client import HostClient, HostProcess, Line
 from app.children.processes import TOOL_HOST
 from app.core.ids import new_id
-from app.core.tool import ServerProblem, ToolError
+from app.core.text import clean_text
+from app.core.tool import ServerProblem, ToolError, ToolProgress
 
 Ask = Callable[[Mapping[str, Any]], Awaitable[str | None]]
 
@@ -51,11 +52,13 @@ class ToolHostClient(HostClient):
         except TimeoutError:
             raise ToolError(f"It took longer than {timeout:.0f} seconds and was stopped.") from None
 
-    async def request(self, line: Line, ask: Ask | None = None) -> dict[str, Any]:
+    async def request(
+        self, line: Line, ask: Ask | None = None, report: Callable[[ToolProgress], None] = lambda _: None
+    ) -> dict[str, Any]:
         """Send a request and return its result. Raises ToolError. Cancelling ends it in the host.
 
-        `ask` puts a server's question to the user: it gets `{"question", "type"}`, of a form also its `fields`,  and returns the
-        answer, or None if the question was dismissed.
+        `ask` puts a server's question to the user: it gets `{"question", "type"}`, of a form also its `fields`, and returns the
+        answer, or None if the question was dismissed. `report` gets how far the work is.
         """
         host = await self._running_host()
         call = host.open(line)
@@ -70,6 +73,9 @@ class ToolHostClient(HostClient):
                 if "ask" in answer:
                     # In a task, because the answer or the end of the host also ends the question.
                     questions.append(asyncio.create_task(_put(host, answer["ask"], ask)))
+                    continue
+                if "progress" in answer:
+                    report(self._progress(answer["progress"]))
                     continue
                 ended = True
                 if "error" in answer:
@@ -96,6 +102,17 @@ class ToolHostClient(HostClient):
         """Stop the host and all its servers, and wait until it is gone."""
         await super().close()
         self._kill_groups()
+
+    def cleaned(self, value: Any) -> Any:
+        """Return a JSON value without secrets in its texts."""
+        if isinstance(value, str):
+            return self.clean(value)
+        if isinstance(value, dict):
+            return {name: self.cleaned(inner) for name, inner in value.items()}
+        return [self.cleaned(inner) for inner in value] if isinstance(value, list) else value
+
+    def _progress(self, told: Mapping[str, Any]) -> ToolProgress:
+        return ToolProgress(share=told["share"], text=clean_text(self.clean(told["text"])))
 
     def _failure(self, detail: str) -> Exception:
         return ToolError(detail)

@@ -76,6 +76,10 @@ class Toolbox:
         """Connect to a server again."""
         await self._servers.restart(server)
 
+    async def log(self, server: str) -> str:
+        """Return the last lines of a server's log."""
+        return await self._servers.log(server)
+
     async def login(self, server: str, agree: Callable[[str], Awaitable[bool]]) -> None:
         """Log in to a server and connect; `agree` asks the user about the page's address and opens it."""
         await self._servers.login(server, agree)

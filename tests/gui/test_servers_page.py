@@ -100,7 +100,7 @@ async def test_a_server_arrives_off_is_shown_to_the_letter_and_runs_once_allowed
     await person.click("consent_allow")
     await until(lambda: states(person) == {"proper": ServerState.CONNECTED}, 60)
     assert not person.sees("toast"), "what was just allowed does not ask again"
-    await until(lambda: "add" in page(person)._tools.text())
+    await until(lambda: "add" in page(person).tools.text())
     assert person.window.side_bar.providers_button.text().endswith("1 MCP server")
     person.find("server_enabled").click()
     await until(lambda: states(person) == {"proper": ServerState.OFF})
@@ -363,3 +363,21 @@ async def test_a_login_shows_its_page_first_and_connects_after_it(person, data_d
         await person.click("server_logout")
         await until(lambda: not person.sees("server_logout"))
         assert states(person) == {"there": ServerState.OFF}
+
+
+@pytest.mark.timeout(120)
+async def test_a_servers_page_describes_its_tools_and_shows_its_log(person):
+    script = str(Path(PROPER).with_name("working.py"))
+    await add(person, "mill", shlex.join([sys.executable, script]))
+    await allow(person.window.controller.engine, "mill")
+    await until(lambda: "Only read: work" in page(person).tools.text(), 60)
+    lines = page(person).tools.text().splitlines()
+    assert lines[2:] == [
+        "May delete or overwrite: wipe",
+        "Reach the internet or other services: wipe",
+        "Not offered, because they run only as tasks: later",
+    ]
+    await person.click("server_log")
+    await until(lambda: person.sees("server_log_dialog"))
+    assert "(not offered) later" in person.find("server_log_text", QPlainTextEdit).toPlainText()
+    await person.click("server_log_close")

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from app.core.message import Message, Prompt
 from app.core.session import AgentMode
+from app.core.tool import ToolProgress
 
 
 @dataclass
@@ -18,6 +19,9 @@ class Context:
 
     def messages(self) -> Sequence[Message]:
         return self.log
+
+    def report(self, progress: ToolProgress) -> None:
+        pass
 
     async def ask(self, prompt: Prompt) -> str | None:
         raise AssertionError("no tool of these asks while it runs")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from app.core.message import Message, Prompt
-from app.core.tool import McpServer, ServerStatus, Tool
+from app.core.tool import McpServer, ServerStatus, Tool, ToolProgress
 from app.engine.engine import Engine
 from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths
@@ -42,9 +42,13 @@ class Context:
         self.words = list(words)
         self.asked: list[Prompt] = []
         self.given_up = 0
+        self.reported: list[ToolProgress] = []
 
     def messages(self) -> Sequence[Message]:
         return ()
+
+    def report(self, progress: ToolProgress) -> None:
+        self.reported.append(progress)
 
     async def ask(self, prompt: Prompt) -> str | None:
         self.asked.append(prompt)

@@ -8,7 +8,7 @@ from app.cli.exit_status import OK, PAUSED_OR_STOPPED
 from app.cli.printing.lines import json_line, named_text, one_line
 from app.core.errors import NotFound
 from app.core.server_secrets import shown_line, shown_values
-from app.core.text import exact
+from app.core.text import exact, visible
 from app.core.texts import Texts
 from app.core.tool import ServerState, ServerStatus
 
@@ -16,10 +16,11 @@ from app.core.tool import ServerState, ServerStatus
 async def list_servers(run: CommandRun) -> int:
     """Print every MCP server with its state, without starting any."""
     statuses = run.moot.engine.servers.all()
-    lines = [
-        one_line(f"{exact(one.server.name)}  {_state_text(one, run.texts)}  {exact(shown_line(one.server))}")
-        for one in statuses
-    ]
+    lines = []
+    for one in statuses:
+        state = _state_text(one, run.texts)
+        lines.append(one_line(f"{exact(one.server.name)}  {state}  {exact(shown_line(one.server))}"))
+        lines += [f"  {said}" for said in _tool_lines(one, run.texts)]
     text = "\n".join(lines) or run.texts("cli.servers.none")
     return await run.answer([_fields(run, one) for one in statuses], f"{text}\n")
 
@@ -40,9 +41,8 @@ async def allow_server(run: CommandRun) -> int:
         await run.out.write(json_line(_fields(run, allowed)))
         return OK
     await run.print(run.texts("cli.servers.allowed", name=one_line(name)))
-    if allowed.tools:
-        tools = one_line(", ".join(allowed.tools))
-        await run.print(run.texts("server.tools", tools=tools))
+    for line in _tool_lines(allowed, run.texts):
+        await run.print(line)
     if allowed.state == ServerState.DOWN:
         await run.out.complain(_trouble(run, allowed))
     return OK
@@ -75,6 +75,13 @@ async def login(run: CommandRun) -> int:
     return await run.answer(_fields(run, status), f"{done}\n")
 
 
+async def show_log(run: CommandRun) -> int:
+    """Print the last lines of a server's log."""
+    name = _status(run).server.name
+    text = visible(await run.moot.engine.servers.log(name))
+    return await run.answer({"name": name, "log": text}, text or f"{run.texts('cli.servers.no_log')}\n")
+
+
 async def logout(run: CommandRun) -> int:
     """Forget the login to a server."""
     await run.moot.engine.servers.logout(_status(run).server.name)
@@ -96,6 +103,14 @@ def _state(status: ServerStatus) -> str:
 
 def _state_text(status: ServerStatus, texts: Texts) -> str:
     return named_text(texts, "server.state", _state(status))
+
+
+def _tool_lines(status: ServerStatus, texts: Texts) -> list[str]:
+    """Return what is known of a server's tools, a line for each thing that is said of some."""
+    return [
+        texts(f"server.{code}", tools=one_line(", ".join(map(exact, tools))))
+        for code, tools in status.said_of_tools
+    ]
 
 
 def _trouble(run: CommandRun, status: ServerStatus) -> str:
@@ -134,6 +149,10 @@ def _fields(run: CommandRun, status: ServerStatus) -> dict[str, object]:
         "secret_variables": list(hidden),
         "tools": list(status.tools) if status.state == ServerState.CONNECTED else [],
         "changed": list(status.changed),
+        "reading": list(status.reading),
+        "deleting": list(status.deleting),
+        "outside": list(status.outside),
+        "withheld": list(status.withheld),
         "problem": status.problem,
         "detail": status.detail,
     }

@@ -131,6 +131,7 @@ _DIVIDED: dict[tuple[str, str], Callable[[CommandRun], Awaitable[int]]] = {
     (CommandName.SERVERS, Action.DENY): servers.deny_server,
     (CommandName.SERVERS, Action.LOGIN): servers.login,
     (CommandName.SERVERS, Action.LOGOUT): servers.logout,
+    (CommandName.SERVERS, Action.LOG): servers.show_log,
     (CommandName.AGENTS, Action.LIST): agents.list_agents,
     (CommandName.AGENTS, Action.ADD): agents.add_agent,
     (CommandName.AGENTS, Action.ALLOW): agents.allow_agent,

@@ -19,6 +19,7 @@ from app.core.events import (
     SessionStarted,
     StepChanged,
     ToolFinished,
+    ToolProgressed,
     ToolStarted,
     TurnStarted,
     UsageReported,
@@ -77,6 +78,8 @@ def _named(event: Event, text: str) -> tuple[str, dict[str, object]] | None:
             return "message.finished", {"message": message_object(message)}
         case ToolStarted():
             return "tool.started", {**_call(event), "arguments": event.arguments}
+        case ToolProgressed(progress=progress):
+            return "tool.progress", {**_call(event), **asdict(progress)}
         case ToolFinished():
             return "tool.finished", {**_call(event), "ok": event.ok, "content": event.content}
         case PromptAsked():
@@ -101,7 +104,7 @@ def _named(event: Event, text: str) -> tuple[str, dict[str, object]] | None:
     return None
 
 
-def _call(event: ToolStarted | ToolFinished) -> dict[str, object]:
+def _call(event: ToolStarted | ToolProgressed | ToolFinished) -> dict[str, object]:
     return {"turn_id": event.turn_id, "tool_call_id": event.tool_call_id, "name": event.name}
 
 

@@ -12,7 +12,15 @@ from dataclasses import replace
 from functools import partial
 
 from app.core.errors import StorageError
-from app.core.events import Event, PlanChanged, PromptAsked, ToolFinished, ToolStarted, utc_now
+from app.core.events import (
+    Event,
+    PlanChanged,
+    PromptAsked,
+    ToolFinished,
+    ToolProgressed,
+    ToolStarted,
+    utc_now,
+)
 from app.core.ids import new_id
 from app.core.message import Consent, Message, MessageState, Prompt, PromptReason, PromptType, Role, ToolCall
 from app.core.reasons import Reason
@@ -235,8 +243,15 @@ class ToolCalls:
     ) -> None:
         self._forget_questions(turn, call)
         started = self._started(turn, call)
-        self._live.start_message(started, self._tool_started(turn, call))
-        run = ToolRun(self._context, turn, ask=lambda prompt: self.ask(turn, call, prompt))
+        self._live.start_message(started, ToolStarted(**self._about(turn, call), arguments=call.arguments))
+        run = ToolRun(
+            self._context,
+            turn,
+            ask=lambda prompt: self.ask(turn, call, prompt),
+            report=lambda progress: self._live.tell(
+                ToolProgressed(**self._about(turn, call), progress=progress)
+            ),
+        )
         plan: tuple[Plan | None, ...] = ()
         try:
             if not tool.repeatable:
@@ -292,16 +307,7 @@ class ToolCalls:
             prompt=prompt,
             control="" if control == Control.CONTINUE else control,
         )
-        extra: list[Event] = [
-            ToolFinished(
-                session_id=self._live.id,
-                turn_id=turn.turn_id,
-                tool_call_id=call.id,
-                name=call.name,
-                ok=result.ok,
-                content=content,
-            )
-        ]
+        extra: list[Event] = [ToolFinished(**self._about(turn, call), ok=result.ok, content=content)]
         if prompt is not None:
             extra.append(PromptAsked(session_id=self._live.id, message_id=message.id, prompt=prompt))
         said = []
@@ -381,7 +387,7 @@ class ToolCalls:
         task: asyncio.Task[Outcome | None] | None = asyncio.current_task()
         assert task is not None
         self._running[child.turn_id] = task
-        self._live.tell(self._tool_started(turn, call))
+        self._live.tell(ToolStarted(**self._about(turn, call), arguments=call.arguments))
         try:
             await directory.attach(job.agent)
             async with speaker.slot():
@@ -423,11 +429,7 @@ class ToolCalls:
         )
         return ToolResult(content=failed(f"It could not finish ({words}).", said), ok=False)
 
-    def _tool_started(self, turn: AgentTurn, call: ToolCall) -> ToolStarted:
-        return ToolStarted(
-            session_id=self._live.id,
-            turn_id=turn.turn_id,
-            tool_call_id=call.id,
-            name=call.name,
-            arguments=call.arguments,
-        )
+    def _about(self, turn: AgentTurn, call: ToolCall) -> dict[str, str]:
+        """Return what every event about a call says."""
+        about = {"session_id": self._live.id, "turn_id": turn.turn_id}
+        return {**about, "tool_call_id": call.id, "name": call.name}

@@ -69,6 +69,7 @@ class SessionViews(QObject):
         for signal, show in (
             (bridge.calls_streamed, lambda view, event: view.show_calls(event)),
             (bridge.tool_started, lambda view, event: view.show_tool_started(event)),
+            (bridge.tool_progressed, lambda view, event: view.show_tool_progress(event)),
             (bridge.tool_finished, lambda view, event: view.show_tool_finished(event)),
             (bridge.turn_finished, lambda view, event: view.show_turn_finished(event)),
         ):

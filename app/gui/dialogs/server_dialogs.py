@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QStackedWidget, QWidget
 
 from app.core.errors import BadInput
 from app.core.server_secrets import has_reference, has_user, is_reference, parted, resolved, shown_values
-from app.core.text import exact
+from app.core.text import exact, visible
 from app.core.tool import McpServer, ServerStatus
 from app.gui.dialogs.ask_dialogs import AskDialog
 from app.gui.display.i18n import Language
@@ -255,6 +255,22 @@ class ConsentDialog(AskDialog):
         self.ensurePolished()
         self.resize(WIDTH, column.heightForWidth(WIDTH))
         self.cancel.setFocus()
+
+
+class ServerLogDialog(AskDialog):
+    """Shows the last lines of a server's log: its messages, its standard error and Moot's notes."""
+
+    def __init__(self, words: Language, server: str, text: str, parent: QWidget) -> None:
+        title = words("server.log_of", name=exact(server))
+        super().__init__(words, parent, "server_log", title, ("close", words("dialog.close")))
+        self.cancel.hide()
+        self.text = exact_field("server_log_text", title, visible(text) or words("server.no_log"))
+        self.text.setMinimumHeight(300)
+        self.text.setMaximumHeight(16_777_215)
+        self.arrange(self.heading, (self.text, 1))
+        self.resize(WIDTH + 160, 480)
+        bar = self.text.verticalScrollBar()
+        bar.setValue(bar.maximum())
 
 
 def exact_field(name: str, title: str, text: str) -> QPlainTextEdit:

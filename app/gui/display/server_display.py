@@ -25,7 +25,11 @@ def server_state(status: ServerStatus, words: Language) -> tuple[str, str]:
 
 def server_trouble(status: ServerStatus, words: Language) -> str:
     """Return what is wrong with a server that is down; its last output if the reason is unknown."""
-    parts = [words.problem(status.problem) if status.problem else "", status.detail]
+    parts = [
+        words.problem(status.problem) if status.problem else "",
+        status.detail,
+        words("server.restarts") if status.restarts else "",
+    ]
     return " ".join(part for part in parts if part)
 
 

@@ -15,6 +15,7 @@ from app.core.events import (
     MessageFinished,
     RetryScheduled,
     ToolFinished,
+    ToolProgressed,
     ToolStarted,
     TurnFinished,
     TurnStarted,
@@ -203,6 +204,11 @@ class ConversationView(QWidget):
         """Show that a tool is running."""
         for feed in self._feeds():
             feed.tool_started(event)
+
+    def show_tool_progress(self, event: ToolProgressed) -> None:
+        """Show how far a tool is."""
+        for feed in self._feeds():
+            feed.tool_progressed(event)
 
     def show_tool_finished(self, event: ToolFinished) -> None:
         """Show the result of a tool."""

@@ -13,6 +13,7 @@ from PySide6.QtGui import QColor, QPainter, QPen
 
 from app.core.message import Attachment, Consent, Message, ToolCall
 from app.core.text import clock_text, visible
+from app.core.tool import ToolProgress
 from app.core.usage import size_text
 from app.gui.markdown.blocks import CODE, Block, code_chunks
 from app.gui.transcript.message_parts import Chips, paint_chevron, size_of
@@ -63,7 +64,7 @@ class CardContext(RowContext):
     """What a card shows: the call, its state and its result.
 
     `depth` is that of the sub-agent it starts, else 0; `permission` the user's answer if the call needed one,
-    `elapsed_s` for how long it has been running, None if it does not run. `names` are those of the assistants by id, `files`
+    `elapsed_s` for how long it has been running, None if it does not run, `progress` how far it says it is. `names` are those of the assistants by id, `files`
     the pictures and files of the result, `links` the names and addresses of what it refers to.
     """
 
@@ -76,6 +77,7 @@ class CardContext(RowContext):
     elapsed_s: int | None = None
     names: Mapping[str, str] = field(default_factory=dict)
     result_id: str = ""
+    progress: ToolProgress | None = None
     files: tuple[Attachment, ...] = ()
     links: tuple[tuple[str, str], ...] = ()
     unfolded: bool = False
@@ -98,6 +100,7 @@ class CardRow(ContextRow[CardContext]):
         self._box = QRect()
         self._line = QRect()
         self._turning = QRect()
+        self._progress_line = QRect()
         self._parts: dict[str, tuple[int, int]] = {}
         self._chips: Chips | None = None
         self._pictures: PictureStrip | None = None
@@ -139,6 +142,11 @@ class CardRow(ContextRow[CardContext]):
         self._line = QRect(left, self.top, right - left, self.style.tall(CARD_HEIGHT))
         self._links = [Link(FOLD, "", self._line)]
         bottom = self._line.bottom() + 1
+        self._progress_line = QRect()
+        if self.context.progress is not None:
+            high = self.style.tall(WORDS)
+            self._progress_line = QRect(left + 34, bottom - 4, self._line.width() - 46, high)
+            bottom += high
         if self.context.unfolded:
             inner = self._line.width() - 24
             bottom = self.text.place(left + 12, bottom + 4, inner) + 12
@@ -239,11 +247,35 @@ class CardRow(ContextRow[CardContext]):
         painter.setPen(QColor(tokens.text))
         shown = painter.fontMetrics().elidedText(self.title(), Qt.TextElideMode.ElideRight, room.width())
         painter.drawText(room, int(Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine), shown)
+        if self.context.progress is not None:
+            self._paint_progress(painter, self.context.progress)
         self.text.paint(painter, clip, ranges)
         if self._pictures is not None:
             self._pictures.paint(painter, clip)
         if self._chips is not None:
             self._chips.paint(painter)
+
+    def _paint_progress(self, painter: QPainter, progress: ToolProgress) -> None:
+        """Paint what the tool does now, and under it a bar with how far it is."""
+        tokens, line = self.style.tokens, self._progress_line
+        painter.setFont(self.style.meta_font)
+        painter.setPen(QColor(tokens.text_2))
+        metrics = self.style.meta_metrics
+        words = metrics.elidedText(self.progress_words(progress), Qt.TextElideMode.ElideRight, line.width())
+        painter.drawText(line.adjusted(0, 0, 0, -6), int(Qt.AlignmentFlag.AlignVCenter), words)
+        if progress.share is not None:
+            bar = QRectF(line.left(), line.bottom() - 4, line.width(), 3)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(tokens.line))
+            painter.drawRoundedRect(bar, 1.5, 1.5)
+            painter.setBrush(QColor(tokens.accent))
+            painter.drawRoundedRect(QRectF(bar.left(), bar.top(), bar.width() * progress.share, 3), 1.5, 1.5)
+
+    @staticmethod
+    def progress_words(progress: ToolProgress) -> str:
+        """Return how far the tool is, and what it does now."""
+        share = f"{progress.share:.0%}" if progress.share is not None else ""
+        return " · ".join(filter(None, (share, " ".join(progress.text.split()))))
 
     def _paint_state(self, painter: QPainter, line: QRect) -> int:
         """Paint marks and words at the right end of the line; return their left edge."""
@@ -331,6 +363,8 @@ class CardRow(ContextRow[CardContext]):
         if self.context.depth:
             said += ", " + texts("transcript.card.depth", count=self.context.depth)
         said += ", " + texts("transcript.expanded" if self.context.unfolded else "transcript.collapsed")
+        if self.context.progress is not None:
+            said += f", {self.progress_words(self.context.progress)}"
         returned = ", ".join(one.words for one in (self._pictures, self._chips) if one is not None)
         said += f", [{returned}]" if returned else ""
         return f"{said}: {self.text.plain_text}" if self.context.unfolded else said

@@ -7,15 +7,15 @@ from time import monotonic, thread_time
 from PySide6.QtCore import QObject, QRect, QTimer, Signal
 from PySide6.QtWidgets import QAbstractScrollArea
 
-from app.core.events import CallsStreamed, ToolFinished, ToolStarted, TurnFinished
+from app.core.events import CallsStreamed, ToolFinished, ToolProgressed, ToolStarted, TurnFinished
 from app.core.message import Author, Message, MessageState, Role
 from app.core.session import Session
 from app.gui.transcript.call_rows import CardRow
 from app.gui.transcript.canvas import Canvas, single_shot
 from app.gui.transcript.group_rows import GroupRow
-from app.gui.transcript.message_row import MessageRow
 from app.gui.transcript.pending_messages import SLICE, PendingMessages, PendingMessagesTimer
 from app.gui.transcript.question_row import QuestionRow, QuestionWidgets
+from app.gui.transcript.row_store import goes_on
 from app.gui.transcript.row_tree import QUESTION
 from app.gui.transcript.speaker_line import TypingIndicator, animated
 from app.gui.transcript.summary_row import SummaryRow
@@ -270,6 +270,11 @@ class Feed(QObject):
         self._model.book.tool_started(event)
         self._canvas.renew(self._about_call(event.turn_id, event.tool_call_id))
 
+    def tool_progressed(self, event: ToolProgressed) -> None:
+        """Show how far a call is."""
+        self._model.book.tool_progressed(event)
+        self._canvas.renew(self._about_call(event.turn_id, event.tool_call_id))
+
     def tool_finished(self, event: ToolFinished) -> None:
         """Show how a call ended; its tool message says the same and may come before or after."""
         self._need_turn(event.turn_id)
@@ -387,7 +392,7 @@ class Feed(QObject):
             row = self._canvas.row(placed.row)
             if isinstance(row, QuestionRow) and row.open:
                 boxes[row.message.id] = row.box.translated(0, placed.top)
-            beats = beats or _goes_on(row)
+            beats = beats or goes_on(row)
         self._questions.place(boxes)
         if beats != self._beat.isActive():
             (self._beat.start if beats and self._area.isVisible() else self._beat.stop)()
@@ -397,7 +402,7 @@ class Feed(QObject):
     def _on_beat(self) -> None:
         """Show what folded sub-agents do now, and how long models have been thinking."""
         rows = [self._canvas.row(placed.row) for placed in self._canvas.placed]
-        self._canvas.renew([row.row_id for row in rows if _goes_on(row)])
+        self._canvas.renew([row.row_id for row in rows if goes_on(row)])
 
     def _on_turn(self) -> None:
         """Turn the marks of the calls that run."""
@@ -433,13 +438,3 @@ class Feed(QObject):
     def _tail(self) -> int:
         """The space under the last row in pixels; only rows of sessions without calls have their own."""
         return self._canvas.style.row_gap if self._model.has_calls else 0
-
-
-def _goes_on(row: object) -> bool:
-    """Return whether a row shows what a folded sub-agent does, that a model thinks, or how long a tool runs."""
-    if isinstance(row, GroupRow):
-        return row.context.runs and row.context.folded
-    if isinstance(row, CardRow):
-        # Of a sub-agent its head tells.
-        return row.context.elapsed_s is not None and not row.context.depth
-    return isinstance(row, MessageRow) and row.thinks

@@ -103,6 +103,7 @@ class RowMaker:
             seconds=result.seconds if result is not None else None,
             result=result.content if result is not None else "",
             result_id=entry.result_id,
+            progress=book.progress(message.turn_id, call.id) if runs else None,
             files=result.attachments if result is not None else (),
             links=links_of(result) if result is not None else (),
             names=model.names,
@@ -160,6 +161,16 @@ def shown_text(message: Message, text: str, texts: Texts) -> str:
     # A list begins on a line of its own.
     made = f"\n\n{artifacts}" if "\n" in artifacts else artifacts
     return f"{shown}\n\n{texts('step.artifacts', text=made)}" if artifacts else shown
+
+
+def goes_on(row: object) -> bool:
+    """Return whether a row shows what a folded sub-agent does, that a model thinks, or how long a tool runs."""
+    if isinstance(row, GroupRow):
+        return row.context.runs and row.context.folded
+    if isinstance(row, CardRow):
+        # Of a sub-agent its head tells.
+        return row.context.elapsed_s is not None and not row.context.depth
+    return isinstance(row, MessageRow) and row.thinks
 
 
 def _of_step(message: Message) -> bool:

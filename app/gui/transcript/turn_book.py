@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
-from app.core.events import ToolFinished, ToolStarted, TurnFinished
+from app.core.events import ToolFinished, ToolProgressed, ToolStarted, TurnFinished
 from app.core.message import Message, MessageState, PromptType, Role, ToolCall
+from app.core.tool import ToolProgress
 from app.engine.turns.context import TurnState
 from app.gui.transcript.call_rows import CallState
 from app.gui.transcript.row_words import SUB_AGENT
@@ -26,6 +27,7 @@ class TurnBook:
         self._roots: dict[str, str] = {}
         self._started: set[tuple[str, str]] = set()
         self._ended: dict[tuple[str, str], bool] = {}
+        self._progress: dict[tuple[str, str], ToolProgress] = {}
         self._over: set[str] = set()
         self._retaken: set[str] = set()
         for message in messages:
@@ -119,9 +121,18 @@ class TurnBook:
         """Note that a call runs."""
         self._started.add((event.turn_id, event.tool_call_id))
 
+    def tool_progressed(self, event: ToolProgressed) -> None:
+        """Note how far a call is."""
+        self._progress[event.turn_id, event.tool_call_id] = event.progress
+
+    def progress(self, turn_id: str, call_id: str) -> ToolProgress | None:
+        """Return how far a running call is, None where it did not say."""
+        return self._progress.get((turn_id, call_id))
+
     def tool_finished(self, event: ToolFinished) -> None:
         """Note that a call ended."""
         self._ended[event.turn_id, event.tool_call_id] = event.ok
+        self._progress.pop((event.turn_id, event.tool_call_id), None)
 
     def turn_finished(self, event: TurnFinished) -> None:
         """Note that a turn ended, unless it waits for the user."""

@@ -72,19 +72,17 @@ class ToolHost(HostServer):
         return {name: shortened(value) for name, value in result.items()}
 
     async def _connect(self, line: Line) -> Line:
-        def ask(question: Line) -> None:
-            self._pipes.write({"id": line["id"], "ask": question})
-
         servers = await self._mcp()
-        return await servers.connect(
-            line["server"], line["limits"], line["log"], ask if line.get("login") else None
-        )
+        put = self._putting(line) if line.get("login") else None
+        return await servers.connect(line["server"], line["limits"], line["log"], put)
 
     async def _call(self, line: Line) -> Line:
-        def ask(question: Line) -> None:
-            self._pipes.write({"id": line["id"], "ask": question})
+        servers = await self._mcp()
+        return await servers.call(line["server"], line["tool"], line["arguments"], self._putting(line))
 
-        return await (await self._mcp()).call(line["server"], line["tool"], line["arguments"], ask)
+    def _putting(self, line: Line) -> Callable[[Line], None]:
+        """Return what writes lines that come before the answer to a request: questions and progress."""
+        return lambda more: self._pipes.write({"id": line["id"], **more})
 
     async def _disconnect(self, line: Line) -> Line:
         await (await self._mcp()).disconnect(line["server"])

@@ -33,19 +33,23 @@ Json = Mapping[str, Any]
 
 
 def offered_tool(tool: Json) -> dict[str, Any]:
-    """Return a tool's name, description, schema, `ui://` page, whether it says that it only reads, and a hash of the first
+    """Return a tool's name, description, schema, `ui://` page, what its annotations say of it, and a hash of the first
     three as the server sent them.
     """
     name = str(tool.get("name", ""))
     description = str(tool.get("description") or tool.get("title") or "")
     schema = tool.get("inputSchema") or _ANY_OBJECT
+    hints = tool.get("annotations") or {}
+    reads = hints.get("readOnlyHint") is True
     bound = json.dumps([name, description, schema], sort_keys=True)
     return {
         "name": name,
         "description": visible(description)[:_DESCRIPTION_CHARACTERS],
         "schema": plain_schema(schema),
         "hash": sha256(bound.encode()).hexdigest(),
-        "reads": (tool.get("annotations") or {}).get("readOnlyHint") is True,
+        "reads": reads,
+        "deletes": hints.get("destructiveHint") is True and not reads,
+        "outside": hints.get("openWorldHint") is True,
         "ui": _page_of(tool.get("_meta") or {}),
     }
 

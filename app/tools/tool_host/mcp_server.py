@@ -3,6 +3,8 @@
 import asyncio
 import contextlib
 import itertools
+import json
+import math
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from contextvars import ContextVar
@@ -34,6 +36,8 @@ _LIST_SECONDS = 20.0
 _PAGES = 20
 _COALESCE_SECONDS = 0.5
 _DETAIL_CHARACTERS = 500
+_PROGRESS_SECONDS = 0.2
+_PROGRESS_CHARACTERS = 300
 _CLOSED = "The connection was closed."
 _PAGE_TYPES = ["text/html;profile=mcp-app", "text/html"]
 
@@ -49,10 +53,18 @@ class RunningCall:
         self.limit = limit
         self.seconds = seconds
         self.open: dict[int, asyncio.Future[str | None]] = {}
+        self._told_at = 0.0
 
     async def on_progress(self, progress: float, total: float | None, message: str | None) -> None:
-        """Restart the time limit, because the server reports progress."""
+        """Restart the time limit, and pass the progress on, not too often."""
         self.alive()
+        now = asyncio.get_running_loop().time()
+        if now - self._told_at < _PROGRESS_SECONDS and (total is None or progress < total):
+            return
+        self._told_at = now
+        share = progress / total if total else math.nan
+        shown = min(1.0, max(0.0, share)) if math.isfinite(share) else None
+        self.put({"progress": {"share": shown, "text": visible(message or "")[:_PROGRESS_CHARACTERS]}})
 
     def alive(self) -> None:
         """Restart the time limit, unless a question is open."""
@@ -82,6 +94,7 @@ class Server:
         self._limits = limits
         self.name = str(entry["name"])
         self.tools: list[dict[str, Any]] = []
+        self.withheld: list[str] = []
         self._log = log
         self._news = news
         self._on_groups = on_groups
@@ -248,7 +261,7 @@ class Server:
         number = next(_NUMBERS)
         self._page_opened[number] = asyncio.get_running_loop().create_future()
         try:
-            self._ask({"number": number, "question": "", "link": url})
+            self._ask({"ask": {"number": number, "question": "", "link": url}})
             return await self._page_opened[number] is not None
         finally:
             del self._page_opened[number]
@@ -258,7 +271,9 @@ class Server:
             transport,
             client_info=types.Implementation(name="moot", version="1"),
             elicitation_callback=self._on_elicitation,
+            log_level="info",
             message_handler=self._on_message,
+            logging_callback=self._on_log,
             extensions=[advertise("io.modelcontextprotocol/ui", {"mimeTypes": _PAGE_TYPES})],
         )
 
@@ -279,7 +294,7 @@ class Server:
                     self._changed = False
                     async with asyncio.timeout(_LIST_SECONDS):
                         self.tools = await self._list_tools(client)
-                    self._news({"server": self.name, "tools": self.tools})
+                    self._news({"server": self.name, "tools": self.tools, "withheld": self.withheld})
         finally:
             listening.cancel()
             await asyncio.gather(listening, return_exceptions=True)
@@ -296,11 +311,9 @@ class Server:
             if cursor is None:
                 break
         plain = [_json(tool) for tool in tools]
-        for tool in plain:
-            if mcp_results.runs_as_task(tool):
-                self._log.note(
-                    f"(not offered) {tool['name']}: it runs only as a task, which Moot does not support"
-                )
+        self.withheld = [visible(str(one["name"]))[:200] for one in plain if mcp_results.runs_as_task(one)]
+        for name in self.withheld:
+            self._log.note(f"(not offered) {name}: it runs only as a task, which Moot does not support")
         return mcp_results.offered_tools(plain)
 
     async def _listen(self, client: Client) -> None:
@@ -312,6 +325,12 @@ class Server:
             async with client.listen(tools_list_changed=True) as changes:
                 async for _ in changes:
                     self._on_tools_changed()
+
+    async def _on_log(self, params: types.LoggingMessageNotificationParams) -> None:
+        """Write a logging message of the server into its log."""
+        data = params.data if isinstance(params.data, str) else json.dumps(params.data, ensure_ascii=False)
+        who = f"{params.logger}: " if params.logger else ""
+        self._log.note(f"[{params.level}] {who}{data}")
 
     async def _on_message(self, message: object) -> None:
         if isinstance(message, types.ToolListChangedNotification):
@@ -362,7 +381,7 @@ class Server:
         call.open[number] = asyncio.get_running_loop().create_future()
         call.alive()
         try:
-            call.put({"number": number, **question})
+            call.put({"ask": {"number": number, **question}})
             return await call.open[number]
         finally:
             del call.open[number]

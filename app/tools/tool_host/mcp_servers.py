@@ -49,7 +49,7 @@ class RunningServers:
             except BaseException:
                 await server.leave()
                 raise
-            return {"tools": server.tools}
+            return {"tools": server.tools, "withheld": server.withheld}
 
     async def disconnect(self, name: str) -> None:
         """Disconnect a server, if it is connected."""

@@ -15,7 +15,7 @@ from app.core.text import exact
 from app.core.tool import McpServer, ServerProblem, ServerState, ServerStatus
 from app.engine.engine import Engine
 from app.gui.dialogs.link_dialog import LinkDialog
-from app.gui.dialogs.server_dialogs import ConsentDialog, ServerDialog
+from app.gui.dialogs.server_dialogs import ConsentDialog, ServerDialog, ServerLogDialog
 from app.gui.display.i18n import Language
 from app.gui.display.server_display import server_line, server_state, server_trouble
 from app.gui.display.style import Look
@@ -57,7 +57,7 @@ class ServersPage(QWidget):
         self.line.setTabChangesFocus(True)
         self.line.setFixedHeight(64)
         self._detail = plain_label("hint", wrap=True)
-        self._tools = plain_label("hint", wrap=True)
+        self.tools = named("server_tools", plain_label("hint", wrap=True))
         self._unasked = named("server_unasked", plain_label("hint", wrap=True))
         self.ask_again = say(
             button("link", "server_ask_again", self._on_ask_again), language, "server.ask_again"
@@ -68,6 +68,7 @@ class ServersPage(QWidget):
         self.allow = say(button("primary", "server_allow", self._on_allow), language, "server.allow")
         self.login = say(button("primary", "server_login", self._on_login), language, "server.login")
         self._logout = say(button("link", "server_logout", self._on_logout), language, "server.logout")
+        self.log = say(button("link", "server_log", self._on_log), language, "server.log")
         self._restart = say(button("", "server_restart", self._on_restart), language, "server.restart")
         self._remove = say(button("link", "server_remove", self._on_remove), language, "provider.remove")
         self.result = named("server_result", plain_label("hint", wrap=True))
@@ -105,7 +106,7 @@ class ServersPage(QWidget):
             self._changed,
             self._plain,
             self._detail,
-            self._tools,
+            self.tools,
             self._unasked,
             (self.ask_again, 0, Qt.AlignmentFlag.AlignLeft),
             self.enabled,
@@ -113,6 +114,7 @@ class ServersPage(QWidget):
             hbox(
                 self._remove,
                 self._logout,
+                self.log,
                 STRETCH,
                 say(button("", "server_edit", self._on_edit), self._language, "server.edit"),
                 self._restart,
@@ -154,8 +156,8 @@ class ServersPage(QWidget):
         self.line.setAccessibleName(self._label.text())
         self.line.setPlainText(server_line(server))
         show_or_hide(self._detail, server_trouble(status, words))
-        tools = ", ".join(status.tools[:TOOLS_SHOWN]) + (", …" if len(status.tools) > TOOLS_SHOWN else "")
-        show_or_hide(self._tools, words("server.tools", tools=tools) if tools else "")
+        said = [words(f"server.{code}", tools=_some(tools)) for code, tools in status.said_of_tools]
+        show_or_hide(self.tools, "\n".join(said))
         unasked = ", ".join(status.unasked)
         show_or_hide(self._unasked, words("server.unasked", tools=unasked) if unasked else "")
         self.ask_again.setVisible(bool(unasked))
@@ -195,6 +197,20 @@ class ServersPage(QWidget):
         if self._status is not None:
             server = self._status.server.name
             self._tasks.start(f"log out of server {server}", self._do(self._engine.servers.logout(server)))
+
+    def _on_log(self) -> None:
+        if self._status is not None:
+            server = self._status.server.name
+            self._tasks.start(f"log of server {server}", self._show_log(server))
+
+    async def _show_log(self, server: str) -> None:
+        try:
+            text = await self._engine.servers.log(server)
+        except MootError as error:
+            self._answer(self._language.problem(error.code, **error.details))
+        else:
+            if not self._gone:
+                ServerLogDialog(self._language, server, text, self).open()
 
     def _on_restart(self) -> None:
         if self._status is not None:
@@ -292,3 +308,9 @@ class ServersPage(QWidget):
             self._answer("")
             self.undo_offered.emit(self._language("server.removed", name=exact(server.name)), undo)
         self.refresh()
+
+
+def _some(tools: tuple[str, ...]) -> str:
+    """Return the first names of tools, without the server's."""
+    names = [exact(one.partition("__")[2] or one) for one in tools[:TOOLS_SHOWN]]
+    return ", ".join([*names, "…"] if len(tools) > TOOLS_SHOWN else names)

@@ -1,0 +1,73 @@
+"""Servers over time: what they report of their work, a slow start, and a new start after a crash."""
+
+import asyncio
+import sys
+from pathlib import Path
+
+import pytest
+
+from app.core.tool import McpServer, ServerProblem, ServerState, ToolError
+from app.tools.mcp import ServerLimits
+from tests.tools.serving import SERVERS, Context, bench, rude, until
+
+
+def working(*more: str, name: str = "working") -> McpServer:
+    return McpServer(name=name, command=sys.executable, args=(str(SERVERS / "working.py"), *more))
+
+
+async def test_work_is_reported_logged_and_its_tools_are_described(data_dir: Path) -> None:
+    async with bench(data_dir) as one:
+        await one.connect(working())
+        status = one.status("working")
+        assert status.said_of_tools == (
+            ("tools", ("working__work", "working__wipe")),
+            ("reading", ("working__work",)),
+            ("deleting", ("working__wipe",)),
+            ("outside", ("working__wipe",)),
+            ("withheld", ("later",)),
+        )
+        context = Context()
+        assert await one.call("working", "work", context) == "Four sacks"
+        assert [(one.share, one.text) for one in context.reported] == [
+            (step / 4, f"Sack {step}") for step in range(1, 5)
+        ]
+        log = await one.servers.log("working")
+        assert '[warning] mill: {"flour": "damp"}' in log and "(not offered) later" in log
+
+
+async def test_a_server_that_ended_starts_again_and_not_for_ever(data_dir: Path) -> None:
+    async with bench(data_dir, ServerLimits(restarts=(0.1, 0.3))) as one:
+        await one.connect(working())
+        for _ in range(2):
+            with pytest.raises(ToolError):
+                await one.call("working", "wipe")
+            await until(lambda: one.status("working").state == ServerState.DOWN)
+            await until(lambda: one.status("working").state == ServerState.CONNECTED)
+        with pytest.raises(ToolError):
+            await one.call("working", "wipe")
+        await until(lambda: one.status("working").state == ServerState.DOWN)
+        status = one.status("working")
+        assert (status.problem, status.restarts) == (ServerProblem.ENDED, False)
+
+
+async def test_a_server_that_sent_too_much_is_not_started_again(data_dir: Path) -> None:
+    async with bench(data_dir, ServerLimits(restarts=(0.1,))) as one:
+        await one.connect(rude("floods_at_start"))
+        await until(lambda: one.status("floods_at_start").state == ServerState.DOWN)
+        assert not one.status("floods_at_start").restarts
+
+
+async def test_nobody_waits_long_for_a_slow_server_whose_tools_come_later(data_dir: Path) -> None:
+    async with bench(data_dir, ServerLimits(wait=0.3)) as one:
+        slow = working("2")
+        await one.documents.save_mcp_servers((slow,))
+        await one.documents.save_consents(frozenset({slow.fingerprint}))
+        async with asyncio.timeout(20):
+            await one.servers.attach(("working",))
+        assert one.status("working").state == ServerState.CONNECTING
+        assert one.servers.server_tools(("working",)) == ()
+        await until(lambda: one.status("working").state == ServerState.CONNECTED, 30)
+        assert [tool.key for tool in one.servers.server_tools(("working",))] == [
+            "working__work",
+            "working__wipe",
+        ]
