@@ -58,6 +58,7 @@ def _play(*, seed: int, examples: int, steps: int = 40) -> None:
 
 
 @pytest.mark.repeats
+@pytest.mark.timeout(600)  # ten times as many examples, beside other tests
 def test_the_invariants_hold() -> None:
     _play(seed=0, examples=repeats(100))
 
