@@ -1,17 +1,22 @@
 """The order of a transcript's rows: as tables, and for any tree in any order of arrival."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.core.message import Consent, Message, MessageState, Prompt, PromptType
+from app.core.message import Author, Consent, Message, MessageState, Prompt, PromptType
+from app.core.session import Debate, DebateSession, Participant
+from app.core.texts import Texts
+from app.gui.display.theme import LIGHT
 from app.gui.transcript.row_tree import CARD, GROUP, MESSAGE, QUESTION, group_id, tree_rows
 from app.gui.transcript.transcript_model import TranscriptModel
 from tests.gui.chats import MASTER, SESSION, USER, a_tree, agent, asked, call, gave, question, spoke, stored
 from tests.repeats import repeats
 
+I18N = Path(__file__).parents[2] / "resources" / "i18n"
 OPEN = Prompt(question="Which?", type="text")
 APPROVE = Prompt(
     question="", type=PromptType.APPROVAL, tool="open_url", answered_by="w", answer=Consent.ALLOW
@@ -253,3 +258,18 @@ def test_rows_built_live_are_those_read_from_the_disk(messages, data):
         entry.id for entry in tree_rows(messages, model.folded)
     )
     assert model.entries == tree_rows(messages, model.folded)
+
+
+def test_speakers_with_the_same_initial_are_told_apart_unless_their_names_are_hidden() -> None:
+    model, texts = TranscriptModel(), Texts.load(I18N, "en")
+    seats = tuple(
+        Participant(id=name, name=name, provider="openai", model="m") for name in ("Ada", "Alan", "Ben")
+    )
+    model.reset(DebateSession(id="d", title="T", debate=Debate(topic="T", participants=seats)))
+
+    def letters(author_id: str, name: str) -> str:
+        author = Author(id=author_id, name=name, kind="participant")
+        return model.speaker(author, "assistant", LIGHT, texts).initial
+
+    assert [letters(one.id, one.name) for one in seats] == ["Ad", "Al", "B"]
+    assert letters("Ada", "Participant 1") == "P"

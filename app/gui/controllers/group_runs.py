@@ -60,7 +60,10 @@ class GroupController(Controller):
             group, agents = live.group_session, self._engine.assistants.all()
             work = work_of(live, group, agents)
             page.box.show_work(group, work, colours_of(agents), editable=not live.read_only)
-            page.box.show_spent(page.spending.text(self._language))
+            # Where no price is known, the top bar says so once.
+            words = self._language
+            unknown = page.spending.short_text(words) == words("cost.unknown")
+            page.box.show_spent("" if unknown else page.spending.text(words))
             self._watch(bool(work.hands_on))
         else:
             self._watch(False)

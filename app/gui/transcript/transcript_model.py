@@ -17,6 +17,7 @@ from app.gui.transcript.row_tree import MESSAGE, RowEntry, group_id, plain_rows,
 from app.gui.transcript.row_words import ORCHESTRATOR
 from app.gui.transcript.speaker_line import RowSpeaker
 from app.gui.transcript.turn_book import TurnBook
+from app.gui.widgets.badge import initial, initials
 
 ROLES = ("for", "against", "neutral", "optimist", "realist", "devils-advocate")
 
@@ -81,6 +82,7 @@ class TranscriptModel:
         self._starts: dict[str, str] = {}
         self._speakers: dict[str, int] = {}
         self._roles: dict[str, str] = {}
+        self._seats: dict[str, str] = {}
         self._debate = False
         self._group = ""
         self._forget()
@@ -108,6 +110,7 @@ class TranscriptModel:
         participants = session.debate.participants if session.debate is not None else ()
         self._speakers = {each.id: index for index, each in enumerate(participants)}
         self._roles = {each.id: each.role for each in participants if each.role}
+        self._seats = {each.id: _on_one_line(each.name) for each in participants}
         self.load(())
 
     def mark(self, session: Session) -> bool:
@@ -353,12 +356,19 @@ class TranscriptModel:
         """Return how a speaker is painted."""
         if author.kind == ORCHESTRATOR:
             name = shown_name(author, texts)
-            return RowSpeaker(name, name[:1].upper(), tokens.accent, tokens.accent_bg, icon="users")
+            return RowSpeaker(name, initial(name), tokens.accent, tokens.accent_bg, icon="users")
         name = texts("transcript.you") if role == Role.USER else shown_name(author, texts)
         if role == Role.USER:
-            return RowSpeaker(name, name[:1].upper(), tokens.on_user, tokens.user)
+            return RowSpeaker(name, initial(name), tokens.on_user, tokens.user)
         colour, background = tokens.speaker(self._see(author))
-        return RowSpeaker(name, name[:1].upper(), colour, background)
+        return RowSpeaker(name, self._letters(author.id, name), colour, background)
+
+    def _letters(self, author_id: str, shown: str) -> str:
+        """Return the letters that tell a participant, or an assistant, apart; nothing of a name that is hidden."""
+        names = self._seats or {one: name for one, name in self.names.items() if one in self.colours}
+        if names.get(author_id) != shown:
+            return initial(shown)
+        return initials(list(names.values()))[list(names).index(author_id)]
 
     def name(self, message: Message, texts: Texts) -> str:
         """Return the name of a message's speaker as it is shown."""
@@ -366,7 +376,7 @@ class TranscriptModel:
 
     def _see(self, author: Author) -> int:
         if author.id not in self.names:
-            self.names = {**self.names, author.id: " ".join(clean(author.name).split())[:80] or author.id}
+            self.names = {**self.names, author.id: _on_one_line(author.name) or author.id}
         if self.has_calls and author.id in self.colours:
             return self.colours[author.id]
         return len(self.colours) + self._speakers.setdefault(author.id, len(self._speakers))
@@ -376,4 +386,8 @@ def shown_name(author: Author, texts: Texts) -> str:
     """Return a speaker's name on one line without deceptive characters; a group's orchestrator has a fixed name."""
     if author.id == ORCHESTRATOR and author.kind == ORCHESTRATOR:
         return texts("group.orchestrator")
-    return " ".join(clean(author.name).split())[:80] or author.id
+    return _on_one_line(author.name) or author.id
+
+
+def _on_one_line(name: str) -> str:
+    return " ".join(clean(name).split())[:80]

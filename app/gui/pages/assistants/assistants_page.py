@@ -30,7 +30,7 @@ from app.gui.display.i18n import Language
 from app.gui.display.style import Look, sized, tall
 from app.gui.pages.assistants.assistant_editor import AssistantEditor
 from app.gui.pages.assistants.assistant_form import Choices
-from app.gui.widgets.badge import paint_avatar, paint_chip
+from app.gui.widgets.badge import initials, paint_avatar, paint_chip
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import plain_label
@@ -44,6 +44,7 @@ AGENT = Qt.ItemDataRole.UserRole + 1
 LINE = Qt.ItemDataRole.UserRole + 2
 MARK = Qt.ItemDataRole.UserRole + 3
 COLOUR = Qt.ItemDataRole.UserRole + 4
+LETTERS = Qt.ItemDataRole.UserRole + 5
 CARDS_WIDTH = 300
 NARROW = 760
 
@@ -77,7 +78,7 @@ class AssistantCardDelegate(QStyledItemDelegate):
         if not agent.enabled:
             painter.setOpacity(0.6)
         tile = QRect(rect.left() + 12, rect.top() + (rect.height() - TILE) // 2, TILE, TILE)
-        paint_avatar(painter, tile, agent.name, tokens.speaker(index.data(COLOUR)))
+        paint_avatar(painter, tile, agent.name, tokens.speaker(index.data(COLOUR)), str(index.data(LETTERS)))
         right = rect.right() - 10
         mark = str(index.data(MARK))
         if mark:
@@ -133,7 +134,7 @@ class AssistantCards(OrderedList):
         with QSignalBlocker(self):
             position = self.verticalScrollBar().value()
             self.clear()
-            for agent in agents:
+            for agent, letters in zip(agents, initials([one.name for one in agents]), strict=True):
                 line = model_line(agent, tools, words)
                 mark = marks.get(agent.id, "") or ("" if agent.enabled else words("assistant.mark.off"))
                 item = self.new_row(agent.id, agent.name)
@@ -141,6 +142,7 @@ class AssistantCards(OrderedList):
                 item.setData(LINE, line)
                 item.setData(MARK, mark)
                 item.setData(COLOUR, colours.get(agent.id, 0))
+                item.setData(LETTERS, letters)
                 item.setData(
                     Qt.ItemDataRole.AccessibleTextRole,
                     ", ".join(part for part in (agent.name, line, mark) if part),

@@ -15,7 +15,7 @@ from app.engine.group.director import members_turn, turns_used
 from app.engine.live_session import LiveSession
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look, tall
-from app.gui.widgets.badge import Avatar, Chip
+from app.gui.widgets.badge import Avatar, Chip, initials
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.composer import ENTER
 from app.gui.widgets.controls import bring_into_sight
@@ -123,13 +123,13 @@ class MemberRow(QFrame):
         if event.type() == QEvent.Type.FontChange:
             self.setMinimumHeight(tall(HEIGHT))
 
-    def show_member(self, member: MemberWork, colour: int, *, awaited: bool) -> None:
-        """Show a member; if its answer is `awaited`, the menu offers to continue without it."""
+    def show_member(self, member: MemberWork, colour: int, letters: str, *, awaited: bool) -> None:
+        """Show a member by these letters of its name; if its answer is `awaited`, the menu offers to continue without it."""
         words = self._language
         key = f"member.{member.doing}"
         state = words(key, count=member.helpers) if member.doing == HELPED else words(key)
         name = " ".join(member.name.split())
-        self._avatar.set_speaker(name, colour, faint=member.doing == GONE)
+        self._avatar.set_speaker(name, colour, faint=member.doing == GONE, letters=letters)
         self._name.setText(name)
         self.chip.set_text(state, _TONES.get(member.doing, "neutral"))
         self.setAccessibleName(words("member.said", name=name, state=state))
@@ -196,9 +196,10 @@ class MemberList(QWidget):
         if len(self._rows) < len(work.members):
             self._rows += [self._make_row(place) for place in range(len(self._rows), len(work.members))]
             self.stops_changed.emit()
-        for row, member in zip(self._rows, work.members, strict=True):
+        letters = initials([member.name for member in work.members])
+        for row, member, own in zip(self._rows, work.members, letters, strict=True):
             colour = colours.get(member.agent_id, 0)
-            row.show_member(member, colour, awaited=member.agent_id == work.hands_on)
+            row.show_member(member, colour, own, awaited=member.agent_id == work.hands_on)
 
     def _make_row(self, place: int) -> MemberRow:
         row = MemberRow(self._language, self._look)

@@ -247,7 +247,9 @@ class DiscussionView(ConversationView):
             facts.append(words("transcript.group.minutes", minutes=minutes, seconds=seconds))
         elif seconds:
             facts.append(words("transcript.group.elapsed", seconds=seconds))
-        return " · ".join((*facts, *filter(None, (self.spending.short_text(words),))))
+        # Where no price is known, the sum says so once.
+        cost = self.spending.short_text(words)
+        return " · ".join((*facts, cost) if cost not in ("", words("cost.unknown")) else facts)
 
     def _provider_of(self, author_id: str) -> str:
         participants = self._session.debate.participants if self._session else ()
