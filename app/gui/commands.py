@@ -51,6 +51,7 @@ COMMANDS = (
     Command("history", "history", "Ctrl+3"),
     Command("workflow", "spline", "Ctrl+E"),
     Command("plan", "list-checks", "Ctrl+J"),
+    Command("journal", "bookmark", ""),
     Command("needs_you", "circle-question-mark", "Ctrl+Shift+J"),
     Command("pause", "pause", "Ctrl+."),
     Command("settings_mode", "lock", ""),

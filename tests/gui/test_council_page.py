@@ -393,30 +393,3 @@ async def test_the_composer_of_a_chat_asks_several_without_a_comparison(
 
 def test_participants_with_the_same_initial_get_different_letters() -> None:
     assert initials(["GPT", "Gemini", "Claude"]) == ["Gp", "Ge", "C"]
-
-
-async def test_a_decision_is_kept_and_comes_back_when_it_is_due(person: Person) -> None:
-    page = await opened(person)
-    await ended(page)
-    journal = person.window.controller.engine.councils.journal
-    await person.click("council_journal")
-    await until(lambda: person.sees("decision_dialog"))
-    assert person.find("decision_option").currentText() == HOLDS["openai"]
-    keep = person.find("decision_keep")
-    await person.write("decision_due", "soon")
-    assert not keep.isEnabled()
-    await person.write("decision_due", "2026-01-31")
-    await person.click("decision_keep")
-    badge = person.window.top_bar.needs_you
-    await until(badge.isVisible, what="the decision that is due")
-    badge.open()
-    badge._list.picked.emit(0)
-    await until(lambda: person.sees("result_dialog"))
-    assert not person.sees("result_right")
-    await person.choose("result_choice", "It was wrong")
-    await person.choose("result_right", HOLDS["anthropic"])
-    await person.click("result_keep")
-    await until(lambda: not badge.isVisible())
-    (kept,) = journal.all()
-    assert (kept.result, kept.right) == ("failed", HOLDS["anthropic"])
-    assert journal.scores()["anthropic/anthropic-wire"].after == pytest.approx((1 - 0.71) ** 2)

@@ -246,8 +246,10 @@ def test_the_journal_lists_decisions_and_how_often_such_results_held_up(
     listed = moot("journal").out
     assert "2026-06-30 d3 Question 3 A It was right" in listed
     assert "openai/gpt: mean squared error of its confidence 0.09 at first, 0.09 at the end" in listed
+    assert "Panel Two: mean squared error of the confidence 0.09 at first, 0.09 at the end" in listed
     assert "Two: 11 of 12 held up (95% interval: 65 to 99%)" in listed
     record = json.loads(moot("--json", "journal").out)
+    assert record["panel_scores"]["Two"] == record["scores"]["openai/gpt"]
     assert record["scores"]["openai/gpt"]["count"] == 12 and len(record["decisions"]) == 12
     assert {one["of"]: (one["held"], one["count"]) for one in record["held_up"]}["settled"] == (11, 12)
 

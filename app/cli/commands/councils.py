@@ -1,6 +1,6 @@
 """The commands of councils: ask several models, go on, ask something more, show; the saved panels, and the journal."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, replace
 
 from app.cli.command_run import CommandRun
@@ -12,7 +12,7 @@ from app.cli.printing.lines import cost_line, last_line, one_line
 from app.core.catalog import EMBEDDED
 from app.core.errors import BadInput
 from app.core.session import MIN_PARTICIPANTS, DebateMode
-from app.engine.council.journal import ENOUGH, held_up
+from app.engine.council.journal import ENOUGH, Score, held_up, listed, panel_scores, standing_lines
 from app.engine.council.measuring import wilson
 from app.engine.engine import CouncilSetup
 from app.engine.live_session import LiveSession
@@ -67,27 +67,25 @@ async def list_decisions(run: CommandRun) -> int:
     texts, journal = run.texts, run.moot.engine.councils.journal
     decisions = journal.all()
     lines = []
-    for one in sorted(decisions, key=lambda each: (each.due or "9999", each.id)):
+    for one in listed(decisions):
         result = texts(f"journal.result.{one.result}") if one.result else ""
         lines.append("  ".join(filter(None, (one.due or "-", one.id, one.name, one.decided, result))))
-    rated = {model: one for model, one in sorted(journal.scores().items()) if one.count >= ENOUGH}
-    for model, score in rated.items():
-        lines.append(
-            texts("journal.score", model=model, before=f"{score.before:.2f}", after=f"{score.after:.2f}")
-        )
+    lines += standing_lines(decisions, texts)
     shares = []
     for key, (held, count) in sorted(held_up(decisions).items()):
         low, high = wilson(held, count)
         shares.append({"of": key, "held": held, "count": count, "from": round(low, 4), "to": round(high, 4)})
-        name = key.removeprefix("panel ") if key.startswith("panel ") else texts(f"council.state.{key}")
-        low, high = round(100 * low), round(100 * high)
-        lines.append(texts("journal.share", name=name, held=held, count=count, low=low, high=high))
     record = {
         "decisions": [asdict(one) for one in decisions],
-        "scores": {model: asdict(one) for model, one in rated.items()},
+        "scores": _enough(journal.scores()),
+        "panel_scores": _enough(panel_scores(decisions)),
         "held_up": shares,
     }
     return await run.answer(record, "".join(f"{one_line(each)}\n" for each in lines))
+
+
+def _enough(found: Mapping[str, Score]) -> dict[str, object]:
+    return {name: asdict(one) for name, one in sorted(found.items()) if one.count >= ENOUGH}
 
 
 async def resume_council(run: CommandRun, live: LiveSession) -> int:

@@ -1,13 +1,14 @@
 """The journal: what the user decided after a council, what came of it, and how right each model and panel has been."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 
 from app.core.council import FAILED, HELD, RESULTS, CastVote, Decision
 from app.core.errors import BadInput
 from app.core.events import JournalChanged
+from app.engine.council.measuring import wilson
 from app.engine.council.outcome import outcome
 from app.engine.council.record import Record, Vote
 from app.engine.council.replies import one_line
@@ -30,7 +31,7 @@ JOURNAL_KIND = LibraryKind(
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How right a model's votes were: their number, and the mean squared error of its confidence (Brier), before and after."""
+    """How right the votes of a model, or of a panel, were: their number, and the mean squared error of its confidence (Brier), before and after."""
 
     count: int = 0
     before: float = 0.0
@@ -106,21 +107,53 @@ def today() -> date:
 
 def scores(decisions: Sequence[Decision]) -> dict[str, Score]:
     """Return how right each model has been in the decisions whose outcome is known."""
+    return _scored(decisions, lambda _decision, vote: vote.model)
+
+
+def panel_scores(decisions: Sequence[Decision]) -> dict[str, Score]:
+    """Return how right the votes of each panel's participants have been, by its name."""
+    return _scored(decisions, lambda decision, _vote: decision.panel)
+
+
+def _scored(decisions: Sequence[Decision], whose: Callable[[Decision, CastVote], str]) -> dict[str, Score]:
     errors: dict[str, list[tuple[float, float]]] = {}
+    for decision, vote, before, after in _known(decisions):
+        if (name := whose(decision, vote)) and vote.before_sure >= 0 and vote.after_sure >= 0:
+            error = (vote.before_sure / 100 - before) ** 2, (vote.after_sure / 100 - after) ** 2
+            errors.setdefault(name, []).append(error)
+    return {
+        name: Score(len(found), *(sum(column) / len(found) for column in zip(*found, strict=True)))
+        for name, found in errors.items()
+    }
+
+
+def _known(decisions: Sequence[Decision]) -> Iterator[tuple[Decision, CastVote, bool, bool]]:
+    """Yield each vote of which it is known whether it was right at first, and at the end."""
     for decision in decisions:
         for vote in decision.votes:
-            right = (is_right(decision, vote.before), is_right(decision, vote.after))
-            if None not in right and vote.before_sure >= 0 and vote.after_sure >= 0:
-                errors.setdefault(vote.model, []).append(
-                    (
-                        (vote.before_sure / 100 - bool(right[0])) ** 2,
-                        (vote.after_sure / 100 - bool(right[1])) ** 2,
-                    )
-                )
-    return {
-        model: Score(len(found), *(sum(column) / len(found) for column in zip(*found, strict=True)))
-        for model, found in errors.items()
-    }
+            before, after = is_right(decision, vote.before), is_right(decision, vote.after)
+            if before is not None and after is not None:
+                yield decision, vote, before, after
+
+
+def listed(decisions: Sequence[Decision]) -> list[Decision]:
+    """Return decisions as a list shows them: those that are open by their date, then those whose outcome is known."""
+    return sorted(decisions, key=lambda one: (bool(one.result), one.due or "9999", one.id))
+
+
+def standing_lines(decisions: Sequence[Decision], words: Callable[..., str]) -> list[str]:
+    """Return how right each model and panel has been, and which headlines held up with their 95% interval, in words."""
+    lines = [
+        words(f"journal.{kind}", name=name, before=f"{one.before:.2f}", after=f"{one.after:.2f}")
+        for kind, found in (("score", scores(decisions)), ("panel_score", panel_scores(decisions)))
+        for name, one in sorted(found.items())
+        if one.count >= ENOUGH
+    ]
+    for key, (held, count) in sorted(held_up(decisions).items()):
+        low, high = (round(100 * one) for one in wilson(held, count))
+        name = key.removeprefix("panel ") if key.startswith("panel ") else words(f"council.state.{key}")
+        lines.append(words("journal.share", name=name, held=held, count=count, low=low, high=high))
+    return lines
 
 
 def is_right(decision: Decision, choice: str) -> bool | None:

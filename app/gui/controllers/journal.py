@@ -1,19 +1,27 @@
-"""The journal: asks what was decided after a council, and when it is due what came of it."""
+"""The journal: lists the decisions, asks what was decided after a council, and when it is due what came of it."""
 
-from app.engine.council.journal import held_up
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QWidget
+
+from app.engine.council.journal import held_up, today
 from app.engine.council.outcome import outcome
 from app.engine.council.record import Record
 from app.engine.engine import Engine
 from app.gui.bridge import Bridge
 from app.gui.controllers.controller import Controller
-from app.gui.dialogs.journal_dialogs import DecisionDialog, ResultDialog
+from app.gui.dialogs.journal_dialogs import DecisionDialog, JournalDialog, ResultDialog
 from app.gui.pages.council.council_page import CouncilPage
 from app.gui.tasks import Tasks
 from app.gui.window_frame import WindowFrame
 
 
 class JournalController(Controller):
-    """Answers the journal's button on the page of a council, and the decisions that are due under *Needs you*."""
+    """Answers the journal's buttons in the side bar and on the page of a council, and the decisions under *Needs you*.
+
+    Emits session_requested(session id) to open a decision's council.
+    """
+
+    session_requested = Signal(str)
 
     def __init__(
         self, window: WindowFrame, engine: Engine, bridge: Bridge, tasks: Tasks, page: CouncilPage
@@ -22,15 +30,38 @@ class JournalController(Controller):
         self._page, self._journal = page, engine.councils.journal
         page.glance.journal.clicked.connect(lambda: self._start(self._open(page.session_id)))
         window.top_bar.needs_you.question_requested.connect(self._on_question)
+        window.side_bar.journal_button.clicked.connect(lambda: self.show())
+        self._dialog: JournalDialog | None = None
+        bridge.journal_changed.connect(lambda _event: self._refresh())
+        self._refresh()
+
+    def show(self) -> None:
+        """Open the list of all decisions."""
+        self._dialog = dialog = JournalDialog(self._language, self._look, self._window)
+        dialog.finished.connect(self._on_closed)
+        dialog.result_requested.connect(lambda decision_id: self._ask_result(decision_id, dialog))
+        dialog.session_requested.connect(self.session_requested)
+        self._refresh()
+        dialog.open()
+
+    def _on_closed(self) -> None:
+        self._dialog = None
+
+    def _refresh(self) -> None:
+        """Show how many decisions are due, and the list if it is open."""
+        self._window.side_bar.show_due(len(self._journal.due(today())))
+        if self._dialog is not None:
+            known = {one.id for one in self._engine.sessions()}
+            self._dialog.show_decisions(self._journal.all(), known)
 
     def _on_question(self, session_id: str, message_id: str) -> None:
         if not message_id:
-            self._ask_result(session_id)
+            self._ask_result(session_id, self._window)
 
     async def _open(self, session_id: str) -> None:
         """Ask what was decided, or what came of it where that is known. Raises NotFound, StorageError."""
         if self._journal.get(session_id) is not None:
-            self._ask_result(session_id)
+            self._ask_result(session_id, self._window)
             return
         live = await self._engine.open(session_id)
         debate, messages = live.debate_session.debate, list(live.whole_messages())
@@ -42,14 +73,12 @@ class JournalController(Controller):
         )
         dialog.open()
 
-    def _ask_result(self, decision_id: str) -> None:
+    def _ask_result(self, decision_id: str, over: QWidget) -> None:
         decision = self._journal.get(decision_id)
         if decision is None:
             return
         known = held_up(self._journal.all()).get(decision.state, (0, 0))
-        dialog = ResultDialog(
-            self._language, self._look, decision, self._journal.scores(), known, self._window
-        )
+        dialog = ResultDialog(self._language, self._look, decision, self._journal.scores(), known, over)
         dialog.settled.connect(
             lambda result, right: self._start(self._journal.settle(decision_id, result, right))
         )

@@ -1,23 +1,94 @@
-"""The dialogs of the journal: what the user decided after a council, and later what came of it."""
+"""The dialogs of the journal: all decisions, what the user decided after a council, and later what came of it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QLineEdit, QWidget
 
-from app.core.council import HELD, RESULTS, Decision
+from app.core.council import FAILED, HELD, RESULTS, Decision
 from app.core.text import exact
-from app.engine.council.journal import ENOUGH, Score, is_date, today
+from app.engine.council.journal import ENOUGH, Score, is_date, listed, standing_lines, today
 from app.gui.dialogs.ask_dialogs import AskDialog
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
+from app.gui.pages.settings.lists import TwoLineList
 from app.gui.widgets.boxes import vbox
-from app.gui.widgets.controls import Choice
+from app.gui.widgets.controls import Choice, button, scrolling
 from app.gui.widgets.label import Paragraph, plain_label
 from app.gui.widgets.wording import named
 
 DAYS = 30
+TONES = {HELD: "ok", FAILED: "error"}
+
+
+class JournalDialog(AskDialog):
+    """Lists all decisions, and how right models and panels have been.
+
+    Emits result_requested(decision id) to enter what came of one, and session_requested(session id) to open its council.
+    """
+
+    result_requested = Signal(str)
+    session_requested = Signal(str)
+
+    def __init__(self, words: Language, look: Look, parent: QWidget) -> None:
+        title = words("journal.title")
+        super().__init__(
+            words, parent, "journal", title, ("result", words("journal.enter")), ("close", "dialog.close")
+        )
+        self.list = TwoLineList(look, "journal_list")
+        self.list.setAccessibleName(title)
+        self._none = named("journal_none", Paragraph("hint", text=words("journal.none")))
+        self.council = button("link", "journal_open", self._on_open, text=words("journal.open"))
+        self._standing = named("journal_standing", Paragraph("card_text"))
+        self._scores = QWidget()
+        vbox(
+            plain_label("card_title", text=words("journal.standing")),
+            Paragraph("hint", text=words("journal.standing.hint")),
+            (scrolling(self._standing), 1),
+            inside=self._scores,
+            spacing=4,
+        )
+        self.list.currentRowChanged.connect(lambda _row: self._show_buttons())
+        self.list.itemActivated.connect(lambda _item: self._on_go())
+        self._sessions: Collection[str] = ()
+        self.arrange(self.heading, self._none, (self.list, 3), (self._scores, 2), before=self.council)
+        self.resize(620, 520)
+        self.list.setFocus()
+
+    def show_decisions(self, decisions: Sequence[Decision], sessions: Collection[str]) -> None:
+        """Show the decisions as they are now; `sessions` are the ids of those that can be opened."""
+        words, day = self._words, today().isoformat()
+        self._sessions = sessions
+        rows = []
+        for one in listed(decisions):
+            late = bool(one.due) and one.due <= day and not one.result
+            due = words("journal.due_since" if late else "journal.due_on", date=one.due) if one.due else ""
+            said = words(f"journal.result.{one.result}") if one.result else due
+            tone = "warn" if late else TONES.get(one.result, "")
+            rows.append((one.id, exact(one.decided), " · ".join(filter(None, (said, exact(one.name)))), tone))
+        self.list.show_rows(rows)
+        self.list.setVisible(bool(rows))
+        self._none.setVisible(not rows)
+        lines = standing_lines(decisions, words)
+        self._standing.setText(
+            "\n".join(exact(line) for line in lines) or words("journal.too_few", count=ENOUGH)
+        )
+        self._scores.setVisible(bool(rows))
+        self._show_buttons()
+
+    def _show_buttons(self) -> None:
+        chosen = self.list.chosen()
+        self.go.setEnabled(bool(chosen))
+        self.council.setEnabled(chosen in self._sessions)
+
+    def _on_go(self) -> None:
+        if chosen := self.list.chosen():
+            self.result_requested.emit(chosen)
+
+    def _on_open(self) -> None:
+        self.accept()
+        self.session_requested.emit(self.list.chosen())
 
 
 class DecisionDialog(AskDialog):
@@ -78,7 +149,7 @@ class ResultDialog(AskDialog):
             score = scores.get(model, Score())
             if score.count >= ENOUGH:
                 before, after = f"{score.before:.2f}", f"{score.after:.2f}"
-                lines.append(words("journal.score", model=exact(model), before=before, after=after))
+                lines.append(words("journal.score", name=exact(model), before=before, after=after))
         self.result_box = named("result_choice", Choice(look))
         self.result_box.setAccessibleName(words("journal.result"))
         for one in RESULTS:

@@ -95,17 +95,17 @@ class SideSection(QWidget):
 
 
 class FootButton(ShorteningButton):
-    """A flat button at the foot of the side bar: icon, text, and the shortcut at the right."""
+    """A flat button at the foot of the side bar: icon, text, and the shortcut or a note at the right."""
 
     def __init__(self, look: Look, icon: str, name: str) -> None:
         super().__init__("foot", name)
         self._look = look
-        self._shortcut = ""
+        self._shortcut, self._tone = "", "text_2"
         self.dress(look, icon)
 
-    def show_words(self, words: str, tip: str = "", *, taken: int = 0) -> None:
-        """Show a text; `tip` is the shortcut."""
-        self._shortcut = tip
+    def show_words(self, words: str, tip: str = "", *, taken: int = 0, tone: str = "text_2") -> None:
+        """Show a text; `tip` is the shortcut or a note, in a colour of the theme."""
+        self._shortcut, self._tone = tip, tone
         keys = QFontMetrics(sized(self.font(), 11)).horizontalAdvance(tip) + 6 if tip else 0
         super().show_words(words, tip, taken=keys)
         self.update()
@@ -113,7 +113,8 @@ class FootButton(ShorteningButton):
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
         if self._shortcut:
-            paint_shortcut(QPainter(self), self._look, self.rect().adjusted(0, 0, -9, 0), self._shortcut)
+            room = self.rect().adjusted(0, 0, -9, 0)
+            paint_shortcut(QPainter(self), self._look, room, self._shortcut, self._tone)
 
 
 WIDTH = 248
@@ -163,6 +164,8 @@ class SideBar(QFrame):
         self.sessions = SessionList(language, look)
         self._empty = plain_label("hint", wrap=True)
         self._empty.setContentsMargins(8, 10, 4, 0)
+        self.journal_button = FootButton(look, "bookmark", "journal_button")
+        self._due = 0
         self.providers_button = FootButton(look, "plug", "providers_button")
         self.settings_button = FootButton(look, "settings", "settings_button")
         self._lay_out()
@@ -209,6 +212,11 @@ class SideBar(QFrame):
         self._servers = count
         self._show_foot()
 
+    def show_due(self, count: int) -> None:
+        """Show how many decisions of the journal are due."""
+        self._due = count
+        self._show_foot()
+
     def sizeHint(self) -> QSize:
         return QSize(WIDTH, 600)
 
@@ -230,7 +238,7 @@ class SideBar(QFrame):
         )
         self._area = scrolling(self._body)
         column = vbox(head, self.search, (self._area, 1), inside=self, margins=(10, 12, 10, 10), spacing=9)
-        foot = vbox(self.providers_button, self.settings_button, spacing=1)
+        foot = vbox(self.journal_button, self.providers_button, self.settings_button, spacing=1)
         column.addLayout(foot)
 
     def _show_current(self, partners: PartnerList) -> None:
@@ -243,6 +251,10 @@ class SideBar(QFrame):
         self._area.ensureVisible(0, place.y(), 0, rect.height())
 
     def _show_foot(self) -> None:
+        words = self._language
+        due = words("journal.due_count", count=self._due) if self._due else ""
+        self.journal_button.show_words(words("journal.title"), due, tone="warn")
+        self.journal_button.setAccessibleName(", ".join(filter(None, (words("journal.title"), due))))
         # -1 until the number of providers is known.
         parts = [self._language("side.providers", count=self._providers)] if self._providers >= 0 else []
         if self._servers:

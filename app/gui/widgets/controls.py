@@ -181,10 +181,10 @@ class MenuButton(ShorteningButton):
         self.choices.popup(self.mapToGlobal(QPoint(0, -self.choices.sizeHint().height() - 4)))
 
 
-def paint_shortcut(painter: QPainter, look: Look, rect: QRect, shortcut: str) -> None:
-    """Paint a shortcut in small type at the right of `rect`."""
+def paint_shortcut(painter: QPainter, look: Look, rect: QRect, shortcut: str, tone: str = "text_2") -> None:
+    """Paint a shortcut in small type at the right of `rect`, in a colour of the theme."""
     painter.setFont(sized(painter.font(), 11))
-    painter.setPen(QColor(look.tokens.text_2))
+    painter.setPen(QColor(getattr(look.tokens, tone)))
     painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, shortcut)
 
 

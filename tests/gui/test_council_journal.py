@@ -1,0 +1,91 @@
+"""The journal in the window: what was decided after a council, the list of it, and what came of it."""
+
+from functools import partial
+
+import pytest
+from PySide6.QtCore import Qt
+
+from app.core.council import CastVote, Decision
+from tests import app_driver
+from tests.app_driver import Person, at_window
+from tests.gui.test_council_page import HOLDS, ended, opened, script
+from tests.wire.fixtures import wire_home, wire_servers
+
+__all__ = ["wire_home", "wire_servers"]
+
+until = partial(app_driver.until, seconds=60.0)
+
+
+@pytest.fixture
+async def person(qapp, data_dir, wire_home):
+    script(wire_home)
+    async with at_window(data_dir) as person:
+        yield person
+
+
+async def test_a_decision_is_kept_and_comes_back_when_it_is_due(person: Person) -> None:
+    page = await opened(person)
+    await ended(page)
+    journal = person.window.controller.engine.councils.journal
+    await person.click("council_journal")
+    await until(lambda: person.sees("decision_dialog"))
+    assert person.find("decision_option").currentText() == HOLDS["openai"]
+    keep = person.find("decision_keep")
+    await person.write("decision_due", "soon")
+    assert not keep.isEnabled()
+    await person.write("decision_due", "2026-01-31")
+    await person.click("decision_keep")
+    badge = person.window.top_bar.needs_you
+    await until(badge.isVisible, what="the decision that is due")
+    badge.open()
+    badge._list.picked.emit(0)
+    await until(lambda: person.sees("result_dialog"))
+    assert not person.sees("result_right")
+    await person.choose("result_choice", "It was wrong")
+    await person.choose("result_right", HOLDS["anthropic"])
+    await person.click("result_keep")
+    await until(lambda: not badge.isVisible())
+    (kept,) = journal.all()
+    assert (kept.result, kept.right) == ("failed", HOLDS["anthropic"])
+    assert journal.scores()["anthropic/anthropic-wire"].after == pytest.approx((1 - 0.71) ** 2)
+
+
+async def test_the_journal_lists_what_is_due_first_and_how_right_all_have_been(person: Person) -> None:
+    journal, button = person.window.controller.engine.councils.journal, person.window.side_bar.journal_button
+    button.click()
+    await until(lambda: person.sees("journal_dialog"))
+    assert person.sees("journal_none") and not person.sees("journal_list")
+    assert not person.find("journal_result").isEnabled()
+    await person.click("journal_close")
+    vote = CastVote(model="openai/gpt", before="A", before_sure=80, after="A", after_sure=80)
+    for place in range(10):
+        known = Decision(
+            id=f"d{place}", name=f"Question {place}", decided="A", headline="A", state="settled",
+            panel="Two", result="held", right="A", votes=(vote,),
+        )  # fmt: skip
+        await journal.save(known)
+    await journal.save(Decision(id="late", name="Postgres?", decided="Postgres", due="2026-01-31"))
+    await journal.save(Decision(id="soon", name="Rust?", decided="Go", due="2999-01-31"))
+    await until(lambda: button.accessibleName() == "Journal, 1 due")
+    person.window.controller.actions()["journal"]()
+    await until(lambda: person.sees("journal_list"))
+    rows = person.find("journal_list")
+    said = [rows.item(place).data(Qt.ItemDataRole.AccessibleTextRole) for place in range(3)]
+    assert said == [
+        "Postgres, due since 2026-01-31 · Postgres?",
+        "Go, due on 2999-01-31 · Rust?",
+        "A, It was right · Question 0",
+    ]
+    standing = person.find("journal_standing").text().splitlines()
+    assert standing == [
+        "openai/gpt: mean squared error of its confidence 0.04 at first, 0.04 at the end",
+        "Panel Two: mean squared error of the confidence 0.04 at first, 0.04 at the end",
+        "Two: 10 of 10 held up (95% interval: 72 to 100%)",
+        "All the same: 10 of 10 held up (95% interval: 72 to 100%)",
+    ]
+    assert not person.find("journal_open").isEnabled(), "its council is gone"
+    await person.press("journal_list", Qt.Key.Key_Return)
+    await until(lambda: person.sees("result_dialog"))
+    await person.click("result_keep")
+    await until(lambda: rows.item(0).text().startswith("Go"))
+    assert button.accessibleName() == "Journal" and journal.find("late").result == "held"
