@@ -26,7 +26,7 @@ _LOOK_S = 0.5
 _YIELD_TRIES = 150
 _YIELD_AGAIN_S = 0.1
 # An owner that answers nothing may be just starting or ending, or it is of an older version.
-_SILENT_TRIES = 30
+_SILENT_TRIES = 20
 
 
 async def run_background(

@@ -15,8 +15,9 @@ from typing import Annotated, Any, Literal
 
 import psutil
 from mcp.server.mcpserver import Context, MCPServer
-from mcp_types import CallToolResult, TextContent
-from pydantic import Field
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp_types import CallToolResult, InputRequiredResult, TextContent
+from pydantic import Field, ValidationError
 
 from app import __version__
 from app.cli.background import complaint_of, start_background
@@ -226,14 +227,16 @@ class AgentCalls:
             named = replace(arguments, caller=_caller(context), language="en")
             return await self._owner.call(named, lines)
         except CallError as error:
-            found = {"error": error.code, "message": str(error)}
-            text = f"{error.code}: {error}"
-            return CallToolResult(
-                content=[TextContent(type="text", text=text)], structured_content=found, is_error=True
-            )
+            return _failed(error)
         finally:
             reporting.cancel()
             await asyncio.gather(reporting, return_exceptions=True)
+
+
+def _failed(error: CallError) -> CallToolResult:
+    found = {"error": error.code, "message": str(error)}
+    text = TextContent(type="text", text=f"{error.code}: {error}")
+    return CallToolResult(content=[text], structured_content=found, is_error=True)
 
 
 async def _report(context: Context, lines: _Lines) -> None:
@@ -298,9 +301,27 @@ def _in_words(found: Found) -> str:
     return "\n\n".join(parts)
 
 
+class _MootServer(MCPServer[Any]):
+    """An MCP server whose errors about arguments have a code, as all others."""
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            if not isinstance(error.__cause__, ValidationError):
+                raise
+            wrong = (
+                f"{'.'.join(map(str, one['loc']))}: {one['msg']}"
+                for one in error.__cause__.errors(include_input=False, include_url=False)
+            )
+            return _failed(CallError("arguments", "; ".join(wrong)))
+
+
 def _server(calls: AgentCalls) -> MCPServer[Any]:
     """Return the server with its tools; what their texts say is all that the calling model knows of Moot."""
-    server = MCPServer("moot", title="Moot", instructions=_ABOUT, version=__version__, log_level="CRITICAL")
+    server = _MootServer("moot", title="Moot", instructions=_ABOUT, version=__version__, log_level="CRITICAL")
 
     @server.tool()
     async def ask(ctx: Context, who: Who, text: str, session_id: SessionId = "") -> CallToolResult:
@@ -359,7 +380,7 @@ def _server(calls: AgentCalls) -> MCPServer[Any]:
     async def list_all(
         ctx: Context, what: Literal["assistants", "groups", "models", "panels", "sessions"]
     ) -> CallToolResult:
-        """List whom to ask, or the sessions that programs began."""
+        """List whom to ask, or the sessions that you began."""
         return await calls.list(ctx, what)
 
     return server

@@ -29,6 +29,7 @@ async def home(data_dir: Path, wire_home: dict[str, WireServer]) -> AsyncIterato
     await end_owner(data_dir)
 
 
+@pytest.mark.threat("T13")
 async def test_an_agent_lists_and_holds_a_debate(home: WireServer, data_dir: Path) -> None:
     numbered(home)
     async with calling(data_dir) as caller:
@@ -37,6 +38,8 @@ async def test_an_agent_lists_and_holds_a_debate(home: WireServer, data_dir: Pat
         assert sum(len(one.model_dump_json(exclude_none=True)) for one in tools) < 4000
         models = await caller.call("list", what="models")
         assert "ollama/ollama-wire" in models["models"]
+        # The keys of the others are in the environment, which may be the agent's.
+        assert not [one for one in models["models"] if one.startswith(("openai/", "anthropic/", "gemini/"))]
         found = await (await begun(caller, verdict=True))
         found = await caller.to_the_end(found)
         sessions = await caller.call("list", what="sessions")
@@ -69,6 +72,9 @@ async def test_what_cannot_be_done_is_said_with_a_code(home: WireServer, data_di
         for tool, arguments, code in (
             ("ask", {"who": "Nobody at all", "text": "Hello"}, "nobody_called"),
             ("wait", {"session_id": "x"}, "session_not_found"),
+            ("wait", {"session_id": "x", "seconds": 46}, "arguments"),
+            ("debate", {"topic": "T", "participants": TWO, "rounds": 4}, "arguments"),
+            ("debate", {"topic": "T", "participants": TWO, "mode": "council"}, "arguments"),
             ("debate", {"topic": "T", "participants": ["ollama/none", TWO[0]]}, "unknown_model"),
             (
                 "debate",
@@ -145,6 +151,7 @@ def with_guide(data_dir: Path) -> None:
     (data_dir / "assistants" / "guide.json").write_text(json.dumps(GUIDE))
 
 
+@pytest.mark.threat("T11")
 async def test_a_question_is_answered_by_the_agent_an_approval_only_by_the_user(
     home: WireServer, data_dir: Path
 ) -> None:

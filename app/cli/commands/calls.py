@@ -30,6 +30,7 @@ from app.engine.live_session import LiveSession
 
 MOST_ROUNDS = 3
 MOST_PARTICIPANTS = 5
+USUAL_PARTICIPANTS = 3
 MOST_AT_ONCE = 2
 PROGRESS_S = 5.0
 _LISTED = 20
@@ -145,7 +146,7 @@ async def _say(run: CommandRun) -> Found:
 
 
 async def _list(run: CommandRun) -> Found:
-    """List assistants, groups, models, panels, or the latest sessions that programs began."""
+    """List assistants, groups, models, panels, or the latest sessions that the caller began."""
     engine, what = run.moot.engine, run.arguments.name
     rows: Iterable[object]
     if what == "assistants":
@@ -170,7 +171,7 @@ async def _list(run: CommandRun) -> Found:
             for model in (one.models or (one.default_model,))[:_LISTED]
         ]
     elif what == "sessions":
-        asked = [one for one in engine.sessions() if one.asked_by]
+        asked = [one for one in engine.sessions() if one.asked_by == run.arguments.caller]
         rows = [
             {"session_id": one.id, "title": one.title, "kind": one.kind, "status": _status(one.status)}
             for one in asked[:_LISTED]
@@ -219,11 +220,10 @@ def _setup(run: CommandRun, chosen: tuple[Participant, ...] = ()) -> DebateSetup
             next(specified) if "=" in one else _participant(one, by_id | by_name)
             for one in run.arguments.participants
         )
-    chosen = chosen or tuple(one.participant for one in candidates if one.chosen) or setup.participants
     if len(chosen) > MOST_PARTICIPANTS:
-        if run.arguments.participants or run.arguments.panel:
-            raise BadInput("too_many_participants", count=len(chosen), most=MOST_PARTICIPANTS)
-        chosen = chosen[:MOST_PARTICIPANTS]
+        raise BadInput("too_many_participants", count=len(chosen), most=MOST_PARTICIPANTS)
+    usual = tuple(one.participant for one in candidates if one.chosen) or setup.participants
+    chosen = chosen or usual[:USUAL_PARTICIPANTS]
     return replace(setup, participants=chosen, asked_by=run.arguments.caller)
 
 
