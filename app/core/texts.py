@@ -96,7 +96,7 @@ def _in_ten_thousands(found: re.Match[str]) -> str:
     tens = number / 10_000
     if tens < 1:
         return f"{number:,.0f}"
-    return (f"{tens:.1f}".removesuffix(".0") if tens < 10 else f"{tens:,.0f}") + "만"
+    return (f"{tens:.1f}".removesuffix(".0") if tens < 100 else f"{tens:,.0f}") + "만"
 
 
 def _fitted(match: re.Match[str], values: Mapping[str, object]) -> str:

@@ -48,7 +48,7 @@ def test_a_particle_fits_what_is_before_it(text: str, name: object, said: str) -
 
 @pytest.mark.parametrize(
     ("short", "said"),
-    [("950", "950토큰"), ("6.2k", "6,200토큰"), ("27.0k", "2.7만토큰"), ("≈ 260k", "≈ 26만토큰"), ("1.3M", "130만토큰"), ("9k–1.3M", "9,000–130만토큰")],
+    [("950", "950토큰"), ("6.2k", "6,200토큰"), ("27.0k", "2.7만토큰"), ("≈ 260k", "≈ 26만토큰"), ("128.0k", "12.8만토큰"), ("1.3M", "130만토큰"), ("9k–1.3M", "9,000–130만토큰")],
 )  # fmt: skip
 def test_large_numbers_of_tokens_are_in_ten_thousands(short: str, said: str) -> None:
     assert Texts("ko", {"key": "{tokens}토큰"})("key", tokens=short) == said

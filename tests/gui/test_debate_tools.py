@@ -55,7 +55,7 @@ async def test_an_approval_in_a_debate_is_given_on_its_card(person, wire_servers
     waiting = person.window.top_bar.needs_you
     await until(lambda: waiting.isVisible())
     card = view.transcript.findChild(ApprovalCard)
-    assert card.accessibleName() == "Allow open_url?"
+    assert card.accessibleName() == "Allow “Open links”?"
     await person.settle(0.6)
     await person.click("approval_deny")
     await until(lambda: view.session.status == "completed", what="the end of the debate")

@@ -238,7 +238,7 @@ def test_what_always_covers_is_a_choice_of_tool_and_server(made):
     card.always.choices.actions()[-1].trigger()
     assert answers == ["forever-server"]
     card, _ = made(approval())
-    assert [action.text() for action in card.always.choices.actions()] == ["open_url, in this session"]
+    assert [action.text() for action in card.always.choices.actions()] == ["Open links, in this session"]
 
 
 @pytest.mark.threat("T14")

@@ -15,6 +15,7 @@ from app.core.message import Consent, Message, Prompt, PromptReason
 from app.core.text import exact
 from app.engine.chat.input import answers_of
 from app.gui.display.i18n import Language
+from app.gui.display.server_display import tool_name
 from app.gui.display.style import Look
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.composer import ENTER
@@ -183,7 +184,7 @@ class ApprovalCard(GuardedCard):
             self.ask(words("approval.calls", count=len(self._rows)))
         else:
             key = _QUESTIONS.get(prompt.reason, "approval.question")
-            self.ask(words(key, tool=exact(prompt.tool), server=exact(prompt.server)))
+            self.ask(words(key, tool=_called(prompt, words), server=exact(prompt.server)))
         show_or_hide(self._why, "" if several else _why(prompt, words))
         self.deny.setText(words("approval.deny_all" if several else "approval.deny"))
         allow = "approval.allow_all" if several else "approval.allow"
@@ -203,15 +204,14 @@ class _CallRow(QWidget):
         super().__init__()
         assert message.prompt is not None
         self.message = message
-        self._tool = exact(message.prompt.tool)
+        self._name = ElidedLabel("field")
         self.arguments = ArgumentsBox(message.prompt.arguments)
         self.deny = GuardedButton("plain", "call_deny")
         self.allow = GuardedButton("plain", "call_allow")
         for one, answer in ((self.deny, Consent.DENY), (self.allow, Consent.ALLOW)):
             one.clicked.connect(lambda _on=False, said=answer: self._on_answer(said))
         self._head = QWidget()
-        name = ElidedLabel("field", text=self._tool)
-        hbox((name, 1), self.deny, self.allow, spacing=4, inside=self._head)
+        hbox((self._name, 1), self.deny, self.allow, spacing=4, inside=self._head)
         vbox(self._head, self.arguments, inside=self, spacing=2)
 
     def fit(self, *, alone: bool) -> None:
@@ -226,10 +226,13 @@ class _CallRow(QWidget):
 
     def retranslate(self, words: Language) -> None:
         """Show the texts in the language chosen."""
+        assert self.message.prompt is not None
+        tool = _called(self.message.prompt, words)
+        self._name.setText(tool)
         for one, key in ((self.deny, "approval.deny"), (self.allow, "approval.allow")):
             one.setText(words(key))
-            one.setAccessibleName(f"{words(key)}: {self._tool}")
-        self.arguments.setAccessibleName(f"{words('approval.arguments')}: {self._tool}")
+            one.setAccessibleName(f"{words(key)}: {tool}")
+        self.arguments.setAccessibleName(f"{words('approval.arguments')}: {tool}")
 
 
 class AlwaysButton(GuardedButton):
@@ -256,7 +259,7 @@ class AlwaysButton(GuardedButton):
                 if not answer.lasts:
                     continue
                 key = "approval.always-tool" if answer == Consent.ALWAYS else f"approval.{answer}"
-                text = words(key, tool=exact(prompt.tool)[:80], server=exact(prompt.server)[:80])
+                text = words(key, tool=_called(prompt, words)[:80], server=exact(prompt.server)[:80])
                 if text not in listed:
                     listed.add(text)
                     action = self.choices.addAction(text.replace("&", "&&"))
@@ -305,6 +308,12 @@ class ArgumentsBox(QPlainTextEdit):
         if whole and bar.value() <= self._in_view < bar.value() + max(1, bar.pageStep()):
             self._in_view = bar.value() + max(1, bar.pageStep())
             self.looked.emit()
+
+
+def _called(prompt: Prompt, words: Language) -> str:
+    """Return what a tool is called: one of Moot's own in words, one of a server by its exact name."""
+    ours = not prompt.server and f"tool.{prompt.tool}.name" in words.texts
+    return tool_name(prompt.tool, words) if ours else exact(prompt.tool)
 
 
 def _why(prompt: Prompt, words: Language) -> str:

@@ -34,7 +34,7 @@ from app.gui.display.session_kinds import state_of
 from app.gui.display.style import Look, sized, tall
 from app.gui.navigation.session_rows import SUMMARY, matches
 from app.gui.panels.conversation_view import empty_state
-from app.gui.widgets.badge import AVATAR, chip_colours, paint_avatar, paint_chip
+from app.gui.widgets.badge import AVATAR, chip_colours, initials, paint_avatar, paint_chip
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button, icon_button, name_button
 from app.gui.widgets.label import Paragraph, plain_label, plain_tip
@@ -136,9 +136,10 @@ class DebateCardDelegate(QStyledItemDelegate):
         if active:
             line.setRight(line.right() - self._actions.width_for(summary) - BESIDE)
         count, more = avatars(summary, line.width(), metrics)
+        letters = initials(summary.speakers)
         for place, name in enumerate(summary.speakers[:count]):
             place_of = QRect(line.left(), line.top(), AVATAR, AVATAR)
-            paint_avatar(painter, place_of, name, tokens.speaker(place))
+            paint_avatar(painter, place_of, name, tokens.speaker(place), letters[place])
             line.setLeft(line.left() + AVATAR_STEP)
         detail = words(
             "history.detail", mode=words.mode(summary.mode or DebateMode.ROUND_ROBIN), count=summary.rounds
