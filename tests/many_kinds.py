@@ -5,7 +5,6 @@ from dataclasses import replace
 from app.core.ids import new_id
 from app.core.message import Attachment, Author, Failure, Message, Prompt, ToolCall, Usage
 from app.core.session import (
-    Ballot,
     Chat,
     ChatSession,
     Debate,
@@ -15,13 +14,12 @@ from app.core.session import (
     Participant,
     Plan,
     PlanItem,
-    Point,
     QueuedMessage,
     Session,
-    Verdict,
     WorkflowSession,
     WorkflowState,
 )
+from app.core.verdict import Ballot, Point, Verdict
 from app.core.workflow import StepState, WorkflowDefinition, WorkflowStep
 
 AT = "2026-11-21T10:00:00.000Z"

@@ -12,17 +12,8 @@ from pathlib import Path
 import pytest
 
 from app import __main__, __version__
-from app.cli.parser import (
-    DIVIDED,
-    STARTING,
-    WRITING,
-    Arguments,
-    CommandName,
-    Spec,
-    parse_arguments,
-    parse_spec,
-    wanted_language,
-)
+from app.cli.arguments import DIVIDED, STARTING, WRITING, Arguments, CommandName
+from app.cli.parser import Spec, parse_arguments, parse_spec, wanted_language
 from app.cli.printing.debates import DebatePrinter
 from app.cli.printing.lines import Follower, JsonPrinter, error_line, json_line, load_texts
 from app.core.errors import BadInput

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from app.cli.arguments import Arguments, CommandName
 from app.cli.control import (
     MAX_LINE,
     MOST_STRANGERS,
@@ -21,7 +22,6 @@ from app.cli.control import (
     owner_pid,
     raise_other,
 )
-from app.cli.parser import Arguments, CommandName
 from app.cli.terminal import Out
 from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore

@@ -11,9 +11,9 @@ import keyring
 import pytest
 from keyring.errors import KeyringLocked
 
+from app.cli.arguments import Arguments, CommandName
 from app.cli.commands.doctor import examine
 from app.cli.exit_status import FAULT, OK
-from app.cli.parser import Arguments, CommandName
 from app.cli.printing.lines import load_texts
 from app.storage.paths import DataPaths
 from tests.storage.samples import log_bytes, log_file

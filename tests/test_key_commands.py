@@ -14,10 +14,11 @@ import keyring
 import pytest
 from keyring.errors import KeyringLocked
 
+from app.cli.arguments import Action, Arguments, CommandName
 from app.cli.commands.debates import _participant as participant
 from app.cli.commands.sessions import run_command
 from app.cli.control import ControlServer, hand_over
-from app.cli.parser import Action, Arguments, CommandName, parse_arguments
+from app.cli.parser import parse_arguments
 from app.cli.printing.lines import error_line, load_texts
 from app.cli.terminal import Out, TerminalOut
 from app.core.errors import BadInput, NotFound

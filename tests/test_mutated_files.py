@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from app.cli.arguments import Arguments, CommandName
 from app.cli.commands.session_list import list_sessions
 from app.cli.commands.sessions import run_command
-from app.cli.parser import Arguments, CommandName
 from app.cli.printing.lines import error_line, load_texts
 from app.core.errors import MootError
 from app.core.events import EventBus

@@ -12,9 +12,9 @@ import sys
 from pathlib import Path
 
 from app.children.processes import moot_command, moot_environment
+from app.cli.arguments import Arguments, CommandName
 from app.cli.control import ControlServer, UnansweredError, ask_to_yield
 from app.cli.exit_status import OK, Interrupt
-from app.cli.parser import Arguments, CommandName
 from app.cli.running import run_for_another
 from app.core.errors import DataDirectoryBusy
 from app.core.session import Status

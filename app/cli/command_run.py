@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+from app.cli.arguments import Arguments
 from app.cli.exit_status import BY_STATUS, OK, PAUSED_OR_STOPPED, Interrupt
-from app.cli.parser import Arguments
 from app.cli.printing.debates import DebatePrinter, verdict_text
 from app.cli.printing.lines import Follower, JsonPrinter, Printer, json_line, last_line
 from app.cli.terminal import Out, TerminalOut

@@ -15,8 +15,8 @@ import socket
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 
+from app.cli.arguments import Arguments
 from app.cli.exit_status import Interrupt
-from app.cli.parser import Arguments
 from app.cli.terminal import Out
 from app.storage.file_system import storage_error
 

@@ -5,8 +5,8 @@ import contextlib
 import signal
 from collections.abc import Iterator
 
+from app.cli.arguments import Arguments, CommandName
 from app.cli.exit_status import BAD_INPUT, FAULT, PAUSED_OR_STOPPED, Interrupt
-from app.cli.parser import Arguments, CommandName
 from app.cli.printing.lines import error_line, load_texts, whereabouts
 from app.cli.terminal import Out, TerminalOut, forget_output
 from app.core.errors import MootError

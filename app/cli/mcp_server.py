@@ -20,10 +20,10 @@ from mcp_types import CallToolResult, InputRequiredResult, TextContent
 from pydantic import Field, ValidationError
 
 from app import __version__
+from app.cli.arguments import Arguments, CommandName
 from app.cli.background import complaint_of, start_background
 from app.cli.control import TooLongError, UnansweredError, hand_over, owner_pid
 from app.cli.exit_status import OK, PAUSED_OR_STOPPED, Interrupt
-from app.cli.parser import Arguments, CommandName
 from app.core.session import CLASSIC_MODES, DebateMode
 from app.storage.access import WriterLock
 from app.storage.paths import DataPaths

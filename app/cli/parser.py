@@ -1,17 +1,14 @@
-"""The arguments of the command line as data: commands, options, and the form of `-p SPEC`.
-
-Arguments can be converted to JSON and back, so that a command can be given to the Moot that holds the data directory.
-"""
+"""Reads the command line: commands, options, and the form of `-p SPEC`."""
 
 import argparse
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
-from enum import StrEnum
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn
 
 from app import __version__
+from app.cli.arguments import PLAIN, STARTING, Action, Arguments, BallotTimes, CommandName
 from app.core.errors import BadInput
 from app.core.model_facts import Effort
 from app.core.session import (
@@ -22,7 +19,6 @@ from app.core.session import (
     ExportFormat,
 )
 from app.core.texts import LANGUAGES, Texts
-from app.storage.paths import default_data_dir
 
 THEMES = ("light", "dark", "system")
 _MODEL_TAG = re.compile(r"[A-Za-z0-9._@/+-]*")
@@ -39,151 +35,6 @@ _COMPLAINTS = tuple(
         ("usage_no_value", r"argument (?P<what>[^:]+): ignored explicit argument (?P<value>.+)"),
     )
 )  # fmt: skip
-
-
-class CommandName(StrEnum):
-    """The commands; without one the window opens."""
-
-    ASK = "ask"
-    DEBATE = "debate"
-    COUNCIL = "council"
-    BENCH = "bench"
-    REPLY = "reply"
-    RETRY = "retry"
-    WORKFLOW = "workflow"
-    STEP = "step"
-    RESUME = "resume"
-    PAUSE = "pause"
-    STOP = "stop"
-    DELETE = "delete"
-    SESSIONS = "sessions"
-    SHOW = "show"
-    EXPORT = "export"
-    IMPORT = "import"
-    BACKUP = "backup"
-    RESTORE = "restore"
-    PROVIDERS = "providers"
-    PANELS = "panels"
-    JOURNAL = "journal"
-    DOCTOR = "doctor"
-    USAGE = "usage"
-    SERVERS = "servers"
-    AGENTS = "agents"
-    KEYS = "keys"
-    MODELS = "models"
-    MCP = "mcp"
-    BACKGROUND = "background"
-
-
-class Action(StrEnum):
-    """The second word of a command that has one."""
-
-    LIST = "list"
-    ALLOW = "allow"
-    DENY = "deny"
-    LOGIN = "login"
-    LOGOUT = "logout"
-    LOG = "log"
-    SET = "set"
-    GET = "get"
-    ADD = "add"
-    CHECK = "check"
-    REMOVE = "remove"
-    RETRY = "retry"
-    SKIP = "skip"
-    ACCEPT = "accept"
-
-
-# These have actions; without one, and with `list`, they change nothing.
-DIVIDED = (CommandName.SERVERS, CommandName.AGENTS, CommandName.KEYS, CommandName.MODELS)
-# These have no words of their own.
-_PLAIN = tuple(CommandName(one) for one in ("providers", "panels", "journal", "doctor", "usage"))
-# These start Moot without a window.
-STARTING = (CommandName.MCP, CommandName.BACKGROUND)
-_READING = frozenset(
-    (*DIVIDED, *_PLAIN, *STARTING, *(CommandName(one) for one in ("sessions", "show", "export")))
-)
-WRITING = tuple(one for one in CommandName if one not in _READING)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Arguments:
-    """One command line; without a command the window opens. Paths are absolute. A `caller` over MCP was told what is `seen`."""
-
-    command: str = ""
-    data_dir: str = ""
-    language: str = ""
-    theme: str = ""
-    json: bool = False
-    session: str = ""
-    assistant: str = ""
-    definition: str = ""
-    step: str = ""
-    action: str = ""
-    name: str = ""
-    text: str = ""
-    participants: tuple[str, ...] = ()
-    mode: str = ""
-    rounds: int | None = None
-    seed: int | None = None
-    verdict: bool = False
-    tools: str = DebateTools.NONE.value
-    no_differences: bool = False
-    debate: bool = False
-    max_usd: float = 0.0
-    tasks: str = ""
-    panel: str = ""
-    count: int = 0
-    judge: str = ""
-    context: tuple[str, ...] = ()
-    folder: str = ""
-    format: str = ""
-    output: str = ""
-    files: tuple[str, ...] = ()
-    as_it_looks: bool = False
-    effort: str = ""
-    model: str = ""
-    yes: bool = False
-    skip_turn: bool = False
-    without: str = ""
-    caller: str = ""
-    seen: tuple[str, ...] = ()
-
-    @property
-    def root(self) -> Path:
-        """The data directory."""
-        return Path(self.data_dir) if self.data_dir else default_data_dir()
-
-    @property
-    def writes(self) -> bool:
-        """Whether the command changes something and so must run in the one writer of the data directory."""
-        return self.command in WRITING or (self.command in DIVIDED and self.action not in ("", Action.LIST))
-
-    def to_json(self) -> dict[str, object]:
-        """Return the fields as JSON values."""
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, values: Mapping[str, object]) -> "Arguments":
-        """Read what `to_json` wrote. Raises ValueError for an unknown field or a wrong type."""
-        known = {field.name: field.default for field in fields(cls)}
-        taken: dict[str, object] = {}
-        for name, value in values.items():
-            if name not in known:
-                raise ValueError(name)
-            if isinstance(known[name], tuple):
-                if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-                    raise ValueError(name)
-                taken[name] = tuple(value)
-            elif known[name] is None:
-                if value is not None and type(value) is not int:
-                    raise ValueError(name)
-                taken[name] = value
-            elif type(value) is not type(known[name]):
-                raise ValueError(name)
-            else:
-                taken[name] = value
-        return cls(**taken)  # type: ignore[arg-type]  # each was compared with its default's type
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -334,7 +185,9 @@ def _parser(texts: Texts) -> _Parser:
     add(debate, "--mode", text="mode", choices=[one.value for one in CLASSIC_MODES])
     add(debate, "--rounds", text="rounds", type=int, default=DEFAULT_ROUNDS, metavar="1..10")
     add(debate, "--seed", text="seed", type=int, metavar="N")
+    add(debate, "--ballots", text="ballots", choices=[*BallotTimes])
     add(debate, "--verdict", text="verdict", action="store_true")
+    add(debate, "--judge", text="debate_judge", metavar="PROVIDER/MODEL")
     add(debate, "--tools", text="debate_tools", choices=list(DebateTools), default=DebateTools.NONE)
     add(debate, "--context", text="context", action="append", metavar="FILE")
     council = command(CommandName.COUNCIL)
@@ -420,7 +273,7 @@ def _parser(texts: Texts) -> _Parser:
     add(restore := command(CommandName.RESTORE), "files", text="restore_file", nargs=1, metavar="FILE")
     add(restore, "--yes", text="yes", action="store_true")
     add(command(CommandName.SESSIONS), "--folder", text="folder_listed", metavar="NAME")
-    for name in (*_PLAIN, *STARTING):
+    for name in (*PLAIN, *STARTING):
         command(name)
 
     def divided(name: CommandName, *actions: tuple[Action, str], agreed: Sequence[Action] = ()) -> None:

@@ -4,10 +4,10 @@ import asyncio
 import contextlib
 import functools
 
+from app.cli.arguments import Arguments, CommandName
 from app.cli.commands.sessions import run_command
 from app.cli.control import ControlServer, TooLongError, UnansweredError, hand_over
 from app.cli.exit_status import BAD_INPUT, FAULT, OK, PAUSED_OR_STOPPED, WAITS, Interrupt
-from app.cli.parser import Arguments, CommandName
 from app.cli.printing.lines import error_line, load_texts, say_problems, whereabouts
 from app.cli.terminal import Out
 from app.core.errors import BadInput, DataDirectoryBusy, MootError, StorageError

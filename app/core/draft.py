@@ -52,6 +52,7 @@ class SetupDraft:
     independent_opening: bool = False
     tools: str = DebateTools.NONE
     polls: bool = False
+    final_ballots: bool = False
     judge: str = ""
     context: bool = False
     looks: bool = False

@@ -9,6 +9,7 @@ from app.core.agent import Creativity, Length
 from app.core.message import Attachment
 from app.core.model_facts import Effort
 from app.core.usage import UsageEntry
+from app.core.verdict import Ballot, Verdict
 from app.core.workflow import StepState, WorkflowDefinition
 
 
@@ -33,47 +34,7 @@ class Plan:
         return tuple(item for item in self.items if not item.done)
 
 
-AGAINST, FOR = -2, 2
 ANY_JUDGE, NO_JUDGE = "any", "none"
-BEFORE = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ballot:
-    """A participant's secret vote after a `round` (0: before the first), from -2 (against) to 2 (for the motion).
-
-    `stance` is None where there is no vote: the model failed, or is too small to be asked.
-    """
-
-    participant: str
-    round: int
-    stance: int | None = None
-    usage: UsageEntry | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Point:
-    """A sentence of a verdict, with the ids of the messages it cites."""
-
-    text: str
-    cites: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
-    """The verdict on a debate, by a model that read all of it.
-
-    `judge` is the name of the judge and `model` its "provider/model". Both are empty where no model could judge: then
-    `open` has each participant's last words, and `failure` says why (`failure.<code>`, or "too_small").
-    """
-
-    judge: str = ""
-    model: str = ""
-    answer: tuple[Point, ...] = ()
-    agreed: tuple[Point, ...] = ()
-    open: tuple[Point, ...] = ()
-    failure: str = ""
-    usage: UsageEntry | None = None
 
 
 class ExportFormat(StrEnum):
@@ -201,7 +162,7 @@ class Debate:
     The cursor is `(round, turn)`: `round` counts from 1, `turn` from 0 within the round, and both name the next turn.
     `failures` counts failed turns in a row; `due` are the ids of failed messages whose turns are taken again before the
     cursor's, in order; `left` are the ids of participants whom the user left out. With `polls` all participants vote in
-    secret before the first round and after each. `judge` is "provider/model" of who gives the verdict at the end, ANY_JUDGE,
+    secret before the first round and after each, with `final_ballots` once at the end. `judge` is "provider/model" of who gives the verdict at the end, ANY_JUDGE,
     NO_JUDGE, or "" for a verdict where there are votes. `unused_summaries` are the ids of the running notes that the user
     does not want used, `pinned` those of messages that all are sent word for word. `tools` are what participants may use,
     and `always` the consent keys of those that need not ask again. `council` is what only a council has, `instructions` its folder's.
@@ -221,6 +182,7 @@ class Debate:
     context: tuple[Attachment, ...] = ()
     language: str = "en"
     polls: bool = False
+    final_ballots: bool = False
     judge: str = ""
     ballots: tuple[Ballot, ...] = ()
     verdict: Verdict | None = None
@@ -235,6 +197,12 @@ class Debate:
     def concludes(self) -> bool:
         """Whether a verdict is made at the end."""
         return self.judge != NO_JUDGE and bool(self.judge or self.polls)
+
+    @property
+    def judged_inside(self) -> bool:
+        """Whether the model that gave the verdict takes part itself."""
+        judge = self.verdict.model if self.verdict is not None else ""
+        return any(judge == f"{one.provider}/{one.model}" for one in self.participants)
 
 
 class AgentMode(StrEnum):

@@ -76,6 +76,7 @@ class SessionKind:
             "participants": [asdict(participant) for participant in debate.participants],
             "left": list(debate.left),
             "polls": debate.polls,
+            "final_ballots": debate.final_ballots,
             "judge": debate.judge,
             "ballots": [asdict(ballot) for ballot in debate.ballots],
             "verdict": asdict(debate.verdict) if debate.verdict else None,

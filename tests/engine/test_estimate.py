@@ -6,6 +6,7 @@ import pytest
 
 from app.core.agent import Agent, Group
 from app.core.provider import ModelRequest
+from app.core.session import NO_JUDGE
 from app.core.usage import Price
 from app.core.workflow import WorkflowDefinition, WorkflowStep
 from app.engine.history.token_count import request_tokens, tokens_of
@@ -14,7 +15,10 @@ from app.engine.usage.estimates import (
     SAID,
     VERDICT,
     WRITTEN,
+    Call,
+    Conclusion,
     Speaker,
+    concluding_calls,
     estimate,
     estimate_steps,
 )
@@ -42,12 +46,23 @@ def test_the_sum_of_three_turns_by_hand() -> None:
 
 def test_ballots_and_a_verdict_by_hand() -> None:
     plain = estimate(two(), 2, {A: CENT, B: CENT})
-    voted = estimate(two(), 2, {A: CENT, B: CENT}, two(), A)
     for length in (0, 1):
-        votes = 2 * (100 + BALLOT[length]) + 2 * (100 + 2 * SAID[length] + BALLOT[length])
+        before = 2 * (100 + BALLOT[length])
+        after = 2 * (100 + 2 * SAID[length] + BALLOT[length])
         verdict = 300 + 2 * SAID[length] + VERDICT[length]
-        assert voted.tokens[length] - plain.tokens[length] == votes + verdict
-    assert voted.turns == plain.turns
+        for what, used in (
+            (Conclusion.FINAL_BALLOTS, after),
+            (Conclusion.POLLS, before + after),
+            (Conclusion.VERDICT, verdict),
+        ):
+
+            def calls(size: int, what: Conclusion = what) -> list[Call]:
+                return concluding_calls(two(), 1, what, "p/a", size)
+
+            assert sum(read + written for _, read, written in calls(length)) == used
+            whole = estimate(two(), 2, {A: CENT, B: CENT}, calls)
+            assert (whole.tokens[length] - plain.tokens[length], whole.turns) == (used, plain.turns)
+    assert concluding_calls(two(), 1, Conclusion.VERDICT, "", 0) == []
 
 
 def test_of_what_was_said_only_the_window_is_read_again() -> None:
@@ -81,6 +96,15 @@ async def test_a_debate_costs_more_with_rounds_people_and_context() -> None:
     assert 0 < small.usd[0] < small.usd[1]
     for larger in (a_setup(3), a_setup(2, rounds=4)):
         assert estimates.debate(larger, 0).tokens[0] > small.tokens[0]
+    ends = {what: estimates.conclusion(a_setup(2), 0, what, "remote0/model-0") for what in Conclusion}
+    assert [one.turns for one in ends.values()] == [6, 2, 1]
+    for what, wish in (("polls", {}), ("final_ballots", {}), ("verdict", {"judge": "remote0/model-0"})):
+        setup = replace(a_setup(2), **(wish or {what: True}), **({} if wish else {"judge": NO_JUDGE}))  # type: ignore[arg-type]
+        whole = estimates.debate(setup, 0, "remote0/model-0")
+        assert whole.tokens[1] - small.tokens[1] == ends[Conclusion(what)].tokens[1]
+        assert (whole.usd or (0, 0))[1] == pytest.approx(
+            small.usd[1] + (ends[Conclusion(what)].usd or (0, 0))[1]
+        )
     with_context = estimates.debate(a_setup(2), 1_000)
     assert with_context.tokens == tuple(one + 4 * 1_000 for one in small.tokens)
 

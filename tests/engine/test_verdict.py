@@ -12,9 +12,16 @@ from app.cli.printing.debates import verdict_text
 from app.core.errors import BadInput, FailureKind, NotFound, ProviderError
 from app.core.message import MessageState
 from app.core.provider import ModelRequest
-from app.core.session import ANY_JUDGE, NO_JUDGE, Ballot, Debate, DebateMode, Point, Status, Verdict
+from app.core.session import ANY_JUDGE, NO_JUDGE, Debate, DebateMode, Status
 from app.core.texts import Texts
-from app.engine.debate.verdict import Judge, read_verdict, round_to_poll, stance_of, verdict_request
+from app.core.verdict import Ballot, Point, Verdict
+from app.engine.debate.verdict import (
+    Judge,
+    read_verdict,
+    round_to_poll,
+    stance_of,
+    verdict_request,
+)
 from tests.builders import (
     PROMPTS,
     Bench,
@@ -85,6 +92,44 @@ async def test_everybody_votes_before_and_after_each_round_and_a_verdict_follows
     assert debate.verdict is not None and debate.verdict.judge == debate.participants[0].name
     kinds = ["vote" if votes(one) else "verdict" if judges(one) else "turn" for one in made.models.requests]
     assert kinds == [*["vote"] * 2, *["turn"] * 2, *["vote"] * 2, *["turn"] * 2, *["vote"] * 2, "verdict"]
+
+
+async def test_votes_at_the_end_alone_are_one_call_each_also_where_it_ends_within_a_round(
+    tmp_path: Path,
+) -> None:
+    made = bench(tmp_path)
+    debate = debate_of(made, await held(made, polls=False, final_ballots=True, judge=NO_JUDGE))
+    assert [(one.round, one.stance) for one in debate.ballots] == [(2, 1), (2, 1)]
+    kinds = ["vote" if votes(one) else "turn" for one in made.models.requests]
+    assert kinds == [*["turn"] * 4, *["vote"] * 2] and debate.verdict is None
+
+    def passing(request: ModelRequest) -> Script:
+        if request.schema is not None:
+            return ['{"stance": 1}']
+        later = sum(one.schema is None for one in made.models.requests) > 2
+        return ["[PASS]"] if later else ["I say so."]
+
+    made.models.otherwise = passing
+    setup = replace(a_setup(3), mode=DebateMode.FREE, rounds=4, final_ballots=True, judge=NO_JUDGE)
+    made.models.requests.clear()
+    session_id = await made.engine.debates.start(setup)
+    await made.engine.wait(session_id)
+    live = made.engine.live(session_id)
+    assert live is not None and (live.session.status, live.session.reason) == (Status.COMPLETED, "exhausted")
+    assert [one.stance for one in debate_of(made, session_id).ballots] == [1, 1, 1]
+
+
+async def test_nobody_votes_where_nobody_could_answer(tmp_path: Path) -> None:
+    made = bench(
+        tmp_path,
+        lambda one: ['{"stance": 1}'] if one.schema else [ProviderError(FailureKind.BAD_REQUEST, "400")],
+    )
+    session_id = await held(made, polls=False, final_ballots=True, rounds=1)
+    live = made.engine.live(session_id)
+    while live is not None and live.session.status == Status.PAUSED:
+        await made.engine.debates.held.skip(session_id)
+        await made.engine.wait(session_id)
+    assert not any(map(votes, made.models.requests))
 
 
 async def test_ballots_are_on_the_disk_before_the_call_that_follows() -> None:
@@ -234,7 +279,7 @@ def _said() -> Sequence[object]:
     ],
 )
 def test_a_verdict_cites_only_what_is_there(answer: str, points: tuple[str, ...]) -> None:
-    verdict = read_verdict(answer, _said(), JUDGE)  # type: ignore[arg-type]
+    verdict = read_verdict(answer, a_debate(2), _said(), JUDGE, PROMPTS)  # type: ignore[arg-type]
     assert verdict is not None
     assert verdict.answer[0].cites == points
 
@@ -243,12 +288,12 @@ def test_a_verdict_cites_only_what_is_there(answer: str, points: tuple[str, ...]
     "answer", ["", "no", "[]", "{", '{"answer": []}', '{"answer": 7}', "[" * 5_000, '{"open": ["x"]}']
 )
 def test_what_is_no_verdict_is_none(answer: str) -> None:
-    assert read_verdict(answer, _said(), JUDGE) is None  # type: ignore[arg-type]
+    assert read_verdict(answer, a_debate(2), _said(), JUDGE, PROMPTS) is None  # type: ignore[arg-type]
 
 
 def test_a_verdict_is_kept_short() -> None:
     many = json.dumps({"answer": [{"text": "x" * 10_000, "cites": []}] * 50, "agreed": None, "open": 3})
-    verdict = read_verdict(many, _said(), JUDGE)  # type: ignore[arg-type]
+    verdict = read_verdict(many, a_debate(2), _said(), JUDGE, PROMPTS)  # type: ignore[arg-type]
     assert verdict is not None
     assert len(verdict.answer) == 8 and {len(one.text) for one in verdict.answer} == {600}
     assert (verdict.agreed, verdict.open) == ((), ())
@@ -271,6 +316,12 @@ def test_when_ballots_are_due() -> None:
     assert round_to_poll(replace(debate, ballots=ballots)) is None
     assert round_to_poll(replace(debate, ballots=ballots, turn=1)) is None
     assert round_to_poll(replace(debate, ballots=ballots, round=2)) == 1
+    last = replace(debate, polls=False, final_ballots=True)
+    assert round_to_poll(last) is None
+    assert round_to_poll(replace(last, round=debate.rounds + 1)) == debate.rounds
+    assert round_to_poll(replace(last, round=2, turn=1)) is None
+    assert round_to_poll(replace(last, round=2, turn=1), ended=True) == 2
+    assert round_to_poll(replace(last, round=2, turn=0), ended=True) == 1
     assert round_to_poll(replace(debate, polls=False)) is None
     assert Verdict(open=(Point(text="x"),)).answer == ()
 

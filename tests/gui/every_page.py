@@ -15,7 +15,6 @@ from app.core.events import MessageFinished, SessionStarted
 from app.core.ids import new_id
 from app.core.message import Author, Failure, Message, Prompt, PromptType, Usage
 from app.core.session import (
-    Ballot,
     Chat,
     ChatSession,
     Debate,
@@ -26,15 +25,14 @@ from app.core.session import (
     Participant,
     Plan,
     PlanItem,
-    Point,
     QueuedMessage,
     Session,
     Status,
-    Verdict,
     WorkflowSession,
     WorkflowState,
 )
 from app.core.tool import McpServer
+from app.core.verdict import Ballot, Point, Verdict
 from app.core.workflow import StepState, StepStatus, WorkflowDefinition
 from app.engine.library.definitions import read_built_in
 from app.gui.pages.settings.settings_dialog import PAGES

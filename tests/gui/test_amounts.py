@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from app.core.message import Author, Message, Usage
-from app.core.session import Ballot, Debate, DebateSession, Participant, Verdict
+from app.core.session import Debate, DebateSession, Participant
 from app.core.usage import UsageEntry, size_text
+from app.core.verdict import Ballot, Verdict
 from app.gui.display.amounts import Spending
 from app.gui.display.i18n import Language
 

@@ -5,7 +5,8 @@ from datetime import UTC, datetime, timedelta
 from PySide6.QtGui import QColor, QFont
 
 from app.core.message import MessageState
-from app.core.session import Ballot, Debate, Participant
+from app.core.session import Debate, Participant
+from app.core.verdict import Ballot
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look, ui_font
 from app.gui.display.theme import LIGHT

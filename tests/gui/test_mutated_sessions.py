@@ -10,7 +10,8 @@ import pytest
 
 from app.core.errors import BadInput, StorageError
 from app.core.message import Author, Message
-from app.core.session import Ballot, SessionSummary
+from app.core.session import SessionSummary
+from app.core.verdict import Ballot
 from app.core.workflow import StepState
 from app.gui.display.i18n import Language
 from app.gui.display.session_kinds import state_of

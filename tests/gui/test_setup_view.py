@@ -186,7 +186,7 @@ async def test_everything_is_in_sight_without_scrolling(person, count):
     area = setup.findChild(ScrollingPage)
     assert len(setup.setup().participants) == count
     assert area.verticalScrollBar().maximum() == 0
-    bottom = setup.judge.mapTo(setup, setup.judge.rect().bottomLeft()).y()
+    bottom = setup.conclusion.polls.mapTo(setup, setup.conclusion.polls.rect().bottomLeft()).y()
     assert bottom < setup.start.mapTo(setup, setup.start.rect().topLeft()).y()
 
 
@@ -323,35 +323,6 @@ async def test_what_it_will_cost_is_estimated_before_start_and_follows_what_is_s
     setup.rounds.setValue(10)
     assert setup._estimate.text() != before
     assert len(asked) == len(set(asked))
-
-
-async def test_ballots_are_offered_where_somebody_can_vote_and_counted_in_the_estimate(person, data_dir):
-    setup, engine = person.window.controller.panel.setup, person.window.controller.engine
-    await person.write("debate_topic", "Tabs or spaces?")
-    assert not setup.polls.isEnabled()
-    assert "too small" in setup.polls.toolTip()
-    for provider in ("openai", "anthropic"):
-        await engine.keys.set(provider, "sk-canary-typed-by-hand")
-    setup.refresh_seats()
-    assert setup.polls.isEnabled()
-    assert not setup.polls.isChecked(), "off until it is asked for"
-    before = engine.estimates.debate(setup.setup(), 0)
-    await person.click("debate_polls")
-    assert setup.setup().polls
-    after = engine.estimates.debate(setup.setup(), 0)
-    assert after.turns == before.turns
-    assert after.tokens[0] > before.tokens[0]
-    for kind in ("openai", "anthropic"):
-        card_of(person, kind).tick.setChecked(False)
-    card_of(person, "ada").tick.setChecked(True)
-    assert not setup.setup().polls, "not where nobody can vote"
-
-
-async def test_ballots_are_remembered(qapp, data_dir):
-    async with at_window(data_dir) as person:
-        person.window.controller.panel.setup.polls.setChecked(True)
-    async with at_window(data_dir) as person:
-        assert person.window.controller.panel.setup.polls.isChecked()
 
 
 async def test_a_debate_that_is_run_again_has_its_seed_and_another_topic_one_of_its_own(person):

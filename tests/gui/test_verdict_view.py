@@ -10,7 +10,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog, QMenu
 
 from app.core.message import Author, Message
-from app.core.session import Ballot, Debate, DebateSession, Participant, Point, Verdict
+from app.core.session import Debate, DebateSession, Participant
+from app.core.verdict import Ballot, Point, Verdict
 from app.engine.engine import DebateSetup
 from app.gui.panels.debate.cited_text import CitedText
 from app.gui.panels.debate.discussion_view import DiscussionView
@@ -29,6 +30,7 @@ SEATS = tuple(
     for kind, role in zip(KINDS, ("for", "against"), strict=True)
 )
 VERDICT = {
+    "minority": [{"text": "Rewrite it at once", "who": ["A", "B"], "now": False, "cites": [1]}],
     "answer": [{"text": "Replace it <b>step</b> by step.", "cites": [1, 2]}],
     "agreed": [{"text": "The corpus decides", "cites": [2]}],
     "open": [{"text": "Who owns it", "cites": []}],
@@ -94,7 +96,7 @@ async def test_from_ballots_to_the_next_debate_by_click(qapp, data_dir, wire_hom
         await until(lambda: view.verdict.isVisible())
         assert not view.transcript.isVisible()
         assert view.verdict._answer.text() == "Replace it <b>step</b> by step."
-        assert view.verdict._judge_chip.text() == "by Openai"
+        assert view.verdict._judge_chip.text() == "by Openai (takes part)"
         assert view.verdict.chart.accessibleDescription() == (
             "Before; Openai: for; Anthropic: against. Round 1; Openai: rather for; Anthropic: rather for"
         )
@@ -114,13 +116,14 @@ async def test_from_ballots_to_the_next_debate_by_click(qapp, data_dir, wire_hom
         assert "#0C7A60" in page and "#AB5030" in page, "each speaker in a colour of its own"
         await person.click("debate_copy_verdict")
         assert QGuiApplication.clipboard().text() == (
-            "Verdict · by Openai\n\nReplace it <b>step</b> by step. [Openai r1] [Anthropic r1]"
+            "Verdict · by Openai (takes part)\n\nReplace it <b>step</b> by step. [Openai r1] [Anthropic r1]"
+            "\n\nMinority report\n- given up by Openai, Anthropic: Rewrite it at once [Openai r1]"
             "\n\nAgreed\n- The corpus decides [Anthropic r1]\n\nStill open\n- Who owns it"
         )
         # Somebody else judges.
-        line = await choose(person, "debate_ask_again", "judges_menu", 1)
+        line = await choose(person, "debate_ask_again", "judges_menu", 3)
         assert line == "Anthropic · anthropic-wire"
-        await until(lambda: view.verdict._judge_chip.text() == "by Anthropic", PATIENCE_S)
+        await until(lambda: view.verdict._judge_chip.text() == "by Anthropic (takes part)", PATIENCE_S)
         # Exported as it is.
         await choose(person, "debate_export", "export_menu", 0)
         dialog = next(one for one in person.window.findChildren(QFileDialog) if one.isVisible())
@@ -146,7 +149,7 @@ async def test_from_ballots_to_the_next_debate_by_click(qapp, data_dir, wire_hom
         setup = person.window.controller.panel.setup
         await until(lambda: setup.isVisible() and setup.start.isEnabled())
         assert setup.topic.text() == "Rewrite the parser?"
-        assert setup.polls.isChecked()
+        assert setup.conclusion.polls.isChecked()
         assert setup.rounds.value() == view.session.debate.rounds
         names = [one.name for one in view.session.debate.participants]
         assert [one.name for one in setup.setup().participants] == names
@@ -164,7 +167,7 @@ async def test_from_ballots_to_the_next_debate_by_click(qapp, data_dir, wire_hom
     async with at_window(data_dir) as person:
         view = debate_view(person)
         await until(lambda: view.session_id == first and view.verdict.isVisible(), PATIENCE_S)
-        assert view.verdict._judge_chip.text() == "by Anthropic"
+        assert view.verdict._judge_chip.text() == "by Anthropic (takes part)"
         assert "Openai: rather for" in view.verdict.chart.accessibleDescription()
         await person.click(f"cite_{said[0]}")
         assert view.transcript.selected_text(markdown=False) == "So says openai."
@@ -190,14 +193,14 @@ async def test_a_debate_without_ballots_is_judged_when_it_is_asked_for(person, w
     assert view.session.debate.verdict is None
     await person.choose("debate_judge", "Openai · openai-wire")
     await person.click("debate_ask")
-    await until(lambda: view.verdict._judge_chip.text() == "by Openai", PATIENCE_S)
+    await until(lambda: view.verdict._judge_chip.text() == "by Openai (takes part)", PATIENCE_S)
     assert not person.sees("debate_ask")
     # Where nobody answers any more, what there is stays.
     for server in wire_servers.values():
         server.script(server.model, lambda _request: Fault("e401"))
     await choose(person, "debate_ask_again", "judges_menu", 1)
     await until(lambda: "does not accept the key" in view.verdict._problem.text(), PATIENCE_S)
-    assert view.verdict._judge_chip.text() == "by Openai"
+    assert view.verdict._judge_chip.text() == "by Openai (takes part)"
     # Finding is in what was said.
     person.window.controller.find_in_session()
     assert view.transcript.isVisible() and view.find_bar.isVisible()
@@ -385,6 +388,18 @@ def test_a_line_goes_through_what_is_missing():
     assert [one.height(place) for place in range(4)] == [2.0, 2.0, 0.0, -2.0]
     assert other.stances == (None,) * 4
     assert other.height(2) == 0.0
+
+
+async def test_votes_at_the_end_alone_are_one_place_of_the_chart(qapp, data_dir):
+    ballots = tuple(Ballot(participant=seat.id, round=2, stance=2) for seat in SEATS)
+    async with at_window(data_dir) as person:
+        view = show(person, *a_session(ballots=ballots))
+        view.controls.side_chosen.emit("verdict")
+        await person.settle()
+        chart = view.verdict.chart
+        assert chart.accessibleDescription() == "Round 2; Openai: for; Anthropic: for"
+        assert view.verdict._chart_hint.text() == "secret vote at the end"
+        assert not chart.grab().isNull()
 
 
 def test_names_at_the_right_never_overlap():

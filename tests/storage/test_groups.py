@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from app.cli.arguments import Arguments, CommandName
 from app.cli.commands.doctor import examine
 from app.cli.exit_status import FAULT
-from app.cli.parser import Arguments, CommandName
 from app.cli.printing.lines import load_texts
 from app.core.agent import Group, Leader
 from app.core.errors import BadInput, StorageError

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from app.children.private_files import append_log
+from app.cli.arguments import Arguments, CommandName
 from app.cli.commands.doctor import examine
-from app.cli.parser import Arguments, CommandName
 from app.cli.printing.lines import load_texts
 from app.core.errors import StorageError
 from app.storage import access

@@ -11,9 +11,9 @@ import pytest
 from app.core.errors import StorageError
 from app.core.events import EventBus
 from app.core.message import Usage
-from app.core.session import Ballot, Verdict
 from app.core.store import StoredSession
 from app.core.usage import UsageEntry
+from app.core.verdict import Ballot, Verdict
 from app.engine.live_session import LiveSession
 from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore, autosave

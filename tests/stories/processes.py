@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from app.cli.arguments import WRITING
 from app.cli.main import run
-from app.cli.parser import WRITING, parse_arguments, wanted_language
+from app.cli.parser import parse_arguments, wanted_language
 from app.cli.printing.lines import load_texts
 
 PROJECT = Path(__file__).resolve().parents[2]

@@ -63,7 +63,18 @@ def test_external_agents_speak_and_neither_vote_nor_judge(
     wire_home: dict[str, WireServer], tmp_path: Path
 ) -> None:
     agents = add("say", tmp_path / "ann"), add("say", tmp_path / "ben")
-    done = moot("debate", TOPIC, *three(*agents), "--rounds", "1", "--verdict", "--json", seconds=90)
+    done = moot(
+        "debate",
+        TOPIC,
+        *three(*agents),
+        "--rounds",
+        "1",
+        "--ballots",
+        "rounds",
+        "--verdict",
+        "--json",
+        seconds=90,
+    )
     assert done.status == 0, done.err
     assert [len(told(tmp_path / name, "prompt")) for name in ("ann", "ben")] == [1, 1]
     # Its statement, its vote before and after, and the verdict.

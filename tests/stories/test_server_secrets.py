@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pytest
 
+from app.cli.arguments import Arguments, CommandName
 from app.cli.commands.doctor import examine
-from app.cli.parser import Arguments, CommandName
 from app.cli.printing.lines import load_texts
 from app.core.agent import Agent
 from app.core.errors import BadInput, NotFound

@@ -29,13 +29,12 @@ from app.core.session import (
     Participant,
     Plan,
     PlanItem,
-    Point,
     Session,
     Status,
-    Verdict,
     WorkflowSession,
     WorkflowState,
 )
+from app.core.verdict import Point, Verdict
 from app.core.workflow import StepState, WorkflowDefinition, WorkflowStep
 from tests.stories.processes import here
 

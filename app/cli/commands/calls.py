@@ -8,11 +8,11 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 
+from app.cli.arguments import CommandName
 from app.cli.command_run import CommandRun
 from app.cli.commands.chats import answering, said_to, who_of
 from app.cli.commands.debates import setup_of
 from app.cli.exit_status import OK, PAUSED_OR_STOPPED
-from app.cli.parser import CommandName
 from app.cli.printing.councils import council_text
 from app.cli.printing.debates import verdict_text
 from app.cli.printing.lines import error_line, json_line, load_texts, marks, status_text

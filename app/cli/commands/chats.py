@@ -4,9 +4,9 @@ import contextlib
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
+from app.cli.arguments import Action
 from app.cli.command_run import CommandRun, named
 from app.cli.exit_status import BY_STATUS, FAULT, OK, PAUSED_OR_STOPPED, WAITS
-from app.cli.parser import Action
 from app.cli.printing.chats import ChatPrinter, step_lines, workflow_end
 from app.cli.printing.lines import cost_line, last_line, marks, one_line
 from app.core.agent import Agent, Group

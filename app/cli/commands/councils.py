@@ -30,7 +30,7 @@ def wanted_of(run: CommandRun) -> CouncilSetup:
     if len(chosen) < MIN_PARTICIPANTS:
         raise BadInput("too_few_participants", count=len(chosen), least=MIN_PARTICIPANTS)
     return CouncilSetup(
-        setup=replace(setup, participants=chosen, mode=DebateMode.COUNCIL),
+        setup=replace(setup, participants=chosen, mode=DebateMode.COUNCIL, judge=""),
         differences=False if arguments.no_differences else None,
         max_usd=arguments.max_usd,
         panel=panel.id if panel else "",

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from itertools import groupby
 
+from app.cli.arguments import BallotTimes
 from app.cli.command_run import CommandRun
 from app.cli.commands.chats import answering, attachments_of, context_of
 from app.cli.exit_status import OK
@@ -13,7 +14,14 @@ from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, EMBEDDED_VOICES
 from app.core.errors import BadInput
 from app.core.events import MessageFinished
 from app.core.ids import new_id
-from app.core.session import DEFAULT_ROUNDS, MIN_PARTICIPANTS, DebateMode, Participant
+from app.core.session import (
+    ANY_JUDGE,
+    DEFAULT_ROUNDS,
+    MIN_PARTICIPANTS,
+    NO_JUDGE,
+    DebateMode,
+    Participant,
+)
 from app.core.texts import language_of
 from app.engine.debate.modes import ROLES as ROLE_NAMES
 from app.engine.debate.setup import local_debaters
@@ -105,7 +113,9 @@ def setup_of(run: CommandRun) -> DebateSetup:
         mode=arguments.mode or (DebateMode.ROLES if roles_given else DebateMode.ROUND_ROBIN),
         rounds=DEFAULT_ROUNDS if arguments.rounds is None else arguments.rounds,
         seed=arguments.seed,
-        polls=arguments.verdict,
+        polls=arguments.ballots == BallotTimes.ROUNDS,
+        final_ballots=arguments.ballots == BallotTimes.FINAL,
+        judge=arguments.judge or (ANY_JUDGE if arguments.verdict else NO_JUDGE),
         tools=arguments.tools,
         language=language_of(arguments.text),
         folder=run.folder,

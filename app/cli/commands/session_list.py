@@ -2,8 +2,8 @@
 
 from datetime import datetime
 
+from app.cli.arguments import Arguments
 from app.cli.exit_status import OK
-from app.cli.parser import Arguments
 from app.cli.printing.lines import json_line, load_texts, one_line, say_problems
 from app.cli.terminal import Out
 from app.core.errors import NotFound

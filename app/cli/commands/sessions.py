@@ -6,6 +6,7 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from app.cli.arguments import DIVIDED, Action, Arguments, CommandName
 from app.cli.command_run import CommandRun
 from app.cli.commands import (
     agents,
@@ -20,7 +21,6 @@ from app.cli.commands import (
     stored_data,
 )
 from app.cli.exit_status import OK, Interrupt
-from app.cli.parser import DIVIDED, Action, Arguments, CommandName
 from app.cli.printing.lines import json_line, last_line, load_texts
 from app.cli.terminal import Out
 from app.core.errors import BadInput

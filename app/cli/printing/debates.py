@@ -19,6 +19,7 @@ from app.core.message import Message, Role
 from app.core.session import Session
 from app.core.text import without_steering
 from app.core.texts import Texts
+from app.engine.debate.verdict import minority_points
 from app.engine.history.summaries import summary_line
 
 
@@ -143,12 +144,15 @@ def role_text(texts: Texts, role: str) -> str:
 
 def verdict_text(session: Session, texts: Texts) -> str:
     """Return the verdict of a debate as lines, "" if there is none."""
-    verdict = session.debate.verdict if session.debate is not None else None
-    if verdict is None:
+    debate = session.debate
+    verdict = debate.verdict if debate is not None else None
+    if debate is None or verdict is None:
         return ""
-    by = texts("verdict.by", name=verdict.judge) if verdict.judge else texts("verdict.none")
+    key = "verdict.by_participant" if debate.judged_inside else "verdict.by"
+    by = texts(key, name=verdict.judge) if verdict.judge else texts("verdict.none")
     parts = (
         (f"{texts('verdict.title')} {by}", verdict.answer),
+        (texts("council.minority_report"), minority_points(debate, texts)),
         (texts("verdict.agreed"), verdict.agreed),
         (texts("verdict.open"), verdict.open),
     )

@@ -10,7 +10,6 @@ from app.core.ids import new_id
 from app.core.message import CouncilPart, Message, MessageState
 from app.core.session import (
     ANY_JUDGE,
-    NO_JUDGE,
     Council,
     DebateSession,
     Participant,
@@ -28,7 +27,7 @@ from app.engine.council.record import Option, Record
 from app.engine.council.replies import one_line, same_words
 from app.engine.council.run import with_rounds
 from app.engine.debate.providers import DebateProviders
-from app.engine.debate.setup import DebateSetup, session_of
+from app.engine.debate.setup import DebateSetup, check_judge, knows_judge, session_of
 from app.engine.live_session import LiveSession
 from app.engine.sessions import Sessions
 from app.engine.usage.estimates import Estimate, Estimates
@@ -96,7 +95,7 @@ class Councils:
             self.check_judge(judge)
         elif own is not None:
             # The provider of a panel's judge may be gone, or never have been here.
-            judge = own.judge if self._knows_judge(own.judge) else ANY_JUDGE
+            judge = own.judge if knows_judge(own.judge, self._providers.statuses()) else ANY_JUDGE
         helper = self._providers.helper(session)
         if debates and not helper:
             raise BadInput("council_no_helper")
@@ -164,14 +163,7 @@ class Councils:
 
     def check_judge(self, judge: str) -> None:
         """Raise BadInput for a judge that cannot be asked."""
-        if not self._knows_judge(judge):
-            known = sorted(one.config.id for one in self._providers.statuses())
-            raise BadInput("unknown_judge", judge=judge, providers=", ".join(known))
-
-    def _knows_judge(self, judge: str) -> bool:
-        provider, _slash, model = judge.partition("/")
-        known = {one.config.id for one in self._providers.statuses()}
-        return judge in (ANY_JUDGE, NO_JUDGE) or bool(model and provider in known)
+        check_judge(judge, self._providers.statuses())
 
     async def stress(self, session_id: str) -> None:
         """Let a model from outside, else that of who is the least sure, look for what is wrong; then all vote again."""

@@ -11,6 +11,7 @@ from app.core.message import CouncilPart, Message
 from app.core.provider import ModelRequest
 from app.core.session import Debate, Participant
 from app.engine.chat.attached_files import with_seen
+from app.engine.council.families import without_names
 from app.engine.council.reading import MOST_CRUXES, NEITHER, JudgeReading
 from app.engine.council.record import Record
 from app.engine.council.replies import (
@@ -30,7 +31,6 @@ from app.engine.council.requests import (
     argued_text,
     schema_list,
     schema_object,
-    without_names,
 )
 from app.engine.prompts import Prompts
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from app.core.session import Point
+from app.core.verdict import Point
 from app.engine.council.replies import objects_in, same_words
 
 NEITHER = "none"

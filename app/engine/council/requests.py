@@ -14,7 +14,7 @@ from app.core.model_facts import Effort
 from app.core.provider import ModelRequest
 from app.core.session import Debate, Participant
 from app.engine.chat.attached_files import context_text, with_seen
-from app.engine.council.families import traces_of
+from app.engine.council.families import without_names
 from app.engine.council.record import MOST_OPTIONS, Option, Record, to
 from app.engine.council.replies import (
     LETTERS,
@@ -26,7 +26,6 @@ from app.engine.council.replies import (
     read_object,
     same_words,
 )
-from app.engine.debate.names import find_traces
 from app.engine.prompts import Prompts
 from app.engine.turns.answer_style import length_words, temperature_of
 
@@ -424,18 +423,6 @@ def _numbered(debate: Debate, order: Sequence[Message]) -> str:
     return "\n\n".join(
         f"({number}) {without_names(one.content.strip(), debate)}" for number, one in enumerate(order, 1)
     )
-
-
-def without_names(text: str, debate: Debate, letters: Mapping[str, str] | None = None) -> str:
-    """Return a text with letters for all words that tell who wrote it, except for those that the question or a file says."""
-    asked = "\n".join((debate.topic, *(file.text for file in debate.context)))
-    traces = [(one.id, word) for one in debate.participants for word in traces_of(one)]
-    known = {asked[one.start : one.end].casefold() for one in find_traces(asked, traces)}
-    for found in reversed(find_traces(text, traces)):
-        if text[found.start : found.end].casefold() not in known:
-            letter = (letters or {}).get(found.participant_id, "…")
-            text = f"{text[: found.start]}{letter}{text[found.end :]}"
-    return re.sub(r"^\s*\((\d+)\)", r"[\1]", text, flags=re.MULTILINE)
 
 
 def _to_helper(debate: Debate, text: str, schema: Mapping[str, object] | None = None) -> ModelRequest:

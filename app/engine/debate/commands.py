@@ -5,8 +5,9 @@ from dataclasses import replace
 from app.core.errors import BadInput, NotFound
 from app.core.ids import new_id
 from app.core.message import Attachment, Message, MessageState, Role, SummaryNote
-from app.core.session import Participant, Status, Verdict
+from app.core.session import DebateSession, Participant, Status
 from app.core.store import SessionStore
+from app.core.verdict import Verdict
 from app.engine.chat.commands import found_message
 from app.engine.chat.input import checked_text
 from app.engine.chat.run import user_message
@@ -88,7 +89,12 @@ class Debates:
     def judges(self, session_id: str) -> list[Judge]:
         """Return who could judge an open debate, the default first; empty where all models are too small."""
         live = self._sessions.live(session_id)
-        return self._providers.judges(live.debate_session) if live is not None else []
+        return self._providers.offered_judges(live.debate_session) if live is not None else []
+
+    def first_judge(self, setup: DebateSetup) -> Judge | None:
+        """Return who judges a debate that is set up so, None where nobody can."""
+        debate = draft_of(setup, self._providers.statuses())
+        return next(iter(self._providers.judges(DebateSession(id="", title="", debate=debate))), None)
 
     async def judge(self, session_id: str, judge: Judge | None = None) -> Verdict:
         """Ask `judge`, or else the first model that answers, for a verdict on a debate, and keep it.

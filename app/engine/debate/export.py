@@ -5,10 +5,12 @@ from html import escape
 
 from app.core.catalog import EMBEDDED
 from app.core.message import SPOKEN, Attachment, Message, Role
-from app.core.session import AGAINST, FOR, Debate, Participant, Point
+from app.core.session import Debate, Participant
+from app.core.verdict import AGAINST, FOR, Point
 from app.engine.council.argdown import argdown
 from app.engine.council.words import verdict_parts
 from app.engine.debate.modes import role_name
+from app.engine.debate.verdict import minority_points
 from app.engine.export.parts import (
     PAGE_END,
     USER,
@@ -136,9 +138,11 @@ class DebateDocument:
         lines, verdict = self._lines, self._debate.verdict
         found: list[tuple[str, list[Cited]]] = []
         if verdict is not None:
-            judge = lines["verdict.by"].format(name=verdict.judge) if verdict.judge else lines["last_words"]
+            by = lines["verdict.by_participant" if self._debate.judged_inside else "verdict.by"]
+            judge = by.format(name=verdict.judge) if verdict.judge else lines["last_words"]
             parts = (
                 (judge if verdict.judge else "", verdict.answer),
+                (lines["council.minority_report"], minority_points(self._debate, self._words)),
                 (lines["agreed"], verdict.agreed),
                 (lines["open"] if verdict.judge else judge, verdict.open),
             )
@@ -147,7 +151,7 @@ class DebateDocument:
             (f"{one.name}: " + " → ".join("–" if vote is None else f"{vote:+d}" for vote in votes), [])
             for one, votes in self._votes()
         ]
-        return [*found, (lines["stood"], stood)] if stood else found
+        return [*found, (self._stood(), stood)] if stood else found
 
     def _votes(self) -> list[tuple[Participant, list[int | None]]]:
         """Return what each participant voted in each round with ballots; None where that was not valid."""
@@ -184,11 +188,16 @@ class DebateDocument:
         names = " · ".join(
             f'<span style="color:{self._colours[one.id]}">{escape(one.name)}</span>' for one, _ in votes
         )
-        title = escape(self._lines["stood"])
+        title = escape(self._stood())
         return (
             f'<svg viewBox="0 0 620 200" role="img" font-size="12" fill="#66635b"><title>{title}</title>'
             f"{''.join(lines)}</svg><div>{names}</div>"
         )
+
+    def _stood(self) -> str:
+        """Return the heading of the votes."""
+        every = len({one.round for one in self._debate.ballots}) > 1
+        return self._lines["stood" if every else "stood.once"]
 
     def _words(self, key: str, **values: object) -> str:
         """Return a text of the export by its key; a failure's code where it has none."""

@@ -82,11 +82,24 @@ class DebateProviders:
         return _each_once(found)
 
     def judges(self, session: DebateSession) -> list[Judge]:
-        """Return the judge chosen in the set-up, the participants' models, then the other ones that are ready, each once.
+        """Return who is asked for a verdict, one after the other: the judge chosen in the set-up, then who takes no part.
 
-        Without those that failed the voting check.
+        The participants' models are the last, and those that failed the voting check are left out.
         """
-        return [one for one in self._readers(session) if self.can_vote(one.provider, one.model)]
+        chosen = [session.debate.judge] if "/" in session.debate.judge else []
+        names = {f"{one.provider}/{one.model}": one.name for one in reversed(session.debate.participants)}
+        found = []
+        for model in dict.fromkeys((*chosen, *self.outside(session))):
+            provider, _, name = model.partition("/")
+            if self.can_vote(provider, name):
+                found.append(Judge(name=names.get(model, name), provider=provider, model=name))
+        inside = [one for one in found if f"{one.provider}/{one.model}" in {*names} - {*chosen}]
+        return [*[one for one in found if one not in inside][:MOST_JUDGES], *inside]
+
+    def offered_judges(self, session: DebateSession) -> list[Judge]:
+        """Return whom the user can ask for a verdict, the default first: other providers that are ready as well."""
+        found = self.judges(session) + self._readers(session)
+        return [one for one in _each_once(found) if self.can_vote(one.provider, one.model)]
 
     def _readers(self, session: DebateSession) -> list[Judge]:
         ready = [one for one in self.statuses() if one.ready and self._can_think(one.config.id)]

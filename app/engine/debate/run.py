@@ -63,7 +63,8 @@ class DebateRun(StatementRun):
             )
 
     async def _go_on(self) -> None:
-        if not isinstance(self._decision(), Halt) and await self._poll():
+        decision = self._decision()
+        if not isinstance(decision, Halt) and await self._poll(ended=isinstance(decision, Finish)):
             # The step ends here, so that the ballots are saved before the next call.
             return
         session = self._live.debate_session
@@ -97,11 +98,11 @@ class DebateRun(StatementRun):
             reason = joined(reason, counted(Reason.FAILED_TURNS, failed))
         self._live.change(status=Status.COMPLETED, reason=reason, debate=session.debate)
 
-    async def _poll(self) -> bool:
+    async def _poll(self, *, ended: bool) -> bool:
         """Let all participants vote in secret, where a vote is due and no pause is wanted; say whether they did."""
         session = self._live.debate_session
-        due = round_to_poll(session.debate)
-        if due is None or self._pausing:
+        due = round_to_poll(session.debate, ended=ended)
+        if due is None or self._pausing or (ended and not answered(self._live.said)):
             return False
         absent = self._providers.world(session).absent
         await self._check_voting(

@@ -14,11 +14,13 @@ from app.core.message import Attachment, Message
 from app.core.provider import ProviderStatus, last_part
 from app.core.reasons import Reason
 from app.core.session import (
+    ANY_JUDGE,
     DEFAULT_ROUNDS,
     MAX_ROUNDS,
     MAX_TOPIC_CHARACTERS,
     MIN_PARTICIPANTS,
     MIN_ROUNDS,
+    NO_JUDGE,
     Debate,
     DebateMode,
     DebateSession,
@@ -55,6 +57,7 @@ class DebateSetup:
     independent_opening: bool = False
     language: str = "en"
     polls: bool = False
+    final_ballots: bool = False
     judge: str = ""
     folder: str = ""
     tools: str = DebateTools.NONE
@@ -89,6 +92,7 @@ def session_of(setup: DebateSetup, statuses: Sequence[ProviderStatus]) -> Debate
     if sum(len(file.text) for file in setup.context) > MAX_CONTEXT:
         raise BadInput("context_too_much", most=MAX_CONTEXT)
     participants = _completed(setup, {status.config.id: status for status in statuses})
+    check_judge(setup.judge, statuses)
     session_id, now = new_id(), utc_now()
     debate = Debate(
         topic=topic,
@@ -102,6 +106,7 @@ def session_of(setup: DebateSetup, statuses: Sequence[ProviderStatus]) -> Debate
         ),
         language=setup.language,
         polls=setup.polls,
+        final_ballots=setup.final_ballots,
         judge=setup.judge,
         tools=setup.tools,
     )
@@ -182,6 +187,7 @@ def set_up_again(debate: Debate, offered: Sequence[Participant]) -> Draft:
         independent_opening=debate.independent_opening,
         tools=debate.tools,
         polls=debate.polls,
+        final_ballots=debate.final_ballots,
         judge=debate.judge,
         context=bool(debate.context),
         looks=any(one.data or one.pages for one in debate.context),
@@ -202,6 +208,7 @@ def draft_of(setup: DebateSetup, statuses: Sequence[ProviderStatus]) -> Debate:
         participants=participants,
         language=setup.language,
         polls=setup.polls,
+        final_ballots=setup.final_ballots,
         judge=setup.judge,
     )
 
@@ -210,6 +217,20 @@ def title_of(topic: str) -> str:
     """Return a topic as a title: one line, not too long, without characters that change the direction of text."""
     line = " ".join("".join(c for c in topic if c.isprintable() or c.isspace()).split())
     return line if len(line) <= TITLE_LENGTH else line[: TITLE_LENGTH - 1].rstrip() + "…"
+
+
+def check_judge(judge: str, statuses: Sequence[ProviderStatus]) -> None:
+    """Raise BadInput for a judge that cannot be asked."""
+    if not knows_judge(judge, statuses):
+        known = sorted(one.config.id for one in statuses)
+        raise BadInput("unknown_judge", judge=judge, providers=", ".join(known))
+
+
+def knows_judge(judge: str, statuses: Sequence[ProviderStatus]) -> bool:
+    """Whether a judge is "", ANY_JUDGE, NO_JUDGE, or a "provider/model" of a provider there is."""
+    provider, _slash, model = judge.partition("/")
+    known = {one.config.id for one in statuses}
+    return judge in ("", ANY_JUDGE, NO_JUDGE) or bool(model and provider in known)
 
 
 def _completed(setup: DebateSetup, statuses: dict[str, ProviderStatus]) -> tuple[Participant, ...]:

@@ -5,6 +5,7 @@ A point must cite messages that exist: unknown numbers are dropped, and so are t
 
 import asyncio
 import json
+import random
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,9 +15,12 @@ from app.core.errors import FailureKind, ProviderError
 from app.core.files import with_files
 from app.core.message import Message
 from app.core.provider import ModelRequest
-from app.core.session import AGAINST, FOR, Ballot, Debate, DebateSession, Participant, Point, Verdict
+from app.core.session import Debate, DebateSession, Participant
 from app.core.text import clean_text
 from app.core.usage import UsageEntry
+from app.core.verdict import AGAINST, FOR, Ballot, MinorityView, Point, Verdict
+from app.engine.council.families import all_without_names
+from app.engine.council.replies import LETTERS, objects_in, one_line
 from app.engine.debate.perspective import chat_request, defuse, is_said, known_names, notes_sent
 from app.engine.debate.voting_check import VotingChecks
 from app.engine.live_session import LiveSession
@@ -45,10 +49,24 @@ _POINT: Mapping[str, object] = {
     "additionalProperties": False,
 }
 _PARTS = ("answer", "agreed", "open")
+_MINORITY: Mapping[str, object] = {
+    "type": "object",
+    "properties": {
+        "text": {"type": "string"},
+        "who": {"type": "array", "items": {"type": "string"}},
+        "now": {"type": "boolean"},
+        "cites": {"type": "array", "items": {"type": "integer"}},
+    },
+    "required": ["text", "who", "now", "cites"],
+    "additionalProperties": False,
+}
 _VERDICT: Mapping[str, object] = {
     "type": "object",
-    "properties": {part: {"type": "array", "items": _POINT} for part in _PARTS},
-    "required": [*_PARTS],
+    "properties": {
+        **{part: {"type": "array", "items": _POINT} for part in _PARTS},
+        "minority": {"type": "array", "items": _MINORITY},
+    },
+    "required": [*_PARTS, "minority"],
     "additionalProperties": False,
 }
 _STANCE = re.compile(r"(?<![\d.])-?[012](?!\d|\.\d)")
@@ -63,17 +81,18 @@ class Judge:
     model: str
 
 
-def round_to_poll(debate: Debate) -> int | None:
-    """Return the round after which a vote is due now (0: before the first), None for none."""
-    done = debate.round - 1
-    if (
-        not debate.polls
-        or debate.turn
-        or debate.due
-        or any(ballot.round == done for ballot in debate.ballots)
-    ):
+def round_to_poll(debate: Debate, *, ended: bool = False) -> int | None:
+    """Return the round after which a vote is due now (0: before the first), None for none.
+
+    `ended` says that the debate ends here, which may be within a round.
+    """
+    over = ended or (debate.round > debate.rounds and not debate.due)
+    if not debate.polls and not (debate.final_ballots and over):
         return None
-    return done
+    if not ended and (debate.turn or debate.due):
+        return None
+    done = debate.round if debate.turn else debate.round - 1
+    return None if any(ballot.round == done for ballot in debate.ballots) else done
 
 
 def ballot_request(
@@ -100,8 +119,11 @@ def stance_of(answer: str) -> int | None:
 def verdict_request(
     debate: Debate, messages: Sequence[Message], judge: Judge, prompts: Prompts
 ) -> ModelRequest:
-    """Return the request for a verdict; the statements are numbered from 1, as `statements` lists them."""
-    names, lines = known_names(debate), statement_lines(debate, messages, prompts)
+    """Return the request for a verdict; the statements are numbered from 1, as `statements` lists them.
+
+    It has letters for the names of the participants, and no vote.
+    """
+    names, lines = known_names(debate), statement_lines(debate, messages, prompts, judge_letters(debate))
     while len(lines) > 1 and sum(map(len, lines)) > MOST_STATEMENTS:
         # The middle is left out first: openings and last statements matter most.
         del lines[len(lines) // 2]
@@ -116,16 +138,38 @@ def verdict_request(
     )
 
 
-def statement_lines(debate: Debate, messages: Sequence[Message], prompts: Prompts) -> list[str]:
-    """Return the statements as they are read out to a judge: each with its number from 1, who made it, and the round."""
+def judge_letters(debate: Debate) -> dict[str, str]:
+    """Return the letter under which a judge reads each participant, by id; not in the order of the participants."""
+    ids = [one.id for one in debate.participants]
+    random.Random(f"{debate.seed}/verdict").shuffle(ids)
+    return dict(zip(ids, LETTERS, strict=False))
+
+
+def statement_lines(
+    debate: Debate, messages: Sequence[Message], prompts: Prompts, letters: Mapping[str, str] | None = None
+) -> list[str]:
+    """Return the statements as they are read out: each with its number from 1, who made it, and the round.
+
+    With `letters` nothing says who wrote what: these stand for the names of the participants.
+    """
     names, words = known_names(debate), prompts.lines(debate.language, "assistant")
-    lines: list[str] = []
-    for number, message in enumerate(statements(messages), 1):
-        who = "User" if message.author.kind == "user" else message.author.name
-        most = MOST_WITH_FILES if message.attachments else MOST_STATEMENT
-        text = defuse(with_files(message, words), names)[:most]
-        lines.append(f"({number}) {who}, {message.round}: {text}")
-    return lines
+    said = statements(messages)
+    texts = [
+        defuse(with_files(one, words), names)[: MOST_WITH_FILES if one.attachments else MOST_STATEMENT]
+        for one in said
+    ]
+    if letters is not None:
+        texts = [*all_without_names(texts, debate, letters)]
+    by = prompts.line(debate.language, "council-words", "by", letter="{}") if letters is not None else "{}"
+
+    def who(message: Message) -> str:
+        name = message.author.name if letters is None else letters.get(message.author.id, "…")
+        return "User" if message.author.kind == "user" else by.format(name)
+
+    return [
+        f"({number}) {who(one)}, {one.round}: {text}"
+        for number, (one, text) in enumerate(zip(said, texts, strict=True), 1)
+    ]
 
 
 def statements(messages: Sequence[Message]) -> list[Message]:
@@ -133,8 +177,10 @@ def statements(messages: Sequence[Message]) -> list[Message]:
     return [one for one in messages if is_said(one)]
 
 
-def read_verdict(answer: str, messages: Sequence[Message], judge: Judge) -> Verdict | None:
-    """Return the verdict an answer holds, None where it holds none."""
+def read_verdict(
+    answer: str, debate: Debate, messages: Sequence[Message], judge: Judge, prompts: Prompts
+) -> Verdict | None:
+    """Return the verdict an answer holds, with names for the letters the judge read; None where it holds none."""
     begin, end = answer.find("{"), answer.rfind("}")
     try:
         document = json.loads(answer[begin : end + 1], strict=False) if 0 <= begin < end else None
@@ -142,12 +188,44 @@ def read_verdict(answer: str, messages: Sequence[Message], judge: Judge) -> Verd
         return None
     if not isinstance(document, dict):
         return None
-    said = statements(messages)
-    answered, agreed, left = (_points(document.get(part), said) for part in _PARTS)
+    said, named = statements(messages), _with_names(debate, prompts)
+    answered, agreed, left = (_points(document.get(part), said, named) for part in _PARTS)
     if not answered:
         return None
-    model = f"{judge.provider}/{judge.model}"
-    return Verdict(judge=judge.name, model=model, answer=answered, agreed=agreed, open=left)
+    return Verdict(
+        judge=judge.name,
+        model=f"{judge.provider}/{judge.model}",
+        answer=answered,
+        agreed=agreed,
+        open=left,
+        minority=_minority(document.get("minority"), said, named, debate),
+    )
+
+
+def _with_names(debate: Debate, prompts: Prompts) -> Callable[[str], str]:
+    """Return what puts names in the place of the letters that a judge read."""
+    names = {one.id: one.name for one in debate.participants}
+    by_letter = {letter: names[who] for who, letter in judge_letters(debate).items()}
+    by = re.escape(prompts.line(debate.language, "council-words", "by", letter="@")).replace("@", "([A-Z])")
+    pattern = re.compile(f"{by}(?![A-Za-z0-9])")
+    return lambda text: pattern.sub(lambda found: by_letter.get(found[1], found[0]), text)
+
+
+def minority_points(debate: Debate, words: Callable[..., str]) -> tuple[Point, ...]:
+    """Return the minority report of a verdict: each view with who holds it or gave it up; `words` gives a text by its key."""
+    names = {one.id: one.name for one in debate.participants}
+    views = debate.verdict.minority if debate.verdict is not None else ()
+    return tuple(
+        Point(
+            text=words(
+                "council.holds_now" if view.now else "council.given_up",
+                names=", ".join(names[one] for one in view.holders if one in names),
+                option=view.text,
+            ),
+            cites=view.cites,
+        )
+        for view in views
+    )
 
 
 def last_words(session: DebateSession, messages: Sequence[Message], failure: str) -> Verdict:
@@ -162,7 +240,7 @@ def last_words(session: DebateSession, messages: Sequence[Message], failure: str
     return Verdict(open=tuple(found), failure=failure)
 
 
-def _points(given: object, said: Sequence[Message]) -> tuple[Point, ...]:
+def _points(given: object, said: Sequence[Message], named: Callable[[str], str]) -> tuple[Point, ...]:
     found = []
     for one in given if isinstance(given, list) else [given]:
         text = one.get("text") if isinstance(one, dict) else one
@@ -171,8 +249,24 @@ def _points(given: object, said: Sequence[Message]) -> tuple[Point, ...]:
             continue
         numbers = [number for number in cites if type(number) is int] if isinstance(cites, list) else []
         ids = tuple(dict.fromkeys(said[number - 1].id for number in numbers if 0 < number <= len(said)))
-        found.append(Point(text=" ".join(clean_text(text).split())[:MOST_POINT], cites=ids))
+        found.append(Point(text=named(" ".join(clean_text(text).split()))[:MOST_POINT], cites=ids))
     return tuple(found[:MOST_POINTS])
+
+
+def _minority(
+    given: object, said: Sequence[Message], named: Callable[[str], str], debate: Debate
+) -> tuple[MinorityView, ...]:
+    """Return the views that somebody holds or gave up; one that names nobody who takes part is nobody's."""
+    people = judge_letters(debate)
+    found = []
+    for one in objects_in(given):
+        points, letters = _points([one], said, named), one.get("who")
+        who = {one_line(each)[-1:].upper() for each in letters} if isinstance(letters, list) else set()
+        holders = tuple(each.id for each in debate.participants if people.get(each.id) in who)
+        if points and holders:
+            now = one.get("now") is not False
+            found.append(MinorityView(text=points[0].text, holders=holders, now=now, cites=points[0].cites))
+    return tuple(sorted(found[:MOST_POINTS], key=lambda view: not view.now))
 
 
 async def poll(
@@ -240,7 +334,13 @@ async def judged(
         verdict, used = None, list[UsageEntry]()
         request = verdict_request(session.debate, messages, judge, prompts)
         try:
-            verdict = read_verdict(await models.ask(request, live.id, used=used.append), messages, judge)
+            verdict = read_verdict(
+                await models.ask(request, live.id, used=used.append),
+                session.debate,
+                messages,
+                judge,
+                prompts,
+            )
             failure = FailureKind.BAD_RESPONSE
         except ProviderError as error:
             if error.kind == FailureKind.BUDGET_MONTH:

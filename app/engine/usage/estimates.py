@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from enum import StrEnum
 
 from app.core.agent import Agent, Group
 from app.core.errors import ProviderError
@@ -34,6 +35,14 @@ _JUDGE = 300
 # How often a step of a workflow asks its model, and what the result of a tool in between has.
 STEP_CALLS = (1, 3)
 _RESULT = 400
+
+
+class Conclusion(StrEnum):
+    """What comes beside the turns of a debate: votes in every round, votes at the end alone, a verdict."""
+
+    POLLS = "polls"
+    FINAL_BALLOTS = "final_ballots"
+    VERDICT = "verdict"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,29 +78,38 @@ def estimate(
     speakers: Sequence[Speaker],
     turns: int,
     prices: Mapping[Pair, Price | None],
-    voters: Sequence[Speaker] = (),
-    judge: Pair | None = None,
+    conclusion: Callable[[int], list[Call]] = lambda _length: [],
 ) -> Estimate:
     """Return what turns will use that speakers take one after the other, the last messages before them.
 
-    The `voters` vote before the first round and after each; the `judge` gives a verdict at the end.
+    `conclusion` gives the calls that come beside them, for short turns (0) and for long ones (1).
     """
 
     def calls_of(length: int) -> list[Call]:
-        said: list[int] = []
+        said = _said(speakers, turns, length)
         calls: list[Call] = []
         for turn in range(turns):
             speaker = speakers[turn % len(speakers)]
-            calls.append((speaker.pair, speaker.sent + sum(said[-WINDOW:]), speaker.written[length]))
-            said.append(speaker.said[length])
-        for after in range(0, turns + 1, len(speakers)) if voters else ():
-            heard = sum(said[:after][-WINDOW:])
-            calls += [(voter.pair, voter.sent + heard, BALLOT[length]) for voter in voters]
-        if judge is not None:
-            calls.append((judge, _JUDGE + sum(said), VERDICT[length]))
-        return calls
+            calls.append((speaker.pair, speaker.sent + sum(said[:turn][-WINDOW:]), speaker.written[length]))
+        return calls + conclusion(length)
 
     return _summed(turns, calls_of, prices, [speaker.pair for speaker in speakers[:turns]])
+
+
+def _said(speakers: Sequence[Speaker], turns: int, length: int) -> list[int]:
+    """Return the tokens of each turn's statement."""
+    return [speakers[turn % len(speakers)].said[length] for turn in range(turns)]
+
+
+def _ballots(speakers: Sequence[Speaker], rounds: Iterable[int], turns: int, length: int) -> list[Call]:
+    """Return the votes of all who can vote, after each of these rounds."""
+    said = _said(speakers, turns, length)
+    return [
+        (voter.pair, voter.sent + sum(said[: after * len(speakers)][-WINDOW:]), BALLOT[length])
+        for after in rounds
+        for voter in speakers
+        if voter.said != _TRANSCRIPT_SAID
+    ]
 
 
 def estimate_steps(steps: Sequence[tuple[Speaker, int]], prices: Mapping[Pair, Price | None]) -> Estimate:
@@ -153,6 +171,18 @@ _NOTES = 300
 _TOOL = 120
 
 
+def concluding_calls(
+    speakers: Sequence[Speaker], rounds: int, what: Conclusion, judge: str, length: int
+) -> list[Call]:
+    """Return the calls for the votes or the verdict of a debate, for short turns (0) or for long ones (1)."""
+    turns = len(speakers) * rounds
+    if what == Conclusion.VERDICT:
+        provider, _, model = judge.partition("/")
+        heard = _JUDGE + sum(_said(speakers, turns, length))
+        return [((provider, model), heard, VERDICT[length])] if model else []
+    return _ballots(speakers, range(rounds + 1) if what == Conclusion.POLLS else (rounds,), turns, length)
+
+
 class Estimates:
     """Estimates what is about to begin; prices are asked for once and kept."""
 
@@ -177,8 +207,34 @@ class Estimates:
                 price = await self._models.price(*pair)
             self._prices[pair] = price
 
-    def debate(self, setup: DebateSetup, context_tokens: int) -> Estimate:
-        """Return what a debate of these participants will use; makes no call and reads no file."""
+    def debate(self, setup: DebateSetup, context_tokens: int, judge: str = "") -> Estimate:
+        """Return what a debate of these participants will use; makes no call and reads no file.
+
+        `judge` is the "provider/model" that gives the verdict, where one is wanted.
+        """
+        speakers = self._speakers(setup, context_tokens)
+        votes = Conclusion.POLLS if setup.polls else Conclusion.FINAL_BALLOTS if setup.final_ballots else None
+        wanted = [votes] if votes else []
+        wanted += [Conclusion.VERDICT] if draft_of(setup, self._providers()).concludes else []
+        return estimate(
+            speakers,
+            len(speakers) * setup.rounds,
+            self._prices,
+            lambda length: [
+                call
+                for what in wanted
+                for call in concluding_calls(speakers, setup.rounds, what, judge, length)
+            ],
+        )
+
+    def conclusion(
+        self, setup: DebateSetup, context_tokens: int, what: Conclusion, judge: str = ""
+    ) -> Estimate:
+        """Return what the votes or the verdict of a debate will use, whether they are wanted or not."""
+        speakers = self._speakers(setup, context_tokens)
+        return self.of_calls(lambda length: concluding_calls(speakers, setup.rounds, what, judge, length))
+
+    def _speakers(self, setup: DebateSetup, context_tokens: int) -> list[Speaker]:
         statuses = {status.config.id: status for status in self._providers()}
         debate = draft_of(setup, list(statuses.values()))
 
@@ -193,17 +249,7 @@ class Estimates:
             system = tokens_of(system_prompt(debate, participant, self._prompts), model)
             return Speaker(pair=pair, sent=system + topic + context_tokens + _CUE)
 
-        speakers = [speaker(one) for one in debate.participants]
-        thinking = [one for one in speakers if one.said != _TRANSCRIPT_SAID]
-        provider, slash, model = setup.judge.partition("/")
-        judge = (provider, model) if slash else next((one.pair for one in thinking), None)
-        return estimate(
-            speakers,
-            len(speakers) * setup.rounds,
-            self._prices,
-            thinking if setup.polls else [],
-            judge if debate.concludes else None,
-        )
+        return [speaker(one) for one in debate.participants]
 
     def of_calls(self, calls_of: Callable[[int], list[Call]]) -> Estimate:
         """Return what calls will use that are given for short answers (0) and for long ones (1); the turns are their number."""

@@ -65,6 +65,11 @@ def estimate_text(language: Language, estimate: Estimate, of: str = "turns") -> 
     return language(f"estimate.{of}", count=estimate.turns, tokens=tokens, money=money)
 
 
+def price_text(language: Language, estimate: Estimate) -> str:
+    """Return what calls cost, for a place beside what they are for."""
+    return language("cost.free") if estimate.free else price_range(language, estimate)
+
+
 def price_range(language: Language, estimate: Estimate) -> str:
     """Return the range of money of an estimate; … while prices are fetched."""
     if estimate.unasked:

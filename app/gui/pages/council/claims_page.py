@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QWidget
 
-from app.core.session import Point
+from app.core.verdict import Point
 from app.engine.council.reading import Claim
 from app.engine.council.words import sides_of
 from app.gui.display.i18n import Language

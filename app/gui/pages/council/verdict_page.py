@@ -7,7 +7,7 @@ from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QWidget
 
-from app.core.session import Point
+from app.core.verdict import Point
 from app.engine.council.outcome import State, View, case_for, in_full, moved_by
 from app.engine.council.reading import NEITHER
 from app.engine.council.words import judge_line, lettered, unread_lines, verdict_parts, view_line

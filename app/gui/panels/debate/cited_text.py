@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from PySide6.QtCore import QEvent, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QFontMetricsF, QTextLayout
 
-from app.core.session import Point
+from app.core.verdict import Point
 from app.gui.widgets.controls import Button, button
 from app.gui.widgets.label import WrappedText, plain_tip
 

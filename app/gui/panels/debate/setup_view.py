@@ -11,28 +11,27 @@ from app.core.draft import Draft, SetupDraft
 from app.core.errors import BadInput
 from app.core.message import Attachment
 from app.core.session import (
-    ANY_JUDGE,
     CLASSIC_MODES,
     DEFAULT_ROUNDS,
     MAX_ROUNDS,
     MAX_TOPIC_CHARACTERS,
     MIN_PARTICIPANTS,
     MIN_ROUNDS,
-    NO_JUDGE,
     DebateMode,
     DebateTools,
 )
 from app.core.texts import has_hangul
 from app.core.usage import tokens_text
 from app.engine.engine import Candidate, DebateSetup, Engine
+from app.engine.usage.estimates import Conclusion
 from app.gui.dialogs.ask_dialogs import PromptDialog
 from app.gui.display.amounts import estimate_text
 from app.gui.display.i18n import BUILT_IN_ROLES, Language
 from app.gui.display.style import Look
 from app.gui.files.attachments import CHARACTERS_PER_TOKEN, pasted_text
 from app.gui.pages.chat.attachment_strip import AttachmentStrip
+from app.gui.panels.debate.conclusion_choice import ConclusionChoice
 from app.gui.panels.debate.context_list import ContextList
-from app.gui.panels.debate.model_button import ModelButton
 from app.gui.panels.debate.participant_card import ParticipantCard
 from app.gui.panels.debate.participant_list import ParticipantList
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
@@ -98,12 +97,7 @@ class SetupView(QWidget):
         self.tools = say(named("debate_tools", Choice(look)), language, name="setup.tools")
         for one in DebateTools:
             self.tools.addItem("", one)
-        self.polls = say(named("debate_polls", WrappedTick(look)), language, "setup.polls")
-        self.verdict = say(named("setup_verdict", WrappedTick(look)), language, "setup.verdict")
-        models = engine.providers, engine.connections.known_facts
-        self.judge = ModelButton(language, look, "setup_judge", *models, automatic="setup.judge.automatic")
-        # Two empty texts leave it to the models that take part.
-        self._judge = ("", "")
+        self.conclusion = ConclusionChoice(language, look, engine)
         self.start = button("primary", "debate_start", self._on_start)
         self.start.dress(look, "play", "on_accent")
         self.files = ContextList(language, look)
@@ -135,7 +129,6 @@ class SetupView(QWidget):
             language,
             name="setup.participants",
         )
-        self._choose_judge("", "")
         self._lay_out()
         self._connect()
         self.set_context_paths(engine.settings().project_context)
@@ -155,8 +148,9 @@ class SetupView(QWidget):
             rounds=self.rounds.value(),
             independent_opening=self.opening.isChecked(),
             tools=self.tools.currentData(),
-            polls=self.polls.isChecked(),
-            judge=self._judge_text(),
+            polls=self.conclusion.polls.isChecked(),
+            final_ballots=self.conclusion.final_ballots.isChecked(),
+            judge=self.conclusion.judge_text(),
             context=self.context.isChecked(),
             looks=self.files.look.isChecked(),
             seats=self.seats.drafts,
@@ -179,11 +173,7 @@ class SetupView(QWidget):
         self.rounds.setValue(setup.rounds)
         self.opening.setChecked(setup.independent_opening)
         self.tools.setCurrentIndex(max(0, self.tools.findData(setup.tools)))
-        self.polls.setChecked(setup.polls)
-        # Older drafts have no judge: a verdict came with the votes.
-        self.verdict.setChecked(setup.judge != NO_JUDGE and bool(setup.judge or setup.polls))
-        provider, _slash, model = setup.judge.partition("/")
-        self._choose_judge(provider if model else "", model)
+        self.conclusion.show_draft(setup)
         self.context.setChecked(setup.context)
         self.files.look.setChecked(setup.looks)
         self.seats.show_drafts(setup.seats)
@@ -207,6 +197,7 @@ class SetupView(QWidget):
 
     def setup(self) -> DebateSetup:
         """Return the setup, without the texts of the context files."""
+        conclusion, votes = self.conclusion, self.conclusion.polls.isEnabled()
         return DebateSetup(
             topic=self.topic.text(),
             participants=tuple(card.participant() for card in self.seats.cards if card.chosen),
@@ -214,8 +205,9 @@ class SetupView(QWidget):
             rounds=self.rounds.value(),
             independent_opening=self.opening.isChecked(),
             tools=self.tools.currentData(),
-            polls=self.polls.isChecked() and self.polls.isEnabled(),
-            judge=self._judge_text(),
+            polls=conclusion.polls.isChecked() and votes,
+            final_ballots=conclusion.final_ballots.isChecked() and votes,
+            judge=conclusion.judge_text(),
             language=self._language.name,
             seed=self._seed,
         )
@@ -258,22 +250,21 @@ class SetupView(QWidget):
             self.topic,
             self.pasted,
             self._warning,
-            7,
+            2,
             self._labels["mode"],
             self.mode,
-            7,
+            2,
             hbox(self._labels["participants"], STRETCH, self.panels, self._add),
             self.seats,
             self._honesty,
-            5,
+            1,
             hbox(*rounds, self._labels["tools"], self.tools, spacing=10),
-            5,
+            1,
             hbox(self.context, STRETCH, self._choose),
             self._context_size,
             self.files,
             hbox(self.opening, STRETCH),
-            hbox(self.polls, STRETCH),
-            hbox(self.verdict, self.judge, STRETCH, spacing=4),
+            self.conclusion,
             STRETCH,
             inside=body,
             margins=(18, 16, 18, 8),
@@ -289,11 +280,11 @@ class SetupView(QWidget):
     def _connect(self) -> None:
         self.topic.textChanged.connect(self._refresh)
         self.topic.long_text_given.connect(lambda text: self.pasted.add((pasted_text(text, self._language),)))
-        for tick in (self.context, self.files.look, self.opening, self.polls, self.verdict):
+        for tick in (self.context, self.files.look, self.opening):
             tick.toggled.connect(lambda _value: self._refresh())
         for changed in (self.mode.chosen, self.rounds.valueChanged, self.tools.currentIndexChanged):
             changed.connect(lambda _value: self._refresh())
-        self.judge.chosen.connect(self._on_judge_chosen)
+        self.conclusion.changed.connect(self._refresh)
         self.seats.changed.connect(self._refresh)
         for rearranged in (self.seats.rearranged, self.pasted.changed):
             rearranged.connect(self._on_rearranged)
@@ -313,7 +304,7 @@ class SetupView(QWidget):
         for card in self.seats.made:
             stops += card.stops
         stops += [self.rounds, self.tools, self.context, self._choose, *self.files.findChildren(IconButton)]
-        stops += [self.files.look, self.opening, self.polls, self.verdict, self.judge, self.start]
+        stops += [self.files.look, self.opening, *self.conclusion.stops, self.start]
         for before, after in itertools.pairwise(stops):
             QWidget.setTabOrder(before, after)
 
@@ -333,12 +324,7 @@ class SetupView(QWidget):
         embedded = [card for card in chosen if card.is_embedded]
         self._honesty.setVisible(bool(embedded))
         votes = len(embedded) < len(chosen) or not chosen
-        self.polls.setEnabled(votes)
-        self.polls.setToolTip(words("setup.polls.hint" if votes else "setup.polls.too_small"))
-        judges = self.seats.can_judge
-        self.verdict.setEnabled(judges)
-        self.judge.setEnabled(judges)
-        self.verdict.setToolTip(words("setup.verdict.hint" if judges else "setup.polls.too_small"))
+        self.conclusion.offer(votes=votes, judges=self.seats.can_judge)
         self._warning.setVisible(bool(embedded) and has_hangul(self.topic.text()))
         self._rounds_value.setText(str(self.rounds.value()))
         folder, paths = self._folder, self.files.paths
@@ -357,13 +343,21 @@ class SetupView(QWidget):
         self.start.setText(words("setup.starting") if self._starting else start)
         if problem:
             show_as(self._estimate, "hint", problem)
+            self.conclusion.show_prices({}, None, inside=False)
             return
         context = self.files.tokens(self.context_paths)
         context += sum(len(one.text) for one in self.pasted.attachments()) // CHARACTERS_PER_TOKEN
-        estimate = self._engine.estimates.debate(self.setup(), context)
+        setup, estimates = self.setup(), self._engine.estimates
+        judge = self._engine.debates.first_judge(setup)
+        seat = (judge.provider, judge.model) if judge is not None else ("", "")
+        estimate = estimates.debate(setup, context, "/".join(seat))
         show_as(self._estimate, "hint", estimate_text(words, estimate))
-        if estimate.unasked and self.isVisible():
-            self.prices_wanted.emit(estimate.unasked)
+        prices = {what: estimates.conclusion(setup, context, what, "/".join(seat)) for what in Conclusion}
+        inside = any((one.provider, one.model) == seat for one in setup.participants)
+        self.conclusion.show_prices(prices, judge, inside=inside)
+        unasked = tuple(dict.fromkeys(one for each in (estimate, *prices.values()) for one in each.unasked))
+        if unasked and self.isVisible():
+            self.prices_wanted.emit(unasked)
 
     def problem(self) -> str:
         """Return why the debate cannot start as it is set up, "" where it can."""
@@ -410,21 +404,6 @@ class SetupView(QWidget):
     def add_participant(self, candidate: Candidate) -> None:
         """Add another participant with the same model, under a name nobody has."""
         self.seats.add_participant(candidate)
-
-    def _judge_text(self) -> str:
-        """Return the judge as a debate keeps it."""
-        if not self.verdict.isChecked():
-            return NO_JUDGE if self.polls.isChecked() else ""
-        return "/".join(self._judge) if all(self._judge) else ANY_JUDGE
-
-    def _choose_judge(self, provider: str, model: str) -> None:
-        self._judge = (provider, model)
-        self.judge.show_model(provider, model)
-
-    def _on_judge_chosen(self, provider: str, model: str) -> None:
-        self._choose_judge(provider, model)
-        self.verdict.setChecked(True)
-        self._refresh()
 
     def _on_rearranged(self) -> None:
         self._order_stops()

@@ -17,7 +17,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QToolTip
 
-from app.core.session import AGAINST, BEFORE, FOR, Debate
+from app.core.session import Debate
+from app.core.verdict import AGAINST, BEFORE, FOR
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look, sized, tall
 from app.gui.widgets.label import PaintedText, plain_tip
@@ -43,7 +44,7 @@ GAP = 12
 
 @dataclass(frozen=True, slots=True)
 class StanceLine:
-    """The stances of a participant, one per round from before the first; None for a missing ballot."""
+    """The stances of a participant, one for each round after which there was a vote; None for a missing ballot."""
 
     name: str
     stances: tuple[int | None, ...]
@@ -65,15 +66,23 @@ class StanceLine:
         return start if before == after else start + (end - start) * (place - before) / (after - before)
 
 
-def stance_lines(debate: Debate) -> list[StanceLine]:
-    """Return a line for each participant, in their order, all up to the last round with a ballot.
+def voted_rounds(debate: Debate) -> list[int]:
+    """Return the rounds after which there was a vote (0: before the first), in order.
 
-    Rounds and stances out of range, as a damaged file may hold, are ignored.
+    Those out of range, as a damaged file may hold, are ignored.
     """
-    ballots = [ballot for ballot in debate.ballots if BEFORE <= ballot.round <= MOST_ROUNDS]
+    return sorted({one.round for one in debate.ballots if BEFORE <= one.round <= MOST_ROUNDS})
+
+
+def stance_lines(debate: Debate) -> list[StanceLine]:
+    """Return a line for each participant, in their order, through all rounds with a vote.
+
+    Stances out of range, as a damaged file may hold, are ignored.
+    """
+    rounds = voted_rounds(debate)
+    ballots = [ballot for ballot in debate.ballots if ballot.round in rounds]
     stances = [one.stance if one.stance in range(AGAINST, FOR + 1) else None for one in ballots]
     found = {(one.participant, one.round): stance for one, stance in zip(ballots, stances, strict=True)}
-    rounds = range(BEFORE, max((ballot.round for ballot in ballots), default=BEFORE) + 1)
     return [
         StanceLine(one.name, tuple(found.get((one.id, number)) for number in rounds))
         for one in debate.participants
@@ -105,13 +114,14 @@ class StanceChart(PaintedText):
         self._language = language
         self._look = look
         self._lines: list[StanceLine] = []
+        self._rounds: list[int] = []
         self._chosen: int | None = None
         look.changed.connect(self.update)
         language.changed.connect(self._name)
 
     def show_debate(self, debate: Debate) -> None:
         """Show the ballots of a debate."""
-        self._lines = stance_lines(debate)
+        self._lines, self._rounds = stance_lines(debate), voted_rounds(debate)
         self._chosen = None
         self._name()
         self.updateGeometry()
@@ -130,13 +140,13 @@ class StanceChart(PaintedText):
         return ". ".join(self.values(place).replace("\n", "; ") for place in range(count))
 
     def values(self, place: int) -> str:
-        """Return how everybody voted after a round (0: before the first), one per line."""
+        """Return how everybody voted at a position, one per line."""
         words = self._language
         votes = [
             words("verdict.vote", name=line.name, stance=self._stance(line.stances[place]))
             for line in self._lines
         ]
-        return "\n".join((self._round(place), *votes))
+        return "\n".join((self._round(self._rounds[place]), *votes))
 
     def labels(self) -> list[QRectF]:
         """Return the rectangles of the names at the right, in the participants' order."""
@@ -186,10 +196,10 @@ class StanceChart(PaintedText):
         metrics = painter.fontMetrics()
         painter.setPen(QColor(tokens.text_2))
         step = self._x(1) - self._x(0)
-        whole = metrics.horizontalAdvance(self._round(len(self._lines[0].stances))) + 8 <= step
+        whole = metrics.horizontalAdvance(self._round(self._rounds[-1])) + 8 <= step
         free = -1.0e9
-        for place in range(len(self._lines[0].stances)):
-            text = self._round(place) if whole or not place else str(place)
+        for place, number in enumerate(self._rounds):
+            text = self._round(number) if whole or not place else str(number)
             width = metrics.horizontalAdvance(text) + 2
             left = min(max(PADDING, self._x(place) - width / 2), self.width() - PADDING - width)
             if left >= free:
@@ -304,8 +314,8 @@ class StanceChart(PaintedText):
         self.update()
         super().focusOutEvent(event)
 
-    def _round(self, place: int) -> str:
-        return self._language("verdict.round", round=place) if place else self._language("verdict.before")
+    def _round(self, number: int) -> str:
+        return self._language("verdict.round", round=number) if number else self._language("verdict.before")
 
     def _stance(self, stance: int | None) -> str:
         return self._language("verdict.stance.none" if stance is None else f"verdict.stance.{stance}")

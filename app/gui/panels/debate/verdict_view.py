@@ -12,8 +12,9 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QLabel, QMenu, QSizePolicy, QW
 
 from app.core.catalog import EMBEDDED
 from app.core.message import Message, Role
-from app.core.session import ENDED, Debate, DebateSession, Point
-from app.engine.debate.verdict import Judge
+from app.core.session import ENDED, Debate, DebateSession
+from app.core.verdict import Point
+from app.engine.debate.verdict import Judge, minority_points
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look, tall
 from app.gui.panels.debate.cited_text import Cite, CitedText
@@ -87,11 +88,13 @@ class VerdictView(QWidget):
         self._stop.dress(look, "square", "text")
         self._agreed = CitedText("points", listed=True)
         self._open = CitedText("points", listed=True)
+        self._minority = CitedText("points", listed=True)
+        self._minority_title = say(plain_label("card_title"), language, "council.minority_report")
         self._agreed_title = say(plain_label("agreed"), language, "verdict.agreed")
         self._open_title = say(plain_label("open"), language, "verdict.open")
         self.chart = StanceChart(language, look, f"{prefix}stances")
         self._chart_title = say(plain_label("card_title"), language, "verdict.chart")
-        self._chart_hint = say(ElidedLabel("meta"), language, "verdict.chart.hint")
+        self._chart_hint = ElidedLabel("meta")
         self._tick = QTimer(self)
         self._tick.setInterval(1_000)
         self._tick.timeout.connect(self._show_busy)
@@ -128,7 +131,7 @@ class VerdictView(QWidget):
         self._judges = tuple(judges)
         self._judge.clear()
         for judge in judges:
-            self._judge.addItem(f"{judge.name} · {judge.model}", judge)
+            self._judge.addItem(self._judge_words(judge), judge)
         self._refresh()
 
     def show_asking(self, name: str | None, since: float = 0.0) -> None:
@@ -149,14 +152,33 @@ class VerdictView(QWidget):
         if verdict is None:
             return ""
         words = self._language
-        by = words("verdict.by", name=verdict.judge) if verdict.judge else self._sentence.text()
+        by = self._by() if verdict.judge else self._sentence.text()
         parts = [f"{words('verdict.title')} · {by}" if verdict.judge else by]
         parts += [" ".join(map(self._cited, verdict.answer))] if verdict.answer else []
         heard = words("verdict.open") if verdict.judge else ""
-        for title, points in ((words("verdict.agreed"), verdict.agreed), (heard, verdict.open)):
+        report = minority_points(self._session.debate, words) if self._session is not None else ()
+        for title, points in (
+            (words("council.minority_report"), report),
+            (words("verdict.agreed"), verdict.agreed),
+            (heard, verdict.open),
+        ):
             lines = [f"- {self._cited(point)}" for point in points]
             parts += ["\n".join(filter(None, (title, *lines)))] if lines else []
         return "\n\n".join(parts)
+
+    def _judge_words(self, judge: Judge) -> str:
+        """Return a judge as it is offered: one that takes no part has no other name than its model's."""
+        if judge.name == judge.model:
+            return self._language("setup.judge.outside", name=judge.model)
+        return f"{judge.name} · {judge.model}"
+
+    def _by(self) -> str:
+        """Return who judged, and whether that one takes part."""
+        debate = self._session.debate if self._session is not None else None
+        if debate is None or debate.verdict is None or not debate.verdict.judge:
+            return ""
+        key = "verdict.by_participant" if debate.judged_inside else "verdict.by"
+        return self._language(key, name=debate.verdict.judge)
 
     def _cited(self, point: Point) -> str:
         cites = [cite[0] for one in point.cites if (cite := self._cite(one))]
@@ -188,9 +210,8 @@ class VerdictView(QWidget):
         words, verdict = self._language, session.debate.verdict
         judged = verdict is not None and not verdict.failure
         ended, asking = session.status in ENDED, self._asked is not None
-        by = verdict.judge if verdict is not None else ""
         self._title.setText(words("verdict.title" if verdict is None or judged else "verdict.none"))
-        self._judge_chip.set_text(words("verdict.by", name=by) if by else "")
+        self._judge_chip.set_text(self._by())
         self._title.setToolTip(plain_tip(verdict.model) if verdict is not None else "")
         sentence = self._sentence_of(session.debate, ended=ended)
         self._sentence.setVisible(bool(sentence) and (judged or not asking))
@@ -208,6 +229,8 @@ class VerdictView(QWidget):
         self._provider.setVisible(may_ask and not judged and not self._judges)
         show_or_hide(self._problem, self._problem_text)
         self._chart_card.setVisible(bool(session.debate.ballots))
+        every = len({one.round for one in session.debate.ballots}) != 1
+        self._chart_hint.setText(words("verdict.chart.hint" if every else "verdict.chart.once"))
         self._fit()
         self._show_busy()
 
@@ -252,15 +275,16 @@ class VerdictView(QWidget):
         self._last_words.show_points(verdict.open if verdict and not judged else (), self._cite)
         self._agreed.show_points(verdict.agreed if verdict else (), self._cite)
         self._open.show_points(verdict.open if verdict and judged else (), self._cite)
+        report = minority_points(self._session.debate, words) if self._session is not None else ()
+        self._minority.show_points(report, self._cite)
+        self._minority_card.setVisible(bool(report))
         self._agreed_card.setVisible(bool(verdict and verdict.agreed))
         self._open_card.setVisible(bool(verdict and judged and verdict.open))
         self._again.show_words(words("verdict.ask_again"))
-        texts = (self._answer, self._last_words, self._agreed, self._open)
-        cites = [text.stops for text in texts]
+        cites = [cite for text in (self._minority, self._agreed, self._open) for cite in text.stops]
         asks = (self._stop, self._judge, self.ask, self._provider)
-        put_in_tab_order(
-            (self._again, self._copy, *cites[0], *cites[1], *asks, *cites[2], *cites[3], self.chart)
-        )
+        above = (self._again, self._copy, *self._answer.stops, *self._last_words.stops)
+        put_in_tab_order((*above, *asks, *cites, self.chart))
         self._refresh()
 
     # Parts
@@ -270,6 +294,7 @@ class VerdictView(QWidget):
         self._card = self._verdict_card()
         self._pair = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._pair.setSpacing(12)
+        self._minority_card = self._list_card("users", "text", self._minority_title, self._minority)
         self._agreed_card = self._list_card("circle-check", "ok", self._agreed_title, self._agreed)
         self._open_card = self._list_card("circle-alert", "warn", self._open_title, self._open)
         for card in (self._agreed_card, self._open_card):
@@ -294,6 +319,7 @@ class VerdictView(QWidget):
         )
         vbox(
             self._card,
+            self._minority_card,
             self._pair,
             card,
             STRETCH,
@@ -351,7 +377,7 @@ class VerdictView(QWidget):
         return card
 
     def _connect(self) -> None:
-        for text in (self._answer, self._last_words, self._agreed, self._open):
+        for text in (self._answer, self._last_words, self._minority, self._agreed, self._open):
             text.cite_requested.connect(self.cite_requested)
         self._judge.currentTextChanged.connect(lambda text: self._judge.setToolTip(plain_tip(text)))
         self._again.clicked.connect(self._on_again)
@@ -365,7 +391,7 @@ class VerdictView(QWidget):
         menu.setObjectName("judges_menu")
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         for judge in self._judges:
-            name = f"{judge.name} · {judge.model}".replace("&", "&&")
+            name = self._judge_words(judge).replace("&", "&&")
             menu.addAction(name, lambda chosen=judge: self.verdict_requested.emit(chosen))  # type: ignore[misc]
         menu.popup(self._again.mapToGlobal(self._again.rect().bottomLeft()))
 
