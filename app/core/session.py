@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Literal, NamedTuple
 
 from app.core.agent import Creativity, Length
+from app.core.calibration import Calibration
 from app.core.message import Attachment
 from app.core.model_facts import Effort
 from app.core.usage import UsageEntry
@@ -134,6 +135,7 @@ class Council:
     long what is open is debated where the user asks for it. `wanted_rounds` is for how long it is debated without being asked
     for, 0 where it is not, and `wanted_judge` who is to read that.
     `voteless` are the ids of participants that speak, but whose votes do not count: their models failed the voting check.
+    `calibrations` say how right the participants' models have been, as the journal knew it at the start.
     """
 
     differences: bool = True
@@ -153,6 +155,7 @@ class Council:
     wanted_rounds: int = 0
     wanted_judge: str | None = None
     voteless: tuple[str, ...] = ()
+    calibrations: tuple[Calibration, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,13 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from app.core.calibration import Calibration
 from app.core.council import CastVote, Decision, Panel
 from app.core.errors import BadInput, NotFound
 from app.core.provider import ProviderStatus
 from app.core.session import ANY_JUDGE, NO_JUDGE
-from app.engine.council.journal import Score, held_up, is_right, scores
+from app.engine.council.journal import CALIBRATED, Score, calibrations, held_up, is_right, scores
 from app.engine.council.panels import assembled
 from app.engine.council.record import Record
+from app.storage.records import plain, read_session
 from tests.builders import Bench, people
 from tests.engine.test_council import bench, held, wanted
 
@@ -102,6 +104,44 @@ def test_what_failed_is_wrong_and_of_the_others_nothing_is_known() -> None:
     known = replace(failed, right="B")
     assert scores([known])["a/b"] == Score(1, pytest.approx(0.81), pytest.approx(0.16))
     assert is_right(replace(known, result="unknown"), "A") is None
+
+
+def test_a_model_has_hit_rates_from_twenty_votes_on() -> None:
+    def decision(place: int, sure: int, right: str) -> Decision:
+        vote = CastVote(model="a/b", before="A", before_sure=50, after="A", after_sure=sure)
+        return Decision(id=str(place), name="?", decided="A", result="failed", right=right, votes=(vote,))
+
+    cast = [(60, "A")] * 4 + [(61, "B")] * 6 + [(80, "A")] * 2 + [(95, "A")] * 8
+    decisions = [decision(place, *one) for place, one in enumerate(cast)]
+    assert calibrations(decisions[1:]) == ()
+    (found,) = calibrations(decisions)
+    # (hits + 1) of (votes + 2) in each bin: 5 of 6, 3 of 10, 1 of 2, 9 of 10.
+    assert (found.model, found.rates) == ("a/b", (83, 30, 50, 90))
+    assert [found.rate(sure) for sure in (0, 60, 61, 80, 81, 90, 91, 100)] == [83, 83, 30, 30, 50, 50, 90, 90]
+    unknown = [replace(one, result="unknown", right="") for one in decisions]
+    assert calibrations(unknown) == ()
+
+
+async def test_a_council_keeps_the_hit_rates_it_began_with(made: Bench) -> None:
+    journal, model = made.engine.councils.journal, "remote0/model-0"
+    for place in range(CALIBRATED):
+        votes = tuple(
+            CastVote(model=one, before="A", before_sure=70, after="A", after_sure=70)
+            for one in (model, "not/asked")
+        )
+        await journal.save(
+            Decision(id=f"d{place}", name="?", decided="A", result="held", right="A", votes=votes)
+        )
+    session_id = await held(made)
+    await journal.save(Decision(id="d0", name="?", decided="A", result="unknown"))
+    live = made.engine.live(session_id)
+    assert live is not None and live.debate_session.debate.council is not None
+    (kept,) = live.debate_session.debate.council.calibrations
+    assert kept == Calibration(model=model, rates=(50, 95, 50, 50))
+    await made.store.flush(session_id)
+    again = read_session(session_id, plain(live.session))[0]
+    assert again.debate.council.calibrations == (kept,)
+    assert Record(live.debate_session.debate, live.messages).calibrated == {"p0": kept}
 
 
 def _status(template: ProviderStatus, name: str, *models: str) -> ProviderStatus:

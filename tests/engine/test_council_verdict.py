@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from app.core.calibration import Calibration
 from app.core.errors import BadInput, FailureKind, ProviderError
 from app.core.message import CouncilPart, Message
 from app.core.provider import ModelRequest
@@ -113,6 +114,33 @@ def test_the_judge_breaks_ties_and_nothing_else() -> None:
     assert against.headline == "oA" and [one.option for one in against.minority] == ["oB", "oC"]
     third = result_of("AABB", "AABB", "oC", "oC")
     assert (third.headline, third.state) == ("", "tie")
+
+
+def test_hit_rates_take_the_place_of_confidence_and_break_a_tie_once_all_are_known() -> None:
+    debate, messages = opened("AABB")
+    messages += voted(debate, "AABB")
+    plain = outcome(debate, messages)
+    assert plain.headline == "" and plain.after.weighted["oA"] < plain.after.weighted["oB"]
+    # Those who hold A said 60 and 61, the others 62 and 63; of all of them it is known how often they were right.
+    names = [f"{one.provider}/{one.model}" for one in debate.participants]
+    rates = [
+        Calibration(model=one, rates=(90, 90 - 70 * (place > 1), 50, 50)) for place, one in enumerate(names)
+    ]
+    assert debate.council is not None
+
+    def weighed(known: list[Calibration], *choices: str) -> CouncilOutcome:
+        told = replace(debate, council=replace(debate.council, calibrations=tuple(known)))
+        return outcome(told, [*messages, *read(debate, *choices)])
+
+    found = weighed(rates)
+    assert found.after.weighted == {"oA": pytest.approx(1.9), "oB": pytest.approx(1.2)}
+    assert (found.headline, found.state, found.against) == ("oA", "contested", "weighed")
+    assert found.before.weighted == found.after.weighted
+    # One of whom nothing is known leaves the tie, and so do equal weights; a stable judge comes first.
+    assert weighed(rates[1:]).headline == ""
+    assert weighed([replace(one, rates=(50, 50, 50, 50)) for one in rates]).headline == ""
+    judged = weighed(rates, "oB", "oB")
+    assert (judged.headline, judged.against) == ("oB", "half")
 
 
 def test_a_judge_that_turns_with_the_order_or_read_once_is_silent() -> None:

@@ -20,7 +20,7 @@ from app.core.text import clean_text
 from app.engine.chat.commands import found_message
 from app.engine.chat.run import user_message
 from app.engine.council.costs import calls_of
-from app.engine.council.journal import JOURNAL_KIND, Journal
+from app.engine.council.journal import JOURNAL_KIND, Journal, calibrations
 from app.engine.council.outcome import outcome
 from app.engine.council.panels import PANEL_KIND, Panels, assembled, check_rounds
 from app.engine.council.record import Option, Record
@@ -99,7 +99,10 @@ class Councils:
         helper = self._providers.helper(session)
         if debates and not helper:
             raise BadInput("council_no_helper")
+        models = {f"{one.provider}/{one.model}" for one in session.debate.participants}
+        known = calibrations(self.journal.all())
         council = Council(
+            calibrations=tuple(one for one in known if one.model in models),
             differences=panel.compare if wanted.differences is None else wanted.differences,
             helper=helper,
             max_usd=wanted.max_usd,

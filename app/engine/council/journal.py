@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 
+from app.core.calibration import BINS, Calibration, bin_of
 from app.core.council import FAILED, HELD, RESULTS, CastVote, Decision
 from app.core.errors import BadInput
 from app.core.events import JournalChanged
@@ -15,8 +16,8 @@ from app.engine.council.replies import one_line
 from app.engine.library.definitions import MAX_NAME, Definitions, LibraryKind
 from app.engine.live_session import LiveSession
 
-ENOUGH = 10
-"""How many votes whose outcome is known a model needs before a score says something."""
+ENOUGH, CALIBRATED = 10, 20
+"""How many votes whose outcome is known a model needs before a score says something, and before its hit rates count."""
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 JOURNAL_KIND = LibraryKind(
@@ -113,6 +114,24 @@ def scores(decisions: Sequence[Decision]) -> dict[str, Score]:
 def panel_scores(decisions: Sequence[Decision]) -> dict[str, Score]:
     """Return how right the votes of each panel's participants have been, by its name."""
     return _scored(decisions, lambda decision, _vote: decision.panel)
+
+
+def calibrations(decisions: Sequence[Decision]) -> tuple[Calibration, ...]:
+    """Return how often each model was right at the end, by how sure it was, for models with at least CALIBRATED such votes.
+
+    The rate of a bin is (hits + 1) / (votes + 2), so that few votes say little.
+    """
+    votes: dict[str, list[tuple[int, bool]]] = {}
+    for _decision, vote, _before, after in _known(decisions):
+        if vote.after_sure >= 0:
+            votes.setdefault(vote.model, []).append((bin_of(vote.after_sure), after))
+    found = []
+    for model, cast in sorted(votes.items()):
+        if len(cast) >= CALIBRATED:
+            bins = [[right for place, right in cast if place == each] for each in range(len(BINS))]
+            rates = (round(100 * (sum(one) + 1) / (len(one) + 2)) for one in bins)
+            found.append(Calibration(model=model, rates=tuple(rates)))
+    return tuple(found)
 
 
 def _scored(decisions: Sequence[Decision], whose: Callable[[Decision, CastVote], str]) -> dict[str, Score]:

@@ -15,8 +15,6 @@ from app.engine.council.reading import Claim, JudgeReading, cruxes
 from app.engine.council.record import Record, Vote
 from app.engine.debate.names import mentioned
 
-UNSURE = 50
-
 
 class State(StrEnum):
     """How settled a council is."""
@@ -67,7 +65,8 @@ class CouncilOutcome:
     `headline` is an option's id, "" where none leads; `text` is the case for it and `cites` what that rests on. `judge` is who
     read ("provider/model", "" for nobody), `choice` what it chose both times: an option's id, NEITHER, or "" where it is
     silent, because it read once or `unstable`: its choice changed with the order. `inside` says that it takes part itself.
-    `against` says what speaks against the headline: judge, overturned (another one led before) or half. `stop` is how the
+    `against` says what speaks against the headline: judge, overturned (another one led before), half, or weighed (the votes are
+    tied, and those who have been right more often lead). `stop` is how the
     debate ended: agreed, still (nobody moved) or rounds, "" where there was none. `degraded` says what the result lacks:
     answers, differences (the call that compares), ballots, judge (then `failure` is why), or second_reading.
     `claims` are those that the judge found in the debate, `cruxes` those on which the headline turns, and `unsupported` the
@@ -119,16 +118,19 @@ def outcome(debate: Debate, messages: Sequence[Message]) -> CouncilOutcome:
     voteless = debate.council.voteless if debate.council else ()
     everybody = [one.id for one in debate.participants if one.id not in voteless]
     ids = [one.id for one in record.options()]
-    before = _tally(record.ballots(), everybody, ids)
-    after = _tally(votes_of(record), everybody, ids, _first_confidence(record))
+    before = _tally(record.ballots(), everybody, ids, record.weights(record.ballots()))
+    after = _tally(votes_of(record), everybody, ids, record.weights(_first_held(record)))
     readings = record.readings()
     chosen = {one.choice for one in readings}
     unstable = len(chosen) > 1
     choice = chosen.pop() if len(readings) > 1 and not unstable else ""
     leaders = after.leaders()
     headline = leaders[0] if len(leaders) == 1 else choice if choice in leaders else ""
+    weighed = "" if headline else _heaviest(record, after, leaders, everybody)
+    headline = headline or weighed
     families = {family_of(one.model) for one in debate.participants}
     state, against = state_of(before, after, headline, choice, len(families), unstable=unstable)
+    against = "weighed" if weighed and against == "half" else against
     unread = tuple(one for one in record.openings() if record.rounds and record.unread(one, record.rounds))
     if unread and state in (State.SETTLED, State.AGREED_ONE_FAMILY):
         # Where a ballot could not be read, nobody knows that all agree.
@@ -302,7 +304,7 @@ def last_words(record: Record, who: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _sureness(record: Record, who: str, number: int) -> float:
-    return _weight(record.vote(who, number).confidence)
+    return record.weights([record.vote(who, number)])[who]
 
 
 def _stop(record: Record) -> str:
@@ -346,9 +348,17 @@ def holders_of(record: Record) -> dict[str, tuple[str, ...]]:
     }
 
 
-def _first_confidence(record: Record) -> dict[str, int | None]:
-    """Return how sure each participant was when it took the position that it ends with: debating makes everybody surer."""
-    found = {}
+def _heaviest(record: Record, after: Tally, leaders: Sequence[str], everybody: Sequence[str]) -> str:
+    """Return which of several leaders weighs most, once it is known how right all who vote have been; "" for none."""
+    if not leaders or not all(one in record.calibrated for one in everybody):
+        return ""
+    first, *others = sorted(leaders, key=lambda one: -after.weighted[one])
+    return "" if others and after.weighted[others[0]] == after.weighted[first] else first
+
+
+def _first_held(record: Record) -> list[Vote]:
+    """Return the vote by which each participant took the position that it ends with: debating makes everybody surer."""
+    found = []
     for who in record.voters():
         held = record.vote(who, record.rounds)
         for number in range(record.rounds, -1, -1):
@@ -356,7 +366,7 @@ def _first_confidence(record: Record) -> dict[str, int | None]:
             if vote.choice != held.choice:
                 break
             held = vote
-        found[who] = held.confidence
+        found.append(held)
     return found
 
 
@@ -364,23 +374,15 @@ def _tally(
     ballots: Sequence[Vote],
     everybody: Sequence[str],
     options: Sequence[str],
-    sure: Mapping[str, int | None] | None = None,
+    weights: Mapping[str, float],
 ) -> Tally:
     valid = [one for one in ballots if one.choice in options]
     voted = {one.participant for one in valid}
     return Tally(
         votes={one: sum(ballot.choice == one for ballot in valid) for one in options},
         weighted={
-            one: sum(
-                _weight(sure.get(ballot.participant) if sure is not None else ballot.confidence)
-                for ballot in valid
-                if ballot.choice == one
-            )
+            one: sum(weights[ballot.participant] for ballot in valid if ballot.choice == one)
             for one in options
         },
         missing=tuple(one for one in everybody if one not in voted),
     )
-
-
-def _weight(confidence: int | None) -> float:
-    return 0.5 + (UNSURE if confidence is None else confidence) / 200

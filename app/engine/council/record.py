@@ -7,12 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from app.core.calibration import Calibration
 from app.core.message import CouncilPart, Message, MessageState, Role
 from app.core.session import Debate, Participant
 from app.engine.council.reading import JudgeReading, reading_of
 from app.engine.council.replies import MOST_OPTION, objects_in, one_line, same_words
 
 MOST_OPTIONS = 5
+UNSURE = 50
+"""What a vote without a confidence counts for, in percent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -221,6 +224,26 @@ class Record:
                     return self._vote(who, each, said.data or {})
         first = next((one for one in self.ballots() if one.participant == who), None)
         return first or Vote(participant=who)
+
+    @cached_property
+    def calibrated(self) -> dict[str, Calibration]:
+        """By participant, how right its model has been, where that is known."""
+        known = {one.model: one for one in self.debate.council.calibrations} if self.debate.council else {}
+        models = {one.id: f"{one.provider}/{one.model}" for one in self.debate.participants}
+        return {who: known[model] for who, model in models.items() if model in known}
+
+    def weights(self, votes: Sequence[Vote]) -> dict[str, float]:
+        """Return what each vote weighs, by participant: half for its own sake, the rest by how sure that one is.
+
+        Where it is known how right its model has been, that counts in place of what it says.
+        """
+        return {one.participant: 0.5 + self._sureness(one) / 200 for one in votes}
+
+    def _sureness(self, vote: Vote) -> int:
+        if vote.confidence is None:
+            return UNSURE
+        known = self.calibrated.get(vote.participant)
+        return vote.confidence if known is None else known.rate(vote.confidence)
 
     def voters(self) -> list[str]:
         """Return the participants that have answered and whose votes count."""

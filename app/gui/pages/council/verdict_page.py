@@ -171,7 +171,8 @@ class VerdictPage(QWidget):
         words, after, letters = self._language, judged.result.after, lettered(judged.record)
         row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         row.setSpacing(10)
-        for key, votes in (("council.plain", after.votes), ("council.weighted", after.weighted)):
+        weighted = "council.weighted.calibrated" if judged.record.calibrated else "council.weighted"
+        for key, votes in (("council.plain", after.votes), (weighted, after.weighted)):
             held = sorted(((count, one) for one, count in votes.items() if count), reverse=True)
             bar = TallyBar(self._look, [(count, one == judged.result.headline) for count, one in held])
             text = " · ".join(f"{letters[one]} {count:.3g}" for count, one in held)
