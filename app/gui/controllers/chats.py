@@ -70,9 +70,9 @@ class ChatController(PageController):
         self._language.changed.connect(self.refresh)
 
     @property
-    def composer(self) -> ChatComposer:
-        """The composer of the page."""
-        return self._page.chat_composer
+    def page(self) -> ChatPage:
+        """The page of the chats."""
+        return self._page
 
     def show_new(self, assistant_id: str = "", group_id: str = "") -> None:
         """Prepare the page for a new chat with a group or an assistant; without an id with the last used assistant."""

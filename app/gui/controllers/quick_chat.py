@@ -153,17 +153,18 @@ class QuickChatController(Controller):
         for pictures in (page.picture_requested, chats.files.picture_requested):
             pictures.connect(sessions.on_picture)
         composer, main = page.chat_composer, self._main_chats
+        page.cards.viewer = main.page.cards.viewer
         chats.session_started.connect(lambda session_id: tasks.replace("open", self._open(page, session_id)))
         for signal, answered in (
             (chats.several_requested, main.several_requested),
             (chats.settings_requested, main.settings_requested),
-            (composer.allow_requested, main.composer.allow_requested),
+            (composer.allow_requested, main.page.chat_composer.allow_requested),
             (page.begin_requested, self._welcome.begin),
         ):
             # These ask or show more than the small window has room for.
             signal.connect(self._leave)
             signal.connect(answered)
-        composer.folder_left.connect(main.composer.folder_left)
+        composer.folder_left.connect(main.page.chat_composer.folder_left)
         composer.folder_left.connect(chats.refresh)
         window.new_requested.connect(self._on_new)
         window.main_requested.connect(self._on_main)

@@ -1,16 +1,23 @@
-"""Asks the user whether an MCP server may run, and shows in the side bar how many are enabled."""
+"""Asks the user whether an MCP server may run, and shows in the side bar how many are enabled.
+
+It also installs the viewer of their pages.
+"""
 
 from functools import partial
 
 from PySide6.QtWidgets import QApplication
 
+from app.core.errors import MootError
 from app.core.text import exact
 from app.core.tool import ServerState, ServerStatus
 from app.engine.engine import Engine
 from app.gui.bridge import Bridge
 from app.gui.controllers.controller import Controller
 from app.gui.tasks import Tasks
+from app.gui.web_view.viewer_offer import ViewerOffer, ViewerState
 from app.gui.window_frame import WindowFrame
+
+INSTALL = "install the viewer"
 
 
 class ServerConsent(Controller):
@@ -19,6 +26,10 @@ class ServerConsent(Controller):
     def __init__(self, window: WindowFrame, engine: Engine, bridge: Bridge, tasks: Tasks) -> None:
         super().__init__(window, engine, bridge, tasks)
         self._asking = self._asking_now().keys()
+        self.viewer = ViewerOffer()
+        self.viewer.show(ViewerState(offered=engine.servers.can_fetch_viewer()))
+        self.viewer.install_requested.connect(lambda: tasks.start(INSTALL, self._install()))
+        self.viewer.cancel_requested.connect(lambda: tasks.cancel(INSTALL))
         bridge.servers_changed.connect(self._on_servers_changed)
         self._show_count()
 
@@ -43,6 +54,20 @@ class ServerConsent(Controller):
         status = next((one for one in self._engine.servers.all() if one.server.name == name), None)
         if status is not None:
             self._ask(status)
+
+    async def _install(self) -> None:
+        """Install the viewer of pages, and show how far that is."""
+        show, state = self.viewer.show, ViewerState(offered=True)
+        show(ViewerState(done=0))
+        try:
+            await self._engine.servers.fetch_viewer(lambda done, _all: show(ViewerState(done=done)))
+            state = ViewerState(installed=True)
+        except MootError as error:
+            state = ViewerState(offered=True, problem=self._language.problem(error.code, **error.details))
+        finally:
+            show(state)
+        if state.installed:
+            self._toasts.show_toast(self._language("page.viewer.installed"))
 
     def _ask(self, status: ServerStatus) -> None:
         from app.gui.dialogs.server_dialogs import ConsentDialog

@@ -183,6 +183,7 @@ class WindowController(QObject):
         bridge.models_changed.connect(self.providers.changed)
         self.providers.found.connect(self._refresh_providers)
         for conversation in (panel.discussion, self.session_page, self.council_page, self.chat_page):
+            conversation.cards.viewer = self.server_consent.viewer
             conversation.link_requested.connect(self.sessions.open_link)
             conversation.picture_requested.connect(self.sessions.on_picture)
         self.chats.files.picture_requested.connect(self.sessions.on_picture)

@@ -1,6 +1,6 @@
 """The card of a page that a tool of an MCP server returned: its question, an answer, and the page.
 
-The page is shown in the sandbox, on request and only if the extra `webui` is installed.
+The page is shown in the sandbox, on request and only if the extra `webui` is installed, which the card offers.
 """
 
 from dataclasses import replace
@@ -12,6 +12,8 @@ from PySide6.QtWidgets import QLabel, QSizePolicy
 from app.core.ids import new_id
 from app.core.message import Consent, Message, Prompt, PromptType
 from app.core.text import visible
+from app.core.tool import VIEWER_BYTES
+from app.core.usage import size_text
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.display.theme import DARK
@@ -33,9 +35,11 @@ from app.gui.web_view.mcp_page import (
     read_page,
     text_of,
 )
+from app.gui.web_view.viewer_offer import ViewerOffer
 from app.gui.widgets.approval_card import ApprovalCard
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import plain_label
+from app.gui.widgets.offers import OfferLine
 from app.gui.widgets.question_card import QuestionCard
 
 if TYPE_CHECKING:
@@ -49,8 +53,9 @@ class PageCard(QuestionCard):
 
     link_requested = Signal(str)
 
-    def __init__(self, language: Language, look: Look, message: Message) -> None:
+    def __init__(self, language: Language, look: Look, message: Message, viewer: ViewerOffer) -> None:
         super().__init__(language, look, message)
+        self._viewer = viewer
         assert message.prompt is not None
         self._prompt = message.prompt
         self._page = read_page(message.resources)
@@ -63,12 +68,17 @@ class PageCard(QuestionCard):
         self._note = self._line("page_note")
         self._text = self._line("page_text")
         self._text.hide()
+        self._install = OfferLine(look, "page_viewer", "download", "accent")
+        self.column.insertWidget(self._place, self._install)
+        self._place += 1
+        self._install.accepted.connect(self._on_install)
         self.show_page = button("", "page_show")
         self.column.insertWidget(self._place, self.show_page, 0, Qt.AlignmentFlag.AlignLeft)
         self._place += 1
         self.show_page.clicked.connect(self._on_show)
         # Any answer closes the page.
         self.answered.connect(self._on_answered)
+        viewer.changed.connect(self._on_viewer_changed)
         self._offer()
 
     # Offers
@@ -76,13 +86,14 @@ class PageCard(QuestionCard):
     def _offer(self, note: str = "") -> None:
         """Offer to show the page, or say why it cannot be shown."""
         page, words = self._page, self._words
+        self._install.hide()
         self.show_page.setVisible(page.kind == ADDRESS or (page.kind == HTML and available()))
         if page.kind == ADDRESS:
             host = QUrl(page.text).host(QUrl.ComponentFormattingOption.FullyEncoded)
             self.show_page.setText(words("page.open", host=host[:100]))
         elif page.kind == HTML:
             self.show_page.setText(words("page.show"))
-            note = note or ("" if available() else words("page.no_view"))
+            note = note or ("" if available() else self._show_viewer())
             self._text.setText("" if available() else visible(text_of(page.text)))
             self._text.setVisible(bool(self._text.text()))
         elif page.kind == UNKNOWN:
@@ -90,6 +101,29 @@ class PageCard(QuestionCard):
         else:
             note = words("page.too_large" if page.kind == TOO_LARGE else "page.unreadable")
         self._say(note)
+
+    def _show_viewer(self) -> str:
+        """Offer to install what shows pages, or show how far that is; return what is said of it."""
+        state, words = self._viewer.state, self._words
+        size = size_text(self._language, VIEWER_BYTES)
+        if state.installed:
+            return words("page.viewer.restart")
+        if state.done is not None:
+            text = words("page.viewer.fetching", done=size_text(self._language, state.done), size=size)
+            self._install.show_progress(text, state.done, VIEWER_BYTES, words("embedded.cancel"))
+        elif state.offered:
+            offer = words("page.viewer", size=size)
+            self._install.show_offer(offer, words("page.viewer.install"))
+        self._install.setVisible(state.offered or state.done is not None)
+        return state.problem or words("page.no_view")
+
+    def _on_viewer_changed(self) -> None:
+        if self._page.kind == HTML and not available():
+            self._offer()
+
+    def _on_install(self) -> None:
+        running = self._viewer.state.done is not None
+        (self._viewer.cancel_requested if running else self._viewer.install_requested).emit()
 
     def _say(self, note: str) -> None:
         self._note.setText(note)

@@ -9,6 +9,7 @@ from app.core.message import Message, PromptReason, PromptType
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.transcript.transcript_view import TranscriptView
+from app.gui.web_view.viewer_offer import ViewerOffer
 from app.gui.widgets.approval_card import ApprovalCard
 from app.gui.widgets.form_card import FormCard
 from app.gui.widgets.hand_over_card import HandOverCard, is_hand_over
@@ -41,6 +42,8 @@ class QuestionCards(QObject):
         self._look = look
         self._transcript = transcript
         self._answers = answers
+        self.viewer = ViewerOffer()
+        """What offers to install the viewer of pages."""
 
     def make(self, message: Message) -> PromptCard:
         """Return the card of a question."""
@@ -92,7 +95,7 @@ class QuestionCards(QObject):
             return card
         if prompt.reason == PromptReason.PAGE:
             # Decided by who asked, never by the content of the page.
-            page = PageCard(self._language, self._look, message)
+            page = PageCard(self._language, self._look, message, self.viewer)
             page.link_requested.connect(self.link_requested)
             return page
         if prompt.type == PromptType.FORM:
