@@ -59,7 +59,8 @@ async def list_panels(run: CommandRun) -> int:
         seats = ", ".join(f"{each.name}={each.provider}/{each.model}" for each in one.participants)
         rounds = run.texts("verdict.rounds", count=one.rounds)
         lines.append(one_line(f"{one.id}  {one.name}  {rounds}  {seats}") + "\n")
-    return await run.answer([asdict(one) for one in panels], "".join(lines))
+    said = "".join(lines) or run.texts("cli.no_panels") + "\n"
+    return await run.answer([asdict(one) for one in panels], said)
 
 
 async def list_decisions(run: CommandRun) -> int:
@@ -81,6 +82,7 @@ async def list_decisions(run: CommandRun) -> int:
         "panel_scores": _enough(panel_scores(decisions)),
         "held_up": shares,
     }
+    lines = lines or [texts("cli.no_decisions")]
     return await run.answer(record, "".join(f"{one_line(each)}\n" for each in lines))
 
 

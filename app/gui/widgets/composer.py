@@ -61,6 +61,8 @@ class TextBox(QPlainTextEdit):
         self._composing = False
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setTabChangesFocus(True)
+        # Lines are wrapped; in a narrow moment of a layout Qt would show the bar, and keep it.
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.document().setDocumentMargin(2)
         # Otherwise undo would first remove the margin.
         self.document().clearUndoRedoStacks()
