@@ -1,18 +1,20 @@
 """Quotes in the statements of a council, looked up in the question's files."""
 
 import random
+import threading
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from app.core.message import Attachment, CouncilPart
+from app.core.message import Attachment, CouncilPart, MessageState
 from app.core.provider import ModelRequest
 from app.core.session import ExportFormat
 from app.engine.council.outcome import outcome
 from app.engine.council.quotes import FileQuote, Sources, quotes_of
 from app.engine.engine import CouncilSetup
-from tests.builders import Script
+from tests.builders import Script, until
 from tests.engine.test_council import answer, bench, wanted
 
 SYNC = "Forty laptops sync at night.\nThe server’s queue drains — “slowly” — forty batches in a minute, and nobody waits."
@@ -68,7 +70,9 @@ def test_a_changed_word_in_a_long_file_is_found_and_a_made_up_sentence_is_not() 
         assert sources.look_up(made_up).found == "missing"
 
 
-async def test_quotes_are_kept_with_their_statement_and_a_missing_one_is_unsupported(tmp_path: Path) -> None:
+async def test_quotes_are_kept_with_their_statement_and_a_missing_one_is_unsupported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     made = bench(tmp_path)
 
     def quoting(request: ModelRequest) -> Script:
@@ -80,6 +84,14 @@ async def test_quotes_are_kept_with_their_statement_and_a_missing_one_is_unsuppo
         return [f"{text} {said.get(request.model, '')}", *rest] if request.schema is None else [text, *rest]
 
     made.models.otherwise = quoting
+    threads: set[str] = set()
+    check = Sources.check
+
+    def seen(self: Sources, text: str, others: Sequence[str] = ()) -> list[FileQuote]:
+        threads.add(threading.current_thread().name)
+        return check(self, text, others)
+
+    monkeypatch.setattr(Sources, "check", seen)
     setup = replace(wanted().setup, context=(Attachment(name="sync.md", text=SYNC),))
     session_id = await made.engine.councils.start(CouncilSetup(setup=setup))
     await made.engine.wait(session_id)
@@ -87,6 +99,8 @@ async def test_quotes_are_kept_with_their_statement_and_a_missing_one_is_unsuppo
     assert live is not None
     answers = {one.author.id: one for one in live.messages if one.part == CouncilPart.ANSWER}
     kept = {who: [(quote.found, quote.file) for quote in quotes_of(one)] for who, one in answers.items()}
+    # Long files would stop the window for too long.
+    assert threads and threading.current_thread().name not in threads
     assert kept == {"p0": [("exact", "sync.md")], "p1": [("missing", "")], "p2": []}
     result = outcome(live.debate_session.debate, live.messages)
     assert result.unsupported == (answers["p1"].id,)
@@ -94,4 +108,34 @@ async def test_quotes_are_kept_with_their_statement_and_a_missing_one_is_unsuppo
     assert (
         "word for word in sync.md" in text and "not in the source" in text and "Facts without support" in text
     )
+    await made.engine.shutdown()
+
+
+async def test_an_answer_is_kept_where_the_user_stops_while_its_quotes_are_looked_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = bench(tmp_path)
+    begun, go_on = threading.Event(), threading.Event()
+
+    def slow(_self: Sources, _text: str, _others: Sequence[str] = ()) -> list[FileQuote]:
+        begun.set()
+        go_on.wait(30)
+        return []
+
+    monkeypatch.setattr(Sources, "check", slow)
+    setup = replace(wanted().setup, context=(Attachment(name="sync.md", text=SYNC),))
+    session_id = await made.engine.councils.start(CouncilSetup(setup=setup))
+    await until(begun.is_set)
+    for _ in range(2):
+        await made.engine.pause(session_id)
+    await made.engine.wait(session_id)
+    go_on.set()
+    live = made.engine.live(session_id)
+    assert live is not None
+    kept = [one for one in live.messages if one.part == CouncilPart.ANSWER and one.state == MessageState.DONE]
+    assert kept and all((one.data or {}).get("answer") and quotes_of(one) == [] for one in kept)
+    asked = len(made.models.requests)
+    await made.engine.resume(session_id)
+    await made.engine.wait(session_id)
+    assert len(made.models.requests) == asked + (3 - len(kept)) + 1
     await made.engine.shutdown()

@@ -3,7 +3,7 @@
 The statement is the answer that calls no more tools; what comes before it is part of the turn and no statement.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 
 from app.core.agent import Agent
@@ -30,18 +30,21 @@ READING = ("web_search", "web_fetch")
 MOST_READINGS = 3
 
 Written = Callable[[Message], tuple[Message, Mapping[str, object]]]
+LookedUp = Callable[[Message], Awaitable[None]]
 
 
 class StatementTree(TurnTree):
     """The turns that a statement takes: the speaker's, asked as `plan` says, and its sub-agents' below it.
 
-    `written` returns the statement as it is kept, and the fields of the session that change with it.
+    `written` returns the statement as it is kept, and the fields of the session that change with it, after `looked_up`.
     """
 
-    def __init__(self, context: TreeContext, plan: CallPlan, written: Written) -> None:
+    def __init__(
+        self, context: TreeContext, plan: CallPlan, written: Written, looked_up: LookedUp | None
+    ) -> None:
         super().__init__(context)
         self._plan = plan
-        self._statement = written
+        self._statement, self._looked_up = written, looked_up
 
     def _announce(self, turn: AgentTurn) -> None:
         # The run announces a participant's turn before it waits for a slot.
@@ -59,6 +62,10 @@ class StatementTree(TurnTree):
             may_pass=own.may_pass,
             make_room=None,
         )
+
+    async def _look_up(self, turn: AgentTurn, message: Message) -> None:
+        if self._looked_up is not None and not turn.parent_turn_id and not message.tool_calls:
+            await self._looked_up(message)
 
     def _written(self, turn: AgentTurn, message: Message) -> tuple[Message, Mapping[str, object]]:
         if turn.parent_turn_id or message.tool_calls:
@@ -130,7 +137,9 @@ class StatementRun(Run):
                 Notice(session_id=self._live.id, level="info", code="votes_not_counted", details=details)
             )
 
-    async def _stated(self, plan: CallPlan, turn: AgentTurn, written: Written) -> Outcome:
+    async def _stated(
+        self, plan: CallPlan, turn: AgentTurn, written: Written, looked_up: LookedUp | None = None
+    ) -> Outcome:
         """Take the turn that leads to a statement; one whose speaker is not free has failed."""
         live, services = self._live, self._services
         live.start_turn(turn.message())
@@ -147,7 +156,7 @@ class StatementRun(Run):
         await services.directory.attach(turn.agent)
         speaker = self._speaker(turn.author)
         try:
-            return await self._taken(StatementTree(context, plan, written), turn, speaker)
+            return await self._taken(StatementTree(context, plan, written, looked_up), turn, speaker)
         except NotFree as refused:
             message, fields = written(speaker.failed(turn.message(), refused.reason))
             live.finish_message(message, **fields)

@@ -70,6 +70,9 @@ class TurnTree:
         """Return an answer as it is kept, and the fields of the session that change in the same batch."""
         return message, {}
 
+    async def _look_up(self, turn: AgentTurn, message: Message) -> None:
+        """Find out what takes a while, and is part of an answer as it is kept."""
+
     async def summarise(self, turn: AgentTurn) -> bool:
         """Summarise what came before a turn, because the user has asked for it; say whether anything was."""
         request = self._request(turn, Attempt())
@@ -158,8 +161,12 @@ class TurnTree:
         if offer is not None and message.state == MessageState.DONE:
             message = replace(message, content="", tool_calls=offer.calls(message.content))
         context.budget.note_answer(message)
-        message, fields = self._written(turn, message)
-        speaker.write(replace(result, message=message), **fields)
+        try:
+            await self._look_up(turn, message)
+        finally:
+            # An answer that was paid for is kept, also where the wait was cut short.
+            message, fields = self._written(turn, message)
+            speaker.write(replace(result, message=message), **fields)
         return None
 
     def _request(self, turn: AgentTurn, attempt: Attempt, *, wrap_up: bool = False) -> ModelRequest:
