@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -264,6 +264,22 @@ class HostClient:
                 except OSError as error:
                     raise self._failure(f"The process could not be started: {error}") from error
             return self._host
+
+    async def _answer(self, line: Line) -> AsyncGenerator[Line | None, None]:
+        """Send a request and yield the lines of its answer, up to one that says `finished` or `error`; None when the host dies.
+
+        Closing the generator before that ends the request in the host.
+        """
+        host = await self._running_host()
+        call = host.open(line)
+        ended = False
+        try:
+            while not ended:
+                answer = await call.lines.get()
+                ended = answer is None or "finished" in answer or "error" in answer
+                yield answer
+        finally:
+            host.close_call(call, cancel=not ended)
 
     async def _ask_once(self, line: Line) -> Line | None:
         """Send a request that is answered with one line, and return it; None when the host dies.

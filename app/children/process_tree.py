@@ -47,6 +47,12 @@ def below(roots: Collection[int]) -> set[Process]:
     return {(pid, start) for pid, start in found if parents[pid][2] != "Z"}
 
 
+def children(pid: int) -> set[Process]:
+    """Return the living processes that a process has started or adopted."""
+    rows = {one: row for one in _numbers() if (row := _row(one)) is not None}
+    return {(one, start) for one, (parent, start, state) in rows.items() if parent == pid and state != "Z"}
+
+
 def process_of(pid: int) -> Process | None:
     """Return a living process by its number."""
     row = _row(pid)

@@ -133,6 +133,7 @@ EXTERNAL_AGENT = ProviderKind(
     needs_key=False,
     images=False,
     calls_at_once=3,
+    votes=False,
 )
 
 KINDS: tuple[ProviderKind, ...] = (*USUAL, *PRESETS, EXTERNAL_AGENT)

@@ -46,7 +46,8 @@ class ProviderKind:
     computer can write at once, None for any number. `key_page` is where one gets a key; it begins with `key_prefix`.
     A provider whose address differs from user to user has no `base_url`, but an `address_form` in which NAME stands for
     what differs. With `own_names` users give the models their names, and the server's list does not have them.
-    `rules` hold at the provider's own address only. With `in_moot`, Moot runs the models itself, on this computer.
+    `rules` hold at the provider's own address only. With `in_moot`, Moot runs the models itself, on this computer. Without `votes` its
+    models answer in words and hold to no form, so that they neither vote nor judge.
     """
 
     kind: str
@@ -68,6 +69,7 @@ class ProviderKind:
     address_form: str = ""
     own_names: bool = False
     in_moot: bool = False
+    votes: bool = True
     rules: ServerRules = ServerRules()
 
     @property

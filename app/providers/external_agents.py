@@ -5,6 +5,7 @@ import json
 import os
 import re
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import aclosing
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -48,7 +49,7 @@ class ExternalAgents(HostClient):
     """Asks external agents through their host, which it starts when one is first needed.
 
     `allowed` says whether the user allowed a program to run; `folder` is for the empty folders the programs run in and for the record
-    of processes; `redact` removes the known keys.
+    of processes; `redact` removes the known keys. A program that nobody has used for `unused_seconds` is ended.
     """
 
     def __init__(
@@ -58,6 +59,7 @@ class ExternalAgents(HostClient):
         folder: Path,
         redact: Callable[[str], str] = lambda text: text,
         log_dir: Path | None = None,
+        unused_seconds: float = 300.0,
     ) -> None:
         super().__init__(AGENT_HOST, redact=redact, log_dir=log_dir)
         self._allowed = allowed
@@ -65,6 +67,7 @@ class ExternalAgents(HostClient):
         self._record = folder / "processes.json"
         self._processes: dict[int, int] = {}
         self._ending: asyncio.Task[None] | None = None
+        self._unused_seconds = unused_seconds
 
     async def end_left(self) -> None:
         """End the processes that a run before could not end, because it was killed together with its host."""
@@ -73,28 +76,20 @@ class ExternalAgents(HostClient):
     async def stream(self, config: ProviderConfig, request: ModelRequest) -> AsyncGenerator[Delta, None]:
         """Ask an external agent, as `core.provider.Models.stream` does."""
         line = await self._line("speak", config, request)
-        host = await self._running_host()
-        call = host.open(line)
-        ended = spoke = False
-        try:
-            while True:
-                answer = await call.lines.get()
+        spoke = False
+        async with aclosing(self._answer(line)) as answers:
+            async for answer in answers:
                 if answer is None:
-                    ended = True
                     raise ProviderError(FailureKind.INTERRUPTED if spoke else FailureKind.HOST)
                 if "finished" in answer:
-                    ended = True
                     finished = dict(answer["finished"])
                     state = _state(finished.pop("session"), line, request)
                     yield Finished(**finished, state=state, subscribed=finished["cost_usd"] is None)
-                    return
-                if "error" in answer:
-                    ended = True
+                elif "error" in answer:
                     raise self._error(answer["error"])
-                spoke = True
-                yield _delta(answer, call.id)
-        finally:
-            host.close_call(call, cancel=not ended)
+                else:
+                    spoke = True
+                    yield _delta(answer)
 
     def answer(self, ask: str, allowed: bool) -> None:
         """Answer a request for permission; nobody waits for one whose turn has ended."""
@@ -193,6 +188,7 @@ class ExternalAgents(HostClient):
             },
             "folder": str(folder),
             "record": str(self._record),
+            "unused_seconds": self._unused_seconds,
             "works": works,
             "session": {} if works else recipe.session,
             "system_prompt": "append" if works and recipe.system_prompt else recipe.system_prompt,
@@ -274,12 +270,12 @@ def _kept_session(request: ModelRequest, key: str) -> tuple[str, Sequence[Mappin
     return str(kept.get("id")), unread
 
 
-def _delta(answer: Mapping[str, Any], call_id: str) -> Delta:
+def _delta(answer: Mapping[str, Any]) -> Delta:
     if act := answer.get("act"):
         return AgentAct(**{name: clean_text(value) for name, value in act.items()})
     if ask := answer.get("ask"):
         cleaned = {name: clean_text(value) for name, value in ask.items()}
-        return AgentAsk(**{**cleaned, "id": f"{call_id} {cleaned['id']}"})
+        return AgentAsk(**{**cleaned, "id": f"{answer['id']} {cleaned['id']}"})
     return Text(text=clean_text(answer.get("text", "")), thinking=clean_text(answer.get("thinking", "")))
 
 

@@ -140,22 +140,15 @@ class RemoteModels(HostClient):
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Delta, None]:
         """Ask a model; see `core.provider.Models`. Closing the generator ends the request."""
         line = await self._line(request, self._providers(request.provider))
-        host = await self._running_host()
-        call = host.open(line)
-        ended = False
         spoke = False
-        try:
-            while True:
-                answer = await call.lines.get()
+        async with contextlib.aclosing(self._answer(line)) as answers:
+            async for answer in answers:
                 if answer is None:
-                    ended = True
                     raise ProviderError(FailureKind.INTERRUPTED if spoke else FailureKind.HOST)
                 if "quirks" in answer:
                     if line["server"] is None:
                         self._book.note_quirks(line["base_url"], request.model, answer["quirks"])
-                    continue
-                if "finished" in answer:
-                    ended = True
+                elif "finished" in answer:
                     finished = answer["finished"]
                     # By now a server of the user's own has loaded the model, and knows its window.
                     await self._ask_window(request.provider, request.model)
@@ -166,18 +159,15 @@ class RemoteModels(HostClient):
                             "lost_pictures": tuple(finished["lost_pictures"]),
                         }
                     )
-                    return
-                if "error" in answer:
-                    ended = True
+                elif "error" in answer:
                     error = self._error(answer["error"])
                     if error.kind == FailureKind.CONTEXT_WINDOW:
                         self._book.note_refusal(request.provider, request.model, error.detail)
                     raise error
-                spoke = True
-                for delta in _deltas(answer):
-                    yield delta
-        finally:
-            host.close_call(call, cancel=not ended)
+                else:
+                    spoke = True
+                    for delta in _deltas(answer):
+                        yield delta
 
     async def listens(self, provider: str) -> bool:
         """Return whether something listens at a provider's address; false if it has no address."""

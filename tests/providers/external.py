@@ -1,5 +1,6 @@
 """What the tests of external agents share: their entries, and what is left of their processes."""
 
+import contextlib
 import json
 import sys
 from pathlib import Path
@@ -31,6 +32,22 @@ def all_below(pid: int) -> set[tuple[int, int]]:
     """Return a living process and all that are below it."""
     own = process_of(pid)
     return below({pid}) | ({own} if own else set())
+
+
+def parent_of(pid: int) -> int:
+    """Return the number of a process's parent."""
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def running(word: str) -> list[int]:
+    """Return the numbers of the processes that have a word in their command line."""
+    found = []
+    for path in Path("/proc").iterdir():
+        if path.name.isdigit():
+            with contextlib.suppress(OSError):
+                if word.encode() in (path / "cmdline").read_bytes():
+                    found.append(int(path.name))
+    return found
 
 
 def is_left(processes: set[tuple[int, int]]) -> bool:

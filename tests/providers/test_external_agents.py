@@ -15,7 +15,7 @@ from app.core.errors import FailureKind, ProviderError
 from app.core.provider import Finished, FinishReason, ModelRequest, ProviderConfig, Text
 from app.providers.external_agents import ExternalAgents, as_prompt
 from tests.app_driver import until
-from tests.providers.external import all_below, is_left, tiny, told
+from tests.providers.external import all_below, is_left, parent_of, tiny, told
 
 # The tests look at processes and journals themselves.
 pytestmark = pytest.mark.allow_blocking
@@ -169,6 +169,45 @@ async def test_a_test_opens_a_session_and_asks_nothing(agents: ExternalAgents, t
     assert (failed.ok, failed.failure) == (False, FailureKind.AGENT_LOGIN)
 
 
+@pytest.mark.threat("T1")
+async def test_no_key_is_in_what_an_agent_says_of_its_failure_or_in_its_log(tmp_path: Path) -> None:
+    key = "sk-a-key-of-the-user"
+    agents = ExternalAgents(
+        allowed=lambda _: True,
+        folder=tmp_path / "agents",
+        log_dir=tmp_path / "logs",
+        redact=lambda text: text.replace(key, "[removed]"),
+    )
+    error = await refusal(agents, tiny(f"leak={key}", id="leak"))
+    assert (error.kind, error.detail) == (FailureKind.SERVER, "refused the key [removed]")
+    await agents.close()
+    log = (tmp_path / "logs" / "agent_host.log").read_text()
+    assert "my key is [removed]" in log and key not in log
+
+
+async def test_a_program_that_ends_at_once_is_started_three_times_a_minute(
+    agents: ExternalAgents, tmp_path: Path
+) -> None:
+    config = tiny("die-start", tmp_path / "journal")
+    kinds = [(await refusal(agents, config)).kind for _ in range(5)]
+    assert kinds == [FailureKind.INTERRUPTED] * 3 + [FailureKind.AGENT_MISSING] * 2
+    assert (await refusal(agents, config)).detail == "ended 3 times within a minute"
+    # Others are not held up by it.
+    assert (await ask(agents, tiny("say")))[0] == "I say this."
+
+
+async def test_a_program_that_nobody_uses_is_ended_and_started_again(tmp_path: Path) -> None:
+    agents = ExternalAgents(allowed=lambda _: True, folder=tmp_path / "agents", unused_seconds=0.3)
+    config = tiny("say", tmp_path / "journal")
+    await ask(agents, config)
+    left = all_below(told(tmp_path / "journal", "start")[0]["pid"])
+    await until(lambda: not is_left(left))
+    await until(lambda: not agents._processes)
+    assert (await ask(agents, config))[0] == "I say this."
+    assert len(told(tmp_path / "journal", "start")) == 2
+    await agents.close()
+
+
 @pytest.mark.parametrize("does", ["slow", "ignore-cancel"])
 async def test_a_turn_that_is_stopped_is_cancelled_in_the_program(
     agents: ExternalAgents, tmp_path: Path, does: str
@@ -213,15 +252,18 @@ BEGUN: list = []  # type: ignore[type-arg]
 
 
 @pytest.mark.threat("T13")
-@pytest.mark.parametrize("victim", ["agent", "host"])
+@pytest.mark.parametrize("victim", ["agent", "host", "watcher"])
 async def test_nothing_is_left_of_an_agent_that_is_killed(
     agents: ExternalAgents, tmp_path: Path, victim: str
 ) -> None:
     journal = tmp_path / "journal"
     left = await begun(agents, tiny("orphan", journal), journal)
-    pid = told(journal, "start")[0]["pid"] if victim == "agent" else agents.host_pid
-    own = {one for one in left if one[0] != agents.host_pid} if victim == "agent" else left
-    os.kill(pid, signal.SIGKILL)
+    agent, watcher = told(journal, "start")[0]["pid"], agents.host_pid or 0
+    # Two processes are the host: the one that serves and the one that watches it.
+    victims = {"agent": agent, "host": parent_of(agent), "watcher": watcher}
+    assert parent_of(parent_of(agent)) == watcher
+    own = all_below(agent) if victim == "agent" else left
+    os.kill(victims[victim], signal.SIGKILL)
     await BEGUN.pop()()
     await until(lambda: not is_left(own))
     assert (await ask(agents, tiny("say")))[0] == "I say this."

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from app.children.process_tree import living
-from tests.providers.external import AGENT, all_below, told
+from tests.providers.external import AGENT, all_below, parent_of, told
 from tests.stories.processes import Running, look, moot
 from tests.wire import WireServer
 from tests.wire.fixtures import wire_home, wire_servers
@@ -99,8 +99,7 @@ def test_a_debate_goes_on_after_a_kill_and_nothing_is_left(
             running.wait_for(lambda: not living(everything), 30)
             running.finish(30)
         else:
-            host = int(Path(f"/proc/{start['pid']}/stat").read_text().rpartition(")")[2].split()[1])
-            os.kill(start["pid"] if victim == "agent" else host, signal.SIGKILL)
+            os.kill(start["pid"] if victim == "agent" else parent_of(start["pid"]), signal.SIGKILL)
             running.wait_for(lambda: orphan not in {pid for pid, _ in living(everything)}, 30)
             running.finish(90)
     if victim == "moot":

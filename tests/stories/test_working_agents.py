@@ -9,10 +9,12 @@ import pytest
 
 from app.children.process_tree import living
 from app.cli.printing.lines import load_texts
-from app.core.agent import Agent
+from app.core.agent import Agent, Group, Leader
 from app.core.message import Consent, Message, MessageState, PromptReason, Role
 from app.core.session import Session, Status
 from app.core.usage import Total, money_text
+from app.core.workflow import WorkflowDefinition, WorkflowStep
+from app.gui.transcript.row_words import error_of
 from app.wiring import Moot, open_moot
 from tests.app_driver import until
 from tests.providers.external import all_below, tiny, told
@@ -146,6 +148,7 @@ async def test_a_session_is_gone_on_with_and_asked_once(work: Work) -> None:
     await work.ended(session_id)
     await work.engine.chats.send(session_id, "Second.")
     await work.ended(session_id)
+    # No title is asked for: it would take a turn.
     first, second = [one["text"] for one in told(work.journal("say"), "prompt")]
     assert "First." in first and "Second." in second and "First." not in second
     assert len(told(work.journal("say"), "new")) == 1
@@ -202,18 +205,34 @@ async def test_stop_cancels_the_turn_and_what_the_agent_ran(work: Work) -> None:
     assert [state for _, state in work.calls(session_id)] == [MessageState.FAILED]
 
 
-@pytest.mark.threat("T7")
-@pytest.mark.parametrize(
-    ("does", "detail"), [("many-acts", "tool calls"), ("flood", "nobody asked for"), ("unasked-mode", "yolo")]
-)
-async def test_a_hostile_agent_is_ended_with_the_reason(work: Work, does: str, detail: str) -> None:
+async def failure(work: Work, does: str) -> str:
+    """Return in words why the turn of an agent failed."""
     session_id = await work.start(await work.add(does))
     await work.ended(session_id)
-    error = [one.error for one in work.messages(session_id) if one.error][-1]
-    assert error is not None and detail in error.detail
+    failed = [one for one in work.messages(session_id) if one.error][-1]
+    return error_of(failed, "Agent", load_texts("en"))
 
 
-@pytest.mark.threat("T7")
+@pytest.mark.threat("T10")
+@pytest.mark.parametrize(
+    ("does", "words"),
+    [
+        ("many-acts", "more than 500 tool calls"),
+        pytest.param("flood", "5000 messages that nobody asked for", marks=pytest.mark.slow),
+    ],
+)
+async def test_an_agent_that_floods_is_ended_with_the_reason(work: Work, does: str, words: str) -> None:
+    assert words in await failure(work, does)
+
+
+@pytest.mark.threat("T11")
+async def test_an_agent_in_a_mode_that_asks_nobody_is_stopped(work: Work) -> None:
+    words = await failure(work, "unasked-mode")
+    assert "did not run with the model or mode it was set to" in words and "yolo" in words
+    assert not told(work.journal("unasked-mode"), "prompt")
+
+
+@pytest.mark.threat("T14")
 @pytest.mark.parametrize("does", ["forged", "lasting-only"])
 async def test_requests_that_cannot_be_put_to_the_user_are_refused(work: Work, does: str) -> None:
     session_id = await work.start(await work.add(does))
@@ -223,6 +242,7 @@ async def test_requests_that_cannot_be_put_to_the_user_are_refused(work: Work, d
     assert answers and all(one["result"]["outcome"]["optionId"] == "no" for one in answers)
 
 
+@pytest.mark.threat("T15")
 async def test_an_agent_works_for_another_assistant(wire_home: dict[str, WireServer], work: Work) -> None:
     """A sub-agent's questions are its own: its caller's permission does not hold for it."""
     helper = await work.add("edit")
@@ -238,6 +258,33 @@ async def test_an_agent_works_for_another_assistant(wire_home: dict[str, WireSer
     # The caller reads what the agent said last, and nothing of what it did.
     told_to_lead = json.dumps(wire_home["openai"].requests[-1].body)
     assert "Written." in told_to_lead and "agent_edit" not in told_to_lead and "I look." not in told_to_lead
+
+
+async def test_an_agent_is_a_member_of_a_group(wire_home: dict[str, WireServer], work: Work) -> None:
+    member = await work.add("edit", name="Writer")
+    group = Group(
+        id="", name="Crew", members=(member,), orchestrator=Leader(provider="openai", model="openai-wire")
+    )
+    group = await work.engine.groups.save(group)
+    hand = WireCall("switchAssistant", json.dumps({"assistant": member, "instruction": "Write the notes."}))
+    wire_home["openai"].script("openai-wire", [Answer(calls=(hand,)), "It is written."])
+    session_id = await work.engine.groups.start(group.id, "We need notes.")
+    await work.answer(session_id, PromptReason.AGENT_WORKS, Consent.ALLOW)
+    await work.answer(session_id, PromptReason.AGENT_ASKS, Consent.ALLOW)
+    await work.ended(session_id)
+    assert work.said(session_id) == ["I look.", "Written.", "It is written."]
+
+
+async def test_an_agent_does_the_step_of_a_workflow(wire_home: dict[str, WireServer], work: Work) -> None:
+    await work.add("edit", name="Writer", role="Writer")
+    step = WorkflowStep(id="a", name="Write", role="Writer", prompt="Write the notes.")
+    definition = await work.engine.workflows.save(WorkflowDefinition(id="", name="Notes", steps=(step,)))
+    session_id = await work.engine.workflows.start("We need notes.", definition.id)
+    await work.answer(session_id, PromptReason.AGENT_WORKS, Consent.ALLOW)
+    await work.answer(session_id, PromptReason.AGENT_ASKS, Consent.ALLOW)
+    await until(lambda: "Written." in work.said(session_id))
+    assert (work.folder / "notes.txt").exists()
+    await work.engine.stop(session_id)
 
 
 async def test_another_model_is_told_nothing_of_what_an_agent_did(

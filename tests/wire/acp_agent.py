@@ -62,6 +62,19 @@ def orphan() -> None:
     journal("orphan", str(child.pid))
 
 
+def shells(session: str) -> None:
+    """Start commands as shell tools do, some in groups or sessions of their own, some without a trace of Moot."""
+    update(session, "tool_call", toolCallId="s1", title="sleep", kind="execute", status="in_progress")
+    say(session, "I begin")
+    for place in range(20):
+        own = ({}, {"process_group": 0}, {"start_new_session": True}, {"start_new_session": True, "env": {}})[
+            place % 4
+        ]
+        script = f"sleep {FLAGS['shells']} & sleep {FLAGS['shells']}"
+        subprocess.Popen(["/bin/sh", "-c", script], **own)  # type: ignore[call-overload]
+        journal("shell", str(place))
+
+
 def edit(session: str, number: object) -> None:
     """Ask to write a file into the session's folder; `edited` does it, or not, and ends the turn."""
     say(session, "I look.")
@@ -146,6 +159,9 @@ def prompt(session: str, text: str) -> str | None:
         # Requests nobody could have been asked about: of another session, twice the same, without a call.
         permission("somebody-else", 910, {"toolCallId": "t1", "title": "rm"})
         permission(session, 911, {"title": "no call"})
+    elif DOES == "shells":
+        shells(session)
+        return None
     elif DOES == "shell":
         update(session, "tool_call", toolCallId="s1", title="sleep 600", kind="execute", status="in_progress")
         orphan()
@@ -227,6 +243,9 @@ def handle(message: dict[str, object]) -> None:
         if DOES == "auth-prompt":
             send(id=number, error={"code": -32000, "message": "Authentication required"})
             return
+        if DOES == "leak":
+            send(id=number, error={"code": -32603, "message": f"refused the key {FLAGS['leak']}"})
+            return
         reason = prompt(session, params["prompt"][0]["text"])
         if reason is None:
             SESSIONS[session] = str(number)
@@ -246,6 +265,10 @@ def handle(message: dict[str, object]) -> None:
 def main() -> None:
     if DOES == "ignore-eof":
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    if DOES == "die-start":
+        sys.exit(3)
+    if DOES == "leak":
+        sys.stderr.write(f"my key is {FLAGS['leak']}\n")
     if DOES == "banner":
         sys.stdout.write("Welcome to the tiny agent!\n")
     if DOES == "stderr-flood":

@@ -114,7 +114,9 @@ class Titles:
         if model.guided or not provider:
             return None
         imported = bool(session.source)
-        return question, answers[0], self._directory.helper_for(live.messages, model, imported=imported)
+        helper = self._directory.helper_for(live.messages, model, imported=imported)
+        # A whole turn of an external agent is too much for a title.
+        return None if helper.external else (question, answers[0], helper)
 
 
 def title_in(answer: str) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from app.core.catalog import PROGRAM
+from app.core.catalog import provider_kind
 from app.core.provider import ModelRequest, ProviderStatus
 from app.core.provider_kind import RequestForm
 from app.core.session import NO_JUDGE, Debate, DebateSession, DebateTools, Participant
@@ -56,11 +56,9 @@ class DebateProviders:
         return [one for one in session.debate.participants if self._can_think(one.provider)]
 
     def can_vote(self, provider: str, model: str) -> bool:
-        """Return whether a model can vote and judge; one that was not checked yet can.
-
-        External agents cannot: they answer in words, and hold to no form.
-        """
-        if self._kind(provider) == PROGRAM or not self._can_think(provider):
+        """Return whether a model can vote and judge; one that was not checked yet can."""
+        row = provider_kind(self._kind(provider))
+        if (row is not None and not row.votes) or not self._can_think(provider):
             return False
         return not self.checks.failed((provider, model))
 

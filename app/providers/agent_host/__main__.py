@@ -1,10 +1,13 @@
-"""Starts the agent host: `python -m app.providers.agent_host`, or `--agent-host` of a frozen build."""
+"""Starts the agent host: `python -m app.providers.agent_host`, or `--agent-host` of a frozen build.
+
+On Linux it is two processes, of which either ends all programs where the other one is killed.
+"""
 
 import os
 import sys
 
 from app.children.pipes import run_host
-from app.children.process_tree import become_subreaper
+from app.children.process_tree import become_subreaper, end_processes
 from app.providers.agent_host.host import AgentHost
 
 
@@ -17,7 +20,20 @@ def main() -> int:
     if hasattr(os, "setsid") and os.getpgrp() != os.getpid():
         os.setsid()
     become_subreaper()
+    if sys.platform.startswith("linux") and (served := os.fork()):
+        return _wait_for(served)
+    # This one is asked for itself: it does not inherit it.
+    become_subreaper()
     return run_host(AgentHost)
+
+
+def _wait_for(served: int) -> int:
+    """Return the exit status of the process that serves, once it has ended and nothing of what it has started is left."""
+    for stream in (0, 1):
+        os.close(stream)
+    _, status = os.waitpid(served, 0)
+    end_processes((), os.getpid())
+    return os.waitstatus_to_exitcode(status)
 
 
 if __name__ == "__main__":

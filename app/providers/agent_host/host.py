@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from collections import defaultdict, deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,6 @@ from app.providers.agent_host.session import AgentSession
 
 _START_SECONDS = 60.0
 _LOOK_SECONDS = 0.25
-_IDLE_SECONDS = 300.0
 _STARTS = 3
 _STARTS_SECONDS = 60.0
 
@@ -35,8 +34,14 @@ class AgentHost(HostServer):
         self._started: dict[str, deque[float]] = defaultdict(deque)
         self._locks: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._record = Path()
+        self._unused_seconds = 0.0
         self._recorded: list[list[int]] = []
         self._looking: asyncio.Task[None] | None = None
+        self._parent = os.getppid()
+        # The programs that ran when the last look was taken, or were started since.
+        self._ran: set[AgentProgram] = set()
+        # One that is being started is no stray.
+        self._starting = asyncio.Lock()
         self._leaving: set[asyncio.Task[None]] = set()
         # The turns under way, by the id of their requests.
         self._turns: dict[str, AgentSession] = {}
@@ -92,9 +97,11 @@ class AgentHost(HostServer):
             if len(starts) >= _STARTS:
                 raise ProviderError(FailureKind.AGENT_MISSING, f"ended {_STARTS} times within a minute")
             starts.append(now)
-            program = await AgentProgram.start(line)
-            self._programs[key] = program
-            self._record = Path(line["record"])
+            async with self._starting:
+                program = await AgentProgram.start(line)
+                self._programs[key] = program
+                self._ran.add(program)
+            self._record, self._unused_seconds = Path(line["record"]), line["unused_seconds"]
             await self._look()
             if self._looking is None:
                 self._looking = asyncio.create_task(self._keep_looking())
@@ -124,14 +131,23 @@ class AgentHost(HostServer):
         """Record what the programs start, and end those that nobody has used for a while."""
         while True:
             await asyncio.sleep(_LOOK_SECONDS)
+            if os.getppid() != self._parent:
+                # Moot, or the process that watches this one, was killed.
+                await self._end_all()
+                os._exit(1)
             await self._look()
             now = asyncio.get_running_loop().time()
             for key, program in list(self._programs.items()):
-                idle = not self._busy[key] and now - self._used.get(key, now) > _IDLE_SECONDS
+                idle = not self._busy[key] and now - self._used.get(key, now) > self._unused_seconds
                 if idle or (program.gone.is_set() and program.known):
                     await program.end()
                 if idle:
                     del self._programs[key]
+            running = {one for one in self._programs.values() if one.alive}
+            ended, self._ran = self._ran - running, running
+            if ended:
+                async with self._starting:
+                    await asyncio.to_thread(self._end_strays, tuple(self._programs.values()))
 
     async def _look(self) -> None:
         programs = list(self._programs.values())
@@ -148,9 +164,19 @@ class AgentHost(HostServer):
             self._pipes.write({"processes": found})
             await asyncio.to_thread(write_record, self._record, found)
 
+    def _end_strays(self, programs: Sequence[AgentProgram]) -> None:
+        """End what an ended program had started just before, so that no look has found it: its orphans came to this process."""
+        own = {one.pid for one in programs}
+        known = {pid for one in programs if one.alive for pid, _ in one.known}
+        strays = {(pid, start) for pid, start in process_tree.children(os.getpid()) if pid not in own | known}
+        process_tree.end_processes(strays)
+
     async def _close(self) -> None:
         if self._looking is not None:
             self._looking.cancel()
+        await self._end_all()
+
+    async def _end_all(self) -> None:
         # The tasks of the turns were cancelled, but the programs end before they could answer.
         await asyncio.gather(*(one.end() for one in self._programs.values()), return_exceptions=True)
         await asyncio.to_thread(process_tree.end_processes, (), os.getpid())
