@@ -15,9 +15,8 @@ from app.children.processes import moot_command, moot_environment
 from app.cli.arguments import Arguments, CommandName
 from app.cli.control import ControlServer, UnansweredError, ask_to_yield
 from app.cli.exit_status import OK, Interrupt
-from app.cli.running import run_for_another
+from app.cli.running import put_away_all, run_for_another, running_sessions
 from app.core.errors import DataDirectoryBusy
-from app.core.session import Status
 from app.storage.paths import DataPaths
 from app.wiring import Moot, open_moot
 
@@ -43,7 +42,7 @@ async def run_background(
     server = ControlServer(
         paths.control,
         functools.partial(run_for_another, moot),
-        give_way=functools.partial(_put_away_all, moot),
+        give_way=functools.partial(put_away_all, moot),
     )
     try:
         await server.start()
@@ -60,25 +59,10 @@ async def _until_idle(moot: Moot, server: ControlServer, interrupted: Interrupt,
     loop = asyncio.get_running_loop()
     used = loop.time()
     while loop.time() - used < idle_s and not interrupted.is_set() and not server.given_way.is_set():
-        if server.busy or _running(moot):
+        if server.busy or running_sessions(moot):
             used = loop.time()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(interrupted.wait(), _LOOK_S)
-
-
-def _running(moot: Moot) -> list[str]:
-    return [
-        one.id
-        for one in moot.engine.sessions()
-        if one.status == Status.RUNNING and moot.engine.live(one.id) is not None
-    ]
-
-
-async def _put_away_all(moot: Moot) -> list[str]:
-    """Pause all running sessions at once, and return their ids."""
-    ids = _running(moot)
-    await asyncio.gather(*(moot.engine.put_away(one) for one in ids))
-    return ids
 
 
 def start_background(paths: DataPaths) -> "subprocess.Popen[bytes]":

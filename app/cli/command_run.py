@@ -136,7 +136,7 @@ class CommandRun:
         unheard = self.moot.bus.subscribe(thinking.listen) if here else None
         showing = asyncio.create_task(thinking.show()) if here else None
         try:
-            session_id = await start()
+            session_id = self.interrupted.session_id = await start()
             live = self.moot.engine.live(session_id)
             if live is not None and isinstance(printer, DebatePrinter):
                 printer.know(live.session)

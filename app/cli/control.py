@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 
 from app.cli.arguments import Arguments
-from app.cli.exit_status import Interrupt
+from app.cli.exit_status import PAUSED_OR_STOPPED, Interrupt
 from app.cli.terminal import Out
 from app.storage.file_system import storage_error
 
@@ -35,7 +35,7 @@ _ACCEPT_AGAIN_S = 0.05
 MOST_STRANGERS = 16
 
 Runner = Callable[[Arguments, Out, Interrupt], Awaitable[int]]
-GiveWay = Callable[[], Awaitable[Sequence[str]]]
+GiveWay = Callable[[], Awaitable[Sequence[str]] | None]
 
 
 class TooLongError(ValueError):
@@ -46,10 +46,19 @@ class UnansweredError(ConnectionError):
     """Nobody took the request: there is no owner, or it is just ending."""
 
 
+class MovedError(Exception):
+    """A window has taken over the session that a command follows."""
+
+    def __init__(self, session_id: str) -> None:
+        super().__init__(session_id)
+        self.session_id = session_id
+
+
 class ControlServer:
     """Runs the commands of other processes, as long as this process holds the lock.
 
-    `give_way` pauses all sessions because a window wants the data directory, and returns the ids of those that ran.
+    `give_way` pauses all sessions because a window wants the data directory, and returns the ids of those that ran; None
+    where the window cannot have it now.
     """
 
     def __init__(
@@ -63,6 +72,7 @@ class ControlServer:
         self._run = run
         self._raise_window = raise_window
         self._give_way = give_way
+        self._yields = False
         self.given_way = asyncio.Event()
         self._token = secrets.token_hex(32)
         self._socket: socket.socket | None = None
@@ -179,15 +189,17 @@ class ControlServer:
 
     async def _yield(self, out: "_ChannelOut") -> None:
         """Pause everything and say what ran; no command of another process begins any more."""
-        if self._give_way is None:
+        pausing = self._give_way() if self._give_way is not None else None
+        if pausing is None:
             await out.send({"exit": 2})
             return
+        self._yields = True
         yielding = Interrupt()
         self.interrupt()
         self._interrupts.add(yielding)
         try:
             await self._refuse()
-            await out.send({"exit": 0, "sessions": list(await self._give_way())})
+            await out.send({"exit": 0, "sessions": list(await pausing)})
         finally:
             self._interrupts.discard(yielding)
             self.given_way.set()
@@ -201,7 +213,8 @@ class ControlServer:
         try:
             await out.send({"accepted": True})
             status = await self._run(arguments, out, interrupted)
-            await out.send({"exit": status})
+            moved = self._yields and status == PAUSED_OR_STOPPED
+            await out.send({"exit": status, "moved": interrupted.session_id if moved else ""})
         finally:
             self._interrupts.discard(interrupted)
             watch.cancel()
@@ -247,8 +260,8 @@ class _ChannelOut:
 async def hand_over(path: Path, arguments: Arguments, out: Out, interrupted: Interrupt) -> int:
     """Let the Moot that holds the data directory run a command, and return its exit status.
 
-    Raises UnansweredError when nobody took it (it may be tried again), TooLongError, and ConnectionError when
-    the other Moot ended meanwhile.
+    Raises UnansweredError when nobody took it (it may be tried again), TooLongError, MovedError, and ConnectionError
+    when the other Moot ended meanwhile.
     """
     request = {"verb": arguments.command, "arguments": arguments.to_json()}
     reader, writer = await _connect(path, request)
@@ -264,6 +277,8 @@ async def hand_over(path: Path, arguments: Arguments, out: Out, interrupted: Int
             accepted = True
             status = reply.get("exit")
             if isinstance(status, int):
+                if moved := reply.get("moved"):
+                    raise MovedError(str(moved))
                 return status
             if "out" in reply:
                 await out.write(str(reply["out"]))

@@ -16,9 +16,10 @@ BY_STATUS: Mapping[str, int] = {Status.COMPLETED: OK, Status.WAITING: WAITS, Sta
 
 
 class Interrupt(asyncio.Event):
-    """Set when a command shall pause what it runs; `closing` if Moot itself ends."""
+    """Set when a command shall pause what it runs, the session `session_id`; `closing` if Moot itself ends."""
 
     closing = False
+    session_id = ""
 
     def close(self) -> None:
         """Set the event because Moot ends."""

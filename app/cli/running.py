@@ -3,14 +3,16 @@
 import asyncio
 import contextlib
 import functools
+from collections.abc import Awaitable
 
 from app.cli.arguments import Arguments, CommandName
 from app.cli.commands.sessions import run_command
-from app.cli.control import ControlServer, TooLongError, UnansweredError, hand_over
+from app.cli.control import ControlServer, MovedError, TooLongError, UnansweredError, hand_over
 from app.cli.exit_status import BAD_INPUT, FAULT, OK, PAUSED_OR_STOPPED, WAITS, Interrupt
 from app.cli.printing.lines import error_line, load_texts, say_problems, whereabouts
 from app.cli.terminal import Out
 from app.core.errors import BadInput, DataDirectoryBusy, MootError, StorageError
+from app.core.session import Status
 from app.core.texts import Texts
 from app.storage.paths import DataPaths
 from app.wiring import Moot, open_moot
@@ -31,7 +33,29 @@ async def read(paths: DataPaths, arguments: Arguments, out: Out, interrupted: In
 
 
 async def write(paths: DataPaths, arguments: Arguments, out: Out, interrupted: Interrupt) -> int:
-    """Run a command as the only writer; if there is another writer, let that one run it."""
+    """Run a command as the only writer; if there is another writer, let that one run it.
+
+    Where a window takes the session over meanwhile, follow it there.
+    """
+    try:
+        return await _write(paths, arguments, out, interrupted)
+    except MovedError as moved:
+        session_id = moved.session_id
+    again = Arguments(
+        command=CommandName.RESUME, session=session_id, json=arguments.json, language=arguments.language
+    )
+    for _ in range(_HAND_OVER_TRIES):
+        # The window is just starting.
+        with contextlib.suppress(UnansweredError):
+            return await _hand_over(paths, again, out, interrupted)
+        if interrupted.is_set():
+            break
+        await asyncio.sleep(_HAND_OVER_AGAIN_S)
+    await out.complain(load_texts(arguments.language)("cli.owner_gone"))
+    return PAUSED_OR_STOPPED
+
+
+async def _write(paths: DataPaths, arguments: Arguments, out: Out, interrupted: Interrupt) -> int:
     for _ in range(_HAND_OVER_TRIES):
         try:
             moot = await open_moot(paths.root, language=arguments.language)
@@ -63,9 +87,16 @@ async def _hand_over(paths: DataPaths, arguments: Arguments, out: Out, interrupt
 
 
 async def _serve_and_run(moot: Moot, arguments: Arguments, out: Out, interrupted: Interrupt) -> int:
-    """Run a command here, and meanwhile the commands that other processes hand over."""
+    """Run a command here, and meanwhile the commands that other processes hand over.
+
+    Raises MovedError where a window has taken over the session that the command follows.
+    """
     status = FAULT
-    server = ControlServer(moot.paths.control, functools.partial(run_for_another, moot))
+
+    def give_way() -> Awaitable[list[str]] | None:
+        return put_away_all(moot) if interrupted.session_id else None
+
+    server = ControlServer(moot.paths.control, functools.partial(run_for_another, moot), give_way=give_way)
     passing_on = asyncio.create_task(_pass_on(interrupted, server))
     try:
         await server.start()
@@ -83,7 +114,25 @@ async def _serve_and_run(moot: Moot, arguments: Arguments, out: Out, interrupted
             if status in {OK, WAITS}:
                 status = PAUSED_OR_STOPPED
                 await out.complain(error_line(error, load_texts(arguments.language)))
+    if server.given_way.is_set() and status == PAUSED_OR_STOPPED:
+        raise MovedError(interrupted.session_id)
     return status
+
+
+def running_sessions(moot: Moot) -> list[str]:
+    """Return the ids of the sessions that run here."""
+    return [
+        one.id
+        for one in moot.engine.sessions()
+        if one.status == Status.RUNNING and moot.engine.live(one.id) is not None
+    ]
+
+
+async def put_away_all(moot: Moot) -> list[str]:
+    """Pause all running sessions at once, because another Moot takes over, and return their ids."""
+    ids = running_sessions(moot)
+    await asyncio.gather(*(moot.engine.put_away(one) for one in ids))
+    return ids
 
 
 async def run_for_another(moot: Moot, arguments: Arguments, out: Out, interrupted: Interrupt) -> int:
