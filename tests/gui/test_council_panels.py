@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QMenu
 
 from app.core.council import Panel
 from app.core.session import NO_JUDGE
@@ -70,8 +71,10 @@ async def test_participants_are_saved_as_a_panel_and_put_back_into_setup(person:
 
 async def test_a_panel_of_the_side_bar_is_made_edited_deleted_and_brought_back(person: Person) -> None:
     panels, section = person.window.controller.engine.councils.panels, person.window.side_bar.panel_section
-    assert section.first.isVisible() and not side(person).ids()
-    section.first.click()
+    assert not section.first.isVisible() and not side(person).ids()
+    entry = section.findChild(QMenu).actions()[1]
+    assert entry.text() == "Assemble from what is ready"
+    entry.trigger()
     await until(lambda: person.sees("panel_dialog"))
     assert person.find("panel_name").selectedText() == "New panel"
     await person.write("panel_name", "")

@@ -1,4 +1,4 @@
-"""The side bar: new session, search, panels, groups, assistants and sessions, and the settings; and the splitter beside it."""
+"""The side bar: new session, search, groups, assistants, panels and sessions, and the settings; and the splitter beside it."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -28,7 +28,7 @@ Action = tuple[str, Callable[[], object]]
 
 
 class SideSection(QWidget):
-    """A list of panels, groups or assistants under its title, which folds it; a hint and a button while it is empty."""
+    """A list of groups, assistants or panels under its title, which folds it; a hint and a button while it is empty."""
 
     def __init__(self, look: Look, partners: PartnerList, name: str) -> None:
         super().__init__()
@@ -121,7 +121,7 @@ WIDTH = 248
 
 
 class SideBar(QFrame):
-    """Shows panels, groups, assistants and sessions in one scrolling column; emits the user's requests."""
+    """Shows groups, assistants, panels and sessions in one scrolling column; emits the user's requests."""
 
     new_requested = Signal(str)
     new_folder_requested = Signal()
@@ -170,9 +170,8 @@ class SideBar(QFrame):
         self.settings_button = FootButton(look, "settings", "settings_button")
         self._lay_out()
         self.sessions.row_reached.connect(lambda rect: self._keep_in_sight(self.sessions, rect))
-        self.panel_section.first.clicked.connect(self.assembled_panel_requested)
         self.group_section.first.clicked.connect(self.ready_groups_requested)
-        for partners in (self.panels, self.groups, self.assistants):
+        for partners in (self.groups, self.assistants, self.panels):
             partners.currentItemChanged.connect(
                 lambda _now, _before, shown=partners: self._show_current(shown)
             )
@@ -183,7 +182,7 @@ class SideBar(QFrame):
     @property
     def sections(self) -> tuple[SideSection, ...]:
         """The parts that fold."""
-        return self.panel_section, self.group_section, self.assistant_section
+        return self.group_section, self.assistant_section, self.panel_section
 
     def offer_modes(self, modes: tuple[str, ...]) -> None:
         """Offer in the menu beside New what can be started; `new_requested` carries the mode."""
@@ -225,11 +224,11 @@ class SideBar(QFrame):
         head = hbox(self._brand, STRETCH, self.hide_button, begin, margins=(5, 0, 0, 0))
         self._body = QWidget()
         vbox(
-            self.panel_section,
-            6,
             self.group_section,
             6,
             self.assistant_section,
+            6,
+            self.panel_section,
             self._empty,
             self.sessions,
             STRETCH,
@@ -302,8 +301,6 @@ class SideBar(QFrame):
                 (words("panel.assemble"), self.assembled_panel_requested.emit),
                 (words("panel.import"), self.bring_in_panel_requested.emit),
             ),
-            words("panel.none"),
-            words("panel.assemble"),
             folds=self._folds("side.panels"),
         )
         self.group_section.set_words(
