@@ -182,4 +182,4 @@ def _greets(request):
         return f"Greeted: {last.text}"
     if "greet" in last.text:
         return Answer(calls=(WireCall(next(name for name in request.tools if name.endswith("greet"))),))
-    return Answer("One moment please. " * 8, pace=0.4) if "more" in last.text else "Hello."
+    return Answer("One moment please. " * 20, pace=0.4) if "more" in last.text else "Hello."

@@ -3,6 +3,7 @@
 import pytest
 
 from app.engine.council.families import family_of
+from app.engine.council.record import first_sentence
 from app.engine.council.replies import OTHER, TrailerCleaner, confidence_of, read_choice, read_trailer
 
 SHOWN = (("o3", "Postgres, one row per document"), ("o1", "SQLite"), ("o2", "Neither of them"))
@@ -75,6 +76,18 @@ def test_the_last_line_is_not_shown(written: str, shown: str, found: dict[str, o
     text = "".join([*pieces, cleaner.finish()[0]])
     assert text.strip() == shown
     assert read_trailer(cleaner.trailer) == found
+
+
+@pytest.mark.parametrize(
+    ("written", "first"),
+    [
+        ("## Yes\n\nBecause.", "Yes"),
+        ("일요일은 사람들이 **시간이 있는** 날이에요. 또 있어요.", "일요일은 사람들이 시간이 있는 날이에요."),
+        ("> See [the `report`](https://example.org/a) of 2 * 3. More.", "See the report of 2 * 3."),
+    ],
+)
+def test_an_answer_without_a_last_line_is_held_by_its_first_sentence(written: str, first: str) -> None:
+    assert first_sentence(written) == first
 
 
 def test_models_of_one_family_are_told_whatever_their_provider() -> None:

@@ -3,6 +3,7 @@
 Nothing depends on the order in which answers that were asked for side by side came in.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,6 +14,7 @@ from app.core.session import Debate, Participant
 from app.engine.council.reading import JudgeReading, reading_of
 from app.engine.council.replies import MOST_OPTION, objects_in, one_line, same_words
 
+_MARKS, _LINK = re.compile(r"\*\*|~~|`"), re.compile(r"!?\[([^\]]*)\]\([^)\s]*\)")
 MOST_OPTIONS = 5
 UNSURE = 50
 """What a vote without a confidence counts for, in percent."""
@@ -407,6 +409,7 @@ def to(question: Message) -> tuple[str, ...]:
 def first_sentence(text: str) -> str:
     """Return the first sentence of an answer, without its Markdown."""
     line = next((one.strip(" #*_>-`") for one in text.splitlines() if one.strip(" #*_>-`")), "")
+    line = _MARKS.sub("", _LINK.sub(r"\1", line))
     for place, one in enumerate(line):
         ends = place + 1 == len(line) or line[place + 1].isspace()
         if one in ".!?。！？" and ends:

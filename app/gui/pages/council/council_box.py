@@ -19,7 +19,7 @@ from app.engine.council.commands import Councils
 from app.engine.council.outcome import CouncilOutcome, State, outcome
 from app.engine.council.record import Record
 from app.engine.usage.estimates import Estimate
-from app.gui.display.amounts import price_range
+from app.gui.display.amounts import price_text
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.widgets.badge import Chip
@@ -172,11 +172,11 @@ class CouncilBox(QFrame):
         self.fit(self.width())
 
 
-def price_text(words: Language, estimate: Estimate, *, most: bool) -> str:
+def step_price(words: Language, estimate: Estimate, *, most: bool) -> str:
     """Return what a step costs; where no price is known, how many calls it takes (at most)."""
     if estimate.usd is None or estimate.unasked:
         return words("council.calls_most" if most else "council.calls", count=estimate.turns)
-    return price_range(words, estimate)
+    return price_text(words, estimate)
 
 
 def prices_of(
@@ -185,7 +185,7 @@ def prices_of(
     """Return the prices of all steps, and the models whose price has not been looked up yet."""
     estimates = {step: councils.estimate(session, messages, step) for step in STEPS}
     prices = {
-        step: price_text(words, one, most=step in ("debate", "argue", "stress"))
+        step: step_price(words, one, most=step in ("debate", "argue", "stress"))
         for step, one in estimates.items()
     }
     return prices, tuple(dict.fromkeys(chain.from_iterable(one.unasked for one in estimates.values())))
