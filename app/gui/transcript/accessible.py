@@ -16,10 +16,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractScrollArea, QAccessibleWidget, QWidget
 
-from app.gui.widgets.label import keep
+from app.gui.widgets.label import tell_as
 from app.gui.widgets.question_card import PromptCard
-
-_VIEWS: list[type[QAbstractScrollArea]] = []
 
 
 class RowList(Protocol):
@@ -38,20 +36,14 @@ class RowList(Protocol):
 
 
 def install(view_class: type[QAbstractScrollArea]) -> None:
-    """Have Qt use these interfaces for widgets of a class; only the first call has an effect."""
-    if not _VIEWS:
-        _VIEWS.append(view_class)
-        QAccessible.installFactory(_factory)
+    """Have Qt use these interfaces for the views of a class; only the first call has an effect."""
+    tell_as(view_class, lambda view: TranscriptAccessible(view, cast("RowList", view)))
 
 
 def announce(view: QObject, words: Callable[[], str]) -> None:
     """Have a screen reader read a finished message out, if one is running."""
     if QAccessible.isActive():
         QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(view, words()))
-
-
-def _factory(_key: str, owner: QObject) -> QAccessibleInterface | None:
-    return keep(TranscriptAccessible(owner, cast("RowList", owner))) if isinstance(owner, _VIEWS[0]) else None
 
 
 class TranscriptAccessible(QAccessibleWidget):

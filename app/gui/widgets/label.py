@@ -5,7 +5,8 @@ Qt may read the text of labels and tool tips as HTML; these never do.
 
 import html
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from PySide6.QtCore import QEvent, QObject, QPointF, QSize, Qt
 from PySide6.QtGui import (
@@ -25,37 +26,39 @@ from shiboken6 import isValid
 from app.gui.markdown.utf16 import Utf16Places
 
 _KEPT: list[QAccessibleInterface] = []
-_INSTALLED: list[bool] = []
+_TOLD: dict[type[QObject], Callable[[Any], QAccessibleInterface]] = {}
+
+
+def tell_as(kind: type[QObject], told: Callable[[Any], QAccessibleInterface]) -> None:
+    """Let `told` make what a screen reader is told of a widget of a class; only the first call for a class counts."""
+    if not _TOLD:
+        QAccessible.installFactory(_factory)
+    _TOLD.setdefault(kind, told)
+
+
+def _factory(_key: str, owner: QObject) -> QAccessibleInterface | None:
+    told = next((one for kind, one in _TOLD.items() if isinstance(owner, kind)), None)
+    return _kept(told(owner)) if told is not None else None
+
+
+def _kept(interface: QAccessibleInterface) -> QAccessibleInterface:
+    """Keep a reference to an interface that Qt deletes together with its widget; Python must not delete it before."""
+    _KEPT[:] = [one for one in _KEPT if isValid(one)]
+    _KEPT.append(interface)
+    return interface
 
 
 class PaintedText(QWidget):
     """A widget that paints its text and is a label for screen readers; its accessible name is its text."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        if not _INSTALLED:
-            _INSTALLED.append(True)
-            QAccessible.installFactory(_factory)
+        tell_as(PaintedText, lambda one: QAccessibleWidget(one, QAccessible.Role.StaticText))
         super().__init__(parent)
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
             self.updateGeometry()
-
-
-def _factory(_key: str, owner: QObject) -> QAccessibleInterface | None:
-    return (
-        keep(QAccessibleWidget(owner, QAccessible.Role.StaticText))
-        if isinstance(owner, PaintedText)
-        else None
-    )
-
-
-def keep(interface: QAccessibleInterface) -> QAccessibleInterface:
-    """Keep a reference to an interface that Qt deletes together with its widget; Python must not delete it before."""
-    _KEPT[:] = [one for one in _KEPT if isValid(one)]
-    _KEPT.append(interface)
-    return interface
 
 
 class WrappedText(PaintedText):

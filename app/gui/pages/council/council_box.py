@@ -192,10 +192,10 @@ def prices_of(
 
 
 def announcement(session: DebateSession, messages: Sequence[Message], words: Language) -> str:
-    """Return what a screen reader says at the end: how settled it is, what leads and how many hold something else."""
+    """Return what a screen reader says at the end: how settled it is, what leads and how many hold something else now."""
     record, result = Record(session.debate, messages), outcome(session.debate, messages)
     headline = next((one.text for one in record.options() if one.id == result.headline), "")
-    minority = sum(len(one.holders) for one in result.minority) if headline else 0
+    minority = sum(len(one.holders) for one in result.minority if one.now) if headline else 0
     said = words("council.minority", count=minority) if minority else ""
     return ". ".join(filter(None, (state_text(result, words), headline, said)))
 

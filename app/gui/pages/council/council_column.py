@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QWidget
+from PySide6.QtGui import QAccessible, QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QAccessibleWidget, QFrame, QWidget
 
 from app.core.message import Message, MessageState
 from app.core.session import DebateSession
@@ -16,7 +16,7 @@ from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.widgets.badge import Avatar
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button, icon_button
-from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, show_as, show_or_hide
+from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, show_as, show_or_hide, tell_as
 from app.gui.widgets.wording import say
 
 LEAST_WIDTH = 260
@@ -90,6 +90,7 @@ class CouncilColumn(QFrame):
     settings_requested = Signal()
 
     def __init__(self, language: Language, look: Look, place: int) -> None:
+        tell_as(CouncilColumn, lambda one: QAccessibleWidget(one, QAccessible.Role.ListItem))
         super().__init__()
         self._language = language
         self._answer: Message | None = None

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QScrollArea, QWidget
+from PySide6.QtGui import QAccessible, QAccessibleInterface
+from PySide6.QtWidgets import QAccessibleWidget, QScrollArea, QWidget
 
 from app.core.message import CouncilPart, MessageState
 from app.engine.council.outcome import CouncilOutcome, votes_of
@@ -16,9 +17,44 @@ from app.gui.pages.council.council_column import CouncilColumn
 from app.gui.pages.council.council_glance import Shown
 from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.widgets.boxes import hbox
+from app.gui.widgets.label import tell_as
+from app.gui.widgets.wording import say
 
 LEAST_HEIGHT = 320
 MERGED = ""
+
+
+class ColumnRow(QWidget):
+    """The columns in their order; for screen readers a list of them."""
+
+    def __init__(self, margin: int) -> None:
+        tell_as(ColumnRow, ColumnsAccessible)
+        super().__init__()
+        self.row = hbox(inside=self, margins=(margin, 6, margin, 6), spacing=12)
+
+    def columns(self) -> list[QWidget]:
+        """Return the columns that are shown, as they stand side by side."""
+        found = (self.row.itemAt(place).widget() for place in range(self.row.count()))
+        return [one for one in found if one is not None and not one.isHidden()]
+
+
+class ColumnsAccessible(QAccessibleWidget):
+    """The columns as a list: in the order in which they stand, which hides who is who where names are hidden."""
+
+    def __init__(self, row: ColumnRow) -> None:
+        super().__init__(row, QAccessible.Role.List)
+        self._row = row
+
+    def childCount(self) -> int:
+        return len(self._row.columns())
+
+    def child(self, index: int) -> QAccessibleInterface | None:
+        columns = self._row.columns()
+        return QAccessible.queryAccessibleInterface(columns[index]) if 0 <= index < len(columns) else None
+
+    def indexOfChild(self, child: QAccessibleInterface) -> int:
+        columns: list[object] = list(self._row.columns())
+        return columns.index(child.object()) if child.object() in columns else -1
 
 
 class CouncilColumns(QScrollArea):
@@ -39,8 +75,8 @@ class CouncilColumns(QScrollArea):
         super().__init__()
         self._language, self._look = language, look
         self.all: dict[str, CouncilColumn] = {}
-        body = QWidget()
-        self.row = hbox(inside=body, margins=(margin, 6, margin, 6), spacing=12)
+        body = say(ColumnRow(margin), language, name="council.tab.answers")
+        self.row = body.row
         self.setObjectName("council_columns")
         self.setFrameShape(QScrollArea.Shape.NoFrame)
         self.setWidgetResizable(True)
