@@ -11,6 +11,9 @@ from pathlib import Path
 from app.core.session import DebateTools
 from app.storage.paths import default_data_dir
 
+# Up to which character a caller was told a message that it was told to its end.
+TOLD_WHOLE = -1
+
 
 class CommandName(StrEnum):
     """The commands; without one the window opens."""

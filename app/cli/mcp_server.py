@@ -20,7 +20,7 @@ from mcp_types import CallToolResult, InputRequiredResult, TextContent
 from pydantic import Field, ValidationError
 
 from app import __version__
-from app.cli.arguments import Arguments, CommandName
+from app.cli.arguments import TOLD_WHOLE, Arguments, CommandName
 from app.cli.background import complaint_of, start_background
 from app.cli.control import TooLongError, UnansweredError, hand_over, owner_pid
 from app.cli.exit_status import OK, PAUSED_OR_STOPPED, Interrupt
@@ -30,7 +30,6 @@ from app.storage.paths import DataPaths
 
 LONGEST_WAIT_S = 45
 PROGRESS_S = 5.0
-MOST_BYTES = 20_000
 _REACH_S = 60.0
 _AGAIN_S = 0.1
 # Where a window takes over, nobody else should be started meanwhile.
@@ -42,8 +41,6 @@ _ABOUT = (
     "Moot lets several AI models debate or answer one question, and the user can watch and step in. "
     "Calls return within 45 seconds; while the status is running, call wait with the session_id for the rest."
 )
-# Of a message that was told to its end.
-_ALL = -1
 Found = dict[str, Any]
 Who = Annotated[str, Field(description="Name of an assistant or a group; see list")]
 SessionId = Annotated[str, Field(description="Of a session to go on with")]
@@ -191,20 +188,18 @@ class AgentCalls:
         if isinstance(found, CallToolResult):
             return found
         for message_id in found.get("said", ()):
-            self._told.setdefault(arguments.session, {})[message_id] = _ALL
+            self._told.setdefault(arguments.session, {})[message_id] = TOLD_WHOLE
         return await self.wait(context, arguments.session, 0)
 
     async def wait(self, context: Context, session_id: str, seconds: int) -> CallToolResult:
         """Wait until a session no longer runs, or for so many seconds; return what was not told yet."""
         told = self._told.setdefault(session_id, {})
-        seen = tuple(one for one, characters in told.items() if characters == _ALL)
+        seen = tuple(one if end == TOLD_WHOLE else f"{one}:{end}" for one, end in told.items())
         arguments = Arguments(command=CommandName.SHOW, session=session_id, count=seconds, seen=seen)
         found = await self._call(context, arguments)
         if isinstance(found, CallToolResult):
             return found
-        found["statements"], more = _untold(found["statements"], told)
-        if more:
-            found["more"] = True
+        found["statements"] = _new(found["statements"], told)
         found["next"] = _next(found)
         return CallToolResult(
             content=[TextContent(type="text", text=_in_words(found))], structured_content=found
@@ -256,26 +251,15 @@ def _caller(context: Context) -> str:
     return " ".join(printable.split())[:_NAME_LENGTH] or "MCP"
 
 
-def _untold(statements: Sequence[Found], told: dict[str, int]) -> tuple[list[Found], bool]:
-    """Return what fits of the statements that were not told, and whether there is more; note what is told now."""
-    room = MOST_BYTES
-    new: list[Found] = []
+def _new(statements: Sequence[Found], told: dict[str, int]) -> list[Found]:
+    """Return the statements that no other call has told meanwhile, and note that they are told now."""
+    new = []
     for statement in statements:
-        message_id = str(statement.pop("id"))
-        begun = told.get(message_id, 0)
-        if begun == _ALL:  # Another call has told it meanwhile.
-            continue
-        text = str(statement["text"])[begun:]
-        taken = text.encode("utf-8", "replace")[:room].decode("utf-8", "ignore")
-        if text and not taken:
-            return new, True
-        new.append({**statement, "text": taken})
-        whole = len(taken) == len(text)
-        told[message_id] = _ALL if whole else begun + len(taken)
-        if not whole:
-            return new, True
-        room -= len(taken.encode("utf-8", "replace"))
-    return new, False
+        message_id, begun, end = (statement.pop(name) for name in ("id", "from", "to"))
+        if told.get(message_id, 0) == begun:
+            told[message_id] = end
+            new.append(statement)
+    return new
 
 
 def _next(found: Found) -> str:

@@ -8,6 +8,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from app.cli.control import owner_pid
+from app.gui.widgets.toast import Toast
 from app.storage.paths import DataPaths
 from tests.app_driver import Person, at_window, until
 from tests.mcp_caller import begun, calling, end_owner, first_session, numbered
@@ -44,7 +45,9 @@ async def test_a_window_that_is_open_shows_the_debate_and_steps_in(
         call = await begun(caller)
         await until(lambda: home.requests)
         session_id = first_session(data_dir)
-        person.window.controller.show_session(session_id)
+        [toast] = person.window.toasts.findChildren(Toast)
+        assert toast.text == "Claude Code began “Tea or coffee?”."
+        await person.click("toast_action")
         await until(lambda: person.sees("debate_interject"))
         await person.write("debate_interject", "I say this in the window.")
         await person.press("debate_interject", Qt.Key.Key_Return)

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 
-from app.cli.arguments import CommandName
+from app.cli.arguments import TOLD_WHOLE, CommandName
 from app.cli.command_run import CommandRun
 from app.cli.commands.chats import answering, said_to, who_of
 from app.cli.commands.debates import setup_of
@@ -18,11 +18,13 @@ from app.cli.printing.debates import verdict_text
 from app.cli.printing.lines import error_line, json_line, load_texts, marks, status_text
 from app.core.agent import Group
 from app.core.errors import BadInput, MootError, NotFound
+from app.core.events import Notice
 from app.core.ids import new_id
 from app.core.message import SPOKEN, CouncilPart, Message, Role
 from app.core.provider import last_part
 from app.core.reasons import RESTART, reason_code
 from app.core.session import ENDED, DebateMode, DebateSession, Participant, Session, Status
+from app.core.texts import Texts
 from app.engine.chat.branches import shown
 from app.engine.debate.setup import DebateSetup
 from app.engine.engine import CouncilSetup
@@ -33,6 +35,7 @@ MOST_PARTICIPANTS = 5
 USUAL_PARTICIPANTS = 3
 MOST_AT_ONCE = 2
 PROGRESS_S = 5.0
+MOST_BYTES = 20_000
 _LISTED = 20
 
 Found = dict[str, object]
@@ -61,7 +64,7 @@ async def _ask(run: CommandRun) -> Found:
         _check_free(run)
         if not arguments.session:
             begin = engine.groups.start if isinstance(who, Group) else engine.chats.start
-            return {"session_id": await begin(who.id, arguments.text, asked_by=arguments.caller)}
+            return _begun(run, await begin(who.id, arguments.text, asked_by=arguments.caller))
         live = await engine.open(run.session_id)
         await said_to(run, live, who)()
         return {"session_id": live.id}
@@ -73,7 +76,7 @@ async def _debate(run: CommandRun) -> Found:
     setup = replace(_setup(run), polls=run.arguments.verdict)
     async with run.moot.calling:
         _check_free(run)
-        return {"session_id": await run.moot.engine.debates.start(setup)}
+        return _begun(run, await run.moot.engine.debates.start(setup))
 
 
 async def _council(run: CommandRun) -> Found:
@@ -88,7 +91,7 @@ async def _council(run: CommandRun) -> Found:
     )
     async with run.moot.calling:
         _check_free(run)
-        return {"session_id": await run.moot.engine.councils.start(wanted)}
+        return _begun(run, await run.moot.engine.councils.start(wanted))
 
 
 async def _wait(run: CommandRun) -> Found | None:
@@ -191,6 +194,15 @@ _CALLS: dict[str, Callable[[CommandRun], Awaitable[Found | None]]] = {
 }
 
 
+def _begun(run: CommandRun, session_id: str) -> Found:
+    """Tell the user what was begun."""
+    live = run.moot.engine.live(session_id)
+    details = {"name": run.arguments.caller, "title": live.session.title if live is not None else ""}
+    notice = Notice(session_id=session_id, level="info", code="agent_began", details=details)
+    run.moot.bus.publish(notice)
+    return {"session_id": session_id}
+
+
 def running(run: CommandRun) -> list[str]:
     """Return the ids of the running sessions that programs began."""
     return [one.id for one in run.moot.engine.sessions() if one.asked_by and one.status == Status.RUNNING]
@@ -241,22 +253,16 @@ def _participant(text: str, known: dict[str, Participant]) -> Participant:
 def _state(run: CommandRun, live: LiveSession) -> Found:
     """Return how a session stands, and what was said that the caller does not know."""
     session, texts = live.session, run.texts
-    seen = set(run.arguments.seen)
     found: Found = {
         "session_id": live.id,
         "title": session.title,
         "status": _status(session.status),
-        "statements": [
-            {
-                "id": one.id,
-                "name": one.author.name,
-                "round": one.round,
-                "text": one.content + "".join(f"\n{line.strip()}" for line in marks(one, texts)),
-            }
-            for one in _said(live)
-            if one.id not in seen
-        ],
+        "statements": [],
     }
+    statements, more = _untold(_said(live), run.arguments.seen, texts)
+    found["statements"] = statements
+    if more:
+        found["more"] = True
     question = _question(live)
     if question is not None and question.prompt is not None:
         found["question"] = question.prompt.question
@@ -267,6 +273,45 @@ def _state(run: CommandRun, live: LiveSession) -> Found:
     if session.status in ENDED:
         found["result"] = _result(session, live).strip()
     return found
+
+
+def _untold(
+    messages: Iterable[Message], seen: Iterable[str], texts: Texts
+) -> tuple[list[dict[str, object]], bool]:
+    """Return what fits of that which the caller does not know, and whether there is more.
+
+    `seen` are ids of messages that it knows, or ID:CHARACTERS where it knows the beginning. Of each statement `from` and `to`
+    are the characters that it has; `to` is TOLD_WHOLE at the end of the message.
+    """
+    known = {}
+    for one in seen:
+        message_id, _, characters = one.partition(":")
+        known[message_id] = int(characters) if characters.isdecimal() else TOLD_WHOLE
+    room = MOST_BYTES
+    found: list[dict[str, object]] = []
+    for message in messages:
+        begun = known.get(message.id, 0)
+        if begun == TOLD_WHOLE:
+            continue
+        text = (message.content + "".join(f"\n{line.strip()}" for line in marks(message, texts)))[begun:]
+        taken = text[:room].encode("utf-8", "replace")[:room].decode("utf-8", "ignore")
+        if text and not taken:
+            return found, True
+        whole = len(taken) == len(text)
+        found.append(
+            {
+                "id": message.id,
+                "from": begun,
+                "to": TOLD_WHOLE if whole else begun + len(taken),
+                "name": message.author.name,
+                "round": message.round,
+                "text": taken,
+            }
+        )
+        if not whole:
+            return found, True
+        room -= len(taken.encode("utf-8", "replace"))
+    return found, False
 
 
 def _status(status: str) -> str:

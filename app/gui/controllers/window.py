@@ -1,5 +1,6 @@
 """The window's controller: builds the pages and the other controllers, connects them, and shows the state of the engine."""
 
+import functools
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -48,6 +49,7 @@ from app.gui.window_frame import SIDE_WIDTH, WindowFrame
 LIST_REFRESH_MS = 200
 SAVED_AGAIN = "saved_again"
 TURN_HELD = "turn_held"
+AGENT_BEGAN = "agent_began"
 
 
 class WindowController(QObject):
@@ -366,6 +368,9 @@ class WindowController(QObject):
             self._saved = True
             self.window.banner.hide()
             self._refresh_providers()
+        elif notice.code == AGENT_BEGAN:
+            show = functools.partial(self.show_session, notice.session_id)
+            self.window.toasts.show_toast(text, self._language("toast.show"), show, undoes=False)
         else:
             views = [one for one in (self.panel.discussion, self.session_page) if one.isVisible()]
             at = next(
