@@ -22,6 +22,7 @@ class CommandName(StrEnum):
     DEBATE = "debate"
     COUNCIL = "council"
     BENCH = "bench"
+    EXTEND = "extend"
     REPLY = "reply"
     RETRY = "retry"
     WORKFLOW = "workflow"
@@ -54,6 +55,20 @@ class BallotTimes(StrEnum):
 
     FINAL = "final"
     ROUNDS = "rounds"
+
+
+class CouncilStepName(StrEnum):
+    """What a council can be asked to do further."""
+
+    DEBATE = "debate"
+    ARGUE = "argue"
+    STRESS = "stress"
+    CHECK = "check"
+    JOIN = "join"
+    SOLO = "solo"
+    JUDGE = "judge"
+    COMPARE = "compare"
+    MERGE = "merge"
 
 
 class Action(StrEnum):
@@ -115,6 +130,7 @@ class Arguments:
     max_usd: float = 0.0
     tasks: str = ""
     panel: str = ""
+    option: str = ""
     count: int = 0
     judge: str = ""
     context: tuple[str, ...] = ()

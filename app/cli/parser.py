@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar, NoReturn
 
 from app import __version__
-from app.cli.arguments import PLAIN, STARTING, Action, Arguments, BallotTimes, CommandName
+from app.cli.arguments import PLAIN, STARTING, Action, Arguments, BallotTimes, CommandName, CouncilStepName
 from app.core.errors import BadInput
 from app.core.model_facts import Effort
 from app.core.session import (
@@ -239,6 +239,7 @@ def _parser(texts: Texts) -> _Parser:
         )
         for name in (
             CommandName.STEP,
+            CommandName.EXTEND,
             CommandName.REPLY,
             CommandName.RETRY,
             CommandName.RESUME,
@@ -251,6 +252,11 @@ def _parser(texts: Texts) -> _Parser:
     }
     for made in of_a_session.values():
         add(made, "session", text="session_id", metavar="SESSION")
+    extend = of_a_session[CommandName.EXTEND]
+    add(extend, "action", text="council_step", choices=[*CouncilStepName])
+    add(extend, "--rounds", text="extend_rounds", type=int, metavar="1..5")
+    add(extend, "--judge", text="council_judge", metavar="PROVIDER/MODEL")
+    add(extend, "--option", text="extend_option", metavar="LETTER")
     step, export = of_a_session[CommandName.STEP], of_a_session[CommandName.EXPORT]
     add(step, "step", text="step_id", metavar="STEP")
     on_steps = [one.value for one in (Action.RETRY, Action.SKIP, Action.ACCEPT)]

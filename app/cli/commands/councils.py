@@ -1,21 +1,28 @@
 """The commands of councils: ask several models, go on, ask something more, show; the saved panels, and the journal."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 
+from app.cli.arguments import CouncilStepName
 from app.cli.command_run import CommandRun
 from app.cli.commands.chats import check_no_files, context_of
 from app.cli.commands.debates import setup_of
-from app.cli.exit_status import BY_STATUS, PAUSED_OR_STOPPED
+from app.cli.exit_status import BY_STATUS, FAULT, OK, PAUSED_OR_STOPPED
 from app.cli.printing.councils import CouncilPrinter, council_text
-from app.cli.printing.lines import cost_line, last_line, one_line
+from app.cli.printing.lines import cost_line, json_line, last_line, one_line
 from app.core.catalog import EMBEDDED
 from app.core.errors import BadInput
-from app.core.session import MIN_PARTICIPANTS, DebateMode
+from app.core.events import utc_now
+from app.core.message import Message, MessageState
+from app.core.session import ANY_JUDGE, MIN_PARTICIPANTS, DebateMode, DebateSession
 from app.engine.council.journal import ENOUGH, Score, held_up, listed, panel_scores, standing_lines
 from app.engine.council.measuring import wilson
+from app.engine.council.panels import check_rounds
+from app.engine.council.record import Record
+from app.engine.council.words import lettered
 from app.engine.engine import CouncilSetup
 from app.engine.live_session import LiveSession
+from app.engine.usage.estimates import price_text
 
 
 def wanted_of(run: CommandRun) -> CouncilSetup:
@@ -49,6 +56,77 @@ async def council(run: CommandRun) -> int:
     run.moot.engine.councils.check(wanted)
     await run.warm_up(embedded=any(one.provider == EMBEDDED for one in wanted.setup.participants))
     return await _follow(run, lambda: run.moot.engine.councils.start(wanted))
+
+
+async def extend(run: CommandRun) -> int:
+    """Let a council do something more, after a line with what that costs at most."""
+    arguments, councils = run.arguments, run.moot.engine.councils
+    what = CouncilStepName(arguments.action)
+    live = await run.moot.engine.open(run.session_id)
+    session = live.session
+    council = session.debate.council if isinstance(session, DebateSession) else None
+    if not isinstance(session, DebateSession) or council is None:
+        raise BadInput("not_a_council", title=session.title)
+    if arguments.judge:
+        councils.check_judge(arguments.judge)
+    rounds = council.offered_rounds if arguments.rounds is None else arguments.rounds
+    check_rounds(rounds)
+    record = Record(session.debate, live.messages)
+    options = {letter: one for one, letter in lettered(record).items()}
+    option = options.get(arguments.option.upper(), "")
+    if what == CouncilStepName.ARGUE and not option:
+        raise BadInput("council_option", option=arguments.option, options=", ".join(options))
+    judge = arguments.judge or None
+    ways: dict[str, Callable[[], Awaitable[None]]] = {
+        CouncilStepName.DEBATE: lambda: councils.debate(live.id, rounds, judge),
+        CouncilStepName.ARGUE: lambda: councils.argue(live.id, option),
+        CouncilStepName.STRESS: lambda: councils.stress(live.id),
+        CouncilStepName.CHECK: lambda: councils.check_outside(live.id),
+        CouncilStepName.JOIN: lambda: councils.join(live.id),
+        CouncilStepName.SOLO: lambda: councils.solo(live.id),
+        CouncilStepName.JUDGE: lambda: councils.judge(live.id, judge or ANY_JUDGE),
+        CouncilStepName.COMPARE: lambda: councils.compare(live.id),
+        CouncilStepName.MERGE: lambda: councils.merge(live.id),
+    }
+    before = len(live.messages)
+
+    async def start() -> str:
+        await run.warm_up()
+        if what != CouncilStepName.JOIN:
+            wanted = replace(council, offered_rounds=rounds)
+            debate = replace(session.debate, council=wanted, judge=judge or session.debate.judge)
+            await _say_price(run, replace(session, debate=debate), live.messages, what)
+        await ways[what]()
+        return live.id
+
+    status = await _follow(run, start)
+    failed = any(one.state == MessageState.FAILED for one in live.messages[before:])
+    one_call = what in (
+        CouncilStepName.CHECK,
+        CouncilStepName.SOLO,
+        CouncilStepName.COMPARE,
+        CouncilStepName.MERGE,
+    )
+    return FAULT if status == OK and failed and one_call else status
+
+
+async def _say_price(
+    run: CommandRun, session: DebateSession, messages: Sequence[Message], what: CouncilStepName
+) -> None:
+    """Print what a step uses: a line, or the event `estimate`."""
+    engine = run.moot.engine
+    await engine.estimates.ask(engine.councils.estimate(session, messages, what).unasked)
+    found = engine.councils.estimate(session, messages, what)
+    if run.arguments.json:
+        usd = list(found.usd) if found.usd else None
+        record = {"event": "estimate", "session_id": session.id, "at": utc_now(), "step": what.value}
+        await run.out.write(
+            json_line({**record, "calls": found.turns, "tokens": list(found.tokens), "usd": usd})
+        )
+        return
+    name = run.texts("council.judge.choose" if what == CouncilStepName.JUDGE else f"council.{what}")
+    money = price_text(run.texts, found)
+    await run.print(f"{name}: {run.texts('estimate.call', count=found.turns, money=money)}")
 
 
 async def list_panels(run: CommandRun) -> int:

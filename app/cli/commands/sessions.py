@@ -107,6 +107,7 @@ _COMMANDS: dict[str, Callable[[CommandRun], Awaitable[int]]] = {
     CommandName.DEBATE: debates.debate,
     CommandName.RETRY: chats.retry,
     CommandName.COUNCIL: councils.council,
+    CommandName.EXTEND: councils.extend,
     CommandName.BENCH: bench.bench,
     CommandName.RESUME: _resume,
     CommandName.REPLY: _reply,

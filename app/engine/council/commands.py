@@ -7,7 +7,7 @@ from app.core.council import Panel
 from app.core.errors import BadInput
 from app.core.events import EventBus
 from app.core.ids import new_id
-from app.core.message import CouncilPart, Message, MessageState
+from app.core.message import Author, CouncilPart, Message, MessageState
 from app.core.session import (
     ANY_JUDGE,
     Council,
@@ -21,13 +21,21 @@ from app.engine.chat.commands import found_message
 from app.engine.chat.run import user_message
 from app.engine.council.costs import calls_of
 from app.engine.council.journal import JOURNAL_KIND, Journal, calibrations
-from app.engine.council.outcome import outcome
+from app.engine.council.outcome import outcome, who_may_join
 from app.engine.council.panels import PANEL_KIND, Panels, assembled, check_rounds
 from app.engine.council.record import Option, Record
 from app.engine.council.replies import one_line, same_words
 from app.engine.council.run import with_rounds
+from app.engine.debate.director import PARTICIPANT
 from app.engine.debate.providers import DebateProviders
-from app.engine.debate.setup import DebateSetup, check_judge, knows_judge, session_of
+from app.engine.debate.setup import (
+    MAX_PARTICIPANTS,
+    DebateSetup,
+    check_judge,
+    joining,
+    knows_judge,
+    session_of,
+)
 from app.engine.live_session import LiveSession
 from app.engine.sessions import Sessions
 from app.engine.usage.estimates import Estimate, Estimates
@@ -179,6 +187,31 @@ class Councils:
     async def check_outside(self, session_id: str) -> None:
         """Ask a model of another family the same question."""
         await self._want(session_id, "checks")
+
+    async def join(self, session_id: str) -> None:
+        """Let the model from outside that answered something else take part from now on, with that answer as its own.
+
+        No call is made, and no vote changes.
+        """
+        live = await self._at_rest(session_id)
+        debate = live.debate_session.debate
+        check = who_may_join(debate, live.messages)
+        if check is None:
+            raise BadInput("council_no_join", title=live.session.title)
+        if len(debate.participants) >= MAX_PARTICIPANTS:
+            raise BadInput("too_many_participants", count=len(debate.participants) + 1, most=MAX_PARTICIPANTS)
+        participant = joining(debate, check.model)
+        answer = replace(
+            check,
+            id=new_id(),
+            turn_id=new_id(),
+            author=Author(id=participant.id, name=participant.name, kind=PARTICIPANT),
+            part=CouncilPart.ANSWER,
+            data={**(check.data or {}), "joined": True},
+            usage=None,
+        )
+        live.finish_message(answer, debate=replace(debate, participants=(*debate.participants, participant)))
+        await self._store.flush(session_id)
 
     async def solo(self, session_id: str) -> None:
         """Ask one participant's model alone, with as many tokens to think in as all have written."""

@@ -85,7 +85,7 @@ def _debate(record: Record, council: Council, absent: Collection[str]) -> tuple[
     if not council.rounds or len(speakers) < MIN_PARTICIPANTS:
         return ()
     # Whose answer stands under no option says first what it holds.
-    placed = {who for option in record.first_options() for who in option.backers}
+    placed = {one.participant for one in record.ballots() if one.choice}
     if small := _ballots(record, [one for one in voters if one not in placed], 0):
         return small
     for number in range(1, council.rounds + 1):

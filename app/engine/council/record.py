@@ -126,12 +126,14 @@ class Record:
         return {one.id: done[one.id] for one in self.debate.participants if one.id in done}
 
     def openings(self) -> dict[str, Message]:
-        """Return the answers that the differences are about, where there are any: those that were compared."""
+        """Return the answers that the differences are about, where there are any: those that were compared, or joined later."""
         compared = self.compared()
         numbered = compared.get("order")
         if not isinstance(numbered, list):
             return self.answers()
-        found = {one.author.id: one for one in self.since if one.id in numbered}
+        found = {
+            one.author.id: one for one in self.since if one.id in numbered or (one.data or {}).get("joined")
+        }
         return {one.id: found[one.id] for one in self.debate.participants if one.id in found}
 
     def compared(self) -> dict[str, object]:
@@ -304,6 +306,9 @@ class Record:
         for number in range(self.rounds + 1):
             said = [self.last(CouncilPart.TURN, one, number=number) for one in openings] if number else []
             said += [self.last(CouncilPart.CHECK, number=number)]
+            said += (
+                [] if number else [one for one in self.openings().values() if (one.data or {}).get("joined")]
+            )
             said += [self.last(CouncilPart.BALLOT, one, number=number) for one in openings]
             for message in said:
                 data = (message.data if message else None) or {}
@@ -372,11 +377,13 @@ class Record:
             if who not in held and small and (small[-1].data or {}).get("choice"):
                 found.append(self._vote(who, 0, small[-1].data or {}))
                 continue
-            confidence = (answer.data or {}).get("confidence")
+            data = answer.data or {}
+            confidence = data.get("confidence")
+            own = self.standing(str(data.get("choice", ""))) if data.get("joined") else ""
             found.append(
                 Vote(
                     participant=who,
-                    choice=held.get(who, ""),
+                    choice=held.get(who, own),
                     confidence=confidence if isinstance(confidence, int) else None,
                 )
             )

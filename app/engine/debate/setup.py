@@ -303,6 +303,14 @@ def _check_model(name: str, model: str, status: ProviderStatus) -> None:
         )
 
 
+def joining(debate: Debate, model: str) -> Participant:
+    """Return a "provider/model" as a participant that takes part in a debate from now on, under a name nobody has."""
+    provider, _, name = model.partition("/")
+    taken = {one.casefold() for one in (*USER_NAMES, *(each.name for each in debate.participants))}
+    shown = _distinct(_clean_name(last_part(name)), taken)
+    return Participant(id=new_id(), name=shown, provider=provider, model=name)
+
+
 def _clean_name(name: str) -> str:
     """Return a name that fits in a label: one line, no brackets or colons, not too long."""
     name = "".join(c if c.isprintable() else " " for c in normal(clean_text(name)))

@@ -10,7 +10,7 @@ from app.core.errors import ProviderError
 from app.core.provider import Models, ProviderStatus
 from app.core.provider_kind import RequestForm
 from app.core.session import AgentMode, GroupState, Participant
-from app.core.usage import Price
+from app.core.usage import Price, amount_text
 from app.core.workflow import WorkflowDefinition
 from app.engine.availability.policies import role_of
 from app.engine.debate.modes import form_of, system_prompt
@@ -155,6 +155,25 @@ def _summed(
         free=not partly and not paid,
         unasked=tuple(dict.fromkeys(pair for pair in taking if pair not in prices)),
     )
+
+
+def price_range(words: Callable[..., str], estimate: Estimate) -> str:
+    """Return the range of money of an estimate; … while prices are fetched. `words` gives a text by its key."""
+    if estimate.unasked:
+        return words("estimate.asking")
+    if estimate.usd is None:
+        return words("cost.unknown")
+    least, most = estimate.usd
+    if most >= 0.01 > least:
+        text = words("estimate.up_to", most=amount_text(most))
+    else:
+        text = words("estimate.money", least=amount_text(least), most=amount_text(most))
+    return words("estimate.partly", money=text) if estimate.partly else text
+
+
+def price_text(words: Callable[..., str], estimate: Estimate) -> str:
+    """Return what calls cost, for a place beside what they are for."""
+    return words("cost.free") if estimate.free else price_range(words, estimate)
 
 
 def cost_of(price: Price | None, read: int, written: int) -> float | None:

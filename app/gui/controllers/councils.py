@@ -53,7 +53,12 @@ class CouncilController(Controller):
 
     async def _more(self, session_id: str, what: str) -> None:
         councils = self._engine.councils
-        ways = {"solo": councils.solo, "check": councils.check_outside, "stress": councils.stress}
+        ways = {
+            "solo": councils.solo,
+            "check": councils.check_outside,
+            "stress": councils.stress,
+            "join": councils.join,
+        }
         await ways[what](session_id)
 
     async def _ask_prices(self, pairs: tuple[tuple[str, str], ...]) -> None:

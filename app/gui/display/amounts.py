@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from app.core.message import Message, Usage
 from app.core.session import Session
 from app.core.usage import Total, UsageEntry, amount_text, money_text, saved_text, used_text
-from app.engine.usage.estimates import Estimate
+from app.engine.usage.estimates import Estimate, price_range
 from app.gui.display.i18n import Language
 from app.gui.display.session_kinds import kind_of
 
@@ -63,25 +63,6 @@ def estimate_text(language: Language, estimate: Estimate, of: str = "turns") -> 
     tokens = most if least == most else language("estimate.range", least=least, most=most)
     money = price_range(language, estimate)
     return language(f"estimate.{of}", count=estimate.turns, tokens=tokens, money=money)
-
-
-def price_text(language: Language, estimate: Estimate) -> str:
-    """Return what calls cost, for a place beside what they are for."""
-    return language("cost.free") if estimate.free else price_range(language, estimate)
-
-
-def price_range(language: Language, estimate: Estimate) -> str:
-    """Return the range of money of an estimate; … while prices are fetched."""
-    if estimate.unasked:
-        return language("estimate.asking")
-    if estimate.usd is None:
-        return language("cost.unknown")
-    least, most = estimate.usd
-    if most >= 0.01 > least:
-        text = language("estimate.up_to", most=amount_text(most))
-    else:
-        text = language("estimate.money", least=amount_text(least), most=amount_text(most))
-    return language("estimate.partly", money=text) if estimate.partly else text
 
 
 def most_text(language: Language, estimate: Estimate) -> str:

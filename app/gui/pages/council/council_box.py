@@ -16,10 +16,9 @@ from app.core.session import (
     Status,
 )
 from app.engine.council.commands import Councils
-from app.engine.council.outcome import CouncilOutcome, State, outcome
+from app.engine.council.outcome import CouncilOutcome, State, outcome, who_may_join
 from app.engine.council.record import Record
-from app.engine.usage.estimates import Estimate
-from app.gui.display.amounts import price_text
+from app.engine.usage.estimates import Estimate, price_text
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.widgets.badge import Chip
@@ -30,7 +29,7 @@ from app.gui.widgets.wording import named, say
 
 SIDE_BY_SIDE = 980
 STEPS = ("compare", "merge", "again", "debate", "argue", "solo", "check", "stress")
-LAST = ("check", "debate")
+LAST = ("check", "join", "debate")
 """The buttons of what is usually done next."""
 
 TONES = {State.SETTLED: "ok", State.AGREED_ONE_FAMILY: "warn", State.LEANING: "accent"}
@@ -46,6 +45,7 @@ class CouncilBox(QFrame):
     merge_requested = Signal()
     debate_requested = Signal()
     check_requested = Signal()
+    join_requested = Signal()
     connect_requested = Signal()
     judge_chosen = Signal(str)
 
@@ -64,6 +64,7 @@ class CouncilBox(QFrame):
             ("again", self.again_requested, "refresh-cw"),
             ("connect", self.connect_requested, "plug"),
             ("check", self.check_requested, "search"),
+            ("join", self.join_requested, "plus"),
             ("debate", self.debate_requested, "scale"),
         ):
             first = name in LAST
@@ -149,6 +150,10 @@ class CouncilBox(QFrame):
         doubted = not running and not paused and enough and helper and agreed
         shown = {
             "check": doubted and bool(outsider),
+            "join": not running
+            and not paused
+            and enough
+            and who_may_join(session.debate, messages) is not None,
             "connect": not running and not paused and (not helper or (doubted and not outsider)),
             "pause": running,
             "resume": paused,

@@ -399,6 +399,7 @@ class CouncilPage(ConversationView):
             asked = getattr(self, f"{name}_requested")
             getattr(box, f"{name}_requested").connect(lambda asked=asked: asked.emit(self.session_id))
         box.check_requested.connect(lambda: self.more_requested.emit(self.session_id, "check"))
+        box.join_requested.connect(lambda: self.more_requested.emit(self.session_id, "join"))
         box.connect_requested.connect(lambda: self.provider_requested.emit(""))
         box.judge_chosen.connect(self._on_judge)
         self._tabs.chosen.connect(self._on_tab)

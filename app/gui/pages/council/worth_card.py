@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout
 
 from app.core.message import CouncilPart, Message
 from app.core.session import DebateSession
-from app.engine.council.outcome import CouncilOutcome, surest
+from app.engine.council.outcome import CouncilOutcome, surest, who_may_join
 from app.engine.council.record import Record
 from app.engine.council.words import cite_text, lettered
 from app.gui.display.amounts import Spending
@@ -50,7 +50,7 @@ class Judged:
 
 
 class WorthCard(QFrame):
-    """Compares one model alone with the council; emits wanted(solo, check or stress)."""
+    """Compares one model alone with the council; emits wanted(solo, check, stress or join)."""
 
     wanted = Signal(str)
 
@@ -95,10 +95,17 @@ class WorthCard(QFrame):
             made.setToolTip(plain_tip(tip))
             made.setAccessibleDescription(tip)
             buttons.append(made)
+        offered = who_may_join(record.debate, record.messages)
+        seat = button("", "council_worth_join", partial(self.wanted.emit, "join"))
+        seat.dress(look, "plus", "text_2")
+        seat.setText(words("council.join"))
+        seat.setToolTip(plain_tip(words("council.join.hint")))
+        seat.setVisible(offered is not None and "check" in judged.prices)
         vbox(
             plain_label("card_title", text=words("council.worth.title")),
             self._grid,
             named("council_worth_words", Paragraph("hint", text=said)),
+            seat,
             *buttons,
             inside=self,
             margins=(16, 12, 16, 12),
