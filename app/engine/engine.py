@@ -217,7 +217,7 @@ class Engine:
             save_agent=self.assistants.save,
             take_out=self.archive.take_out,
         )
-        self.permissions = Permissions(store, self._sessions, tools, self.servers)
+        self.permissions = Permissions(store, documents, self._sessions, tools, self.servers)
         sessions, directory = self._sessions, self._directory
         self.groups = Groups(
             documents, sessions, directory, self.assistants, prompts, bus, self._language, resources.groups

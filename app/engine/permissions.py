@@ -1,10 +1,11 @@
 """The tools that the user has allowed to run without a question, for good or in a session; `engine.permissions`."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+from app.core.catalog import PROGRAM
 from app.core.session import SessionSummary
-from app.core.store import SessionStore
+from app.core.store import Documents, SessionStore
 from app.core.tool import ServerStatus, Tools
 from app.engine.servers import Servers
 from app.engine.sessions import Sessions
@@ -15,7 +16,8 @@ class Permission:
     """Says that tools of one server ("" for Moot's own) run without a question in a session, in all where `session_id` is "".
 
     `tools` are the keys of those that are known now, `count` counts all. `gone` means that there is no longer a server
-    which is run in that way, so that the permission has no effect now.
+    which is run in that way, so that the permission has no effect now. With `folders` it is an external agent `server` that may work in
+    `count` folders.
     """
 
     server: str
@@ -25,13 +27,17 @@ class Permission:
     title: str = ""
     keys: tuple[str, ...] = ()
     gone: bool = False
+    folders: bool = False
 
 
 class Permissions:
     """Lists and revokes permissions; `sessions` are the open ones."""
 
-    def __init__(self, store: SessionStore, sessions: Sessions, tools: Tools, servers: Servers) -> None:
+    def __init__(
+        self, store: SessionStore, documents: Documents, sessions: Sessions, tools: Tools, servers: Servers
+    ) -> None:
         self._store = store
+        self._documents = documents
         self._sessions = sessions
         self._tools = tools
         self._servers = servers
@@ -44,6 +50,15 @@ class Permissions:
             for one in statuses
             if one.lasting
         )
+        agents = {
+            one.fingerprint: one.label or one.id for one in self._documents.providers() if one.kind == PROGRAM
+        }
+        for fingerprint, name in agents.items():
+            keys = tuple(
+                sorted(one for one in self._documents.consents() if one.startswith(f"{fingerprint}/"))
+            )
+            if keys:
+                lasting += (Permission(server=name, tools=(), count=len(keys), keys=keys, folders=True),)
         summaries = [one for one in self._store.summaries() if one.always and not one.read_only]
         if not summaries:
             return lasting
@@ -51,13 +66,19 @@ class Permissions:
             tool.consent: tool.key for tool in self._tools.server_tools([one.server.name for one in statuses])
         }
         of_server = _by_fingerprint(statuses)
-        return (*lasting, *(one for summary in summaries for one in _of_session(summary, known, of_server)))
+        return (
+            *lasting,
+            *(one for summary in summaries for one in _of_session(summary, known, of_server, agents)),
+        )
 
     async def revoke(self, permission: Permission) -> None:
         """Have the user asked again before each of these calls; returns once that is saved.
 
         Raises NotFound, BadInput, StorageError.
         """
+        if not permission.session_id and permission.folders:
+            await self._documents.save_consents(self._documents.consents() - set(permission.keys))
+            return
         if not permission.session_id:
             await self._servers.ask_again(permission.server)
             return
@@ -74,14 +95,20 @@ def _by_fingerprint(statuses: Iterable[ServerStatus]) -> Callable[[str], str | N
 
 
 def _of_session(
-    summary: SessionSummary, known: dict[str, str], of_server: Callable[[str], str | None]
+    summary: SessionSummary,
+    known: Mapping[str, str],
+    of_server: Callable[[str], str | None],
+    agents: Mapping[str, str],
 ) -> Iterable[Permission]:
-    """Group a session's permissions by server. A consent of a server's tool begins with the server's fingerprint."""
+    """Group a session's permissions by server. A consent of a server's tool begins with the server's fingerprint, and that of an
+    external agent's folder with the agent's.
+    """
     groups: dict[str, list[str]] = {}
     for key in summary.always:
         groups.setdefault(key.partition("/")[0] if "/" in key else "", []).append(key)
     for fingerprint, keys in groups.items():
-        server = of_server(fingerprint) if fingerprint else ""
+        folders = fingerprint in agents
+        server = agents[fingerprint] if folders else of_server(fingerprint) if fingerprint else ""
         yield Permission(
             server=server or "",
             tools=tuple(known[key] for key in keys if key in known) if fingerprint else tuple(keys),
@@ -90,4 +117,5 @@ def _of_session(
             title=summary.title,
             keys=tuple(keys),
             gone=server is None,
+            folders=folders,
         )

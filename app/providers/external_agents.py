@@ -1,12 +1,10 @@
 """External agents as models: puts a request into one prompt, and asks the agent host."""
 
 import asyncio
-import json
 import os
 import re
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +27,7 @@ from app.core.provider import (
 )
 from app.core.text import clean_text
 from app.providers.agent_host.host import read_record, write_record
+from app.providers.kept_sessions import KeptSessions
 
 _FIRST_TEXT_SECONDS = 180.0
 _IDLE_SECONDS = 120.0
@@ -37,8 +36,6 @@ _PROMPT_BYTES = 400_000
 _MARK = "MOOT_AGENTS"
 _SHOWN_CALL = 400
 _SHOWN_RESULT = 2_000
-# Where an answer's state names the session that knows the conversation up to there.
-_SESSION = "agent_session"
 _GOING_ON = "The conversation goes on."
 _OPENING = "This is the conversation so far. Answer with your next contribution only."
 # Programs put a file's content in place of such words.
@@ -65,6 +62,7 @@ class ExternalAgents(HostClient):
         self._allowed = allowed
         self._folder = folder
         self._record = folder / "processes.json"
+        self._kept = KeptSessions(folder / "sessions.json")
         self._processes: dict[int, int] = {}
         self._ending: asyncio.Task[None] | None = None
         self._unused_seconds = unused_seconds
@@ -83,7 +81,9 @@ class ExternalAgents(HostClient):
                     raise ProviderError(FailureKind.INTERRUPTED if spoke else FailureKind.HOST)
                 if "finished" in answer:
                     finished = dict(answer["finished"])
-                    state = _state(finished.pop("session"), line, request)
+                    state = await asyncio.to_thread(
+                        self._kept.keep, finished.pop("session"), line["key"], request
+                    )
                     yield Finished(**finished, state=state, subscribed=finished["cost_usd"] is None)
                 elif "error" in answer:
                     raise self._error(answer["error"])
@@ -157,7 +157,7 @@ class ExternalAgents(HostClient):
         recipe, works = recipe_of(config.recipe), bool(request.folder)
         system, prompt = as_prompt(request.messages)
         key = f"{config.id} {config.fingerprint[:12]} {request.folder}"
-        resume, unread = _kept_session(request, key)
+        resume, unread = await asyncio.to_thread(self._kept.take, request, key)
         _, news = as_prompt(unread)
         if max(len(one.encode("utf-8", "replace")) for one in (prompt, news)) > _PROMPT_BYTES:
             raise ProviderError(FailureKind.CONTEXT_WINDOW, f"{len(prompt)} characters")
@@ -237,37 +237,6 @@ def _calls(message: Mapping[str, object]) -> list[str]:
     calls = message.get("tool_calls")
     functions = [one["function"] for one in calls] if isinstance(calls, list) else []
     return [f"{one['name']} {one['arguments']}"[:_SHOWN_CALL] for one in functions]
-
-
-def _digest(messages: Sequence[Mapping[str, object]]) -> str:
-    return sha256(json.dumps(as_prompt(messages)).encode()).hexdigest()
-
-
-def _state(session: str, line: Mapping[str, Any], request: ModelRequest) -> Mapping[str, object] | None:
-    """Return what an answer keeps of the session it was given in: what that knows, "" where there is none to go on with."""
-    if not session:
-        return None
-    seen = {"seen": len(request.messages), "digest": _digest(request.messages)}
-    return {_SESSION: {"id": session, "key": line["key"], **seen}}
-
-
-def _kept_session(request: ModelRequest, key: str) -> tuple[str, Sequence[Mapping[str, object]]]:
-    """Return the session that knows the conversation up to the last answer, and what it does not know.
-
-    There is none where anything before that answer has changed since, or where the last answer was not given in it.
-    """
-    messages = request.messages
-    last = next((place for place in reversed(range(len(messages))) if _SESSION in messages[place]), None)
-    kept = messages[last][_SESSION] if last is not None else None
-    if last is None or not isinstance(kept, dict) or kept.get("key") != key or not request.folder:
-        return "", ()
-    seen, unread = kept.get("seen"), messages[last + 1 :]
-    if not isinstance(seen, int) or not 0 < seen <= last or kept.get("digest") != _digest(messages[:seen]):
-        return "", ()
-    others_spoke = any(one.get("role") == "user" for one in messages[seen:last])
-    if others_spoke or not unread or any(one.get("role") != "user" for one in unread):
-        return "", ()
-    return str(kept.get("id")), unread
 
 
 def _delta(answer: Mapping[str, Any]) -> Delta:

@@ -82,9 +82,10 @@ class Work:
     async def start(
         self, agent_id: str, text: str = "Look at the notes.", answer: str = Consent.ALWAYS
     ) -> str:
-        """Begin a chat and let the agent work in its folder."""
+        """Begin a chat and let the agent work in its folder; "" where it may already."""
         session_id = await self.engine.chats.start(agent_id, text)
-        await self.answer(session_id, PromptReason.AGENT_WORKS, answer)
+        if answer:
+            await self.answer(session_id, PromptReason.AGENT_WORKS, answer)
         return session_id
 
     async def ended(self, session_id: str) -> Session:
@@ -143,6 +144,29 @@ async def test_an_agent_that_may_not_work_is_not_started(work: Work) -> None:
     assert not work.journal("edit").exists()
 
 
+@pytest.mark.threat("T12")
+async def test_a_permission_to_work_is_for_one_folder_and_can_be_revoked(work: Work) -> None:
+    agent_id = await work.add("say")
+    await work.ended(await work.start(agent_id, answer=Consent.FOREVER))
+    other = await work.start(agent_id, answer="")
+    await work.ended(other)
+    assert not work.open_questions()
+    elsewhere = work.root / "elsewhere"
+    elsewhere.mkdir()
+    agent = work.engine.assistants.get(agent_id)
+    assert agent is not None
+    await work.engine.assistants.save(replace(agent, folder=str(elsewhere)))
+    await work.start(agent_id, answer=Consent.ALWAYS)
+    await work.engine.assistants.save(replace(agent, folder=str(work.folder)))
+    lasting, in_session = work.engine.permissions.all()
+    assert (lasting.server, lasting.count, lasting.session_id) == ("say", 1, "")
+    assert (in_session.server, in_session.count, in_session.gone) == ("say", 1, False)
+    await work.engine.permissions.revoke(in_session)
+    await work.engine.permissions.revoke(lasting)
+    assert work.engine.permissions.all() == ()
+    await work.start(agent_id, answer=Consent.DENY)
+
+
 async def test_a_session_is_gone_on_with_and_asked_once(work: Work) -> None:
     session_id = await work.start(await work.add("say"), "First.")
     await work.ended(session_id)
@@ -186,10 +210,50 @@ async def test_a_changed_conversation_is_told_to_a_new_session(work: Work) -> No
     assert "Third." in prompts[3] and "Otherwise." not in prompts[3]
 
 
+async def test_another_version_of_an_answer_is_given_by_a_session_that_does_not_know_the_first(
+    work: Work, opened: Open
+) -> None:
+    session_id = await work.start(await work.add("say"), "First.", answer=Consent.FOREVER)
+    await work.ended(session_id)
+    await work.engine.chats.send(session_id, "Second.")
+    await work.ended(session_id)
+    answer = work.messages(session_id)[-1]
+    await work.engine.chats.retry(session_id, answer.id)
+    await work.ended(session_id)
+    # The session of the first version goes on with that one, also after a restart.
+    work = Work(await opened(), work.root)
+    await work.engine.open(session_id)
+    await work.engine.chats.choose_version(session_id, answer.turn_id)
+    await work.engine.chats.send(session_id, "Third.")
+    await work.ended(session_id)
+    prompts = [one["text"] for one in told(work.journal("say"), "prompt")]
+    assert ["First." in one for one in prompts] == [True, False, True, False]
+    assert [one["kind"] for one in told(work.journal("say")) if one["kind"] in ("new", "resume")] == [
+        *("new", "new", "resume")
+    ]
+
+
+async def test_a_turn_that_was_stopped_is_told_whole_to_a_new_session(work: Work) -> None:
+    session_id = await work.start(await work.add("edit"), "First.")
+    await work.question(PromptReason.AGENT_ASKS)
+    await work.engine.stop(session_id)
+    assert not work.open_questions()
+    await until(lambda: told(work.journal("edit"), "cancel") != [])
+    # The program was told that nobody answers any more.
+    [answer] = [json.loads(one["text"]) for one in told(work.journal("edit"), "answer")]
+    assert answer["result"]["outcome"] == {"outcome": "cancelled"}
+    await work.engine.chats.send(session_id, "Second.")
+    await work.answer(session_id, PromptReason.AGENT_ASKS, Consent.ALLOW)
+    await work.ended(session_id)
+    last = told(work.journal("edit"), "prompt")[-1]["text"]
+    assert "First." in last and "[You, earlier]: I look." in last and "Second." in last
+    assert len(told(work.journal("edit"), "new")) == 2
+
+
 async def test_the_plan_of_an_agent_is_a_row(work: Work) -> None:
     session_id = await work.start(await work.add("plan"))
     await work.ended(session_id)
-    assert work.calls(session_id) == [("setPlan", MessageState.DONE)]
+    assert work.calls(session_id) == [("agent_plan", MessageState.DONE)]
     [result] = [one for one in work.messages(session_id) if one.role == Role.TOOL]
     assert result.content == "✓ Look\n– Write"
     assert work.engine.live(session_id).session.plan is None  # type: ignore[union-attr]

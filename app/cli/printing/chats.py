@@ -226,7 +226,11 @@ class ChatPrinter:
         return label + (indent if label else "") + without_steering(text).replace("\n", f"\n{indent}")
 
     def _finished(self, message: Message) -> str:
+        before = self._messages.get(message.id)
         self._note(message)
+        if before is not None and before.ended and message.role == Role.ASSISTANT:
+            # Only its calls have changed, which have lines of their own.
+            return ""
         pieces = self._streaming.pop(message.id, None)
         if message.role in (Role.TOOL, Role.SYSTEM):
             return ""  # Events of tools and questions print these.

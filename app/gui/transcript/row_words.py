@@ -164,6 +164,8 @@ TITLE = 240
 MOST_STEPS = 1_000
 SUB_AGENT = "subAgent"
 SET_PLAN = "setPlan"
+AGENT_PLAN = "agent_plan"
+"""The plan that an external agent tells of."""
 CHECK_DONE = "checkDone"
 TOGGLE_TODO = "toggle_todo"
 STEP = "step"
@@ -186,6 +188,7 @@ _ICONS = {
     "get_pages": "file-text",
     READ_FILE_PART: "file-text",
     "get_current_page": "file-text",
+    AGENT_PLAN: "list-checks",
     "agent_edit": "pencil",
     "agent_read": "file-text",
     "agent_search": "search",
@@ -242,8 +245,8 @@ def title(call: ToolCall, texts: Texts, names: Mapping[str, str], *, done: bool 
         if blanks is not None and all(said.get(one) for one in blanks):
             return texts(key, **{one: said[one] for one in blanks})
         items, index = values.get("items"), values.get("index")
-        if call.name == SET_PLAN and isinstance(items, list):
-            return texts(key, count=len(items))
+        if call.name in (SET_PLAN, AGENT_PLAN) and isinstance(items, list):
+            return texts("did.setPlan" if done else "doing.setPlan", count=len(items))
         if call.name in (CHECK_DONE, TOGGLE_TODO) and isinstance(index, int) and 0 <= index < MOST_STEPS:
             return texts(key, number=index + 1)
         shown = ", ".join(said.get(key) or _value(one) for key, one in values.items())

@@ -40,9 +40,8 @@ class Acts:
     @property
     def busy(self) -> bool:
         """Whether an act runs or a request waits for the user, so that no text is to be expected."""
-        return bool(self._asked) or any(
-            one["state"] == MessageState.STREAMING and one["name"] != "setPlan" for one in self._told.values()
-        )
+        running = (one["state"] == MessageState.STREAMING for one in self._told.values())
+        return bool(self._asked) or any(running)
 
     @property
     def any(self) -> bool:
@@ -205,7 +204,7 @@ def _plan(update: Report) -> Mapping[str, object]:
         f"{marks.get(str(one.get('status')), '–')} {item}" for one, item in zip(entries, items, strict=True)
     ]
     return {
-        "name": "setPlan",
+        "name": "agent_plan",
         "arguments": json.dumps({"items": items}, ensure_ascii=False),
         "text": "\n".join(lines)[: 2 * _TEXT],
         "state": MessageState.DONE,

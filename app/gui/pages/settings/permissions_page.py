@@ -68,6 +68,12 @@ class PermissionsPage(QWidget):
         words = self._language
         if one.gone:
             return words("permissions.gone", count=one.count)
+        if one.folders:
+            return words(
+                "permissions.of",
+                server=exact(one.server),
+                tools=words("permissions.folders", count=one.count),
+            )
         names = [exact(tool_name(key, words)) for key in one.tools]
         if not names:
             names = [words("permissions.tools", count=one.count)]
