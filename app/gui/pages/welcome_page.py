@@ -258,7 +258,7 @@ class WelcomePage(QWidget):
         scroll = scrolling(body)
         foot = QFrame()
         foot.setProperty("kind", "status")
-        foot.setFixedHeight(26)
+        foot.setFixedHeight(30)
         hbox(
             self._embedded_icon,
             (self._embedded, 1),
