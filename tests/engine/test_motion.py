@@ -1,8 +1,15 @@
 """A question becomes the motion it asks about only where its subject is certain, else it stays as it was."""
 
+from dataclasses import replace
+
 import pytest
 
-from app.engine.debate.motion import motion_of
+from app.core.message import CouncilPart
+from app.engine.council.record import Record
+from app.engine.council.requests import differences_request, numbered
+from app.engine.debate.motion import asks_about_motion, motion_of, side_of
+from tests.builders import PROMPTS, said
+from tests.engine.test_council import a_council, asked
 
 TURNED = {
     "Should cities ban private cars from their centres?": "Cities should ban private cars from their centres.",
@@ -59,3 +66,54 @@ def test_a_yes_or_no_question_becomes_a_statement(topic, motion):
 @pytest.mark.parametrize("topic", AS_THEY_ARE)
 def test_a_question_whose_subject_is_in_doubt_stays_as_it_is(topic):
     assert motion_of(topic) == topic
+
+
+@pytest.mark.parametrize(
+    ("answer", "side"),
+    [
+        ("Yes", "yes"),
+        ("yes, all of them", "yes"),
+        ("No. It costs too much", "no"),
+        ("네, 대체해야 합니다", "yes"),
+        ("반대", "no"),
+        ("Yes, but only in cities", ""),
+        ("No, unless it rains", ""),
+        ("예, 다만 조건이 있습니다", ""),
+        ("It depends on the price", ""),
+        ("Nobody knows", ""),
+        ("Yesterday's answer", ""),
+        ("예산이 부족합니다", ""),
+        ("", ""),
+    ],
+)
+def test_an_answer_to_a_motion_has_a_side_where_it_says_so_without_a_condition(
+    answer: str, side: str
+) -> None:
+    assert side_of(answer)[0] == side
+
+
+def test_only_a_question_with_a_certain_motion_is_for_or_against() -> None:
+    assert asks_about_motion("Should cities  ban cars?") and asks_about_motion(
+        "원자력이 석탄을 대체해야 할까?"
+    )
+    assert not asks_about_motion("Postgres or SQLite?") and not asks_about_motion("Which car\nis best?")
+
+
+def test_answers_to_a_motion_stand_under_yes_and_no() -> None:
+    debate = replace(a_council(), topic="Should cities ban cars?")
+    held = ("Yes, all of them", "yes", "No, never")
+    answers = [
+        replace(said(who, "I say so.", id=who.id), part=CouncilPart.ANSWER, data={"answer": text})
+        for who, text in zip(debate.participants, held, strict=True)
+    ]
+    messages = [asked(debate.topic), *answers]
+    options = Record(debate, messages).options()
+    assert [(one.text, len(one.backers), one.origin) for one in options] == [
+        ("Yes", 2, "motion"),
+        ("No", 1, "motion"),
+    ]
+    order = numbered(debate, messages)
+    assert "for or against" in str(differences_request(debate, messages, order, PROMPTS).messages)
+    plain = [asked("Postgres or SQLite?"), *answers]
+    assert len(Record(debate, plain).options()) == 3
+    assert "for or against" not in str(differences_request(debate, plain, order, PROMPTS).messages)

@@ -13,6 +13,7 @@ from app.core.message import CouncilPart, Message, MessageState, Role
 from app.core.session import Debate, Participant
 from app.engine.council.reading import JudgeReading, reading_of
 from app.engine.council.replies import MOST_OPTION, objects_in, one_line, same_words
+from app.engine.debate.motion import asks_about_motion, side_of
 
 _MARKS, _LINK = re.compile(r"\*\*|~~|`"), re.compile(r"!?\[([^\]]*)\]\([^)\s]*\)")
 MOST_OPTIONS = 5
@@ -396,13 +397,19 @@ class Record:
 
     def _grouped(self) -> tuple[Option, ...]:
         """Return the short answers, each once; where an answer has none, its first sentence."""
+        motion = asks_about_motion(self.asked_all)
         groups: dict[str, tuple[str, list[str]]] = {}
         for who, answer in self.answers().items():
             text = one_line((answer.data or {}).get("answer")) or first_sentence(answer.content)
-            groups.setdefault(same_words(text), (text, []))[1].append(who)
+            side, word = side_of(text) if motion else ("", "")
+            # "Yes, ban them" and "Yes" are the same vote on a motion.
+            text = word[:1].upper() + word[1:] if side else text
+            groups.setdefault(side or same_words(text), (text, []))[1].append(who)
         several = list(groups.values())[:MOST_OPTIONS]
         return tuple(
-            Option(id=f"o{number}", text=text, backers=tuple(backers), origin="answers")
+            Option(
+                id=f"o{number}", text=text, backers=tuple(backers), origin="motion" if motion else "answers"
+            )
             for number, (text, backers) in enumerate(several, 1)
         )
 

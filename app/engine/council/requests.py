@@ -26,6 +26,7 @@ from app.engine.council.replies import (
     read_object,
     same_words,
 )
+from app.engine.debate.motion import asks_about_motion
 from app.engine.prompts import Prompts
 from app.engine.turns.answer_style import length_words, temperature_of
 
@@ -106,12 +107,12 @@ def differences_request(
     debate: Debate, messages: Sequence[Message], order: Sequence[Message], prompts: Prompts
 ) -> ModelRequest:
     """Return the request that compares the answers, which are numbered in this order and have no names."""
+    question = Record(debate, messages).asked_all.strip()
     text = prompts.text(
-        debate.language,
-        "council-differences",
-        question=Record(debate, messages).asked_all.strip(),
-        answers=_numbered(debate, order),
+        debate.language, "council-differences", question=question, answers=_numbered(debate, order)
     )
+    if asks_about_motion(question):
+        text += "\n" + prompts.line(debate.language, "council-words", "motion")
     return _to_helper(debate, text, schema=DIFFERENCES)
 
 

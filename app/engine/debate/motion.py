@@ -10,6 +10,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+MOST_QUESTION = 300
 # None of these is also a noun, so that what stands before the first of them is the subject.
 _VERBS = _words(
     "be have do get become remain adopt abolish accept allow apply avoid begin build buy choose consider continue create "
@@ -53,6 +54,33 @@ def motion_of(topic: str) -> str:
     """Return the motion a yes-or-no question asks about; any other text as it is, on one line."""
     topic = " ".join(topic.split())
     return _should(topic) or _is(topic) or _korean(topic) or topic
+
+
+def asks_about_motion(question: str) -> bool:
+    """Whether a question certainly asks whether a motion holds, so that it is answered for or against."""
+    return len(question) <= MOST_QUESTION and motion_of(question) != " ".join(question.split())
+
+
+_SIDES = re.compile(
+    r"(?P<yes>yes|네|예|찬성|그렇다|그렇습니다)|(?P<no>no|아니요|아니오|아니다|아닙니다|반대)", re.IGNORECASE
+)
+
+
+def side_of(answer: str) -> tuple[str, str]:
+    """Return the side that an answer begins with, yes or no, and the word that says so; two empty texts for neither.
+
+    One that says what it depends on is no side, also behind a "yes".
+    """
+    found = _SIDES.match(answer)
+    rest = answer[found.end() :] if found else ""
+    if found is None or rest[:1].isalnum() or _DEPENDS.search(rest):
+        return "", ""
+    return str(found.lastgroup), found[0]
+
+
+_DEPENDS = re.compile(
+    r"\b(?:if|unless|only|but|except|provided|depends)\b|경우|조건|다만|단,|지만|에 따라", re.IGNORECASE
+)
 
 
 def _should(topic: str) -> str:
