@@ -28,6 +28,32 @@ class SavedPrompt:
         lines = (_VARIABLE.fullmatch(line.strip()) for line in self.text.splitlines())
         return frozenset(match[1] for match in lines if match is not None)
 
+    def titled(self, variable: str) -> str:
+        """Return a variable as it is shown."""
+        return variable
+
     def filled(self, values: Mapping[str, str]) -> str:
         """Return the text with a value for each variable; one without a value stays as it is."""
         return _VARIABLE.sub(lambda match: values.get(match[1]) or match[0], self.text)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerPrompt(SavedPrompt):
+    """A prompt of an MCP server, which makes its text; `name` is how it is called, `key` what the server calls it.
+
+    `arguments` are the server's names of its variables, with their titles.
+    """
+
+    server: str
+    key: str
+    arguments: tuple[tuple[str, str], ...] = ()
+    kind: str = "server_prompt"
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The variables in the server's order."""
+        return tuple(name for name, _ in self.arguments)
+
+    def titled(self, variable: str) -> str:
+        """Return a variable as it is shown."""
+        return dict(self.arguments)[variable]

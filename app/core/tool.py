@@ -11,6 +11,7 @@ from typing import Any, Final, Protocol
 
 from app.core.agent import Agent
 from app.core.message import Attachment, Message, Prompt
+from app.core.saved_prompt import ServerPrompt
 from app.core.session import AgentMode, Plan
 
 
@@ -201,6 +202,16 @@ class McpServer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ServerResource:
+    """A resource that a server lists; braces in its address are blanks to be filled in."""
+
+    uri: str
+    name: str
+    description: str = ""
+    media_type: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ServerStatus:
     """An MCP server as the faces show it.
 
@@ -208,7 +219,7 @@ class ServerStatus:
     `changed` tools). `tools` are the keys it offers, `logged_in` says that the tokens of a login are kept, `unasked` those that run without a question,
     `lasting` how many of its tools were allowed to, also those not known now. As the server says, `reading` tools only read,
     `deleting` ones may delete or overwrite, and `outside` ones act beyond it; `withheld` are names of tools that are not offered,
-    because they run only as tasks. Of one that is down `problem` is a code with a text
+    because they run only as tasks. A connected server may have `prompts` and resources. Of one that is down `problem` is a code with a text
     in the catalogue (`problem.<code>`), `detail` more of it and its last words, without secrets; `restarts` says that Moot starts it again.
     """
 
@@ -221,6 +232,8 @@ class ServerStatus:
     deleting: tuple[str, ...] = ()
     outside: tuple[str, ...] = ()
     withheld: tuple[str, ...] = ()
+    prompts: tuple[ServerPrompt, ...] = ()
+    has_resources: bool = False
     restarts: bool = False
     lasting: int = 0
     logged_in: bool = False
@@ -277,6 +290,20 @@ class Tools(Protocol):
 
     async def restart(self, server: str) -> None:
         """Reconnect."""
+        ...
+
+    async def resources(self, server: str) -> tuple[ServerResource, ...]:
+        """Return what a server lists. Raises ToolError."""
+        ...
+
+    async def read_resource(self, server: str, uri: str) -> tuple[Attachment, ...]:
+        """Return what is in a resource, as files. Raises ToolError."""
+        ...
+
+    async def prompt(
+        self, prompt: ServerPrompt, values: Mapping[str, str]
+    ) -> tuple[str, tuple[Attachment, ...]]:
+        """Return the text of a server's prompt, and the files it names. Raises ToolError."""
         ...
 
     async def log(self, server: str) -> str:

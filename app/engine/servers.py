@@ -1,14 +1,16 @@
 """The MCP servers: entries in `mcp.json`, their secrets in the keyring; `engine.servers`."""
 
 import contextlib
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from app.core.agent import Agent
 from app.core.errors import BadInput, MootError, NotFound, StorageError
+from app.core.message import Attachment
+from app.core.saved_prompt import ServerPrompt
 from app.core.server_secrets import LOGIN, has_user, parted, secret_fields, secret_place, texts_to_hide
 from app.core.store import Documents, Secrets
-from app.core.tool import McpServer, ServerState, ServerStatus, Tools
+from app.core.tool import McpServer, ServerResource, ServerState, ServerStatus, ToolError, Tools
 from app.engine.providers import NOT_REMOVED
 
 
@@ -54,6 +56,35 @@ class Servers:
     async def restart(self, name: str) -> None:
         """Reconnect to a server."""
         await self._tools.restart(name)
+
+    def prompts(self) -> tuple[ServerPrompt, ...]:
+        """Return the prompts of the connected servers."""
+        return tuple(prompt for status in self.all() for prompt in status.prompts)
+
+    async def prompt(
+        self, prompt: ServerPrompt, values: Mapping[str, str]
+    ) -> tuple[str, tuple[Attachment, ...]]:
+        """Return the text of a server's prompt, and the files it names; what is left empty is not sent.
+
+        Raises BadInput with the server's words.
+        """
+        given = {name: value for name, value in values.items() if value.strip()}
+        with _in_words(prompt.server):
+            return await self._tools.prompt(prompt, given)
+
+    def with_resources(self) -> tuple[str, ...]:
+        """Return the names of the connected servers that have resources."""
+        return tuple(status.server.name for status in self.all() if status.has_resources)
+
+    async def resources(self, name: str) -> tuple[ServerResource, ...]:
+        """Return the resources of a connected server. Raises BadInput with the server's words."""
+        with _in_words(name):
+            return await self._tools.resources(name)
+
+    async def read_resource(self, name: str, uri: str) -> tuple[Attachment, ...]:
+        """Return what is in a resource, as files. Raises BadInput with the server's words."""
+        with _in_words(name):
+            return await self._tools.read_resource(name, uri)
 
     async def log(self, name: str) -> str:
         """Return the last lines of a server's log. Raises NotFound."""
@@ -311,3 +342,12 @@ class Servers:
 
 def _places(servers: Iterable[McpServer]) -> set[str]:
     return {secret_place(server.name, field) for server in servers for field in secret_fields(server)}
+
+
+@contextlib.contextmanager
+def _in_words(server: str) -> Iterator[None]:
+    """Say what a server could not do."""
+    try:
+        yield
+    except ToolError as error:
+        raise BadInput("server_failed", name=server, detail=str(error)) from error

@@ -11,6 +11,7 @@ from typing import Any
 from app.children.host_client import Line
 from app.children.private_files import last_lines
 from app.core.errors import StorageError
+from app.core.saved_prompt import ServerPrompt
 from app.core.store import Documents, Secrets
 from app.core.tool import (
     McpServer,
@@ -23,6 +24,7 @@ from app.core.tool import (
 from app.tools.server_calls import ServerCalls
 from app.tools.server_consents import ServerConsents
 from app.tools.server_entries import ServerEntries, file_name, tool_key
+from app.tools.server_library import ServerLibrary
 from app.tools.tool_host_client import Ask, HostError, ToolHostClient
 
 _STARTS = 3
@@ -55,6 +57,8 @@ class _Held:
     detail: str = ""
     offered: tuple[Mapping[str, Any], ...] = ()
     withheld: tuple[str, ...] = ()
+    prompts: tuple[ServerPrompt, ...] = ()
+    has_resources: bool = False
     connected_at: float = 0.0
     tries: int = 0
     restarts: bool = False
@@ -63,7 +67,7 @@ class _Held:
 
 
 class McpServers:
-    """Connects the servers that the user allowed, and makes tools of what they offer.
+    """Connects the servers that the user allowed, and makes tools of what they offer; `library` has their resources and prompts.
 
     `on_change` is called whenever a status has changed.
     """
@@ -81,7 +85,8 @@ class McpServers:
         self._documents = documents
         self._consents = ServerConsents(documents)
         self._entries = ServerEntries(secrets)
-        self._calls = ServerCalls(host, self._consents, self._make_sure)
+        self.library = ServerLibrary(host)
+        self._calls = ServerCalls(host, self._consents, self.library, self._make_sure)
         self._host = host
         self._log_dir = log_dir
         self.on_change = on_change
@@ -214,6 +219,7 @@ class McpServers:
             state = ServerState.OFF if server.disabled else ServerState.ASKING
             return ServerStatus(server=server, state=state, lasting=lasting)
         allowed = self._consents.allowed(server, held.offered)
+        connected = held.state == ServerState.CONNECTED
         changed = [offer for offer in held.offered if offer not in allowed]
 
         def keys(hint: str) -> tuple[str, ...]:
@@ -233,6 +239,8 @@ class McpServers:
             deleting=keys("deletes"),
             outside=keys("outside"),
             withheld=held.withheld,
+            prompts=held.prompts if connected else (),
+            has_resources=held.has_resources and connected,
             lasting=lasting,
             restarts=held.restarts and held.state == ServerState.DOWN,
             logged_in=self._entries.is_logged_in(server.name),
@@ -351,6 +359,8 @@ class McpServers:
     def _take_tools(self, held: _Held, answer: Line) -> None:
         held.offered = tuple(self._host.cleaned(answer["tools"]))
         held.withheld = tuple(self._host.cleaned(answer["withheld"]))
+        held.prompts = self.library.prompts(held.server.name, answer["prompts"])
+        held.has_resources = answer["resources"]
 
     def _start_again(self, held: _Held) -> None:
         """Start a server again that ended by itself, later each time; one that was refused or sent too much stays down."""

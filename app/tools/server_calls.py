@@ -5,11 +5,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from app.core.forms import FormField
-from app.core.message import Attachment, Prompt
-from app.core.text import clean_text
+from app.core.message import Prompt
 from app.core.tool import Control, McpServer, Tool, ToolContext, ToolResult, is_page
 from app.tools.server_consents import Offer, ServerConsents, consent_of
 from app.tools.server_entries import tool_key
+from app.tools.server_library import ServerLibrary
 from app.tools.tool_host_client import ToolHostClient
 
 
@@ -20,11 +20,13 @@ class ServerCalls:
         self,
         host: ToolHostClient,
         consents: ServerConsents,
+        library: ServerLibrary,
         make_sure: Callable[[McpServer, Offer], Awaitable[None]],
     ) -> None:
         self._host = host
         self._consents = consents
         self._make_sure = make_sure
+        self._library = library
 
     def tool(self, server: McpServer, offer: Offer) -> Tool:
         """Return an offered tool, ready to run."""
@@ -79,12 +81,8 @@ class ServerCalls:
             # A page ends the turn, because the user acts next.
             control=Control.WAIT if any(map(is_page, resources)) else Control.CONTINUE,
             resources=resources,
-            attachments=tuple(self._attachment(one) for one in answer["files"]),
+            attachments=self._library.attachments(answer["files"]),
         )
-
-    def _attachment(self, file: Mapping[str, str]) -> Attachment:
-        name, text = clean_text(self._host.clean(file["name"])), clean_text(self._host.clean(file["text"]))
-        return Attachment(name=name, media_type=file["media_type"], text=text, data=file["data"])
 
 
 def _form_field(given: Mapping[str, Any]) -> FormField:

@@ -1,12 +1,14 @@
 """The list of all tools that an assistant may be given: Moot's own, and those of MCP servers."""
 
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from app.children.packages import PackageError, in_thread
 from app.core.errors import MootError
+from app.core.message import Attachment
+from app.core.saved_prompt import ServerPrompt
 from app.core.settings import Settings
-from app.core.tool import ServerStatus, Tool
+from app.core.tool import ServerResource, ServerStatus, Tool
 from app.tools import file_parts, orchestration, page_viewer, planning, prompt_user, web
 from app.tools.declared import Outside
 
@@ -77,6 +79,20 @@ class Toolbox:
     async def restart(self, server: str) -> None:
         """Connect to a server again."""
         await self._servers.restart(server)
+
+    async def resources(self, server: str) -> tuple[ServerResource, ...]:
+        """Return the resources of a server. Raises ToolError."""
+        return await self._servers.library.resources(server)
+
+    async def read_resource(self, server: str, uri: str) -> tuple[Attachment, ...]:
+        """Return what is in a resource, as files. Raises ToolError."""
+        return await self._servers.library.read(server, uri)
+
+    async def prompt(
+        self, prompt: ServerPrompt, values: Mapping[str, str]
+    ) -> tuple[str, tuple[Attachment, ...]]:
+        """Return the text of a server's prompt, and the files it names. Raises ToolError."""
+        return await self._servers.library.prompt(prompt, values)
 
     async def log(self, server: str) -> str:
         """Return the last lines of a server's log."""

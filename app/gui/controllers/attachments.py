@@ -25,6 +25,7 @@ from app.engine.engine import Engine
 from app.engine.library.agents import AgentModel, look_of
 from app.gui.bridge import Bridge
 from app.gui.controllers.controller import PageController
+from app.gui.controllers.server_files import ServerFilesController
 from app.gui.dialogs.ask_dialogs import PasswordDialog
 from app.gui.files.attachments import is_seen, pasted_text, picture_attachment
 from app.gui.pages.chat.attachment_strip import AttachmentStrip, Reading
@@ -90,7 +91,12 @@ class AttachmentController(PageController):
         self._to_send: dict[str, str] = {}
         self._one_at_a_time = asyncio.Lock()
         composer = page.chat_composer
+        self.from_servers = ServerFilesController(
+            window, engine, bridge, tasks, lambda: partial(self._put, page.session_id)
+        )
+        composer.sources = self.from_servers.names
         composer.attach_requested.connect(self.ask)
+        composer.attach_from_requested.connect(self.from_servers.ask)
         composer.files_given.connect(self.attach_files)
         composer.image_given.connect(self.attach_image)
         composer.long_text_given.connect(self.attach_text)
@@ -149,6 +155,10 @@ class AttachmentController(PageController):
     def attach_text(self, text: str) -> None:
         """Attach a long text as a file."""
         self._put(self._page.session_id, (pasted_text(text, self._language),))
+
+    def attach(self, attachments: Sequence[Attachment]) -> None:
+        """Attach what was read already."""
+        self._put(self._page.session_id, attachments)
 
     def offer_back(self, session_id: str, attachment: Attachment, place: int) -> None:
         """Say that an attachment was removed in a session, "" for a new chat, and offer to undo that."""

@@ -50,6 +50,7 @@ class PaletteController(Controller):
         super().__init__(window, engine, bridge, tasks)
         self._actions = {**actions, "search": self.search}
         self._commands: list[PaletteCommand] = []
+        self.prompts: Callable[[], Sequence[PaletteCommand]] = tuple
         self._shortcuts: dict[str, QShortcut] = {}
         UndoKey(self)
         for command in COMMANDS:
@@ -93,7 +94,9 @@ class PaletteController(Controller):
         engine = self._engine
         agents, groups = engine.assistants.all(), engine.groups.all()
         panels = engine.councils.panels.all()
-        self.palette.come(self._commands, agents, groups, panels, engine.sessions(), typed)
+        self.palette.come(
+            [*self._commands, *self.prompts()], agents, groups, panels, engine.sessions(), typed
+        )
 
     def _settings(self) -> list[PaletteCommand]:
         """Return the pages of the settings and the settings on them."""

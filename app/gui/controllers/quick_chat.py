@@ -143,11 +143,13 @@ class QuickChatController(Controller):
         parts = (window, self._engine, self._bridge, tasks)
         self._views.add(page)
         chats, sessions = ChatController(*parts, page), SessionController(*parts)
+        prompts = SavedPromptController(*parts, page.chat_composer)
+        prompts.files_given.connect(chats.files.attach)
         others = (
             sessions,
             VersionController(*parts, page),
             SummaryController(*parts, page, (), self._views, chats),
-            SavedPromptController(*parts, page.chat_composer),
+            prompts,
         )
         page.link_requested.connect(sessions.open_link)
         for pictures in (page.picture_requested, chats.files.picture_requested):

@@ -177,8 +177,10 @@ class WelcomeController(Controller):
         composer.settings_requested.connect(lambda page: self._chats.settings_requested.emit(page, ""))
         composer.tool_switched.connect(self._chats.switch_last_tool)
         files = self._chats.files
+        composer.sources = files.from_servers.names
         for signal, attach in (
             (composer.attach_requested, files.ask),
+            (composer.attach_from_requested, files.from_servers.ask),
             (composer.files_given, files.attach_files),
             (composer.image_given, files.attach_image),
             (composer.long_text_given, files.attach_text),

@@ -111,11 +111,14 @@ class WindowController(QObject):
         self.server_consent = ServerConsent(*parts)
         composers = (self.chat_page.chat_composer, window.welcome.composer)
         self.saved_prompts = SavedPromptController(*parts, *composers)
+        self.saved_prompts.files_given.connect(self.chats.files.attach)
         for composer in composers:
             composer.allow_requested.connect(self.server_consent.ask)
             composer.folder_left.connect(lambda: self.folders.choose(""))
         self.settings = SettingsController(*parts, data_dir)
         self.palette = PaletteController(*parts, self.actions())
+        self.palette.prompts = self.saved_prompts.commands
+        self.saved_prompts.new_requested.connect(self.show_new)
         self.notifications = Notifications(*parts)
         self.quick = QuickChatController(*parts, self.views, self.chats, self.welcome, self.settings)
         self.notifications.quick_requested.connect(self.quick.show)

@@ -14,17 +14,19 @@ from app.gui.display.session_kinds import icon_of
 MOST_SESSIONS = 8
 RECENT = 5
 SETTING = "setting"
+PROMPT = "prompt"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaletteCommand:
-    """A command of the palette; `key` is the key of its text.
+    """A command of the palette; `key` is the key of its text, or `text` is that itself.
 
-    Commands of the section `setting` are listed only once something was typed, and are found by the text
+    Commands of the sections `setting` and `prompt` are listed only once something was typed, and are found by the text
     of `more` as well; `page` is the key of their page's title.
     """
 
-    key: str
+    key: str = ""
+    text: str = ""
     icon: str
     act: Callable[[], object]
     shortcut: str = ""
@@ -37,7 +39,7 @@ class PaletteCommand:
 class PaletteEntry:
     """An entry of the palette.
 
-    `section` is command, setting, assistant, panel, group, session or message; `detail` is shown at the right.
+    `section` is command, setting, prompt, assistant, panel, group, session or message; `detail` is shown at the right.
     """
 
     section: str
@@ -58,14 +60,19 @@ def command_entries(
     return [
         PaletteEntry(
             section=command.section,
-            text=words(command.key),
+            text=command.text or words(command.key),
             detail=command.shortcut or (words(command.page) if command.page else ""),
             icon=command.icon,
             act=command.act,
         )
         for command in commands
-        if (command.section != SETTING or typed.strip())
-        and fits(" ".join(words(key) for key in (command.key, command.page, command.more) if key), typed)
+        if (command.section not in (SETTING, PROMPT) or typed.strip())
+        and fits(
+            " ".join(
+                [command.text, *(words(key) for key in (command.key, command.page, command.more) if key)]
+            ),
+            typed,
+        )
     ]
 
 

@@ -54,25 +54,24 @@ def example(words: Language) -> str:
 
 
 class VariablesDialog(AskDialog):
-    """Asks for the variables of a prompt; emits `filled` with its text. Enter inserts it, Shift+Enter breaks a line."""
+    """Asks for the variables of a prompt; emits `given` with their values. Enter inserts it, Shift+Enter breaks a line."""
 
-    filled = Signal(str)
+    given = Signal(object)
 
     def __init__(self, words: Language, prompt: SavedPrompt, parent: QWidget) -> None:
         super().__init__(words, parent, "variables", prompt.name, ("insert", words("saved_prompt.insert")))
-        self._prompt = prompt
         self.fields: dict[str, TextBox] = {}
         column = vbox(spacing=6)
         for number, variable in enumerate(prompt.variables):
             lines = LONG_LINES if variable in prompt.long_variables else 1
             field = self.fields[variable] = named(f"variable_{number}", TextBox(lines=lines, most=LONG_LINES))
             field.submitted.connect(self._on_go)
-            field.setAccessibleName(variable)
-            column.addWidget(plain_label("field", text=variable))
+            field.setAccessibleName(prompt.titled(variable))
+            column.addWidget(plain_label("field", text=prompt.titled(variable)))
             column.addWidget(field)
-        self.arrange(self.heading, Paragraph("card_text", text=words("saved_prompt.fill")), column, 6)
+        self.arrange(self.heading, Paragraph("card_text", text=words(f"{prompt.kind}.fill")), column, 6)
         self.resize(460, self.sizeHint().height())
 
     def _on_go(self) -> None:
         self.accept()
-        self.filled.emit(self._prompt.filled({name: one.text() for name, one in self.fields.items()}))
+        self.given.emit({name: one.text() for name, one in self.fields.items()})

@@ -7,7 +7,8 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from app.core.stored_data import BackupContents, Difference, PackedDocument
-from app.core.text import visible
+from app.core.text import exact, visible
+from app.core.tool import ServerResource
 from app.engine.importing.sessions import Arrival, Arrivals
 from app.gui.dialogs.ask_dialogs import AskDialog
 from app.gui.display.i18n import Language
@@ -193,3 +194,35 @@ class RestoreDialog(ChoosingDialog):
 
     def _show_go(self) -> None:
         self.go.setEnabled(bool(self.sessions()) or self.documents())
+
+
+class ResourcesDialog(AskDialog):
+    """Lets the user choose what to attach of an MCP server's resources; emits `chosen` with them."""
+
+    chosen = Signal(object)
+
+    def __init__(
+        self, words: Language, look: Look, server: str, resources: Sequence[ServerResource], parent: QWidget
+    ) -> None:
+        title = words("resources.title", name=exact(server))
+        super().__init__(words, parent, "resources", title, ("attach", words("resources.attach")))
+        self._resources = {one.uri: one for one in resources}
+        self.list = TickList(words, look, "resources_list", title)
+        self.list.show_rows(
+            [(one.uri, one.name, one.description or one.uri) for one in self._resources.values()],
+            ticked=False,
+        )
+        self.list.changed.connect(self._show_go)
+        none = plain_label("hint", wrap=True, text=words("resources.none"))
+        none.setVisible(not resources)
+        self.arrange(self.heading, none, (self.list, 1))
+        self.resize(560, 420)
+        self._show_go()
+
+    def _show_go(self) -> None:
+        self.go.setEnabled(bool(self.list.chosen()))
+
+    def _on_go(self) -> None:
+        chosen = [self._resources[uri] for uri in self.list.chosen()]
+        self.accept()
+        self.chosen.emit(chosen)

@@ -37,7 +37,7 @@ SERVICES: Final[Mapping[str, Callable[[Line], Awaitable[dict[str, Any]]]]] = {
 
 
 class ToolHost(HostServer):
-    """Serves the operations `service`, `connect`, `call`, `disconnect`, and the answers to servers' questions."""
+    """Serves the operations `service`, `connect`, `call`, `library`, `disconnect`, and the answers to servers' questions."""
 
     def __init__(self, pipes: Pipes) -> None:
         super().__init__(pipes)
@@ -46,6 +46,7 @@ class ToolHost(HostServer):
             "service": self._service,
             "connect": self._connect,
             "call": self._call,
+            "library": self._library,
             "disconnect": self._disconnect,
             "answer": self._answer,
         }
@@ -83,6 +84,9 @@ class ToolHost(HostServer):
     def _putting(self, line: Line) -> Callable[[Line], None]:
         """Return what writes lines that come before the answer to a request: questions and progress."""
         return lambda more: self._pipes.write({"id": line["id"], **more})
+
+    async def _library(self, line: Line) -> Line:
+        return await (await self._mcp()).look_up(line)
 
     async def _disconnect(self, line: Line) -> Line:
         await (await self._mcp()).disconnect(line["server"])

@@ -152,11 +152,11 @@ def plain_result(result: Json, pages: Sequence[Json] = ()) -> dict[str, Any]:
     }
 
 
-def plain_file(resource: Json) -> dict[str, Any] | None:
-    """Return a resource that was read as the fields of an attachment; None for one without content or with a broken one."""
-    parts = _ResultParts()
-    parts.take_resource(resource)
-    return parts.files[0] if parts.files else None
+def plain_content(content: Sequence[Json]) -> dict[str, Any]:
+    """Return `text` and `files` of parts that are no result."""
+    return {
+        name: value for name, value in plain_result({"content": content}).items() if name in ("text", "files")
+    }
 
 
 class _ResultParts:

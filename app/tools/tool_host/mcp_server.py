@@ -2,12 +2,10 @@
 
 import asyncio
 import contextlib
-import itertools
 import json
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
-from contextvars import ContextVar
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -23,8 +21,9 @@ from app.children import commands
 from app.children.processes import system_environment
 from app.core.text import visible
 from app.core.tool import ServerProblem
-from app.tools.tool_host import mcp_elicitation, mcp_results, server_processes
+from app.tools.tool_host import mcp_elicitation, mcp_library, mcp_results, server_processes
 from app.tools.tool_host.errors import RequestError
+from app.tools.tool_host.mcp_calls import NUMBERS, RunningCalls
 from app.tools.tool_host.mcp_log import ServerLog
 from app.tools.tool_host.mcp_login import Login, Redirect
 from app.tools.tool_host.mcp_transports import Guard, http_transport, stdio_transport
@@ -36,42 +35,10 @@ _LIST_SECONDS = 20.0
 _PAGES = 20
 _COALESCE_SECONDS = 0.5
 _DETAIL_CHARACTERS = 500
-_PROGRESS_SECONDS = 0.2
-_PROGRESS_CHARACTERS = 300
 _CLOSED = "The connection was closed."
 _PAGE_TYPES = ["text/html;profile=mcp-app", "text/html"]
 
 Line = Mapping[str, Any]
-_NUMBERS = itertools.count(1)
-
-
-class RunningCall:
-    """A running call: where its server's questions go, and its time limit, which pauses while a question is open."""
-
-    def __init__(self, put: Callable[[Line], None], limit: asyncio.Timeout, seconds: float) -> None:
-        self.put = put
-        self.limit = limit
-        self.seconds = seconds
-        self.open: dict[int, asyncio.Future[str | None]] = {}
-        self._told_at = 0.0
-
-    async def on_progress(self, progress: float, total: float | None, message: str | None) -> None:
-        """Restart the time limit, and pass the progress on, not too often."""
-        self.alive()
-        now = asyncio.get_running_loop().time()
-        if now - self._told_at < _PROGRESS_SECONDS and (total is None or progress < total):
-            return
-        self._told_at = now
-        share = progress / total if total else math.nan
-        shown = min(1.0, max(0.0, share)) if math.isfinite(share) else None
-        self.put({"progress": {"share": shown, "text": visible(message or "")[:_PROGRESS_CHARACTERS]}})
-
-    def alive(self) -> None:
-        """Restart the time limit, unless a question is open."""
-        self.limit.reschedule(None if self.open else asyncio.get_running_loop().time() + self.seconds)
-
-
-_CURRENT: ContextVar[RunningCall | None] = ContextVar("running call", default=None)
 
 
 class Server:
@@ -95,6 +62,7 @@ class Server:
         self.name = str(entry["name"])
         self.tools: list[dict[str, Any]] = []
         self.withheld: list[str] = []
+        self.prompts: list[dict[str, Any]] = []
         self._log = log
         self._news = news
         self._on_groups = on_groups
@@ -106,9 +74,17 @@ class Server:
         self._told = False
         self._changed = False
         self._client: Client | None = None
-        self._calls: list[RunningCall] = []
+        self._calls = RunningCalls()
         self._ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._owner = asyncio.create_task(self._own())
+
+    @property
+    def offers(self) -> dict[str, Any]:
+        """What the server offers now: tools, the names of those that are withheld, prompts, and whether it has resources."""
+        client = self._client
+        has_resources = client is not None and client.server_capabilities.resources is not None
+        tools = {"tools": self.tools, "withheld": self.withheld}
+        return {**tools, "prompts": self.prompts, "resources": has_resources}
 
     @property
     def alive(self) -> bool:
@@ -129,36 +105,37 @@ class Server:
 
     async def call(self, tool: str, arguments: dict[str, Any], put: Callable[[Line], None]) -> dict[str, Any]:
         """Call a tool. Raises RequestError. Cancelling ends it in the server."""
-        client = self._client
-        if client is None:
+        async with self._used() as client, self._calls.running(put, self._limits["call"]) as call:
+            result = await client.call_tool(tool, arguments, progress_callback=call.on_progress)
+            return mcp_results.plain_result(_json(result), await self._page(client, tool, result))
+
+    async def look_up(self, line: Line) -> dict[str, Any]:
+        """Return what a line asks about resources and prompts. Raises RequestError."""
+        async with self._used() as client, asyncio.timeout(self._limits["call"]):
+            return await mcp_library.OPERATIONS[line["what"]](client, line)
+
+    @contextlib.asynccontextmanager
+    async def _used(self) -> AsyncGenerator[Client, None]:
+        """Yield the connection; what goes wrong with it is a RequestError in words."""
+        if self._client is None:
             raise RequestError(self._guard.reason or f"The MCP server {self.name!r} is not connected.")
-        call: RunningCall | None = None
         try:
-            async with asyncio.timeout(self._limits["call"]) as limit:
-                call = RunningCall(put, limit, self._limits["call"])
-                self._calls.append(call)
-                _CURRENT.set(call)
-                result = await client.call_tool(tool, arguments, progress_callback=call.on_progress)
-                return mcp_results.plain_result(_json(result), await self._page(client, tool, result))
+            yield self._client
         except TimeoutError:
             raise RequestError(
                 f"The MCP server {self.name!r} gave no answer within {self._limits['call']:.0f} seconds."
             ) from None
+        except RequestError:
+            raise
         except Exception as error:
             leaf = _first_leaf(error)
             if _connection_lost(leaf):
                 self._guard.end()
             raise RequestError(f"The MCP server {self.name!r} failed: {self._words(leaf)}") from error
-        finally:
-            if call is not None:
-                self._calls.remove(call)
-                for question in call.open.values():
-                    if not question.done():
-                        question.set_result(None)
 
     def answer(self, number: int, words: str | None) -> None:
         """Pass on the user's answer to a question."""
-        for questions in (self._page_opened, *(call.open for call in self._calls)):
+        for questions in (self._page_opened, *self._calls.questions()):
             question = questions.get(number)
             if question is not None and not question.done():
                 question.set_result(words)
@@ -172,7 +149,7 @@ class Server:
                 async with asyncio.timeout(self._limits["connect" if self._ask is None else "login"]):
                     transport = await self._transport(stack)
                     client = await stack.enter_async_context(self._new_client(transport))
-                    self.tools = await self._list_tools(client)
+                    await self._list(client)
                 self._client = client
                 self._ready.set_result(None)
                 await self._stay(client)
@@ -258,7 +235,7 @@ class Server:
         """Ask the user about the page of the login, which the parent opens after a yes."""
         if self._ask is None:
             return False
-        number = next(_NUMBERS)
+        number = next(NUMBERS)
         self._page_opened[number] = asyncio.get_running_loop().create_future()
         try:
             self._ask({"ask": {"number": number, "question": "", "link": url}})
@@ -293,11 +270,19 @@ class Server:
                     await asyncio.sleep(_COALESCE_SECONDS)
                     self._changed = False
                     async with asyncio.timeout(_LIST_SECONDS):
-                        self.tools = await self._list_tools(client)
-                    self._news({"server": self.name, "tools": self.tools, "withheld": self.withheld})
+                        await self._list(client)
+                    self._news({"server": self.name, **self.offers})
         finally:
             listening.cancel()
             await asyncio.gather(listening, return_exceptions=True)
+
+    async def _list(self, client: Client) -> None:
+        self.tools = await self._list_tools(client)
+        try:
+            self.prompts = await mcp_library.prompts(client)
+        except Exception as error:
+            self._log.note(f"(its prompts could not be listed) {_first_leaf(error)}")
+            self.prompts = []
 
     async def _list_tools(self, client: Client) -> list[dict[str, Any]]:
         if client.server_capabilities.tools is None:
@@ -318,13 +303,14 @@ class Server:
 
     async def _listen(self, client: Client) -> None:
         # Since protocol 2026 a server reports changes only to those who listen.
-        tools = client.server_capabilities.tools
-        if client.protocol_version not in MODERN_PROTOCOL_VERSIONS or not (tools and tools.list_changed):
+        parts = client.server_capabilities.tools, client.server_capabilities.prompts
+        tools, prompts = (bool(one and one.list_changed) for one in parts)
+        if client.protocol_version not in MODERN_PROTOCOL_VERSIONS or not (tools or prompts):
             return
         with contextlib.suppress(Exception):
-            async with client.listen(tools_list_changed=True) as changes:
+            async with client.listen(tools_list_changed=tools, prompts_list_changed=prompts) as changes:
                 async for _ in changes:
-                    self._on_tools_changed()
+                    self._on_list_changed()
 
     async def _on_log(self, params: types.LoggingMessageNotificationParams) -> None:
         """Write a logging message of the server into its log."""
@@ -333,11 +319,11 @@ class Server:
         self._log.note(f"[{params.level}] {who}{data}")
 
     async def _on_message(self, message: object) -> None:
-        if isinstance(message, types.ToolListChangedNotification):
-            self._on_tools_changed()
+        if isinstance(message, types.ToolListChangedNotification | types.PromptListChangedNotification):
+            self._on_list_changed()
         await anyio.lowlevel.checkpoint()
 
-    def _on_tools_changed(self) -> None:
+    def _on_list_changed(self) -> None:
         self._changed = True
         self._wake.set()
 
@@ -356,37 +342,16 @@ class Server:
     async def _on_elicitation(
         self, context: ClientRequestContext, params: types.ElicitRequestParams
     ) -> types.ElicitResult:
-        # In older protocols a server does not say which call its question belongs to.
-        call = _CURRENT.get()
-        if call not in self._calls:
-            call = self._calls[-1] if self._calls else None
+        call = self._calls.current()
         if call is None:
             return types.ElicitResult(action="cancel")
-        running = call
-
-        async def ask(question: dict[str, Any]) -> str | None:
-            return await self._put(running, question)
-
+        ask = partial(self._calls.ask, call)
         message = f"{self.name}: {params.message}"
         if isinstance(params, types.ElicitRequestURLParams):
             action, content = await mcp_elicitation.ask_link(message, params.url, ask)
         else:
             action, content = await mcp_elicitation.ask_form(message, params.requested_schema, ask)
         return types.ElicitResult.model_validate({"action": action, "content": content})
-
-    async def _put(self, call: RunningCall, question: dict[str, Any]) -> str | None:
-        if call not in self._calls:
-            return None
-        number = next(_NUMBERS)
-        call.open[number] = asyncio.get_running_loop().create_future()
-        call.alive()
-        try:
-            call.put({"ask": {"number": number, **question}})
-            return await call.open[number]
-        finally:
-            del call.open[number]
-            if call in self._calls:
-                call.alive()
 
     def _problem(self, error: BaseException) -> str:
         if self._guard.http_status:

@@ -49,7 +49,7 @@ class RunningServers:
             except BaseException:
                 await server.leave()
                 raise
-            return {"tools": server.tools, "withheld": server.withheld}
+            return server.offers
 
     async def disconnect(self, name: str) -> None:
         """Disconnect a server, if it is connected."""
@@ -64,6 +64,13 @@ class RunningServers:
         if server is None:
             raise RequestError(f"The MCP server {name!r} is not connected.")
         return await server.call(tool, arguments, ask)
+
+    async def look_up(self, line: Line) -> dict[str, Any]:
+        """Return what a line asks about the resources and prompts of a connected server. Raises RequestError."""
+        server = self._servers.get(line["server"])
+        if server is None:
+            raise RequestError(f"The MCP server {line['server']!r} is not connected.")
+        return await server.look_up(line)
 
     def answer(self, number: int, words: str | None) -> None:
         """Pass on the user's answer to a server's question."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QWidget
 
@@ -20,7 +20,7 @@ from app.gui.pages.chat.message_box import MessageBox
 from app.gui.widgets.boxes import hbox
 from app.gui.widgets.controls import MenuButton, button, icon_button, name_button
 from app.gui.widgets.label import ElidedLabel, Paragraph, plain_tip
-from app.gui.widgets.wording import say
+from app.gui.widgets.wording import named, say
 
 MARGINS = 40
 LONGEST_NAME = 24
@@ -49,7 +49,7 @@ class SwitchMenu(QMenu):
 class ChatComposer(AttachingComposer):
     """The composer for an assistant or a group; it keeps no state of a session.
 
-    Signals: message_submitted(text, attachments), attach_requested(), files_given(paths),
+    Signals: message_submitted(text, attachments), attach_requested(), attach_from_requested(server), files_given(paths),
     image_given(picture), long_text_given(text), stop_requested(), edit_cancelled(),
     assistant_chosen(assistant id), settings_requested(page), reading_cancelled(number), send_waited() if
     sending has to wait for a file, settings_mode_chosen(on), allow_requested(server's name), tool_switched(tool, on),
@@ -57,6 +57,7 @@ class ChatComposer(AttachingComposer):
     """
 
     attach_requested = Signal()
+    attach_from_requested = Signal(str)
     files_given = Signal(object)
     image_given = Signal(object)
     long_text_given = Signal(str)
@@ -99,7 +100,8 @@ class ChatComposer(AttachingComposer):
         self._editing = QFrame()
         self._editing_text = ElidedLabel("meta")
         self._editing_cancel = button("link", "edit_cancel", self.edit_cancelled)
-        self.attach = icon_button(look, "paperclip", "attach_button", self.attach_requested)
+        self.attach = icon_button(look, "paperclip", "attach_button", self._on_attach)
+        self.sources: Callable[[], Sequence[str]] = tuple
         self.assistant = MenuButton(look, "message-circle", "assistant_button", chevron=True)
         self.group = MenuButton(look, "users", "group_button", chevron=True)
         self.tools = MenuButton(look, "plug", "tools_button", chevron=False)
@@ -360,6 +362,20 @@ class ChatComposer(AttachingComposer):
         ):
             given.connect(emitted)
         self.message_box.escaped.connect(self._on_escaped)
+
+    def _on_attach(self) -> None:
+        """Ask for files, or first where from: `sources` returns the MCP servers that have something to attach."""
+        servers, words = self.sources(), self._language
+        if not servers:
+            self.attach_requested.emit()
+            return
+        menu = named("attach_menu", QMenu(self))
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addAction(words("chat.attach_files"), self.attach_requested.emit)
+        for server in servers:
+            text = words("chat.attach_from", name=exact(server)).replace("&", "&&")
+            menu.addAction(text, partial(self.attach_from_requested.emit, server))
+        menu.popup(self.attach.mapToGlobal(QPoint(0, -menu.sizeHint().height())))
 
     def _on_escaped(self) -> None:
         if not self._editing.isHidden():

@@ -276,7 +276,7 @@ class KeptList(QWidget):
 
 
 class TickList(QWidget):
-    """A list of (id, text, note) with ticks, all ticked at first; emits `changed`.
+    """A list of (id, text, note) with ticks; emits `changed`.
 
     Only the first thousand are shown; the rest are ticked only by All and None.
     """
@@ -296,15 +296,15 @@ class TickList(QWidget):
         vbox((self.list, 1), hbox(self.all, self.none, STRETCH), inside=self, spacing=4)
         self.list.ticked.connect(lambda item: self._tick(item, not item.data(TICKED)))
 
-    def show_rows(self, rows: Sequence[tuple[str, str, str]]) -> None:
-        """Show these rows, all ticked."""
-        self._ticked = {row_id: True for row_id, _, _ in rows}
+    def show_rows(self, rows: Sequence[tuple[str, str, str]], *, ticked: bool = True) -> None:
+        """Show these rows, all `ticked` or none."""
+        self._ticked = {row_id: ticked for row_id, _, _ in rows}
         self.list.clear()
         for row_id, text, note in rows[:SHOWN]:
             item = QListWidgetItem(" ".join(visible(text[:200]).split()))
             item.setData(MODEL, row_id)
             item.setData(NOTE, note)
-            item.setData(TICKED, True)
+            item.setData(TICKED, ticked)
             item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{visible(text[:200])}, {note}")
             self.list.addItem(item)
         self.list.setCurrentRow(0 if rows else -1)

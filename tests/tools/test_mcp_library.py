@@ -1,0 +1,34 @@
+"""Resources and prompts of a server, through the tool host."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from app.core.message import Attachment
+from app.core.tool import McpServer, ToolError
+from tests.tools.serving import SERVERS, bench, proper
+
+ENTRY = McpServer(name="library", command=sys.executable, args=(str(SERVERS / "library.py"),))
+
+
+async def test_resources_are_listed_and_read_and_prompts_filled_in(data_dir: Path) -> None:
+    async with bench(data_dir) as one:
+        await one.connect(ENTRY, proper())
+        assert [one.status(name).has_resources for name in ("library", "proper")] == [True, True]
+        library = one.servers.library
+        listed = await library.resources("library")
+        assert [(each.uri, each.name) for each in listed] == [
+            ("notes://today", "Today"), ("notes://broken", "Broken"), ("notes://{month}/{day}", "A day")
+        ]  # fmt: skip
+        note = Attachment(name="today", media_type="text/markdown", text="# Today\n\nIt rained.")
+        assert await library.read("library", "notes://today") == (note,)
+        [day] = await library.read("library", "notes://may/4")
+        assert day.text == "Notes of may 4"
+        with pytest.raises(ToolError, match="library"):
+            await library.read("library", "notes://broken")
+        review, plain = one.status("library").prompts
+        assert (review.name, review.variables) == ("Review code · library", ("code", "style"))
+        assert await library.prompt(plain, {}) == ("Say it plainly.", ())
+        text, _ = await library.prompt(review, {"code": "x = 1"})
+        assert text == "Review this: x = 1\n\nGladly."
