@@ -5,6 +5,7 @@ import json
 import sys
 import webbrowser
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from app.cli.parser import parse_arguments
 from app.cli.printing.lines import load_texts
 from app.core.agent import Agent
 from app.core.errors import BadInput, NotFound
+from app.core.server_secrets import LOGIN, secret_place
 from app.core.tool import McpServer, ServerState
 from app.storage.paths import DataPaths
 from app.wiring import Moot, open_moot
@@ -219,9 +221,24 @@ async def test_a_login_opens_the_page_after_a_yes(
         )
         monkeypatch.setattr(webbrowser, "_tryorder", None)
         monkeypatch.setenv("BROWSER", browser)
+        with pytest.raises(BadInput, match="needs_yes"):
+            await run(moot, replace(login, json=True))
         status, out = await run(moot, login, "y")
         assert status == 0 and out.out == "You are logged in to “proper”.\n"
         assert await state(moot) == ServerState.CONNECTED
+        # Under another name the login stays, and the old name has none.
+        for before, now in (("proper", "other"), ("other", "proper")):
+            [status_before] = moot.engine.servers.all()
+            await moot.engine.servers.replace(before, replace(status_before.server, name=now))
+            await moot.engine.servers.attach((now,))
+            [renamed] = moot.engine.servers.all()
+            assert (renamed.server.name, renamed.state, renamed.logged_in) == (
+                now,
+                ServerState.CONNECTED,
+                True,
+            )
+            assert moot.secrets.get(secret_place(before, LOGIN), "") is None
+        assert server.requests.count("/login/authorize") == 1
         logout = Arguments(command=CommandName.SERVERS, action=Action.LOGOUT, name="proper")
         status, out = await run(moot, logout)
         assert status == 0 and out.out == "You are logged out of “proper”.\n"

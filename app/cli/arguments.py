@@ -142,6 +142,7 @@ class Arguments:
     effort: str = ""
     model: str = ""
     yes: bool = False
+    client_id: str = ""
     skip_turn: bool = False
     without: str = ""
     caller: str = ""

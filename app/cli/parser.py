@@ -293,6 +293,8 @@ def _parser(texts: Texts) -> _Parser:
                 add(part, "name", text=f"{name}.name", metavar=argument)
             if action in agreed:
                 add(part, "--yes", text="agree", action="store_true")
+            if action == Action.LOGIN:
+                add(part, "--client-id", text="client_id", metavar="ID")
 
     on_servers = [
         (action, "NAME") for action in (Action.ALLOW, Action.DENY, Action.LOGIN, Action.LOGOUT, Action.LOG)

@@ -63,7 +63,12 @@ def is_login_to(kept: str, url: str) -> bool:
 def login_texts(kept: str) -> tuple[str, ...]:
     """Return the secrets in the kept text of a login: its tokens, and what the client is known by."""
     login = _login(kept)
-    places = (("tokens", "access_token"), ("tokens", "refresh_token"), ("client", "client_secret"))
+    places = (
+        ("tokens", "access_token"),
+        ("tokens", "refresh_token"),
+        ("client", "client_secret"),
+        ("given", "client_secret"),
+    )
     texts = [str((login.get(part) or {}).get(name) or "") for part, name in places]
     return tuple(text for text in texts if len(text) >= _SHORTEST_HIDDEN)
 

@@ -41,6 +41,7 @@ class ServerProblem(StrEnum):
     ENDED = "server_ended"
     REFUSED = "server_refused"
     LOGIN = "server_login"
+    CLIENT = "server_client"
     TOO_MUCH = "server_too_much"
     TOO_OFTEN = "server_too_often"
     NO_VALUE = "server_no_value"
@@ -241,6 +242,11 @@ class ServerStatus:
     detail: str = ""
 
     @property
+    def needs_login(self) -> bool:
+        """Whether it can be used once the user has logged in."""
+        return self.state == ServerState.DOWN and self.problem in (ServerProblem.LOGIN, ServerProblem.CLIENT)
+
+    @property
     def said_of_tools(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """What is to be said of its tools: codes, each with a text `server.<code>`, and the tools it is about."""
         said = {
@@ -310,8 +316,13 @@ class Tools(Protocol):
         """Return the last lines of a server's log, without secrets."""
         ...
 
-    async def login(self, server: str, agree: Callable[[str], Awaitable[bool]]) -> None:
-        """Log in to a server and connect; `agree` asks the user about the page's address and opens it."""
+    async def login(
+        self, server: str, agree: Callable[[str], Awaitable[bool]], client: Mapping[str, str] | None = None
+    ) -> None:
+        """Log in to a server and connect; `agree` asks the user about the page's address and opens it.
+
+        `client` are the ID of a client and its secret, where the server lets no program register itself.
+        """
         ...
 
     async def logout(self, server: str) -> bool:

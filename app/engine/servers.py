@@ -91,8 +91,16 @@ class Servers:
         self._find(name)
         return await self._tools.log(name)
 
-    async def login(self, name: str, agree: Callable[[str], Awaitable[bool]]) -> None:
+    async def login(
+        self,
+        name: str,
+        agree: Callable[[str], Awaitable[bool]],
+        client_id: str = "",
+        client_secret: str = "",
+    ) -> None:
         """Log in to a server at an address and connect; its status says what came of it.
+
+        The ID of a client, and its secret, are for servers that let no program register itself; they are kept with the login.
 
         `agree` asks the user about the exact address of the login's page, and opens it after a yes. Raises NotFound, and BadInput
         where the server has no address or may not run.
@@ -102,7 +110,9 @@ class Servers:
             raise BadInput("server_no_login", name=name)
         if server.disabled or server.fingerprint not in self._documents.consents():
             raise BadInput("server_not_allowed", name=name)
-        await self._tools.login(name, agree)
+        self._secrets.hide(filter(None, (client_secret,)))
+        client = {"client_id": client_id.strip(), "client_secret": client_secret.strip()}
+        await self._tools.login(name, agree, client if client["client_id"] else None)
 
     async def logout(self, name: str) -> None:
         """Forget the tokens of a server's login. Raises NotFound, and StorageError where the keyring kept them."""
@@ -168,11 +178,13 @@ class Servers:
             )
         if any(one.name == server.name for one in servers):
             raise BadInput("server_name_taken", name=server.name)
-        kept = await self._keep_all(server.name, self._values(name, server))
+        values = await self._values_with_login(name, server)
+        kept = await self._keep_all(server.name, values)
         known = {one.name: one for one in servers} | {server.name: replace(before, name=server.name)}
         kept &= await self._save(
             tuple(server if one.name == name else one for one in servers), known, typed=typed
         )
+        await self._forget({secret_place(name, LOGIN)} if LOGIN in values else set())
         for agent in self._documents.assistants.all():
             if name in agent.mcp_servers:
                 names = tuple(server.name if one == name else one for one in agent.mcp_servers)
@@ -186,7 +198,7 @@ class Servers:
         where the keyring cannot remove them; the server then remains.
         """
         server = self._find(name)
-        values = self._values(name, server)
+        values = await self._values_with_login(name, server)
         if problem := await self._forget({*_places((server,)), secret_place(name, LOGIN)}):
             there = {field: self._secrets.get(secret_place(name, field), "") for field in values}
             await self._keep_all(name, {field: one for field, one in values.items() if there[field] != one})
@@ -317,6 +329,14 @@ class Servers:
             if self._secrets.source(place, "") != "environment"
         }
         return {field: value for field, value in values.items() if value is not None}
+
+    async def _values_with_login(self, name: str, server: McpServer) -> dict[str, str]:
+        """Return the stored values of a server, the tokens of its login among them."""
+        values, place = self._values(name, server), secret_place(name, LOGIN)
+        if server.url and self._secrets.get(place, "") is None:
+            await self._secrets.refresh(((place, ""),))
+        login = self._secrets.get(place, "") if server.url else None
+        return values | ({LOGIN: login} if login else {})
 
     async def _keep_all(self, name: str, values: Mapping[str, str]) -> bool:
         return all(

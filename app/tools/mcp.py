@@ -159,15 +159,17 @@ class McpServers:
         await self._consents.ask_again(held.server)
         self.on_change()
 
-    async def restart(self, server: str, ask: Ask | None = None) -> None:
-        """Connect again; with `ask` the user logs in."""
+    async def restart(
+        self, server: str, ask: Ask | None = None, client: Mapping[str, str] | None = None
+    ) -> None:
+        """Connect again; with `ask` the user logs in, as the `client` that was entered."""
         held = self._refreshed().get(server)
         if held is None or not self._consents.may_run(held.server):
             return
         async with held.connecting:
             self._change(held, ServerState.OFF)
         held.starts.clear()
-        await self._connect(held, ask)
+        await self._connect(held, ask, client)
 
     async def log(self, server: str) -> str:
         """Return the last lines of a server's log: its messages, its standard error and Moot's own notes."""
@@ -175,13 +177,15 @@ class McpServers:
             return ""
         return await asyncio.to_thread(lambda: self._host.clean(last_lines(path, _LOG_BYTES)))
 
-    async def login(self, server: str, agree: Callable[[str], Awaitable[bool]]) -> None:
+    async def login(
+        self, server: str, agree: Callable[[str], Awaitable[bool]], client: Mapping[str, str] | None = None
+    ) -> None:
         """Log in to a server at an address and connect; `agree` asks the user about the page's address and opens it."""
 
         async def ask(question: Mapping[str, Any]) -> str | None:
             return "yes" if await agree(question["link"]) else None
 
-        await self.restart(server, ask)
+        await self.restart(server, ask, client)
 
     async def logout(self, server: str) -> bool:
         """Forget the tokens of a login, and disconnect the server; false where the keyring may still have them."""
@@ -248,7 +252,9 @@ class McpServers:
             detail=held.detail,
         )
 
-    async def _connect(self, held: _Held, ask: Ask | None = None) -> None:
+    async def _connect(
+        self, held: _Held, ask: Ask | None = None, client: Mapping[str, str] | None = None
+    ) -> None:
         async with held.connecting:
             current = self._held.get(held.server.name) is held
             if held.state == ServerState.CONNECTED or not current or not self._consents.may_run(held.server):
@@ -263,7 +269,7 @@ class McpServers:
                 answer = await self._host.request(
                     {
                         "op": "connect",
-                        "server": await self._entries.whole(held.server),
+                        "server": await self._entries.whole(held.server, client or {}),
                         "limits": {
                             name: getattr(self._limits, name) for name in ("connect", "call", "login")
                         },

@@ -1,6 +1,7 @@
 """The entries of MCP servers as the tool host needs them: with their secrets, and the tokens of their logins, in place; the keys of their tools."""
 
 import re
+from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 
@@ -47,8 +48,8 @@ class ServerEntries:
     def __init__(self, secrets: Secrets) -> None:
         self._secrets = secrets
 
-    async def whole(self, server: McpServer) -> dict[str, Any]:
-        """Return a server's entry for the host, with its secrets in place. Raises HostError."""
+    async def whole(self, server: McpServer, client: Mapping[str, str]) -> dict[str, Any]:
+        """Return a server's entry for the host, with its secrets in place, and the `client` that logs in. Raises HostError."""
         places = {field: secret_place(server.name, field) for field in secret_fields(server)}
         unknown = [place for place in places.values() if self._secrets.get(place, "") is None]
         await self._secrets.refresh(tuple((place, "") for place in unknown))
@@ -59,7 +60,7 @@ class ServerEntries:
         hide = texts_to_hide(values | parted(server)[1])
         whole = resolved(server, values.get)
         login = await self._login(whole) if whole.url else ""
-        hide = (*hide, *login_texts(login))
+        hide = (*hide, *login_texts(login), *filter(None, (client.get("client_secret"),)))
         self._secrets.hide(hide)
         return {
             "name": whole.name,
@@ -71,6 +72,7 @@ class ServerEntries:
             "headers": dict(whole.headers),
             "secrets": list(hide),
             "login": login,
+            "client": dict(client),
         }
 
     def is_logged_in(self, server: str) -> bool:

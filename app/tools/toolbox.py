@@ -98,9 +98,11 @@ class Toolbox:
         """Return the last lines of a server's log."""
         return await self._servers.log(server)
 
-    async def login(self, server: str, agree: Callable[[str], Awaitable[bool]]) -> None:
+    async def login(
+        self, server: str, agree: Callable[[str], Awaitable[bool]], client: Mapping[str, str] | None = None
+    ) -> None:
         """Log in to a server and connect; `agree` asks the user about the page's address and opens it."""
-        await self._servers.login(server, agree)
+        await self._servers.login(server, agree, client)
 
     async def logout(self, server: str) -> bool:
         """Forget the tokens of a server's login and disconnect it; false where the keyring may still have them."""

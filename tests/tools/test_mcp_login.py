@@ -172,3 +172,20 @@ async def test_a_hostile_authorization_server_gets_nothing(how: str, reason: str
             assert not server.used
             # Nobody is shown a page of a server that lies about who it is.
             assert not seen or how in ("downgrade", "denies")
+
+
+async def test_a_server_that_registers_nobody_is_logged_in_to_with_a_clients_id(data_dir: Path) -> None:
+    with guarded("closed") as server:
+        async with bench(data_dir) as one:
+            await one.connect(at(server.url))
+            await one.servers.login("there", browse)
+            status = one.status("there")
+            assert (status.state, status.problem) == (ServerState.DOWN, ServerProblem.CLIENT)
+            assert status.needs_login and "/login/authorize" not in server.requests
+            await one.servers.login("there", browse, {"client_id": "known", "client_secret": ""})
+            assert one.status("there").state == ServerState.CONNECTED, one.status("there").detail
+            await until(lambda: one.status("there").logged_in)
+            # The next login needs no ID any more.
+            await one.servers.login("there", browse)
+            assert one.status("there").state == ServerState.CONNECTED, one.status("there").detail
+            assert server.requests.count("/login/authorize") == 2 and not server.faults

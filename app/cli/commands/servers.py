@@ -6,7 +6,7 @@ import webbrowser
 from app.cli.command_run import CommandRun
 from app.cli.exit_status import OK, PAUSED_OR_STOPPED
 from app.cli.printing.lines import json_line, named_text, one_line
-from app.core.errors import NotFound
+from app.core.errors import BadInput, NotFound
 from app.core.server_secrets import shown_line, shown_values
 from app.core.text import exact, visible
 from app.core.texts import Texts
@@ -57,16 +57,27 @@ async def deny_server(run: CommandRun) -> int:
 
 async def login(run: CommandRun) -> int:
     """Log in to a server: show the address of its page, open that in the browser if the user agrees, and wait."""
-    name = run.arguments.name
+    name, unasked = run.arguments.name, []
 
     async def agree(url: str) -> bool:
         await run.out.complain(run.texts("cli.servers.login_page", name=one_line(name), url=exact(url)))
-        if not await run.confirm(run.texts("cli.servers.login")):
+        try:
+            agreed = await run.confirm(run.texts("cli.servers.login"))
+        except BadInput as error:
+            # The login that asked ends first.
+            unasked.append(error)
             return False
-        await asyncio.to_thread(webbrowser.open, url)
-        return True
+        if agreed:
+            await asyncio.to_thread(webbrowser.open, url)
+        return agreed
 
-    await run.unless_interrupted(run.moot.engine.servers.login(name, agree))
+    secret = None
+    if run.arguments.client_id and not run.arguments.json:
+        secret = await run.ask(run.texts("cli.servers.client_secret"), secret=True)
+    work = run.moot.engine.servers.login(name, agree, run.arguments.client_id, secret or "")
+    await run.unless_interrupted(work)
+    if unasked:
+        raise unasked[0]
     status = _status(run)
     if status.state not in (ServerState.CONNECTED, ServerState.ASKING):
         await run.out.complain(_trouble(run, status))

@@ -50,9 +50,11 @@ class ServerConsent(Controller):
         self._show_count()
 
     def ask(self, name: str) -> None:
-        """Ask whether a server may run, if there still is one of this name."""
+        """Ask whether a server may run, or log in to it, if there still is one of this name."""
         status = next((one for one in self._engine.servers.all() if one.server.name == name), None)
-        if status is not None:
+        if status is not None and status.needs_login:
+            self._tasks.start(f"log in to server {name}", self._log_in(status))
+        elif status is not None:
             self._ask(status)
 
     async def _install(self) -> None:
@@ -68,6 +70,14 @@ class ServerConsent(Controller):
             show(state)
         if state.installed:
             self._toasts.show_toast(self._language("page.viewer.installed"))
+
+    async def _log_in(self, status: ServerStatus) -> None:
+        from app.gui.dialogs.server_dialogs import log_in
+
+        try:
+            await log_in(self._engine, self._language, status, self._window)
+        except MootError as error:
+            self._toasts.show_toast(self._language.problem(error.code, **error.details))
 
     def _ask(self, status: ServerStatus) -> None:
         from app.gui.dialogs.server_dialogs import ConsentDialog

@@ -1,5 +1,6 @@
 """Dialogs for MCP servers: add or edit one, and consent before one runs."""
 
+import asyncio
 import json
 import shlex
 from collections.abc import Mapping
@@ -11,8 +12,10 @@ from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QStackedWidget, QWidget
 from app.core.errors import BadInput
 from app.core.server_secrets import has_reference, has_user, is_reference, parted, resolved, shown_values
 from app.core.text import exact, visible
-from app.core.tool import McpServer, ServerStatus
+from app.core.tool import McpServer, ServerProblem, ServerStatus
+from app.engine.engine import Engine
 from app.gui.dialogs.ask_dialogs import AskDialog
+from app.gui.dialogs.link_dialog import LinkDialog
 from app.gui.display.i18n import Language
 from app.gui.display.server_display import server_line
 from app.gui.widgets.boxes import STRETCH, vbox
@@ -255,6 +258,62 @@ class ConsentDialog(AskDialog):
         self.ensurePolished()
         self.resize(WIDTH, column.heightForWidth(WIDTH))
         self.cancel.setFocus()
+
+
+class ClientDialog(AskDialog):
+    """Asks for the ID and the secret of a client, which the owner of a server gave out; emits `given(id, secret)`."""
+
+    given = Signal(str, str)
+
+    def __init__(self, words: Language, server: str, parent: QWidget) -> None:
+        title = words("server.client_of", name=exact(server))
+        super().__init__(words, parent, "client", title, ("go", words("server.login")))
+        self.client_id, self.secret = (named(f"client_{name}", QLineEdit()) for name in ("id", "secret"))
+        self.secret.setEchoMode(QLineEdit.EchoMode.Password)
+        fields: list[QWidget] = []
+        for key, field in (("client_id", self.client_id), ("client_secret", self.secret)):
+            field.setAccessibleName(words(f"server.{key}"))
+            fields += [plain_label("field", text=words(f"server.{key}")), field]
+        self.arrange(self.heading, Paragraph("card_text", text=words("server.client_text")), *fields, 6)
+        self.client_id.textChanged.connect(lambda text: self.go.setEnabled(bool(text.strip())))
+        self.go.setEnabled(False)
+        self.resize(460, self.sizeHint().height())
+
+    def _on_go(self) -> None:
+        self.accept()
+        self.given.emit(self.client_id.text(), self.secret.text())
+
+
+async def log_in(engine: Engine, words: Language, status: ServerStatus, parent: QWidget) -> None:
+    """Log in to a server: ask for a client's ID where the server wants one, and for a yes to the exact page.
+
+    Raises NotFound, BadInput.
+    """
+    name, loop = status.server.name, asyncio.get_running_loop()
+
+    async def agree(url: str) -> bool:
+        answer: asyncio.Future[bool] = loop.create_future()
+        try:
+            dialog = LinkDialog(words, url, "", parent)
+        except RuntimeError:
+            return False  # What the dialog would stand over is gone.
+        dialog.heading.setText(words("server.login_title", name=exact(name)))
+        dialog.finished.connect(lambda result: None if answer.done() else answer.set_result(bool(result)))
+        dialog.open()
+        return await answer
+
+    client = ("", "")
+    if status.problem == ServerProblem.CLIENT:
+        given: asyncio.Future[tuple[str, str] | None] = loop.create_future()
+        dialog = ClientDialog(words, name, parent)
+        dialog.given.connect(lambda client_id, secret: given.set_result((client_id, secret)))
+        dialog.rejected.connect(lambda: None if given.done() else given.set_result(None))
+        dialog.open()
+        entered = await given
+        if entered is None:
+            return
+        client = entered
+    await engine.servers.login(name, agree, *client)
 
 
 class ServerLogDialog(AskDialog):

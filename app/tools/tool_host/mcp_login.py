@@ -8,13 +8,18 @@ import asyncio
 import contextlib
 import json
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from html import escape
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import httpx2
-from mcp.client.auth import OAuthClientProvider
+from mcp.client.auth import OAuthClientProvider, OAuthRegistrationError
+from mcp.client.auth.extensions.client_credentials import (
+    ClientCredentialsOAuthProvider,
+    PrivateKeyJWTOAuthProvider,
+    SignedJWTParameters,
+)
 from mcp.shared.auth import (
     AuthorizationCodeResult,
     OAuthClientInformationFull,
@@ -35,6 +40,8 @@ _PATH = "/callback"
 _KEPT_OF_CLIENT = {"client_id", "client_secret", "token_endpoint_auth_method", "issuer"}
 _KEPT_OF_METADATA = {"issuer", "authorization_endpoint", "token_endpoint"}
 _KEPT_OF_RESOURCE = {"resource", "authorization_servers"}
+# A private key of RSA takes more characters, one of an elliptic curve fewer.
+_SHORTEST_RSA = 800
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 Agree = Callable[[str], Awaitable[bool]]
@@ -103,11 +110,20 @@ class Redirect:
         return "200 OK", "You can close this page and return to Moot."
 
 
+class NoRegistration(LoginProblem):
+    """A server lets no program register itself: it has to be told a client ID that its owner gave out."""
+
+    def __init__(self) -> None:
+        super().__init__("Its login needs a client ID, which the owner of the server gives out.")
+        self.problem = ServerProblem.CLIENT
+
+
 class Login(OAuthClientProvider):
     """The login of one server; `kept` is what `on_change` was called with before, as text for the keyring.
 
     Without `agree` nobody is asked: what is kept is used and refreshed. With it a new login begins: the user agrees to
-    the exact address of the page, which `agree` opens. `on_failure` gets the reason, once.
+    the exact address of the page, which `agree` opens. `on_failure` gets the reason, once. `client` is what the user
+    entered: a client's ID, which may be the address of a document about it, and its secret or private key.
     """
 
     def __init__(
@@ -120,15 +136,20 @@ class Login(OAuthClientProvider):
         redirect: Redirect | None = None,
         address: str = f"http://127.0.0.1{_PATH}",
         agree: Agree | None = None,
+        client: Mapping[str, str] | None = None,
     ) -> None:
         metadata = OAuthClientMetadata(
             client_name="Moot",
             redirect_uris=[AnyUrl(address)],
             token_endpoint_auth_method="none",  # noqa: S106 - the name of a method
         )
-        super().__init__(server, metadata, _Storage(self), self._show, self._wait)
+        self._kept = _read(kept)
+        self._given: Mapping[str, str] = client or self._kept.get("given") or {}
+        client_id = self._given.get("client_id", "")
+        url = client_id if client_id.startswith("https://") else None
+        super().__init__(server, metadata, _Storage(self), self._show, self._wait, client_metadata_url=url)
         self._server = server
-        self._kept = kept if agree is None else ""
+        self._fresh = agree is not None
         self._on_change = on_change
         self._on_failure = on_failure
         self._redirect = redirect
@@ -153,6 +174,10 @@ class Login(OAuthClientProvider):
             raise
         except GeneratorExit:
             raise
+        except OAuthRegistrationError as error:
+            refused = NoRegistration()
+            self._on_failure(refused)
+            raise refused from error
         except Exception as error:
             problem = LoginProblem(f"Its login did not work: {visible(str(error))[:300]}")
             self._on_failure(problem)
@@ -163,9 +188,11 @@ class Login(OAuthClientProvider):
     async def _initialize(self) -> None:
         """Load what is kept, with the server that refreshes it, which the library would look for anew."""
         await super()._initialize()
-        context = self.context
+        context, kept = self.context, self._kept
+        if self._fresh:
+            self._use_given()
+            return
         try:
-            kept = json.loads(self._kept)
             context.client_info = OAuthClientInformationFull.model_validate(kept["client"])
             context.current_tokens = OAuthToken.model_validate(kept["tokens"])
             context.oauth_metadata = OAuthMetadata.model_validate(kept["metadata"])
@@ -177,6 +204,55 @@ class Login(OAuthClientProvider):
             context.token_expiry_time = float(kept["expires"])
         except (ValueError, KeyError, TypeError, ValidationError):
             context.client_info = context.current_tokens = None
+            self._use_given()
+
+    def _use_given(self) -> None:
+        """Be the client that the user entered, if any, and no registered one."""
+        if self._given and self.context.client_metadata_url is None:
+            self.context.client_info = OAuthClientInformationFull(
+                client_id=self._given["client_id"],
+                client_secret=self._given.get("client_secret") or None,
+                redirect_uris=self.context.client_metadata.redirect_uris,
+                token_endpoint_auth_method="none",  # noqa: S106 - the name of a method
+            )
+
+    async def _perform_authorization(self) -> httpx2.Request:
+        """Ask for what was ever asked for; a client that the user entered logs in as the server wants it."""
+        context = self.context
+        asked = (context.client_metadata.scope, self._kept.get("scope"))
+        context.client_metadata.scope = " ".join(dict.fromkeys(" ".join(filter(None, asked)).split())) or None
+        secret, metadata = self._given.get("client_secret", ""), context.oauth_metadata
+        if not secret or context.client_info is None or metadata is None:
+            return await super()._perform_authorization()
+        methods = metadata.token_endpoint_auth_methods_supported or ["client_secret_basic"]
+        method = "client_secret_basic" if "client_secret_basic" in methods else "client_secret_post"
+        context.client_info.token_endpoint_auth_method = method
+        grants = metadata.grant_types_supported or ["authorization_code"]
+        if "authorization_code" in grants or "client_credentials" not in grants:
+            return await super()._perform_authorization()
+        # The server is for programs only: no page is opened.
+        own = await self._program(secret)
+        own.context = context
+        return await own._perform_authorization()  # noqa: SLF001 - the library has no other way
+
+    async def _program(self, secret: str) -> OAuthClientProvider:
+        """Return the library's login for programs, by a private key where the secret is one."""
+        given: dict[str, Any] = {
+            "server_url": self._server,
+            "storage": _Storage(self),
+            "client_id": self._given["client_id"],
+            "issuer": str(self.context.oauth_metadata.issuer) if self.context.oauth_metadata else None,
+        }
+        if not secret.startswith("-----BEGIN"):
+            return ClientCredentialsOAuthProvider(**given, client_secret=secret)
+        algorithm = "ES256" if "EC PRIVATE" in secret or len(secret) < _SHORTEST_RSA else "RS256"
+        signed = SignedJWTParameters(
+            issuer=given["client_id"],
+            subject=given["client_id"],
+            signing_key=secret,
+            signing_algorithm=algorithm,
+        )
+        return PrivateKeyJWTOAuthProvider(**given, assertion_provider=signed.create_assertion_provider())
 
     def changed(self) -> None:
         """Report the new tokens to the parent."""
@@ -184,7 +260,7 @@ class Login(OAuthClientProvider):
         if context.client_info is None or context.current_tokens is None or context.oauth_metadata is None:
             return
         resource = context.protected_resource_metadata
-        self._kept = json.dumps(
+        self._keep(
             {
                 "url": self._server,
                 "client": _plain(context.client_info, _KEPT_OF_CLIENT),
@@ -192,13 +268,21 @@ class Login(OAuthClientProvider):
                 "expires": context.token_expiry_time or time.time(),
                 "metadata": _plain(context.oauth_metadata, _KEPT_OF_METADATA),
                 "resource": _plain(resource, _KEPT_OF_RESOURCE) if resource else None,
+                "given": dict(self._given),
+                "scope": context.client_metadata.scope,
             }
         )
-        self._on_change(self._kept)
+
+    def _keep(self, kept: dict[str, Any]) -> None:
+        self._kept = kept
+        self._on_change(json.dumps(kept))
 
     async def _show(self, url: str) -> None:
         agree, self._agree = self._agree, None
         if agree is None or self._redirect is None:
+            if self._kept:
+                # The next login asks for what was wanted now.
+                self._keep({**self._kept, "scope": self.context.client_metadata.scope})
             raise LoginProblem("Its login has ended.")
         check_address(url, self._server)
         self._redirect.state = parse_qs(urlsplit(url).query)["state"][-1]
@@ -228,6 +312,14 @@ class _Storage:
 
     async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
         """Keep nothing: a registration without tokens is of no use."""
+
+
+def _read(kept: str) -> dict[str, Any]:
+    try:
+        value = json.loads(kept)
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
 
 
 def _plain(model: Any, fields: set[str] | None) -> dict[str, Any]:

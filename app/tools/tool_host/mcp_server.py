@@ -229,6 +229,7 @@ class Server:
             redirect=redirect,
             address=address or "http://127.0.0.1/callback",
             agree=self._agree if redirect is not None else None,
+            client=self.entry.get("client"),
         )
 
     async def _agree(self, url: str) -> bool:

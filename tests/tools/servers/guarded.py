@@ -17,7 +17,9 @@ WHO = {"name": "who", "description": "Say who calls.", "inputSchema": {"type": "
 
 
 class GuardedServer(ThreadingHTTPServer):
-    """`how`: strict, issuer, away, huge, downgrade, denies; `seconds` is how long a token is good for."""
+    """`how`: strict, issuer, away, huge, downgrade, denies, or closed, which registers nobody and knows the client `known`;
+    `seconds` is how long a token is good for.
+    """
 
     daemon_threads = True
 
@@ -27,13 +29,18 @@ class GuardedServer(ThreadingHTTPServer):
         self.seconds = seconds
         self.base = f"http://127.0.0.1:{self.server_address[1]}"
         self.url = f"{self.base}/mcp"
-        self.clients: dict[str, list[str]] = {}
+        self.clients: dict[str, list[str]] = {"known": []} if how == "closed" else {}
         self.codes: dict[str, dict[str, str]] = {}
         self.access: dict[str, float] = {}
         self.refresh: set[str] = set()
         self.used: list[str] = []
         self.requests: list[str] = []
         self.faults: list[str] = []
+
+    def accepts(self, client: str, redirect: str) -> bool:
+        """Say whether a client may have its answer sent to an address; a known one may listen at any port."""
+        loopback = redirect.startswith("http://127.0.0.1:") and redirect.endswith("/callback")
+        return redirect in self.clients.get(client, []) or (client == "known" in self.clients and loopback)
 
     def tokens(self) -> dict[str, object]:
         """Return new tokens; the refresh token is good for one use."""
@@ -123,6 +130,9 @@ class _Handler(BaseHTTPRequestHandler):
         self._json(200, metadata)
 
     def _register(self, wanted: dict[str, Any]) -> None:
+        if self.server.how == "closed":
+            self._json(403, {"error": "access_denied"})
+            return
         name = f"client-{secrets.token_hex(4)}"
         self.server.clients[name] = wanted["redirect_uris"]
         self._json(201, {**wanted, "client_id": name})
@@ -132,7 +142,7 @@ class _Handler(BaseHTTPRequestHandler):
         given = {name: values[0] for name, values in parse_qs(urlsplit(self.path).query).items()}
         sound = (
             given.get("response_type") == "code"
-            and given.get("redirect_uri") in one.clients.get(given.get("client_id", ""), [])
+            and one.accepts(given.get("client_id", ""), given.get("redirect_uri", ""))
             and given.get("code_challenge_method") == "S256"
             and len(given.get("code_challenge", "")) == 43
             and given.get("resource") == one.url

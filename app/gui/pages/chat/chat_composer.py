@@ -88,10 +88,8 @@ class ChatComposer(AttachingComposer):
         self.asking = QFrame()
         self._asking_name = ""
         self._asking_text = ElidedLabel("warn")
-        self._asking_allow = say(
-            button("link", "composer_allow", lambda: self.allow_requested.emit(self._asking_name)),
-            language,
-            "server.allow",
+        self._asking_allow = button(
+            "link", "composer_allow", lambda: self.allow_requested.emit(self._asking_name)
         )
         self.folder = QFrame()
         self._folder_text = ElidedLabel("meta")
@@ -209,9 +207,11 @@ class ChatComposer(AttachingComposer):
         count = sum(key not in off for key in (*tools, *(key for one in servers for key in one.tools)))
         self.tools.show_words(words("chat.tools", count=count))
         asking = [
-            one.server.name for one in servers if one.state == ServerState.ASKING or one.server.disabled
+            one
+            for one in servers
+            if one.state == ServerState.ASKING or one.server.disabled or one.needs_login
         ]
-        self._show_asking(asking[0] if asking else "")
+        self._show_asking(asking[0] if asking else None)
         self.tools.setProperty("tone", "warn" if asking else "")
         self.tools.style().polish(self.tools)
         menu = self.tools.choices
@@ -244,13 +244,16 @@ class ChatComposer(AttachingComposer):
         if later is not None:
             later()
 
-    def _show_asking(self, server: str) -> None:
-        """Say that an MCP server of the assistant may not run yet, with a button to allow it; "" for none."""
-        if self._asking_allow.hasFocus() and not server:
+    def _show_asking(self, status: ServerStatus | None) -> None:
+        """Say that an MCP server of the assistant may not run yet or needs a login, with a button for that."""
+        if self._asking_allow.hasFocus() and status is None:
             self.box.setFocus()
-        self._asking_name = server
-        self._asking_text.setText(self._language("chat.server.asks", name=exact(server)))
-        self.asking.setVisible(bool(server) and not self._in_group)
+        words, login = self._language, status is not None and status.needs_login
+        self._asking_name = status.server.name if status is not None else ""
+        key = "chat.server.login" if login else "chat.server.asks"
+        self._asking_text.setText(words(key, name=exact(self._asking_name)))
+        self._asking_allow.setText(words("server.login" if login else "server.allow"))
+        self.asking.setVisible(status is not None and not self._in_group)
 
     def show_folder(self, name: str) -> None:
         """Say that a new session begins in a folder, with a button for none; "" for none."""

@@ -1,9 +1,7 @@
 """MCP servers in the settings: their states, commands or addresses, tools and permission."""
 
-import asyncio
 from collections.abc import Awaitable
 from dataclasses import replace
-from functools import partial
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
@@ -12,10 +10,9 @@ from app.core.errors import MootError
 from app.core.events import Event, ServersChanged
 from app.core.server_secrets import parted
 from app.core.text import exact
-from app.core.tool import McpServer, ServerProblem, ServerState, ServerStatus
+from app.core.tool import McpServer, ServerState, ServerStatus
 from app.engine.engine import Engine
-from app.gui.dialogs.link_dialog import LinkDialog
-from app.gui.dialogs.server_dialogs import ConsentDialog, ServerDialog, ServerLogDialog
+from app.gui.dialogs.server_dialogs import ConsentDialog, ServerDialog, ServerLogDialog, log_in
 from app.gui.display.i18n import Language
 from app.gui.display.server_display import server_line, server_state, server_trouble
 from app.gui.display.style import Look
@@ -167,7 +164,7 @@ class ServersPage(QWidget):
         show_or_hide(self._plain, words("server.plain", names=plain) if plain else "")
         self.enabled.setChecked(not server.disabled)
         self.allow.setVisible(status.state == ServerState.ASKING or server.disabled)
-        self.login.setVisible(status.problem == ServerProblem.LOGIN)
+        self.login.setVisible(status.needs_login)
         self._logout.setVisible(status.logged_in)
         self._restart.setVisible(status.state in (ServerState.CONNECTED, ServerState.DOWN))
 
@@ -178,20 +175,8 @@ class ServersPage(QWidget):
 
     def _on_login(self) -> None:
         if self._status is not None:
-            server = self._status.server.name
-            work = self._engine.servers.login(server, partial(self._agree_to_login, server))
-            self._tasks.start(f"log in to server {server}", self._do(work))
-
-    async def _agree_to_login(self, server: str, url: str) -> bool:
-        """Show the address of a login's page, which the dialog opens if the user agrees."""
-        if self._gone:
-            return False
-        answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
-        dialog = LinkDialog(self._language, url, "", self)
-        dialog.heading.setText(self._language("server.login_title", name=exact(server)))
-        dialog.finished.connect(lambda result: None if answer.done() else answer.set_result(bool(result)))
-        dialog.open()
-        return await answer
+            work = log_in(self._engine, self._language, self._status, self)
+            self._tasks.start(f"log in to server {self._status.server.name}", self._do(work))
 
     def _on_logout(self) -> None:
         if self._status is not None:
