@@ -69,7 +69,12 @@ class VariablesDialog(AskDialog):
             field.setAccessibleName(prompt.titled(variable))
             column.addWidget(plain_label("field", text=prompt.titled(variable)))
             column.addWidget(field)
-        self.arrange(self.heading, Paragraph("card_text", text=words(f"{prompt.kind}.fill")), column, 6)
+        self.arrange(
+            self.heading,
+            Paragraph("card_text", text=words("saved_prompt.fill" if prompt.text else "server_prompt.fill")),
+            column,
+            6,
+        )
         self.resize(460, self.sizeHint().height())
 
     def _on_go(self) -> None:
