@@ -30,7 +30,7 @@ from app.storage.paths import DataPaths
 
 LONGEST_WAIT_S = 45
 PROGRESS_S = 5.0
-_REACH_S = 60.0
+_REACH_S = 30.0
 _AGAIN_S = 0.1
 # Where a window takes over, nobody else should be started meanwhile.
 _START_AFTER_S = 8.0
@@ -108,7 +108,8 @@ class Owner:
         """
         loop = asyncio.get_running_loop()
         now = loop.time()
-        until, start_at, waits_until = now + _REACH_S, now, now + arguments.count
+        start_at, waits_until = now, now + arguments.count
+        until = max(waits_until, now + _REACH_S)
         waits = arguments.command == CommandName.SHOW
         while loop.time() < until:
             left = max(0, round(waits_until - loop.time()))
@@ -177,10 +178,13 @@ class AgentCalls:
 
     async def start(self, context: Context, arguments: Arguments) -> CallToolResult:
         """Hand over a command that starts or continues a session, and wait for what comes of it."""
+        loop = asyncio.get_running_loop()
+        until = loop.time() + LONGEST_WAIT_S
         found = await self._call(context, arguments)
         if isinstance(found, CallToolResult):
             return found
-        return await self.wait(context, str(found["session_id"]), LONGEST_WAIT_S)
+        left = max(0, round(until - loop.time()))
+        return await self.wait(context, str(found["session_id"]), left)
 
     async def say(self, context: Context, arguments: Arguments) -> CallToolResult:
         """Hand over what is said to a session, and return how it stands."""

@@ -40,7 +40,7 @@ async def statements_in(person: Person, session_id: str, count: int) -> list[str
 async def test_a_window_that_is_open_shows_the_debate_and_steps_in(
     qapp: object, home: WireServer, data_dir: Path
 ) -> None:
-    numbered(home, pace=0.1)
+    numbered(home, pace=0.2)
     async with at_window(data_dir) as person, calling(data_dir) as caller:
         call = await begun(caller)
         await until(lambda: home.requests)
