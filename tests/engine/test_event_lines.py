@@ -59,6 +59,14 @@ async def test_a_session_as_a_document(bench: Bench) -> None:
     assert [one["name"] for one in debate["participants"]] == ["GPT", "Claude"]
 
 
+async def test_what_an_agent_began_says_so_and_a_fork_is_the_users(bench: Bench) -> None:
+    session_id = await bench.run(a_setup(2, rounds=1, asked_by="Claude Code"))
+    live = await bench.engine.open(session_id)
+    assert bench.engine.session_document(live)["asked_by"] == "Claude Code"
+    twin = await bench.engine.debates.fork(session_id, live.messages[0].id)
+    assert (await bench.engine.open(twin)).session.asked_by == ""
+
+
 HOSTILE = '<script>alert(1)</script> <img src=x onerror=y> "quoted" & [link](javascript:x)'
 
 

@@ -143,6 +143,7 @@ def forked(session: DebateSession, messages: Sequence[Message], ids: Mapping[str
         created_at=now,
         updated_at=now,
         unsaid=(),
+        asked_by="",
         debate=replace(
             debate,
             round=round_number,

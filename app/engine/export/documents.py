@@ -101,6 +101,7 @@ def session_object(live: LiveSession) -> dict[str, object]:
         "updated_at": session.updated_at,
         "version": session.version,
         "folder": session.folder,
+        "asked_by": session.asked_by,
         "messages": [],
         "plan": plan_object(session.plan),
         **kind_of(session).details(live),
