@@ -167,7 +167,12 @@ RECIPES: tuple[AgentRecipe, ...] = (
         mode="moot",
         work_variables={
             "OPENCODE_CONFIG_CONTENT": json.dumps(
-                {"share": "disabled", "autoupdate": False, "permission": {"*": "ask"}}
+                {
+                    "share": "disabled",
+                    "autoupdate": False,
+                    "permission": {"*": "ask"},
+                    "agent": {"title": {"disable": True}},
+                }
             )
         },
         work_mode="build",

@@ -11,7 +11,17 @@ import typing
 from typing import TYPE_CHECKING, Any
 
 from app.core.forms import FormField
-from app.core.message import Attachment, Author, Failure, Message, MessageState, Prompt, ToolCall, Usage
+from app.core.message import (
+    Attachment,
+    Author,
+    Failure,
+    Message,
+    MessageState,
+    Prompt,
+    PromptReason,
+    ToolCall,
+    Usage,
+)
 from app.core.reasons import Reason
 from app.core.session import (
     ChatSession,
@@ -208,12 +218,12 @@ def mended_session(session: Session) -> Session:
 
 
 def mended_message(message: Message) -> Message:
-    """Return the message as after a restart: a streaming one is stopped, its text kept."""
-    return (
-        dataclasses.replace(message, state=MessageState.STOPPED)
-        if message.state == MessageState.STREAMING
-        else message
-    )
+    """Return the message as after a restart: a streaming one is stopped, its text kept; an external agent that asked is gone."""
+    if message.asks and message.prompt is not None and message.prompt.reason == PromptReason.AGENT_ASKS:
+        message = message.dismissed()
+    if message.state == MessageState.STREAMING:
+        message = dataclasses.replace(message, state=MessageState.STOPPED)
+    return message
 
 
 def trusted_message(record: Plain) -> Message | None:

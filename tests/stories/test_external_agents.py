@@ -1,5 +1,6 @@
 """External agents in a debate: two of them and a model of an API, also where the agent, its host or Moot is killed."""
 
+import json
 import os
 import shlex
 import signal
@@ -10,7 +11,7 @@ import pytest
 
 from app.children.process_tree import living
 from tests.providers.external import AGENT, all_below, parent_of, told
-from tests.stories.processes import Running, look, moot
+from tests.stories.processes import Running, look, moot, wait_until_gone
 from tests.wire import WireServer
 from tests.wire.fixtures import wire_home, wire_servers
 
@@ -112,3 +113,62 @@ def test_a_debate_goes_on_after_a_kill_and_nothing_is_left(
     assert len(told(journal, "prompt")) == (3 if victim == "moot" else 2)
     assert len(wire_home["openai"].requests) == 2
     assert not living(everything)
+
+
+def begin_work(does: str, journal: Path, folder: Path, data_dir: Path) -> Running:
+    """Let an agent begin to work in a folder; return the command in which it does."""
+    agent = {"id": "worker", "name": "Worker", "provider": add(does, journal), "model": "default"}
+    (data_dir / "assistants").mkdir(exist_ok=True)
+    (data_dir / "assistants" / "worker.json").write_text(json.dumps({**agent, "folder": str(folder)}))
+    asked = moot("ask", "worker", "Write the notes.", "--json")
+    assert asked.status == 3 and not told(journal)
+    return Running("reply", asked.events[0]["session_id"], "forever", "--json")
+
+
+@pytest.mark.parametrize(
+    "victim",
+    [pytest.param("agent", marks=pytest.mark.slow), pytest.param("host", marks=pytest.mark.slow), "moot"],
+)
+def test_work_goes_on_after_a_kill_and_nothing_is_left(data_dir: Path, tmp_path: Path, victim: str) -> None:
+    journal = tmp_path / "journal"
+    with begin_work("shell", journal, tmp_path, data_dir) as running:
+        running.wait_for(lambda: bool(told(journal, "orphan")), 60)
+        session_id = running.event("tool.started")["session_id"]
+        [start] = told(journal, "start")
+        everything = all_below(running.pid)
+        assert int(told(journal, "orphan")[0]["text"]) in {pid for pid, _ in everything}
+        if victim == "moot":
+            running.kill_alone()
+        else:
+            os.kill(start["pid"] if victim == "agent" else parent_of(start["pid"]), signal.SIGKILL)
+        running.finish(60)
+    assert wait_until_gone([pid for pid, _ in everything if pid != running.pid], 30) == []
+    shown = look("show", session_id, "--json").json
+    if victim == "moot":
+        # What it was doing may have been done: the user is asked before it goes on.
+        resumed = moot("resume", session_id, "--json")
+        assert resumed.status == 3
+        shown = look("show", session_id, "--json").json
+        assert [one["prompt"]["reason"] for one in shown["messages"] if one.get("prompt")][
+            -1
+        ] == "may_have_run"
+    else:
+        assert [one["error"]["kind"] for one in shown["messages"] if one.get("error")] == ["interrupted"]
+    assert len(told(journal, "prompt")) == 1
+
+
+@pytest.mark.slow
+def test_a_request_of_an_agent_that_was_killed_with_moot_is_not_open_any_more(
+    data_dir: Path, tmp_path: Path
+) -> None:
+    journal = tmp_path / "journal"
+    with begin_work("edit", journal, tmp_path, data_dir) as running:
+        session_id = running.event("prompt.asked")["session_id"]
+        running.kill_alone()
+        running.finish(60)
+    refused = moot("reply", session_id, "allow", "--lang", "en")
+    assert refused.status != 0 and not (tmp_path / "notes.txt").exists()
+    assert moot("resume", session_id, "--json").status == 3
+    shown = look("show", session_id, "--json").json
+    reasons = [one["prompt"]["reason"] for one in shown["messages"] if one.get("prompt")]
+    assert reasons == ["agent_works", "agent_asks", "may_have_run"]
