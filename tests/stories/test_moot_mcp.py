@@ -30,16 +30,20 @@ async def home(data_dir: Path, wire_home: dict[str, WireServer]) -> AsyncIterato
 
 
 @pytest.mark.threat("T13")
-async def test_an_agent_lists_and_holds_a_debate(home: WireServer, data_dir: Path) -> None:
+async def test_an_agent_lists_and_holds_a_debate(
+    home: WireServer, wire_home: dict[str, WireServer], data_dir: Path
+) -> None:
     numbered(home)
-    async with calling(data_dir) as caller:
+    for_moot = {"MOOT_KEY_ANTHROPIC": wire_home["anthropic"].key}
+    async with calling(data_dir, environment=for_moot) as caller:
         tools = (await caller.session.list_tools()).tools
         assert [one.name for one in tools] == ["ask", "debate", "council", "wait", "say", "list"]
         assert sum(len(one.model_dump_json(exclude_none=True)) for one in tools) < 4000
         models = await caller.call("list", what="models")
         assert "ollama/ollama-wire" in models["models"]
-        # The keys of the others are in the environment, which may be the agent's.
-        assert not [one for one in models["models"] if one.startswith(("openai/", "anthropic/", "gemini/"))]
+        # The keys of all are in the environment, where they may be the agent's own; one is there for Moot.
+        assert "anthropic/anthropic-wire" in models["models"]
+        assert not [one for one in models["models"] if one.startswith(("openai/", "gemini/"))]
         found = await (await begun(caller, verdict=True))
         found = await caller.to_the_end(found)
         sessions = await caller.call("list", what="sessions")
