@@ -1,11 +1,15 @@
 """The journal in the window: what was decided after a council, the list of it, and what came of it."""
 
+from dataclasses import replace
 from functools import partial
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor
 
 from app.core.council import CastVote, Decision
+from app.gui.pages.council.verdict_page import HolderBar
+from app.gui.widgets.label import Paragraph
 from tests import app_driver
 from tests.app_driver import Person, at_window
 from tests.gui.test_council_page import HOLDS, ended, opened, script
@@ -89,3 +93,24 @@ async def test_the_journal_lists_what_is_due_first_and_how_right_all_have_been(p
     await person.click("result_keep")
     await until(lambda: rows.item(0).text().startswith("Go"))
     assert button.accessibleName() == "Journal" and journal.find("late").result == "held"
+
+
+async def test_a_verdict_says_how_often_such_results_held_up_and_keeps_the_decision(person: Person) -> None:
+    journal = person.window.controller.engine.councils.journal
+    for place in range(3):
+        result, right = ("held", "A") if place else ("failed", "B")
+        known = Decision(id=f"d{place}", name="?", decided="A", headline="A", result=result, right=right)
+        await journal.save(replace(known, state="settled"))
+    page = await opened(person)
+    await ended(page)
+    await person.click("council_debate")
+    await until(lambda: page.verdict.isVisible(), what="the verdict")
+    said = "Of the results that were as settled as this one, 2 of 3 held up."
+    assert said in [one.text() for one in page.verdict.findChildren(Paragraph)]
+    (bar,) = page.verdict.findChildren(HolderBar)
+    shown = bar.grab().toImage().pixelColor(1, 1)
+    assert shown == QColor(page._look.tokens.speaker(page.people()["p1"].colour)[0])
+    await person.click("verdict_decision")
+    await until(lambda: person.sees("decision_dialog"))
+    await person.click("decision_keep")
+    await until(lambda: journal.get(page.session_id) is not None)

@@ -130,6 +130,7 @@ async def test_a_panel_is_asked_from_the_side_bar_and_debates_what_is_open_as_it
     council = page.session.debate.council
     assert (council.panel, council.rounds, council.judges) == ("Three families", 1, ())
     assert len(page.transcript.message_ids) == 3
+    assert person.window.top_bar.mode.text() == "Three families"
 
 
 async def test_a_panel_is_found_in_the_palette_and_has_a_command(person: Person) -> None:

@@ -20,6 +20,7 @@ from app.core.session import (
     SessionSummary,
     Status,
 )
+from app.core.text import exact
 from app.core.usage import UsageEntry
 from app.gui.display.i18n import Language
 
@@ -68,7 +69,10 @@ class DebateDisplay(KindDisplay):
     has_name = True
 
     def mode(self, session: Session, words: Language) -> str:
-        """Return the debate's mode in words."""
+        """Return the debate's mode in words, or the panel that was asked."""
+        council = session.debate.council if session.debate else None
+        if council is not None and council.panel:
+            return exact(council.panel)
         return words.mode(session.debate.mode) if session.debate else ""
 
     def round(self, session: Session | SessionSummary) -> int:

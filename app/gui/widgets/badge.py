@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QSizePolicy, QStyle, QStyleOptionViewItem, QWidget
+from PySide6.QtWidgets import QLabel, QSizePolicy, QStyle, QStyleOptionViewItem, QWidget
 
 from app.gui.display.style import Look, sized, tall
 from app.gui.display.theme import Tokens
@@ -14,6 +14,7 @@ CHIP_HEIGHT = 22
 CHIP_PADDING = 9
 LEAST_CHIP = 96
 AVATAR = 22
+HEADING_ICON = 16
 
 
 def initial(name: str) -> str:
@@ -233,3 +234,16 @@ class UsedBar(QWidget):
             painter.setBrush(QColor(colour))
             room.setWidth(max(BAR_HEIGHT, room.width() * self._part))
             painter.drawRoundedRect(room, BAR_HEIGHT / 2, BAR_HEIGHT / 2)
+
+
+class HeadingIcon(QLabel):
+    """An icon that follows the theme."""
+
+    def __init__(self, look: Look, icon: str, colour: str) -> None:
+        super().__init__()
+        self._look, self._icon, self._colour = look, icon, colour
+        look.changed.connect(self._show)
+        self._show()
+
+    def _show(self) -> None:
+        self.setPixmap(self._look.picture(self._icon, self._colour, HEADING_ICON, self.devicePixelRatioF()))

@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QButtonGroup, QFrame, QSizePolicy, QWidget
+from PySide6.QtWidgets import QButtonGroup, QFrame, QSizePolicy
 
 from app.gui.display.i18n import Language
 from app.gui.widgets.boxes import hbox
@@ -20,13 +20,17 @@ class Segmented(QFrame):
 
     chosen = Signal(str)
 
-    def __init__(self, values: tuple[str, ...], parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setProperty("kind", "segmented")
+    def __init__(self, values: tuple[str, ...], *, tabs: bool = False) -> None:
+        """With `tabs` the chosen segment is underlined."""
+        super().__init__()
+        self.setProperty("kind", "" if tabs else "segmented")
         self._values = values
         self._group = QButtonGroup(self)
-        row = hbox(inside=self, margins=(3, 3, 3, 3), spacing=2)
-        self._segments = [ShorteningButton("segment", f"segment_{value}") for value in values]
+        edge = 0 if tabs else 3
+        row = hbox(inside=self, margins=(edge, edge, edge, edge), spacing=14 if tabs else 2)
+        self._segments = [
+            ShorteningButton("tab" if tabs else "segment", f"segment_{value}") for value in values
+        ]
         for index, segment in enumerate(self._segments):
             segment.setCheckable(True)
             # A button's default policy would keep it as wide as its text.

@@ -14,7 +14,7 @@ from app.engine.council.replies import LETTERS
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.pages.council.council_column import Letter
-from app.gui.widgets.badge import Avatar, initials
+from app.gui.widgets.badge import Avatar, HeadingIcon, initials
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import Paragraph, plain_label, show_as
@@ -79,10 +79,11 @@ class Glance(QFrame):
             spacing=8,
         )
         self._row.addWidget(held, 5)
-        for kind in ("differ", "agreed"):
+        for kind, tone, icon in (("differ", "warn", "circle-alert"), ("agreed", "ok", "circle-check")):
             part, text = QWidget(), Paragraph("card_text")
+            title = say(plain_label("open" if kind == "differ" else "agreed"), language, f"council.{kind}")
             vbox(
-                say(plain_label("card_title"), language, f"council.{kind}"),
+                hbox(HeadingIcon(look, icon, tone), title, STRETCH, spacing=6),
                 text,
                 STRETCH,
                 inside=part,

@@ -7,7 +7,7 @@ from itertools import chain
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QFrame, QWidget
 
 from app.core.events import MessageFinished, TurnStarted
 from app.core.message import CouncilPart, Message, Role
@@ -29,7 +29,7 @@ from app.gui.pages.council.council_tabs import (
     CLAIMS,
     DISCUSSION,
     VERDICT,
-    CouncilTabs,
+    CouncilHead,
     discussed,
     first_tab,
 )
@@ -38,12 +38,11 @@ from app.gui.pages.council.verdict_page import VerdictPage
 from app.gui.pages.council.worth_card import Judged
 from app.gui.panels.conversation_view import ConversationView
 from app.gui.transcript.transcript_view import TranscriptView
-from app.gui.widgets.boxes import STRETCH, hbox, vbox
+from app.gui.widgets.boxes import hbox, vbox
 from app.gui.widgets.composer import Composer, TextBox
-from app.gui.widgets.controls import TickBox, scrolling
+from app.gui.widgets.controls import scrolling
 from app.gui.widgets.label import Paragraph
 from app.gui.widgets.toast import announce
-from app.gui.widgets.wording import say
 
 MARGIN = 18
 COLUMNS = (CouncilPart.ANSWER, CouncilPart.MERGE)
@@ -82,15 +81,11 @@ class CouncilPage(ConversationView):
         self.councils: Councils | None = None
         """Who knows the prices and the judges; set before a council is shown."""
         self._judge = ""
-        self._question = Paragraph("card_title")
-        self._tabs = CouncilTabs(language)
+        self._question = Paragraph()
+        self._head = CouncilHead(language, look, MARGIN)
+        self._tabs, self._marks, self._hide = self._head.tabs, self._head.marks, self._head.hide_names
         self.claims, self.verdict = ClaimsPage(language, look), VerdictPage(language, look)
-        self._hide = say(TickBox(look), language, "council.hide_names")
-        self._hide.setObjectName("council_hide_names")
         self._hide.toggled.connect(lambda _on: self._name_columns())
-        self._marks = say(TickBox(look), language, "council.mark")
-        self._marks.setObjectName("council_mark")
-        self._marks.setChecked(True)
         self._marks.toggled.connect(lambda _on: self._show_marks())
         self.glance = Glance(language, look)
         self.box = CouncilBox(language, look)
@@ -360,9 +355,11 @@ class CouncilPage(ConversationView):
     # Layout and requests
 
     def _lay_out(self) -> None:
-        top = QWidget()
+        top, bubble = QWidget(), QFrame()
+        bubble.setProperty("kind", "bubble")
+        hbox((self._question, 1), inside=bubble, margins=(14, 8, 14, 8))
         vbox(
-            hbox((self._question, 1), self._marks, self._hide, spacing=12),
+            bubble,
             self.glance,
             inside=top,
             margins=(MARGIN, 12, MARGIN, 4),
@@ -379,9 +376,8 @@ class CouncilPage(ConversationView):
             CLAIMS: self.claims,
             VERDICT: self.verdict,
         }
-        tabs = hbox(self._tabs, STRETCH, margins=(MARGIN, 10, MARGIN, 0))
         pages = [(page, 1) for page in self._pages.values()]
-        vbox(self.find_bar, tabs, *pages, foot, inside=self, spacing=0)
+        vbox(self.find_bar, self._head, *pages, foot, inside=self, spacing=0)
         for tab, page in self._pages.items():
             page.setVisible(tab == ANSWERS)
 

@@ -1,6 +1,6 @@
 """The verdict of a council: what leads and how it came to that, what the minority holds, what the answer turns on."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from PySide6.QtCore import QRectF, Qt, Signal
@@ -18,13 +18,14 @@ from app.gui.pages.council.council_box import TONES, state_text
 from app.gui.pages.council.council_column import Letter
 from app.gui.pages.council.worth_card import Judged, WorthCard
 from app.gui.panels.debate.cited_text import Cite, CitedText
-from app.gui.widgets.badge import Avatar, Chip
+from app.gui.widgets.badge import Avatar, Chip, HeadingIcon
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button, icon_button, scrolling
 from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, plain_tip
 from app.gui.widgets.wording import named, say
 
 SIDE_BY_SIDE = 820
+MARKS = {"agreed": ("circle-check", "ok"), "open": ("circle-alert", "warn")}
 RIGHT = 330
 BAR = 6
 
@@ -50,21 +51,37 @@ class TallyBar(QWidget):
             left += width
 
 
+class HolderBar(QWidget):
+    """A bar in the colour of a participant, at the side of what it holds."""
+
+    def __init__(self, look: Look, index: int) -> None:
+        super().__init__()
+        self._look, self._index = look, index
+        self.setFixedWidth(3)
+        look.changed.connect(self.update)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        QPainter(self).fillRect(self.rect(), QColor(self._look.tokens.speaker(self._index)[0]))
+
+
 class VerdictPage(QWidget):
-    """Shows a verdict; emits cite_requested(message id), argue_requested(option id), and wanted(solo, check or stress)."""
+    """Shows a verdict; emits cite_requested(message id), argue_requested(option id), wanted(solo, check or stress), decision_requested()."""
 
     cite_requested = Signal(str)
     wanted = Signal(str)
     argue_requested = Signal(str)
+    decision_requested = Signal()
 
     def __init__(self, language: Language, look: Look) -> None:
         super().__init__()
         self.setObjectName("verdict_page")
         self._language, self._look = language, look
         self._shown: Judged | None = None
+        self.held_up: Callable[[str], tuple[int, int]] = lambda _state: (0, 0)
+        """Returns how many results of a state turned out right, of how many that are known; set by who knows the journal."""
         body = QWidget()
         self._columns = QBoxLayout(QBoxLayout.Direction.LeftToRight, body)
-        self._columns.setContentsMargins(18, 4, 8, 12)
+        self._columns.setContentsMargins(18, 12, 8, 12)
         self._columns.setSpacing(14)
         vbox(scrolling(body, keeps_bar=True), inside=self)
 
@@ -87,7 +104,8 @@ class VerdictPage(QWidget):
         vbox(*[one for one in found if one is not None], STRETCH, inside=left, spacing=12)
         worth = WorthCard(self._language, self._look, judged)
         worth.wanted.connect(self.wanted)
-        vbox(self._before_after(judged), worth, STRETCH, inside=right, spacing=12)
+        journal = [self._journal()] if judged.prices else []
+        vbox(self._before_after(judged), worth, *journal, STRETCH, inside=right, spacing=12)
         self._columns.addWidget(left, 1)
         self._columns.addWidget(right)
         self._right = right
@@ -115,6 +133,9 @@ class VerdictPage(QWidget):
         how = words(f"council.stop.{result.stop}", count=record.rounds)
         copy = say(icon_button(self._look, "copy", "copy_council", self._on_copy), words, tip="verdict.copy")
         parts: list[QBoxLayout] = [hbox(chip, (ElidedLabel("hint", text=how), 1), copy, spacing=10)]
+        held, count = self.held_up(result.state)
+        if count:
+            parts.append(hbox((Paragraph("hint", text=words("journal.held_up", held=held, count=count)), 1)))
         lacks = [words("council.answered", count=result.answered, asked=result.asked)]
         if "differences" in result.degraded:
             lacks.append(words("council.grouped"))
@@ -186,7 +207,12 @@ class VerdictPage(QWidget):
         if not views:
             return []
         parts: list[QBoxLayout] = [
-            hbox(plain_label("card_title", text=words("council.minority_report")), STRETCH)
+            hbox(
+                HeadingIcon(self._look, "flag", "text"),
+                plain_label("card_title", text=words("council.minority_report")),
+                STRETCH,
+                spacing=8,
+            )
         ]
         for view in views:
             parts.append(self._view(judged, view))
@@ -214,8 +240,10 @@ class VerdictPage(QWidget):
             again.setEnabled("argue" in judged.prices)
             again.setToolTip(plain_tip(words("council.argue.hint")))
             again.setAccessibleDescription(line.text())
-            parts.append(hbox((Paragraph("hint", text=right), 1), again, spacing=10))
-        return vbox(*parts, spacing=6)
+            shown_if = [HeadingIcon(self._look, "target", "text_2")] if right else []
+            parts.append(hbox(*shown_if, (Paragraph("hint", text=right), 1), again, spacing=8))
+        bar = HolderBar(self._look, judged.people[view.holders[0]].colour)
+        return hbox(bar, (vbox(*parts, spacing=6), 1), spacing=12)
 
     def _cruxes(self, judged: Judged) -> QFrame | None:
         words = self._language
@@ -226,9 +254,11 @@ class VerdictPage(QWidget):
         of = words("council.cruxes", count=len(cruxes), claims=len(every)) if claims else ""
         parts: list[QBoxLayout] = [
             hbox(
+                HeadingIcon(self._look, "spline", "text"),
                 plain_label("card_title", text=words("council.turns_on")),
                 STRETCH,
                 plain_label("hint", text=of),
+                spacing=8,
             )
         ]
         for crux in cruxes:
@@ -249,7 +279,9 @@ class VerdictPage(QWidget):
                 text = CitedText("points", listed=True)
                 text.show_points(points, self._cite)
                 text.cite_requested.connect(self.cite_requested)
-                parts.append(vbox(plain_label(kind, text=words(key)), text, spacing=4))
+                icon = HeadingIcon(self._look, *MARKS[kind])
+                title = hbox(icon, plain_label(kind, text=words(key)), STRETCH, spacing=6)
+                parts.append(vbox(title, text, spacing=4))
         return self._card("council_points", parts) if parts else None
 
     def _before_after(self, judged: Judged) -> QFrame:
@@ -306,6 +338,19 @@ class VerdictPage(QWidget):
         )
         parts.append(hbox((Paragraph("hint", text=summary), 1)))
         return self._card("council_before_after", parts)
+
+    def _journal(self) -> QFrame:
+        words = self._language
+        decide = button(
+            "", "verdict_decision", self.decision_requested.emit, text=words("journal.keep_decision")
+        )
+        title = plain_label("card_title", text=words("journal.title"))
+        parts = [
+            hbox(HeadingIcon(self._look, "bookmark", "text"), title, STRETCH, spacing=8),
+            hbox((Paragraph("hint", text=words("journal.card")), 1)),
+            hbox(STRETCH, decide),
+        ]
+        return self._card("council_journal_card", parts)
 
     def _card(self, name: str, parts: Sequence[QBoxLayout]) -> QFrame:
         card = named(name, QFrame())

@@ -20,7 +20,7 @@ from app.gui.display.style import Look, tall
 from app.gui.panels.debate.cited_text import Cite, CitedText
 from app.gui.panels.debate.stance_chart import PADDING, StanceChart
 from app.gui.transcript.row_style import MAX_COLUMN
-from app.gui.widgets.badge import Chip
+from app.gui.widgets.badge import Chip, HeadingIcon
 from app.gui.widgets.boxes import STRETCH, centred, hbox, vbox
 from app.gui.widgets.controls import (
     Choice,
@@ -38,7 +38,7 @@ NARROW = 520
 BAR = 10
 NARROW_HEAD = 420
 TOO_SMALL = "too_small"
-ICON, INSIDE = 16, 15
+INSIDE = 15
 
 
 class VerdictView(QWidget):
@@ -307,7 +307,7 @@ class VerdictView(QWidget):
         self._chart_names.addWidget(self._chart_hint)
         vbox(
             hbox(
-                _HeadingIcon(self._look, "chart-line", "text"),
+                HeadingIcon(self._look, "chart-line", "text"),
                 (self._chart_names, 1),
                 margins=(PADDING, 0, PADDING, 0),
                 spacing=8,
@@ -345,7 +345,7 @@ class VerdictView(QWidget):
         self._asks.addStretch(1)
         vbox(
             hbox(
-                _HeadingIcon(self._look, "gavel", "text"),
+                HeadingIcon(self._look, "gavel", "text"),
                 self._names,
                 STRETCH,
                 self._again,
@@ -367,7 +367,7 @@ class VerdictView(QWidget):
     def _list_card(self, icon: str, colour: str, title: QLabel, text: CitedText) -> QFrame:
         card = _card()
         vbox(
-            hbox(_HeadingIcon(self._look, icon, colour), title, STRETCH, spacing=8),
+            hbox(HeadingIcon(self._look, icon, colour), title, STRETCH, spacing=8),
             text,
             STRETCH,
             inside=card,
@@ -394,19 +394,6 @@ class VerdictView(QWidget):
             name = self._judge_words(judge).replace("&", "&&")
             menu.addAction(name, lambda chosen=judge: self.verdict_requested.emit(chosen))  # type: ignore[misc]
         menu.popup(self._again.mapToGlobal(self._again.rect().bottomLeft()))
-
-
-class _HeadingIcon(QLabel):
-    """An icon that follows the theme."""
-
-    def __init__(self, look: Look, icon: str, colour: str) -> None:
-        super().__init__()
-        self._look, self._icon, self._colour = look, icon, colour
-        look.changed.connect(self._show)
-        self._show()
-
-    def _show(self) -> None:
-        self.setPixmap(self._look.picture(self._icon, self._colour, ICON, self.devicePixelRatioF()))
 
 
 def _card() -> QFrame:
