@@ -103,11 +103,13 @@ class FootButton(ShorteningButton):
         self._shortcut, self._tone = "", "text_2"
         self.dress(look, icon)
 
-    def show_words(self, words: str, tip: str = "", *, taken: int = 0, tone: str = "text_2") -> None:
+    def show_words(
+        self, words: str, tip: str = "", *, short: str = "", taken: int = 0, tone: str = "text_2"
+    ) -> None:
         """Show a text; `tip` is the shortcut or a note, in a colour of the theme."""
         self._shortcut, self._tone = tip, tone
         keys = QFontMetrics(sized(self.font(), 11)).horizontalAdvance(tip) + 6 if tip else 0
-        super().show_words(words, tip, taken=keys)
+        super().show_words(words, tip, short=short, taken=keys)
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -258,7 +260,7 @@ class SideBar(QFrame):
         parts = [self._language("side.providers", count=self._providers)] if self._providers >= 0 else []
         if self._servers:
             parts.append(self._language("side.servers", count=self._servers))
-        self.providers_button.show_words(" · ".join(parts))
+        self.providers_button.show_words(" · ".join(parts), short=parts[0] if parts else "")
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -94,6 +94,8 @@ class TitleField(QWidget):
 
 HEIGHT = 52
 TITLE_ROOM = 150
+# Between what is in the bar, and at its ends, in pixels.
+WIDE_GAPS, NARROW_GAPS = (10, 18), (4, 10)
 
 
 class TopBar(QFrame):
@@ -137,8 +139,8 @@ class TopBar(QFrame):
             self.cost,
             self._export,
             inside=self,
-            margins=(18, 0, 18, 0),
-            spacing=10,
+            margins=(WIDE_GAPS[1], 0, WIDE_GAPS[1], 0),
+            spacing=WIDE_GAPS[0],
         )
         for one in self._panel_buttons:
             row.addWidget(one)
@@ -158,7 +160,10 @@ class TopBar(QFrame):
         return super().event(event)
 
     def fit(self) -> None:
-        """Hide the chips that leave the title too little room: first the cost, then the mode, then the state."""
+        """Hide the chips that leave the title too little room: first the cost, then the mode, then the state.
+
+        A bar that has too little room without them has narrower gaps.
+        """
         chips = (self.status, self.mode, self.cost)
         room = (
             self.width()
@@ -175,6 +180,10 @@ class TopBar(QFrame):
                 if not tool.isHidden()
             )
         )
+        gap, edge = WIDE_GAPS if room >= 0 else NARROW_GAPS
+        if gap != self._row.spacing():
+            self._row.setSpacing(gap)
+            self._row.setContentsMargins(edge, 0, edge, 0)
         for chip in chips:
             room -= chip.sizeHint().width() + 10 if chip.text() else 0
             chip.setVisible(bool(chip.text()) and room >= 0)

@@ -17,7 +17,7 @@ from app.engine.chat.input import answers_of
 from app.gui.display.i18n import Language
 from app.gui.display.server_display import tool_name
 from app.gui.display.style import Look
-from app.gui.widgets.boxes import STRETCH, hbox, vbox
+from app.gui.widgets.boxes import FlowBox, hbox, vbox
 from app.gui.widgets.composer import ENTER
 from app.gui.widgets.controls import Button, scrolling
 from app.gui.widgets.label import ElidedLabel, plain_label, show_or_hide
@@ -65,8 +65,10 @@ class GuardedCard(PromptCard):
         """Add buttons, each with the answer it gives."""
         self._answers = tuple(one for one, _ in answers)
         self.column.addSpacing(2)
-        self.column.addLayout(hbox(*self._answers, STRETCH, spacing=6))
+        row = FlowBox()
+        self.column.addWidget(row)
         for one, answer in answers:
+            row.add(one)
             if answer:
                 one.clicked.connect(lambda _checked=False, chosen=answer: self._on_answer(chosen))
             one.setEnabled(one is self._answers[0])
@@ -117,10 +119,10 @@ class ApprovalCard(GuardedCard):
         self.allow = GuardedButton("", "approval_allow")
         self.always = AlwaysButton(look)
         self.always.chosen.connect(self._on_always)
+        self._add_answers((self.deny, Consent.DENY), (self.allow, Consent.ALLOW), (self.always, ""))
         # After it may have run, "always" would answer another question.
         lasts = any(one.lasts for one in answers_of(message.prompt))
         self.always.setVisible(lasts and not self._again)
-        self._add_answers((self.deny, Consent.DENY), (self.allow, Consent.ALLOW), (self.always, ""))
         language.changed.connect(self._retranslate)
         self.show_calls((message,))
 

@@ -34,6 +34,9 @@ TICK = 16
 ICON = 17
 CHOICE_FRAME = 40
 CHEVRON = 14
+# The width of a button with its icon alone, and of how many letters of a text are worth showing beside the icon.
+BARE = 36
+LEAST_LETTERS = 4
 
 
 class Button(QPushButton):
@@ -106,23 +109,26 @@ def icon_button(
 
 
 class ShorteningButton(Button):
-    """A button that elides its text if it does not fit; the tool tip then has the whole text."""
+    """A button that shows less of its text if it does not fit; the tool tip then has the whole text.
+
+    First it shows its short text, then the beginning of that, and where too few letters are left, its icon alone.
+    """
 
     def __init__(self, kind: str, name: str) -> None:
         super().__init__(kind, name)
-        self._words = ""
+        self._words = self._short = ""
         self._tip = ""
         self._taken = 0
 
-    def show_words(self, words: str, tip: str = "", *, taken: int = 0) -> None:
-        """Show a text; `taken` is the width in pixels of what else is painted on the button."""
-        self._words, self._tip, self._taken = words, tip, taken
+    def show_words(self, words: str, tip: str = "", *, short: str = "", taken: int = 0) -> None:
+        """Show a text, or `short` where it does not fit; `taken` is the width in pixels of what else is painted."""
+        self._words, self._short, self._tip, self._taken = words, short or words, tip, taken
         self.setAccessibleName(words)
         super().setText(words)
         self._fit()
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(60, super().minimumSizeHint().height())
+        return QSize(60 if self.icon().isNull() else BARE, super().minimumSizeHint().height())
 
     def sizeHint(self) -> QSize:
         hint = super().sizeHint()
@@ -147,7 +153,9 @@ class ShorteningButton(Button):
         shown = self._words
         if lacking > 0:
             room = metrics.horizontalAdvance(shown) - lacking
-            shown = metrics.elidedText(shown, Qt.TextElideMode.ElideRight, room)
+            shown = metrics.elidedText(self._short, Qt.TextElideMode.ElideRight, room)
+            if not self.icon().isNull() and shown != self._short and len(shown.rstrip("… ")) < LEAST_LETTERS:
+                shown = ""
         if shown != self.text():
             super().setText(shown)
         self.setToolTip(self._tip if shown == self._words else plain_tip(self._words))
@@ -163,6 +171,9 @@ class MenuButton(ShorteningButton):
         self.choices = QMenu(self)
         self.dress(look, icon)
         self.clicked.connect(self._on_clicked)
+
+    def minimumSizeHint(self) -> QSize:
+        return super().minimumSizeHint() + QSize(CHEVRON if self._chevron else 0, 0)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)

@@ -61,7 +61,7 @@ class AssistantForm(QWidget):
         self._fixed = False
         self._called = 0
         self._labels = {
-            name: plain_label("field")
+            name: plain_label("field", wrap=True)
             for name in (*TEXTS, "answers", "tools", "sub_agents", "servers", "busy")
         }
         self.errors = {name: plain_label("error", wrap=True) for name in TEXTS}

@@ -18,7 +18,7 @@ from app.gui.pages.chat.attaching_composer import AttachingComposer
 from app.gui.pages.chat.attachment_strip import Reading, ReadingStrip
 from app.gui.pages.chat.message_box import MessageBox
 from app.gui.widgets.boxes import hbox
-from app.gui.widgets.controls import MenuButton, button, icon_button, name_button
+from app.gui.widgets.controls import MenuButton, ShorteningButton, button, icon_button, name_button
 from app.gui.widgets.label import ElidedLabel, Paragraph, plain_tip
 from app.gui.widgets.wording import named, say
 
@@ -106,7 +106,8 @@ class ChatComposer(AttachingComposer):
         self.tools.choices.aboutToHide.connect(lambda: QTimer.singleShot(0, self, self._show_tools_later))
         self.gauge = MenuButton(look, "gauge", "gauge_button", chevron=False)
         self.gauge.hide()
-        self.stop = button("", "stop_button", self.stop_requested)
+        self.stop = ShorteningButton("", "stop_button")
+        self.stop.clicked.connect(self.stop_requested)
         self.stop.dress(look, "square", "text")
         # Each is one action in two menus: a group has no menu of tools.
         self.settings_mode = QAction(self)
@@ -297,8 +298,8 @@ class ChatComposer(AttachingComposer):
         self.settings_mode.setText(words("chat.settings_mode"))
         self.ask_several.setText(words("chat.ask_several"))
         self.permissions.setText(words("chat.permissions"))
-        self.stop.setText(words("discussion.stop"))
-        name_button(self.stop, words("chat.stop"), "Esc")
+        self.stop.show_words(words("discussion.stop"), f"{words('chat.stop')}  (Esc)")
+        self.stop.setAccessibleName(words("chat.stop"))
         name_button(self.attach, words("chat.attach"))
         self._fit_hint()
 

@@ -154,7 +154,9 @@ class AfterBar(QWidget):
 
     def _retranslate(self) -> None:
         words = self._language
-        self._fork.show_words(words("verdict.fork"), words("verdict.fork.hint"))
+        self._fork.show_words(
+            words("verdict.fork"), words("verdict.fork.hint"), short=words("verdict.fork.short")
+        )
         self._again.show_words(words("verdict.again"), words("verdict.again.hint"))
         self._export.show_words(words("verdict.export"))
         self._fit()

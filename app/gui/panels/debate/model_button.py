@@ -47,7 +47,7 @@ class ModelButton(ShorteningButton):
         status = next((one for one in self._providers() if one.config.id == provider), None)
         label = self._language.provider(status) if status else provider
         text = f"{label} › {model}" if provider else self._language(self._automatic)
-        self.show_words(text)
+        self.show_words(text, short=model)
 
     def _retranslate(self) -> None:
         self.show_model(*self._shown)
