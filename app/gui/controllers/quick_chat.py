@@ -25,9 +25,6 @@ from app.gui.controllers.summaries import SummaryController
 from app.gui.controllers.versions import VersionController
 from app.gui.controllers.welcome import WelcomeController
 from app.gui.desktop.key_grab import NOWHERE, Held, KeyGrab
-from app.gui.desktop.portal_keys import PortalGrab
-from app.gui.desktop.windows_keys import WindowsGrab
-from app.gui.desktop.x11_keys import X11Grab
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.quick_window import QuickWindow
 from app.gui.tasks import Tasks
@@ -212,10 +209,19 @@ class QuickChatController(Controller):
 
 
 def _key_grab(parent: QObject) -> KeyGrab | None:
-    """Return what holds keys on this desktop, None where nothing can."""
+    """Return what holds keys on this desktop, None where nothing can; only that is imported, for a quick start."""
     platform = QGuiApplication.platformName()
     # X11 programs under Wayland get keys only from each other.
     if platform in ("wayland", "xcb") and os.environ.get("WAYLAND_DISPLAY"):
+        from app.gui.desktop.portal_keys import PortalGrab
+
         return PortalGrab(parent)
-    kinds = {"windows": WindowsGrab, "xcb": X11Grab}
-    return kinds[platform](parent) if platform in kinds else None
+    if platform == "windows":
+        from app.gui.desktop.windows_keys import WindowsGrab
+
+        return WindowsGrab(parent)
+    if platform == "xcb":
+        from app.gui.desktop.x11_keys import X11Grab
+
+        return X11Grab(parent)
+    return None
