@@ -26,7 +26,7 @@ class ServerConsent(Controller):
     def __init__(self, window: WindowFrame, engine: Engine, bridge: Bridge, tasks: Tasks) -> None:
         super().__init__(window, engine, bridge, tasks)
         self._asking = self._asking_now().keys()
-        self.viewer = ViewerOffer()
+        self.viewer = ViewerOffer(window)
         self.viewer.show(ViewerState(offered=engine.servers.can_fetch_viewer()))
         self.viewer.install_requested.connect(lambda: tasks.start(INSTALL, self._install()))
         self.viewer.cancel_requested.connect(lambda: tasks.cancel(INSTALL))

@@ -25,8 +25,8 @@ class ViewerOffer(QObject):
     install_requested = Signal()
     cancel_requested = Signal()
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
         self.state = ViewerState()
 
     def show(self, state: ViewerState) -> None:
