@@ -28,8 +28,8 @@ class ServerConsent(Controller):
         self._asking = self._asking_now().keys()
         self.viewer = ViewerOffer(window)
         self.viewer.show(ViewerState(offered=engine.servers.can_fetch_viewer()))
-        self.viewer.install_requested.connect(lambda: tasks.start(INSTALL, self._install()))
-        self.viewer.cancel_requested.connect(lambda: tasks.cancel(INSTALL))
+        self.viewer.install_requested.connect(self._on_install)
+        self.viewer.cancel_requested.connect(self._on_cancel)
         bridge.servers_changed.connect(self._on_servers_changed)
         self._show_count()
 
@@ -56,6 +56,12 @@ class ServerConsent(Controller):
             self._tasks.start(f"log in to server {name}", self._log_in(status))
         elif status is not None:
             self._ask(status)
+
+    def _on_install(self) -> None:
+        self._tasks.start(INSTALL, self._install())
+
+    def _on_cancel(self) -> None:
+        self._tasks.cancel(INSTALL)
 
     async def _install(self) -> None:
         """Install the viewer of pages, and show how far that is."""
