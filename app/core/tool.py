@@ -175,7 +175,10 @@ class ToolError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class McpServer:
-    """An entry of `mcp.json`: a command with its arguments and environment, or an address."""
+    """An entry of `mcp.json`: a command with its arguments and environment, or an address.
+
+    `roots` are the folders that the user chose for it: the server is told of them, and may work there.
+    """
 
     name: str
     command: str = ""
@@ -184,6 +187,7 @@ class McpServer:
     cwd: str = ""
     url: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
+    roots: tuple[str, ...] = ()
     disabled: bool = False
 
     @property
@@ -199,6 +203,8 @@ class McpServer:
         ]
         if any(values):
             bound += values
+        if self.roots:
+            bound.append({"roots": list(self.roots)})
         return sha256(dumps(bound, sort_keys=True).encode()).hexdigest()
 
 

@@ -33,6 +33,7 @@ SERVERS = "mcpServers"
 
 _TEXTS = ("command", "cwd", "url")
 _PAIRS = ("env", "headers")
+_LISTS = ("args", "roots")
 # The names of the two transports in other clients.
 _BY_COMMAND = frozenset(("stdio",))
 _BY_ADDRESS = frozenset(("http", "streamable-http", "streamablehttp", "streamable_http"))
@@ -72,6 +73,7 @@ def _server(name: str, entry: dict[str, Any]) -> McpServer:
     return McpServer(
         name=name,
         args=tuple(entry.get("args", ())),
+        roots=tuple(entry.get("roots", ())),
         disabled=entry.get("disabled", False),
         **{field: entry.get(field, "") for field in _TEXTS},
         **{field: entry.get(field, {}) for field in _PAIRS},
@@ -199,6 +201,7 @@ def _entry(server: McpServer, before: dict[str, Any] | None) -> dict[str, Any]:
         "cwd": server.cwd,
         "url": server.url,
         "headers": dict(server.headers),
+        "roots": list(server.roots),
         "disabled": server.disabled,
     }
     for name, value in fields.items():
@@ -239,12 +242,13 @@ def _wrong_type(entry: dict[str, Any]) -> Field:
     for name in (*_TEXTS, "type"):
         if not isinstance(entry.get(name, ""), str):
             return (name,)
-    args = entry.get("args", [])
-    if not isinstance(args, list):
-        return ("args",)
-    for place, item in enumerate(args):
-        if not isinstance(item, str):
-            return ("args", place)
+    for name in _LISTS:
+        items = entry.get(name, [])
+        if not isinstance(items, list):
+            return (name,)
+        for place, item in enumerate(items):
+            if not isinstance(item, str):
+                return (name, place)
     for name in _PAIRS:
         pairs = entry.get(name, {})
         if not isinstance(pairs, dict):

@@ -1,8 +1,10 @@
 """Servers over time: what they report of their work, a slow start, and a new start after a crash."""
 
 import asyncio
+import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,8 +13,9 @@ from app.tools.mcp import ServerLimits
 from tests.tools.serving import SERVERS, Context, bench, rude, until
 
 
-def working(*more: str, name: str = "working") -> McpServer:
-    return McpServer(name=name, command=sys.executable, args=(str(SERVERS / "working.py"), *more))
+def working(*more: str, **fields: Any) -> McpServer:
+    args = (str(SERVERS / "working.py"), *more)
+    return McpServer(name="working", command=sys.executable, args=args, **fields)
 
 
 async def test_work_is_reported_logged_and_its_tools_are_described(data_dir: Path) -> None:
@@ -20,7 +23,7 @@ async def test_work_is_reported_logged_and_its_tools_are_described(data_dir: Pat
         await one.connect(working())
         status = one.status("working")
         assert status.said_of_tools == (
-            ("tools", ("working__work", "working__wipe")),
+            ("tools", ("working__work", "working__wipe", "working__where")),
             ("reading", ("working__work",)),
             ("deleting", ("working__wipe",)),
             ("outside", ("working__wipe",)),
@@ -67,7 +70,18 @@ async def test_nobody_waits_long_for_a_slow_server_whose_tools_come_later(data_d
         assert one.status("working").state == ServerState.CONNECTING
         assert one.servers.server_tools(("working",)) == ()
         await until(lambda: one.status("working").state == ServerState.CONNECTED, 30)
-        assert [tool.key for tool in one.servers.server_tools(("working",))] == [
-            "working__work",
-            "working__wipe",
-        ]
+        assert "working__work" in [tool.key for tool in one.servers.server_tools(("working",))]
+
+
+async def test_a_server_is_told_of_the_folders_that_were_chosen_for_it_and_of_no_others(
+    data_dir: Path, tmp_path: Path
+) -> None:
+    async with bench(data_dir) as one:
+        await one.connect(working(roots=(str(tmp_path), "~", "not/whole")))
+        assert one.status("working").server.roots == (str(tmp_path), "~", "not/whole")
+        told = json.loads(await one.call("working", "where"))["result"]["roots"]
+        assert [each["uri"] for each in told] == [tmp_path.as_uri(), Path.home().as_uri()]
+        # Without folders the client says that it has none to tell of.
+        await one.connect(working())
+        assert "error" in json.loads(await one.call("working", "where"))
+        assert working().fingerprint != working(roots=("/tmp",)).fingerprint

@@ -5,6 +5,7 @@ import json
 import shlex
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QStackedWidget, QWidget
@@ -104,9 +105,12 @@ def _server(name: str, entry: object) -> McpServer:
     if not isinstance(entry, dict):
         raise BadInput("server_entry_bad", name=name)
     command, url, cwd = (entry.get(field, "") for field in ("command", "url", "cwd"))
-    args, env, headers = entry.get("args", []), entry.get("env", {}), entry.get("headers", {})
+    args, roots = (entry.get(field, []) for field in ("args", "roots"))
+    env, headers = (entry.get(field, {}) for field in ("env", "headers"))
     texts = all(isinstance(one, str) for one in (command, url, cwd))
-    fits = texts and isinstance(args, list) and all(isinstance(one, str) for one in args)
+    fits = texts and all(
+        isinstance(one, list) and all(isinstance(item, str) for item in one) for one in (args, roots)
+    )
     pairs = all(
         isinstance(one, dict) and all(isinstance(value, str) for value in one.values())
         for one in (env, headers)
@@ -122,6 +126,7 @@ def _server(name: str, entry: object) -> McpServer:
         cwd=cwd,
         url=url,
         headers=headers,
+        roots=tuple(roots),
         disabled=True,
     )
 
@@ -175,7 +180,11 @@ class ServerDialog(AskDialog):
         self.kept = named("server_kept", plain_label("hint", wrap=True))
         self.kept.hide()
         fields: list[QWidget] = []
-        for key, field in (("name", self.name), ("line", self.line), ("variables", self.variables)):
+        self.roots = named("server_roots", TextBox(lines=2, most=2, submits=False))
+        for key, field in (
+            *(("name", self.name), ("line", self.line)),
+            *(("variables", self.variables), ("roots", self.roots)),
+        ):
             field.setAccessibleName(words(f"server.{key}"))
             fields += [plain_label("field", text=words(f"server.{key}")), field]
         form = QWidget()
@@ -185,7 +194,7 @@ class ServerDialog(AskDialog):
             self._pages.addWidget(page)
         lead = Paragraph("hint", text=words("server.arrives_off" if server is None else "server.asks_again"))
         self.arrange(self.heading, self.way, self._pages, lead, self.problem)
-        self.resize(540, 400)
+        self.resize(540, 470)
         if server is not None:
             self.way.hide()
             self._fill(server)
@@ -198,6 +207,7 @@ class ServerDialog(AskDialog):
         self.name.setText(server.name)
         self.line.setText(line)
         self.variables.setPlainText(variables)
+        self.roots.setPlainText("\n".join(server.roots))
         said = [self._words("server.kept", names=", ".join(secret))] if secret else []
         if has_reference(line):
             said.append(self._words("server.kept_line"))
@@ -209,16 +219,26 @@ class ServerDialog(AskDialog):
         try:
             if self._server is not None:
                 line = self.line.text() if self.line.text() != self._line_before else None
-                servers = (edited(self._server, self.name.text(), line, self.variables.text()),)
+                server = edited(self._server, self.name.text(), line, self.variables.text())
+                servers = (replace(server, roots=self._roots()),)
             elif self.way.value() == PASTE:
                 servers = servers_of(self.json.text())
             else:
-                servers = (server_of(self.name.text(), self.line.text(), self.variables.text()),)
+                server = server_of(self.name.text(), self.line.text(), self.variables.text())
+                servers = (replace(server, roots=self._roots()),)
         except BadInput as error:
             self.problem.setText(self._words.problem(error.code, **error.details))
             return
         self.accept()
         self.given.emit(servers)
+
+    def _roots(self) -> tuple[str, ...]:
+        """Return the folders, one a line. Raises BadInput for one that is no whole path."""
+        roots = tuple(filter(None, map(str.strip, self.roots.text().splitlines())))
+        for root in roots:
+            if not Path(root).expanduser().is_absolute():
+                raise BadInput("server_root_bad", folder=root)
+        return roots
 
 
 class ConsentDialog(AskDialog):
@@ -241,6 +261,8 @@ class ConsentDialog(AskDialog):
             ),
         ]
         more = [f"{words('server.folder')}: {exact(server.cwd)}"] if server.cwd else []
+        if server.roots:
+            more.append(f"{words('consent.roots')}: {', '.join(map(exact, server.roots))}")
         shown, hidden = shown_values(server)
         if hidden:
             more.append(f"{words('consent.variables')}: {', '.join(map(exact, hidden))}")

@@ -8,6 +8,7 @@ from typing import Any
 TOOLS = [
     {"name": "work", "annotations": {"readOnlyHint": True}},
     {"name": "wipe", "annotations": {"destructiveHint": True, "openWorldHint": True}},
+    {"name": "where"},
     {"name": "later", "execution": {"taskSupport": "required"}},
 ]
 
@@ -27,6 +28,12 @@ def work(token: object, seconds: float) -> None:
         time.sleep(seconds)
 
 
+def roots() -> dict[str, Any]:
+    """Ask the client for the folders that the user chose."""
+    send(id="roots", method="roots/list")
+    return next(one for one in map(json.loads, sys.stdin) if one.get("id") == "roots")
+
+
 def answer(method: str, params: dict[str, Any]) -> dict[str, Any] | None:
     if method == "initialize":
         return {
@@ -39,6 +46,8 @@ def answer(method: str, params: dict[str, Any]) -> dict[str, Any] | None:
     if method == "tools/call":
         if params["name"] == "wipe":
             sys.exit(1)
+        if params["name"] == "where":
+            return {"content": [{"type": "text", "text": json.dumps(roots())}]}
         work((params.get("_meta") or {}).get("progressToken"), params["arguments"].get("seconds", 0.25))
         return {"content": [{"type": "text", "text": "Four sacks"}]}
     return {} if method == "ping" else None
