@@ -4,7 +4,7 @@ import json
 
 from app.engine.council.outcome import State
 from tests.stories.processes import look, moot
-from tests.stories.test_council import OPTIONS, QUESTION, THREE, argued, letters, said
+from tests.stories.test_council import OPTIONS, QUESTION, THREE, argued, letters, said, verdict
 from tests.stories.test_month_limit import limit, server
 from tests.wire import Fault, WireServer
 from tests.wire.fixtures import wire_home, wire_servers
@@ -32,6 +32,43 @@ def test_one_answer_is_too_few_to_compare_and_the_others_can_be_asked_again(
     assert not any("Compare their answers" in json.dumps(one.body) for one in wire_home["openai"].requests)
 
 
+def test_two_of_three_go_on_and_that_stands_above_the_result(wire_home: dict[str, WireServer]) -> None:
+    for kind in ("openai", "anthropic", "gemini"):
+        for model in wire_home[kind].models:
+            wire_home[kind].script(
+                model,
+                lambda request, kind=kind: (
+                    Fault("e401") if kind == "gemini" else said(kind, str(request.messages[-1]))
+                ),
+            )
+    done = moot("council", QUESTION, *THREE)
+    assert done.status == 0, done.err
+    assert "does not accept the key" in done.out, "whose answer failed says why"
+    assert done.out.index("2 of 3 answered") < done.out.index("What they hold")
+    compared = [
+        one
+        for server in wire_home.values()
+        for one in server.requests
+        if "Compare their answers" in json.dumps(one.body)
+    ]
+    assert len(compared) == 1
+
+
+def test_readings_that_contradict_keep_both_cases_and_neither_choice(
+    wire_home: dict[str, WireServer],
+) -> None:
+    def reading(shown: dict[str, str], text: str) -> str:
+        case = {"option": "A", "text": f"{text.count('(1)')} statement says so.", "cites": [1]}
+        return json.dumps({"choice": "A", "confidence": 70, "cases": [case]})
+
+    out, council = verdict(wire_home, reading)
+    first, second = council["readings"]
+    assert first["choice"] != second["choice"] and council["outcome"]["choice"] == ""
+    held = {case["option"] for one in (first, second) for case in one["cases"]}
+    assert held == {one["id"] for one in council["options"]}, "each order's case is kept"
+    assert "changes with the order" in out
+
+
 def test_a_council_of_one_provider_is_of_one_family_and_judged_by_a_participant(
     wire_home: dict[str, WireServer],
 ) -> None:
@@ -56,6 +93,9 @@ def test_a_council_of_one_provider_is_of_one_family_and_judged_by_a_participant(
     assert (result["state"], result["inside"]) == (State.AGREED_ONE_FAMILY, True)
     assert result["judge"].startswith("openai/")
     assert all(not one.requests for kind, one in wire_home.items() if kind != "openai")
+    # Nobody is outside, and that is the reason.
+    refused = moot("extend", str(done.events[0]["session_id"]), "check")
+    assert refused.status == 2 and "no model of another family. Add a provider" in refused.err
 
 
 def test_a_months_limit_pauses_before_the_next_call_and_nothing_is_paid_twice(

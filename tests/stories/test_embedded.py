@@ -10,7 +10,7 @@ from app.wiring import open_moot
 from tests.stories.embedded_group import crew
 from tests.stories.embedded_tree import TASKS, run_tree, write_crew
 from tests.stories.embedded_tree import crew as tree_crew
-from tests.stories.processes import Running, children_of, moot, wait_until_gone
+from tests.stories.processes import Running, children_of, look, moot, wait_until_gone
 
 TOPIC = "Should cities ban private cars from their centres?"
 # Whatever connects to the outside would wait here and fail.
@@ -39,6 +39,25 @@ def test_two_voices_argue_to_the_end_without_key_or_network() -> None:
     assert len(usage) == 6
     assert all(one["output_tokens"] > 0 and one["cost_usd"] == 0 for one in usage)
     assert wait_until_gone(children) == []
+
+
+@pytest.mark.slow
+@pytest.mark.own_host
+@pytest.mark.embedded
+@pytest.mark.timeout(600)
+@pytest.mark.skipif(find_model() is None, reason="the built-in model's file is not there")
+def test_a_council_of_the_small_model_answers_and_neither_compares_votes_nor_judges() -> None:
+    both = [one for name in ("Ada", "Ben") for one in ("-p", f"{name}=embedded/smollm2-135m")]
+    done = moot("council", TOPIC, *both, "--json", environment=NO_NETWORK, seconds=240)
+    assert (done.status, done.err) == (0, "")
+    session_id = str(done.events[0]["session_id"])
+    shown = look("show", session_id, "--json").json
+    assert isinstance(shown, dict)
+    assert {one["part"] for one in shown["messages"]} == {"question", "answer"}
+    assert shown["council"]["readings"] == [] and shown["council"]["outcome"]["judge"] == ""
+    for step in ("debate", "compare", "check", "solo"):
+        refused = moot("extend", session_id, step, environment=NO_NETWORK)
+        assert refused.status == 2 and "too small to compare" in refused.err
 
 
 @pytest.mark.slow
