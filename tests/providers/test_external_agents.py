@@ -109,9 +109,10 @@ async def test_an_agent_that_gives_no_answer_fails_with_the_reason(
 
 
 async def test_a_complaint_of_the_program_is_no_answer(agents: ExternalAgents) -> None:
-    """Codex gives its messages ids; what comes without one is its own."""
+    """Claude Code gives its messages ids; what comes without one is its own, and says why there is no answer."""
     error = await refusal(agents, tiny("error-as-text", recipe="claude"))
-    assert error.kind in (FailureKind.EMPTY, FailureKind.AGENT_DIFFERS)
+    words = "exceeded retry limit, last status: 429 Too Many Requests"
+    assert (error.kind, error.detail) == (FailureKind.SERVER, words)
 
 
 async def test_the_model_is_the_one_that_was_set_or_the_agent_is_refused(agents: ExternalAgents) -> None:

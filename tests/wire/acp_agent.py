@@ -116,7 +116,7 @@ def flood(session: str) -> None:
 
 
 def state() -> dict[str, object]:
-    mode = {"stuck-mode": "build", "unasked-mode": "yolo"}.get(DOES, "read")
+    mode = {"stuck-mode": "build", "unasked-mode": "yolo", "error-as-text": "default"}.get(DOES, "read")
     model = "other" if DOES == "stuck-model" else "small"
     return {
         "modes": {"currentModeId": mode, "availableModes": [{"id": mode, "name": mode}]},

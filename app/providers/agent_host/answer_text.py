@@ -2,6 +2,8 @@
 
 from app.core.errors import FailureKind, ProviderError
 
+_MOST_OF_NOTICE = 300
+
 
 class AnswerText:
     """Takes the pieces of an answer and returns what may be shown of them by now.
@@ -21,12 +23,15 @@ class AnswerText:
         self._begun = False
         self._message = ""
         self.bytes = 0
+        # What the program itself said, without an id.
+        self.notice = ""
 
     def take(self, text: str, message_id: str) -> str:
         """Add a piece; return the text that is certainly part of the answer. Raises ProviderError for a complaint."""
         self.bytes += len(text.encode("utf-8", "replace"))
         if not message_id and self._message_ids is not False:
             self._without_id += "" if self._message_ids else text
+            self.notice = (self.notice + text)[:_MOST_OF_NOTICE] if self._message_ids else ""
             return ""
         if self._begun and message_id != self._message and text:
             text = "\n\n" + text

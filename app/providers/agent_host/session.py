@@ -232,7 +232,9 @@ class AgentSession:
         if reason == "cancelled" and not self._cut:
             raise ProviderError(FailureKind.INTERRUPTED)
         if not self._spoke and not (self._acts is not None and self._acts.any):
-            raise ProviderError(FailureKind.EMPTY)
+            # Where the program says why there is no answer, another try gets none either.
+            words = self._answer.notice.strip()
+            raise ProviderError(FailureKind.SERVER if words else FailureKind.EMPTY, words)
         kept = self._program.kept.get(self._id)
         cost = None
         if self._cost is not None:
