@@ -1,5 +1,8 @@
 """The quick chat: a small window with a chat of its own that goes on in the main window."""
 
+import gc
+import weakref
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
@@ -123,3 +126,12 @@ async def test_the_keys_are_off_at_first_and_settings_name_every_conflict(qapp, 
         settings.change({"shortcuts": (f"{QUICK}=Ctrl+Alt+K",)})
         await until(lambda: grab.holds, 10)
     assert grab.holds == ""
+
+
+async def test_both_windows_are_freed_when_moot_closes(qapp, data_dir):
+    async with at_window(data_dir) as person:
+        person.window.controller.quick.show()
+        kept = [weakref.ref(person.window), weakref.ref(person.find("quick_window"))]
+    del person
+    for one in kept:
+        await until(lambda one=one: gc.collect() >= 0 and one() is None, 10, "the window to be freed")

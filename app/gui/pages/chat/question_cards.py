@@ -42,7 +42,7 @@ class QuestionCards(QObject):
         self._look = look
         self._transcript = transcript
         self._answers = answers
-        self.viewer = ViewerOffer()
+        self.viewer = ViewerOffer(self)
         """What offers to install the viewer of pages."""
 
     def make(self, message: Message) -> PromptCard:
