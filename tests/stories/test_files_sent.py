@@ -12,7 +12,7 @@ from PySide6.QtGui import QImage
 from tests.files.documents import a_locked_pdf, a_pdf, write_all
 from tests.stories.processes import look, moot
 from tests.stories.test_ask import call, openai, wire_home, wire_servers
-from tests.wire import Answer, WireServer
+from tests.wire import Answer, Fault, WireServer
 from tests.wire.providers_file import write_providers
 
 __all__ = ["openai", "wire_home", "wire_servers"]
@@ -149,6 +149,39 @@ def _beginning(body: dict[str, Any]) -> list[Any]:
     parts = parts if isinstance(parts, list) else [parts[:40]]
     seen = [one for one in parts if not isinstance(one, dict) or "text" not in one]
     return [*seen, next((one["text"] for one in parts if isinstance(one, dict) and "text" in one), "")]
+
+
+def test_a_reply_to_a_debate_sends_a_pdf_as_each_model_takes_it(
+    four: dict[str, WireServer], tmp_path: Path
+) -> None:
+    path = tmp_path / "cars.pdf"
+    path.write_bytes(a_pdf(["Sales rose", "and fell"]))
+    people = [word for kind, model in FOUR.items() for word in ("-p", f"{kind}={kind}/{model}")]
+    for kind, model in FOUR.items():
+        four[kind].script(model, lambda _request: Fault("e401"))
+    held = moot("debate", "Ban cars?", *people, "--rounds", "1", "--json")
+    assert held.status == 4, held.err
+    session_id = str(held.events[0]["session_id"])
+    asked = {kind: len(server.requests) for kind, server in four.items()}
+    said = moot("reply", session_id, "Look at this.", "--file", str(path), "--as-it-looks")
+    assert said.status == 0, said.err
+    for kind, model in FOUR.items():
+        four[kind].script(model, lambda _request: "I have read it.")
+    done = moot("resume", session_id, "--json")
+    assert done.status == 0, done.err
+    images = {
+        "anthropic": ("application/pdf",),
+        "gemini": ("application/pdf",),
+        "openai": ("image/jpeg",) * 2,
+    }
+    for kind, server in four.items():
+        requests = server.requests[asked[kind] :]
+        assert requests, kind
+        for request in requests:
+            text = "".join(one.text for one in request.messages)
+            assert request.messages[0].images == images.get(kind, ()), kind
+            assert "Look at this." in text and "cars.pdf" in text
+            assert ("Sales rose" in text) is (kind == "deepseek")
 
 
 def test_a_debate_without_a_model_that_sees_is_refused(four: dict[str, WireServer], tmp_path: Path) -> None:

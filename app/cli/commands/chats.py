@@ -79,8 +79,8 @@ def said_to(
     return send
 
 
-async def attachments_of(run: CommandRun, who: Agent | Group | None) -> tuple[Attachment, ...]:
-    """Read the files that were given; without `who` only as text. Raises BadInput for one that cannot be read, or that the
+async def attachments_of(run: CommandRun, who: Readers) -> tuple[Attachment, ...]:
+    """Read the files that were given, for those who read them; without `who` only as text. Raises BadInput for one that cannot be read, or that the
     model does not take.
     """
     engine, attachments = run.moot.engine, []

@@ -71,7 +71,7 @@ async def reply_to_debate(run: CommandRun, live: LiveSession) -> int:
 
         return await run.follow_debate(start)
     session_id, before = live.id, len(live.messages)
-    attachments = await attachments_of(run, None)
+    attachments = await attachments_of(run, live.debate_session.debate.participants)
     await run.moot.engine.debates.say(session_id, run.arguments.text, attachments)
     await run.moot.store.flush(session_id)
     if run.arguments.json:

@@ -51,6 +51,8 @@ def chat_request(
 ) -> ModelRequest:
     """Return the request of a turn for a model that takes chat messages; `cue` asks for something else.
 
+    Files of the context and of what the user said are sent as they are: give them as the model takes them.
+
     `notes` are the running notes on what is no longer sent.
     """
     names, words = known_names(debate), prompts.lines(debate.language, "assistant")
@@ -80,7 +82,8 @@ def chat_request(
     blocks[-1][1].append(cue or _cue(debate, speaker, round_number, prompts))
     messages_sent = [{"role": role, "content": _content(texts)} for role, texts in blocks]
     # What is seen comes before the brief, which names it: a request begins as the last one did.
-    messages_sent[0]["content"] = with_seen(debate.context, messages_sent[0]["content"])
+    own = [file for one in shown if one.author.kind == "user" for file in one.attachments]
+    messages_sent[0]["content"] = with_seen((*debate.context, *own), messages_sent[0]["content"])
     return ModelRequest(
         provider=speaker.provider,
         model=speaker.model,

@@ -1,15 +1,16 @@
 """What the providers mean to a debate: who is absent, who can vote and judge, and how a request looks."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from app.core.catalog import provider_kind
+from app.core.message import Message
 from app.core.provider import ModelRequest, ProviderStatus
 from app.core.provider_kind import RequestForm
 from app.core.session import NO_JUDGE, Debate, DebateSession, DebateTools, Participant
 from app.core.settings import DebateHistory
 from app.core.store import Documents
-from app.engine.chat.attached_files import as_taken
+from app.engine.chat.attached_files import as_taken, context_text
 from app.engine.council.families import family_of
 from app.engine.debate.director import World, participant_of
 from app.engine.debate.modes import form_of
@@ -27,6 +28,7 @@ from app.engine.turns.cache_plans import cache_plan
 from app.engine.turns.metered_models import MeteredModels
 
 MOST_JUDGES = 3
+USER = "user"
 
 
 class DebateProviders:
@@ -205,9 +207,8 @@ class DebateProviders:
             window = self._fitting(live, speaker)
         notes = notes_sent(live, window)
         given = self.given(debate, speaker.provider, speaker.model)
-        request = chat_request(
-            given, messages, speaker, spoken.round, self._prompts, window=window, notes=notes
-        )
+        taken = self._said_with_files(debate, messages, speaker)
+        request = chat_request(given, taken, speaker, spoken.round, self._prompts, window=window, notes=notes)
         heard = visible(debate, messages, speaker, spoken.round, window=len(messages))
         # What others say first stands before the own opening where that was made without it.
         blind = debate.independent_opening and spoken.round == 1
@@ -227,6 +228,24 @@ class DebateProviders:
         """Return a debate with its context files as a model takes them."""
         taker = self._directory.model(provider, model)
         return replace(debate, context=tuple(as_taken(one, taker) for one in debate.context))
+
+    def _said_with_files(
+        self, debate: Debate, messages: Sequence[Message], speaker: Participant
+    ) -> list[Message]:
+        """Return messages with the user's files as a participant's model takes them; what it sees has no text beside it."""
+        taker = self._directory.model(speaker.provider, speaker.model)
+        words = self._prompts.lines(debate.language, "assistant")
+
+        def with_taken(message: Message) -> Message:
+            if message.author.kind != USER or not message.attachments:
+                return message
+            files = (as_taken(one, taker) for one in message.attachments)
+            shown = (
+                replace(one, text=context_text(one, words)) if one.data or one.pages else one for one in files
+            )
+            return replace(message, attachments=tuple(shown))
+
+        return [with_taken(one) for one in messages]
 
     def keeps_notes(self) -> bool:
         """Whether participants are sent the last statements alone, with notes on the others."""

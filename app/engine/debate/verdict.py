@@ -100,7 +100,15 @@ def ballot_request(
 ) -> ModelRequest:
     """Return the request for a participant's secret vote after what was said so far."""
     cue = prompts.text(debate.language, "ballot", name=voter.name)
-    request = chat_request(debate, messages, voter, max(1, debate.round - 1), prompts, cue=cue, notes=notes)
+    request = chat_request(
+        debate,
+        [_as_text(one) for one in messages],
+        voter,
+        max(1, debate.round - 1),
+        prompts,
+        cue=cue,
+        notes=notes,
+    )
     return ModelRequest(
         provider=request.provider,
         model=request.model,
@@ -108,6 +116,12 @@ def ballot_request(
         max_tokens=BALLOT_TOKENS,
         schema=_BALLOT,
     )
+
+
+def _as_text(message: Message) -> Message:
+    """Return what was said with the texts of its files alone."""
+    texts = tuple(replace(one, data="", pages=()) for one in message.attachments)
+    return replace(message, attachments=texts) if texts else message
 
 
 def stance_of(answer: str) -> int | None:
