@@ -33,6 +33,7 @@ SERVERS = "mcpServers"
 
 _TEXTS = ("command", "cwd", "url")
 _PAIRS = ("env", "headers")
+_SWITCHES = ("sampling", "disabled")
 _LISTS = ("args", "roots")
 # The names of the two transports in other clients.
 _BY_COMMAND = frozenset(("stdio",))
@@ -74,7 +75,7 @@ def _server(name: str, entry: dict[str, Any]) -> McpServer:
         name=name,
         args=tuple(entry.get("args", ())),
         roots=tuple(entry.get("roots", ())),
-        disabled=entry.get("disabled", False),
+        **{field: entry.get(field, False) for field in _SWITCHES},
         **{field: entry.get(field, "") for field in _TEXTS},
         **{field: entry.get(field, {}) for field in _PAIRS},
     )
@@ -202,6 +203,7 @@ def _entry(server: McpServer, before: dict[str, Any] | None) -> dict[str, Any]:
         "url": server.url,
         "headers": dict(server.headers),
         "roots": list(server.roots),
+        "sampling": server.sampling,
         "disabled": server.disabled,
     }
     for name, value in fields.items():
@@ -256,4 +258,5 @@ def _wrong_type(entry: dict[str, Any]) -> Field:
         for key, value in pairs.items():
             if not isinstance(value, str):
                 return (name, key)
-    return () if isinstance(entry.get("disabled", False), bool) else ("disabled",)
+    wrong = (name for name in _SWITCHES if not isinstance(entry.get(name, False), bool))
+    return tuple(wrong)[:1]

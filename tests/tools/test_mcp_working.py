@@ -23,7 +23,7 @@ async def test_work_is_reported_logged_and_its_tools_are_described(data_dir: Pat
         await one.connect(working())
         status = one.status("working")
         assert status.said_of_tools == (
-            ("tools", ("working__work", "working__wipe", "working__where")),
+            ("tools", tuple(f"working__{name}" for name in ("work", "wipe", "where", "think"))),
             ("reading", ("working__work",)),
             ("deleting", ("working__wipe",)),
             ("outside", ("working__wipe",)),
@@ -85,3 +85,14 @@ async def test_a_server_is_told_of_the_folders_that_were_chosen_for_it_and_of_no
         await one.connect(working())
         assert "error" in json.loads(await one.call("working", "where"))
         assert working().fingerprint != working(roots=("/tmp",)).fingerprint
+
+
+async def test_a_server_asks_the_model_only_where_that_was_switched_on(data_dir: Path) -> None:
+    async with bench(data_dir) as one:
+        await one.connect(working())
+        assert "error" in json.loads(await one.call("working", "think"))
+        await one.connect(working(sampling=True))
+        told = json.loads(await one.call("working", "think"))["result"]
+        assert told["content"] == {"type": "text", "text": "to How much flour?"}
+        assert (told["role"], told["model"], told["stopReason"]) == ("assistant", "m", "endTurn")
+        assert working().fingerprint != working(sampling=True).fingerprint

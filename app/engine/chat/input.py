@@ -53,7 +53,7 @@ def title_of(text: str, attachments: tuple[Attachment, ...]) -> str:
 
 def answers_of(prompt: Prompt) -> list[Consent]:
     """Return the answers that an approval takes, the ones that last least first."""
-    if prompt.reason == PromptReason.AGENT_ASKS:
+    if prompt.reason in (PromptReason.AGENT_ASKS, PromptReason.SAMPLING):
         return [Consent.ALLOW, Consent.DENY]
     if prompt.reason == PromptReason.AGENT_WORKS:
         return [Consent.ALLOW, Consent.ALWAYS, Consent.FOREVER, Consent.DENY]

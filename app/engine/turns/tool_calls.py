@@ -33,6 +33,7 @@ from app.engine.chat.request import AgentTurn, file_tools, in_mode
 from app.engine.turns.context import Outcome, ToolRun, TreeContext, TurnState
 from app.engine.turns.limits import check_not_repeated
 from app.engine.turns.reported_calls import lost_call
+from app.engine.turns.sampling import sample
 from app.engine.turns.speaker_turn import SpeakerTurn
 from app.engine.turns.sub_agents import SUB_AGENT, delegation, failed, succeeded
 
@@ -244,13 +245,16 @@ class ToolCalls:
         self._forget_questions(turn, call)
         started = self._started(turn, call)
         self._live.start_message(started, ToolStarted(**self._about(turn, call), arguments=call.arguments))
+        ask = partial(self.ask, turn, call)
+        models = self._services.models
         run = ToolRun(
             self._context,
             turn,
-            ask=lambda prompt: self.ask(turn, call, prompt),
+            ask=ask,
             report=lambda progress: self._live.tell(
                 ToolProgressed(**self._about(turn, call), progress=progress)
             ),
+            sample=lambda sampling: sample(sampling, self._live, models, turn, call, tool, ask),
         )
         plan: tuple[Plan | None, ...] = ()
         try:

@@ -19,8 +19,10 @@ from app.gui.dialogs.ask_dialogs import AskDialog
 from app.gui.dialogs.link_dialog import LinkDialog
 from app.gui.display.i18n import Language
 from app.gui.display.server_display import server_line
+from app.gui.display.style import Look
 from app.gui.widgets.boxes import STRETCH, vbox
 from app.gui.widgets.composer import TextBox
+from app.gui.widgets.controls import TickBox
 from app.gui.widgets.label import Paragraph, plain_label
 from app.gui.widgets.segmented import Segmented
 from app.gui.widgets.wording import named, say
@@ -127,6 +129,7 @@ def _server(name: str, entry: object) -> McpServer:
         url=url,
         headers=headers,
         roots=tuple(roots),
+        sampling=entry.get("sampling") is True,
         disabled=True,
     )
 
@@ -158,7 +161,7 @@ class ServerDialog(AskDialog):
 
     given = Signal(object)
 
-    def __init__(self, words: Language, parent: QWidget, server: McpServer | None = None) -> None:
+    def __init__(self, words: Language, look: Look, parent: QWidget, server: McpServer | None = None) -> None:
         heading = words("server.add") if server is None else words("server.edit_one", name=exact(server.name))
         go = words("server.add.button" if server is None else "dialog.save")
         super().__init__(words, parent, "server", heading, ("add", go))
@@ -187,14 +190,15 @@ class ServerDialog(AskDialog):
         ):
             field.setAccessibleName(words(f"server.{key}"))
             fields += [plain_label("field", text=words(f"server.{key}")), field]
+        self.sampling = say(named("server_sampling", TickBox(look)), words, "server.sampling")
         form = QWidget()
-        vbox(*fields, self.kept, STRETCH, inside=form, spacing=5)
+        vbox(*fields, self.sampling, self.kept, STRETCH, inside=form, spacing=5)
         self._pages = QStackedWidget()
         for page in (form, self.json):
             self._pages.addWidget(page)
         lead = Paragraph("hint", text=words("server.arrives_off" if server is None else "server.asks_again"))
         self.arrange(self.heading, self.way, self._pages, lead, self.problem)
-        self.resize(540, 470)
+        self.resize(540, 500)
         if server is not None:
             self.way.hide()
             self._fill(server)
@@ -208,6 +212,7 @@ class ServerDialog(AskDialog):
         self.line.setText(line)
         self.variables.setPlainText(variables)
         self.roots.setPlainText("\n".join(server.roots))
+        self.sampling.setChecked(server.sampling)
         said = [self._words("server.kept", names=", ".join(secret))] if secret else []
         if has_reference(line):
             said.append(self._words("server.kept_line"))
@@ -220,12 +225,12 @@ class ServerDialog(AskDialog):
             if self._server is not None:
                 line = self.line.text() if self.line.text() != self._line_before else None
                 server = edited(self._server, self.name.text(), line, self.variables.text())
-                servers = (replace(server, roots=self._roots()),)
+                servers = (replace(server, roots=self._roots(), sampling=self.sampling.isChecked()),)
             elif self.way.value() == PASTE:
                 servers = servers_of(self.json.text())
             else:
                 server = server_of(self.name.text(), self.line.text(), self.variables.text())
-                servers = (replace(server, roots=self._roots()),)
+                servers = (replace(server, roots=self._roots(), sampling=self.sampling.isChecked()),)
         except BadInput as error:
             self.problem.setText(self._words.problem(error.code, **error.details))
             return
@@ -263,6 +268,8 @@ class ConsentDialog(AskDialog):
         more = [f"{words('server.folder')}: {exact(server.cwd)}"] if server.cwd else []
         if server.roots:
             more.append(f"{words('consent.roots')}: {', '.join(map(exact, server.roots))}")
+        if server.sampling:
+            more.append(words("consent.sampling"))
         shown, hidden = shown_values(server)
         if hidden:
             more.append(f"{words('consent.variables')}: {', '.join(map(exact, hidden))}")

@@ -27,6 +27,7 @@ _QUESTIONS: dict[str, str] = {
     PromptReason.MAY_HAVE_RUN: "approval.may_have_run",
     PromptReason.AGENT_ASKS: "approval.agent_asks",
     PromptReason.AGENT_WORKS: "approval.agent_works",
+    PromptReason.SAMPLING: "approval.sampling",
 }
 DEAD_MS = 500
 MOST_LINES = 12
@@ -324,7 +325,7 @@ def _why(prompt: Prompt, words: Language) -> str:
         return words("approval.agent_works.text")
     if prompt.reason == PromptReason.AGENT_ASKS:
         return exact(prompt.tool) or words("approval.agent_asks.unknown")
-    if prompt.reason == PromptReason.MAY_HAVE_RUN:
+    if prompt.reason in (PromptReason.MAY_HAVE_RUN, PromptReason.SAMPLING):
         return exact(prompt.tool)
     return "" if prompt.question == prompt.tool else exact(prompt.question)
 

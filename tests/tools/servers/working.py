@@ -9,6 +9,7 @@ TOOLS = [
     {"name": "work", "annotations": {"readOnlyHint": True}},
     {"name": "wipe", "annotations": {"destructiveHint": True, "openWorldHint": True}},
     {"name": "where"},
+    {"name": "think"},
     {"name": "later", "execution": {"taskSupport": "required"}},
 ]
 
@@ -28,10 +29,10 @@ def work(token: object, seconds: float) -> None:
         time.sleep(seconds)
 
 
-def roots() -> dict[str, Any]:
-    """Ask the client for the folders that the user chose."""
-    send(id="roots", method="roots/list")
-    return next(one for one in map(json.loads, sys.stdin) if one.get("id") == "roots")
+def asked(method: str, **params: Any) -> dict[str, Any]:
+    """Ask the client something, and return what it answers."""
+    send(id=method, method=method, params=params)
+    return next(one for one in map(json.loads, sys.stdin) if one.get("id") == method)
 
 
 def answer(method: str, params: dict[str, Any]) -> dict[str, Any] | None:
@@ -46,8 +47,14 @@ def answer(method: str, params: dict[str, Any]) -> dict[str, Any] | None:
     if method == "tools/call":
         if params["name"] == "wipe":
             sys.exit(1)
+        if params["name"] == "think":
+            question = {"role": "user", "content": {"type": "text", "text": "How much flour?"}}
+            told = asked(
+                "sampling/createMessage", messages=[question], systemPrompt="Be brief.", maxTokens=50
+            )
+            return {"content": [{"type": "text", "text": json.dumps(told)}]}
         if params["name"] == "where":
-            return {"content": [{"type": "text", "text": json.dumps(roots())}]}
+            return {"content": [{"type": "text", "text": json.dumps(asked("roots/list"))}]}
         work((params.get("_meta") or {}).get("progressToken"), params["arguments"].get("seconds", 0.25))
         return {"content": [{"type": "text", "text": "Four sacks"}]}
     return {} if method == "ping" else None
