@@ -92,7 +92,8 @@ def test_a_debate_from_its_models_to_the_exported_file(user, server, opened):
             return json.dumps(verdict)
         return Answer("Sundays are when people have time. " * 6, pace=0.1)
 
-    server.script("alpha", argues)
+    for judge in ("alpha", "beta"):
+        server.script(judge, argues)
     server.script("gamma", lambda _request: Fault("rate429", retry_after=3600))
     add_provider(user, server)
     # The provider's first two models are suggested; another one is chosen.
@@ -102,7 +103,7 @@ def test_a_debate_from_its_models_to_the_exported_file(user, server, opened):
     user.uses("Change…")
     user.uses("Model of beta")
     user.uses("gamma", "list item")
-    user.uses("End with a verdict by")
+    user.uses("Verdict by", "check box")
     user.uses("Start with 2 participants")
     # A participant fails, its turn is skipped, and the user steps in.
     user.finds("Skip this turn")
