@@ -73,7 +73,7 @@ async def test_a_panel_of_the_side_bar_is_made_edited_deleted_and_brought_back(p
     panels, section = person.window.controller.engine.councils.panels, person.window.side_bar.panel_section
     assert not section.first.isVisible() and not side(person).ids()
     entry = section.findChild(QMenu).actions()[1]
-    assert entry.text() == "Assemble from what is ready"
+    assert entry.text() == "Assemble automatically"
     entry.trigger()
     await until(lambda: person.sees("panel_dialog"))
     assert person.find("panel_name").selectedText() == "New panel"
