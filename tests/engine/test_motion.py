@@ -81,6 +81,9 @@ def test_a_question_whose_subject_is_in_doubt_stays_as_it_is(topic):
         ("예, 다만 조건이 있습니다", ""),
         ("It depends on the price", ""),
         ("Nobody knows", ""),
+        ("No one knows", ""),
+        ("Yes and no, by region", ""),
+        ("Yes it should", "yes"),
         ("Yesterday's answer", ""),
         ("예산이 부족합니다", ""),
         ("", ""),
@@ -117,3 +120,16 @@ def test_answers_to_a_motion_stand_under_yes_and_no() -> None:
     plain = [asked("Postgres or SQLite?"), *answers]
     assert len(Record(debate, plain).options()) == 3
     assert "for or against" not in str(differences_request(debate, plain, order, PROMPTS).messages)
+
+
+def test_an_answer_from_outside_that_takes_part_brings_its_option_once() -> None:
+    debate = a_council(4)
+    *people, outsider = debate.participants
+    answers = [replace(said(who, "Postgres.", id=who.id), part=CouncilPart.ANSWER) for who in people]
+    options = [{"id": "o1", "text": "Postgres", "backers": [one.id for one in people]}]
+    compared = said(people[0], "", 0, part=CouncilPart.DIFFERENCES, data={"options": options})
+    brought = {"choice": "x1", "new": "DuckDB"}
+    check = said(outsider, "DuckDB.", 0, id="check", part=CouncilPart.CHECK, data=brought)
+    joined = replace(check, id="joined", part=CouncilPart.ANSWER, data={**brought, "joined": True})
+    listed = Record(debate, [asked(debate.topic), *answers, compared, check, joined]).options()
+    assert [one.text for one in listed] == ["Postgres", "DuckDB"]

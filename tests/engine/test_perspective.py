@@ -15,6 +15,7 @@ from app.core.session import Debate
 from app.engine.debate.modes import ROLES
 from app.engine.debate.names import USER_NAMES
 from app.engine.debate.perspective import chat_request, opener, transcript_request, visible
+from app.engine.debate.verdict import ballot_request
 from tests.builders import PROMPTS, a_debate, failed, people, said, user_said
 from tests.engine.request_rules import as_sent, blocks_of, texts_of
 from tests.repeats import repeats
@@ -132,6 +133,13 @@ def test_what_is_pinned_is_sent_word_for_word_once_it_left_the_window() -> None:
     small = sent(transcript_request)
     assert "Point 4." in small and "Point 3." not in small
     assert "Point 4." not in sent(chat_request, 1, independent_opening=True)
+
+
+def test_the_vote_after_an_independent_opening_reads_the_statements() -> None:
+    debate = replace(a_debate(2, independent_opening=True), round=2)
+    claude, gpt = debate.participants
+    request = ballot_request(debate, [said(claude, "Trams are cheaper.")], gpt, PROMPTS)
+    assert "Trams are cheaper." in as_sent(request)
 
 
 def test_neighbours_are_merged_without_losing_a_label() -> None:

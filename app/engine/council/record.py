@@ -290,6 +290,7 @@ class Record:
             first = self._same[brought.id] == brought.id and brought.id not in known
             if first and (late is None or number < late):
                 found.append(brought)
+                known.add(brought.id)
         return tuple(found)
 
     @cached_property

@@ -78,8 +78,11 @@ def side_of(answer: str) -> tuple[str, str]:
     return str(found.lastgroup), found[0]
 
 
+# "Yes and no" and "No one knows" take no side either.
 _DEPENDS = re.compile(
-    r"\b(?:if|unless|only|but|except|provided|depends)\b|경우|조건|다만|단,|지만|에 따라", re.IGNORECASE
+    r"\b(?:if|unless|only|but|except|provided|depends)\b|경우|조건|다만|단,|지만|에 따라"
+    r"|^\s+(?:and no|one|clear|simple|single|easy|idea|opinion|position)\b",
+    re.IGNORECASE,
 )
 
 

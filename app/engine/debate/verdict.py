@@ -104,7 +104,7 @@ def ballot_request(
         debate,
         [_as_text(one) for one in messages],
         voter,
-        max(1, debate.round - 1),
+        debate.round,
         prompts,
         cue=cue,
         notes=notes,
