@@ -37,7 +37,7 @@ class QuickWindow(AppWindow):
         for child in self.page.findChildren(QWidget):
             if child.objectName() and not child.objectName().startswith("qt_"):
                 child.setObjectName(f"quick_{child.objectName()}")
-        self.page.chat_composer.escape_stops = False
+        self.page.chat_composer.pass_escape()
         self.page.chat_composer.escaped.connect(self.hide)
         new = say(button("link", "quick_new", self.new_requested), language, "palette.new_chat")
         self.main = say(button("link", "quick_main", self.main_requested), language, "quick.main")

@@ -106,6 +106,15 @@ class AppWindow(QMainWindow):
     state: WindowState
     toasts: "Toasts"
 
+    def come_forward(self) -> None:
+        """Bring the window to the front, also a minimised one."""
+        from PySide6.QtCore import Qt
+
+        self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
+        self.show()
+        self.raise_()
+        self.activateWindow()
+
 
 class WindowFrame(AppWindow):
     """The main window as the controllers know it: its widgets, its language, look and state.
@@ -189,15 +198,6 @@ class WindowFrame(AppWindow):
         """Show or hide the side bar."""
         self.side_bar.setVisible(shown)
         self.top_bar.side_button.setVisible(not shown)
-
-    def come_forward(self) -> None:
-        """Bring the window to the front for a user who tried to open a second one."""
-        from PySide6.QtCore import Qt
-
-        self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
-        self.show()
-        self.raise_()
-        self.activateWindow()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)

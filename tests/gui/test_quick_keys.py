@@ -16,12 +16,12 @@ from jeepney import (
 )
 from jeepney.io.blocking import Proxy, open_dbus_connection
 from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QWidget
 
 from app.gui.desktop.key_grab import NOWHERE, REFUSED, TAKEN, UNKNOWN, Held, pressed_of
 from app.gui.desktop.portal_keys import PATH, PORTAL, REQUEST, SHORTCUTS, PortalGrab, trigger
 from app.gui.desktop.windows_keys import ALT, CONTROL, SHIFT, hot_key
 from app.gui.desktop.x11_keys import X11Grab
+from app.gui.window_frame import AppWindow
 from tests.app_driver import until
 from tests.desktop.desktops import desktop, missing
 
@@ -153,7 +153,7 @@ async def test_the_desktop_portal_holds_the_keys_it_chooses(holder, bus, monkeyp
         assert came == ["front-1"]
         # Qt takes it from here for the window that comes.
         monkeypatch.setenv("XDG_ACTIVATION_TOKEN", "")
-        window = QWidget()
+        window = AppWindow()
         grab.bring_forward(window)
         assert os.environ["XDG_ACTIVATION_TOKEN"] == "front-1"
         window.close()

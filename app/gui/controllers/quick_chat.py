@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QGuiApplication
 
 from app.core.errors import MootError
+from app.core.session import SessionSummary
 from app.core.settings import Settings
 from app.engine.engine import Engine
 from app.gui.bridge import Bridge
@@ -94,9 +95,7 @@ class QuickChatController(Controller):
         if self.grab is not None:
             self.grab.bring_forward(window)
         else:
-            window.show()
-            window.raise_()
-            window.activateWindow()
+            window.come_forward()
         window.page.take_focus()
 
     # The keys
@@ -153,7 +152,9 @@ class QuickChatController(Controller):
             pictures.connect(sessions.on_picture)
         composer, main = page.chat_composer, self._main_chats
         page.cards.viewer = main.page.cards.viewer
-        chats.session_started.connect(lambda session_id: tasks.replace("open", self._open(page, session_id)))
+        chats.session_started.connect(
+            lambda session_id: tasks.replace("open", self._open(page, sessions.summary(session_id)))
+        )
         for signal, answered in (
             (chats.several_requested, main.several_requested),
             (chats.settings_requested, main.settings_requested),
@@ -173,8 +174,7 @@ class QuickChatController(Controller):
             window.left.connect(show_draft)
         return Serving(window, tasks, chats, others)
 
-    async def _open(self, page: ChatPage, session_id: str) -> None:
-        summary = next((one for one in self._engine.sessions() if one.id == session_id), None)
+    async def _open(self, page: ChatPage, summary: SessionSummary | None) -> None:
         if summary is not None:
             await self._views.open(page, summary)
             page.take_focus()

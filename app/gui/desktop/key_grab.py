@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QKeyCombination, QObject, Qt, Signal
 from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QWidget
 
 from app.gui.commands import PORTABLE
+from app.gui.window_frame import AppWindow
 
 TAKEN, UNKNOWN, REFUSED, NOWHERE = "taken", "unknown", "refused", "nowhere"
 FIRST_F = Qt.Key.Key_F1
@@ -42,11 +42,9 @@ class KeyGrab(QObject):
         """Leave the keys to other programs."""
         raise NotImplementedError
 
-    def bring_forward(self, window: QWidget) -> None:
+    def bring_forward(self, window: AppWindow) -> None:
         """Show a window in front of other programs, after the keys were pressed."""
-        window.show()
-        window.raise_()
-        window.activateWindow()
+        window.come_forward()
 
 
 def pressed_of(keys: str) -> QKeyCombination | None:

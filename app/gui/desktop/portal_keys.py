@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QKeyCombination, QObject, Qt
 from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QWidget
 
 from app.gui.commands import PORTABLE
 from app.gui.desktop.key_grab import NOWHERE, REFUSED, Held, KeyGrab, pressed_of
+from app.gui.window_frame import AppWindow
 
 if TYPE_CHECKING:
     from jeepney import Message  # type: ignore[import-untyped]
@@ -110,7 +110,7 @@ class PortalGrab(KeyGrab):
         with contextlib.suppress(Exception):
             await self._around.aclose()
 
-    def bring_forward(self, window: QWidget) -> None:
+    def bring_forward(self, window: AppWindow) -> None:
         if self._token:
             # Qt gives it to the desktop with its next request for the front.
             os.environ["XDG_ACTIVATION_TOKEN"] = self._token

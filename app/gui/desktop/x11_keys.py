@@ -9,9 +9,9 @@ from functools import cache
 from typing import Any
 
 from PySide6.QtCore import QKeyCombination, QObject, QSocketNotifier, Qt, QTimer
-from PySide6.QtWidgets import QWidget
 
 from app.gui.desktop.key_grab import FIRST_F, NOWHERE, TAKEN, UNKNOWN, Held, KeyGrab, pressed_of
+from app.gui.window_frame import AppWindow
 
 SHIFT, CAPS_LOCK, CONTROL, ALT, NUM_LOCK, META = 1, 2, 4, 8, 16, 64
 MODIFIERS = {
@@ -166,13 +166,12 @@ class X11Grab(KeyGrab):
             self._notifier.setEnabled(False)
             self._notifier.deleteLater()
             self._notifier = None
-        xcb = libraries()
-        if xcb is not None and self._connection:
+        if self._connection and (xcb := libraries()) is not None:
             # The server forgets the keys of a connection that ends.
             xcb.disconnect(self._connection)
             self._connection = 0
 
-    def bring_forward(self, window: QWidget) -> None:
+    def bring_forward(self, window: AppWindow) -> None:
         super().bring_forward(window)
         # Window managers let nobody in front who was not used last, and Qt has not seen the key.
         QTimer.singleShot(KNOWN_MS, self, lambda: self._activate(int(window.winId())))

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -313,19 +313,24 @@ class ClientDialog(AskDialog):
         self.given.emit(self.client_id.text(), self.secret.text())
 
 
-async def log_in(engine: Engine, words: Language, status: ServerStatus, parent: QWidget) -> None:
+async def log_in(
+    engine: Engine,
+    words: Language,
+    status: ServerStatus,
+    parent: QWidget,
+    gone: Callable[[], bool] = lambda: False,
+) -> None:
     """Log in to a server: ask for a client's ID where the server wants one, and for a yes to the exact page.
 
-    Raises NotFound, BadInput.
+    `gone` says that what the dialogs would stand over was closed meanwhile. Raises NotFound, BadInput.
     """
     name, loop = status.server.name, asyncio.get_running_loop()
 
     async def agree(url: str) -> bool:
+        if gone():
+            return False
         answer: asyncio.Future[bool] = loop.create_future()
-        try:
-            dialog = LinkDialog(words, url, "", parent)
-        except RuntimeError:
-            return False  # What the dialog would stand over is gone.
+        dialog = LinkDialog(words, url, "", parent)
         dialog.heading.setText(words("server.login_title", name=exact(name)))
         dialog.finished.connect(lambda result: None if answer.done() else answer.set_result(bool(result)))
         dialog.open()

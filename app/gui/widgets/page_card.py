@@ -69,6 +69,7 @@ class PageCard(QuestionCard):
         self._text = self._line("page_text")
         self._text.hide()
         self._install = OfferLine(look, "page_viewer", "download", "accent")
+        self._install.hide()
         self.column.insertWidget(self._place, self._install)
         self._place += 1
         self._install.accepted.connect(self._on_install)
@@ -86,7 +87,6 @@ class PageCard(QuestionCard):
     def _offer(self, note: str = "") -> None:
         """Offer to show the page, or say why it cannot be shown."""
         page, words = self._page, self._words
-        self._install.hide()
         self.show_page.setVisible(page.kind == ADDRESS or (page.kind == HTML and available()))
         if page.kind == ADDRESS:
             host = QUrl(page.text).host(QUrl.ComponentFormattingOption.FullyEncoded)
@@ -106,8 +106,6 @@ class PageCard(QuestionCard):
         """Offer to install what shows pages, or show how far that is; return what is said of it."""
         state, words = self._viewer.state, self._words
         size = size_text(self._language, VIEWER_BYTES)
-        if state.installed:
-            return words("page.viewer.restart")
         if state.done is not None:
             text = words("page.viewer.fetching", done=size_text(self._language, state.done), size=size)
             self._install.show_progress(text, state.done, VIEWER_BYTES, words("embedded.cancel"))
@@ -115,11 +113,11 @@ class PageCard(QuestionCard):
             offer = words("page.viewer", size=size)
             self._install.show_offer(offer, words("page.viewer.install"))
         self._install.setVisible(state.offered or state.done is not None)
-        return state.problem or words("page.no_view")
+        return words("page.viewer.restart") if state.installed else state.problem or words("page.no_view")
 
     def _on_viewer_changed(self) -> None:
         if self._page.kind == HTML and not available():
-            self._offer()
+            self._say(self._show_viewer())
 
     def _on_install(self) -> None:
         running = self._viewer.state.done is not None

@@ -76,7 +76,7 @@ class ChatComposer(AttachingComposer):
     def __init__(self, language: Language, look: Look) -> None:
         self._language = language
         self._busy = self._held = self._english_only = False
-        self.escape_stops = True
+        self._escape_stops = True
         self.readings = ReadingStrip(language, look)
         self.message_box = MessageBox()
         self._limit = Paragraph("warn")
@@ -287,6 +287,15 @@ class ChatComposer(AttachingComposer):
         self.gauge.style().polish(self.gauge)
         self._fit_hint()
 
+    def pass_escape(self) -> None:
+        """Let Escape emit `escaped` also while an answer is written."""
+        self._escape_stops = False
+        self._show_stop()
+
+    def _show_stop(self) -> None:
+        words, keys = self._language, "  (Esc)" if self._escape_stops else ""
+        self.stop.show_words(words("discussion.stop"), f"{words('chat.stop')}{keys}")
+
     def retranslate(self, placeholder: str, send: str) -> None:
         """Show every text in the language in use."""
         words = self._language
@@ -298,7 +307,7 @@ class ChatComposer(AttachingComposer):
         self.settings_mode.setText(words("chat.settings_mode"))
         self.ask_several.setText(words("chat.ask_several"))
         self.permissions.setText(words("chat.permissions"))
-        self.stop.show_words(words("discussion.stop"), f"{words('chat.stop')}  (Esc)")
+        self._show_stop()
         self.stop.setAccessibleName(words("chat.stop"))
         name_button(self.attach, words("chat.attach"))
         self._fit_hint()
@@ -384,7 +393,7 @@ class ChatComposer(AttachingComposer):
     def _on_escaped(self) -> None:
         if not self._editing.isHidden():
             self.edit_cancelled.emit()
-        elif self._busy and self.escape_stops:
+        elif self._busy and self._escape_stops:
             self.stop_requested.emit()
         else:
             self.escaped.emit()

@@ -175,7 +175,7 @@ class ServersPage(QWidget):
 
     def _on_login(self) -> None:
         if self._status is not None:
-            work = log_in(self._engine, self._language, self._status, self)
+            work = log_in(self._engine, self._language, self._status, self, lambda: self._gone)
             self._tasks.start(f"log in to server {self._status.server.name}", self._do(work))
 
     def _on_logout(self) -> None:
