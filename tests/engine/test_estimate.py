@@ -96,7 +96,7 @@ async def test_a_debate_costs_more_with_rounds_people_and_context() -> None:
     assert 0 < small.usd[0] < small.usd[1]
     for larger in (a_setup(3), a_setup(2, rounds=4)):
         assert estimates.debate(larger, 0).tokens[0] > small.tokens[0]
-    ends = {what: estimates.conclusion(a_setup(2), 0, what, "remote0/model-0") for what in Conclusion}
+    ends = estimates.conclusions(a_setup(2), 0, "remote0/model-0")
     assert [one.turns for one in ends.values()] == [6, 2, 1]
     for what, wish in (("polls", {}), ("final_ballots", {}), ("verdict", {"judge": "remote0/model-0"})):
         setup = replace(a_setup(2), **(wish or {what: True}), **({} if wish else {"judge": NO_JUDGE}))  # type: ignore[arg-type]

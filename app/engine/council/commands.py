@@ -195,7 +195,7 @@ class Councils:
         """
         live = await self._at_rest(session_id)
         debate = live.debate_session.debate
-        check = who_may_join(debate, live.messages)
+        check = who_may_join(Record(debate, live.messages), outcome(debate, live.messages))
         if check is None:
             raise BadInput("council_no_join", title=live.session.title)
         if len(debate.participants) >= MAX_PARTICIPANTS:

@@ -107,15 +107,14 @@ IN_FULL = 2
 """How many views of the minority are shown in full; the others are a line."""
 
 
-def who_may_join(debate: Debate, messages: Sequence[Message]) -> Message | None:
+def who_may_join(record: Record, result: CouncilOutcome) -> Message | None:
     """Return the answer from outside that says something else than what leads, where its model does not take part yet."""
-    record = Record(debate, messages)
     check = record.last(CouncilPart.CHECK, number=0)
     if check is None or check.state != MessageState.DONE:
         return None
     choice = record.standing(str((check.data or {}).get("choice", "")))
-    takes_part = any(check.model == f"{one.provider}/{one.model}" for one in debate.participants)
-    return check if choice and choice != outcome(debate, messages).headline and not takes_part else None
+    takes_part = any(check.model == f"{one.provider}/{one.model}" for one in record.debate.participants)
+    return check if choice and choice != result.headline and not takes_part else None
 
 
 def in_full(result: CouncilOutcome) -> tuple[View, ...]:

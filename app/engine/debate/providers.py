@@ -1,7 +1,8 @@
 """What the providers mean to a debate: who is absent, who can vote and judge, and how a request looks."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 
 from app.core.catalog import provider_kind
 from app.core.message import Message
@@ -28,7 +29,6 @@ from app.engine.turns.cache_plans import cache_plan
 from app.engine.turns.metered_models import MeteredModels
 
 MOST_JUDGES = 3
-USER = "user"
 
 
 class DebateProviders:
@@ -86,15 +86,22 @@ class DebateProviders:
 
         The participants' models are the last, and those that failed the voting check are left out.
         """
-        chosen = [session.debate.judge] if "/" in session.debate.judge else []
         names = {f"{one.provider}/{one.model}": one.name for one in reversed(session.debate.participants)}
-        found = []
-        for model in dict.fromkeys((*chosen, *self.outside(session))):
-            provider, _, name = model.partition("/")
-            if self.can_vote(provider, name):
-                found.append(Judge(name=names.get(model, name), provider=provider, model=name))
-        inside = [one for one in found if f"{one.provider}/{one.model}" in {*names} - {*chosen}]
-        return [*[one for one in found if one not in inside][:MOST_JUDGES], *inside]
+        found = list(self._able(session))
+        inside = [one for one in found if one in names and one != session.debate.judge]
+        others = [one for one in found if one not in inside][:MOST_JUDGES]
+        return [
+            Judge(name=names.get(one, model), provider=provider, model=model)
+            for one in (*others, *inside)
+            for provider, _, model in (one.partition("/"),)
+        ]
+
+    def _able(self, session: DebateSession) -> Iterator[str]:
+        """Yield who can read a session, each a "provider/model": the judge chosen first, then as in `outside`."""
+        chosen = [session.debate.judge] if "/" in session.debate.judge else []
+        for one in dict.fromkeys((*chosen, *self.outside(session))):
+            if self.can_vote(*one.split("/", 1)):
+                yield one
 
     def offered_judges(self, session: DebateSession) -> list[Judge]:
         """Return whom the user can ask for a verdict, the default first: other providers that are ready as well."""
@@ -148,11 +155,7 @@ class DebateProviders:
 
     def council_judges(self, session: DebateSession) -> tuple[str, ...]:
         """Return who reads a council at its end: the user's choice first; none where the user wants none."""
-        wanted = session.debate.judge
-        chosen = [wanted] if "/" in wanted else []
-        found = dict.fromkeys((*chosen, *self.outside(session)))
-        able = [one for one in found if self.can_vote(*one.split("/", 1))]
-        return () if wanted == NO_JUDGE else tuple(able)[:MOST_JUDGES]
+        return () if session.debate.judge == NO_JUDGE else tuple(islice(self._able(session), MOST_JUDGES))
 
     def outsider(self, session: DebateSession) -> str:
         """Return the "provider/model" of another base family than those that take part, "" where there is none."""
@@ -237,7 +240,7 @@ class DebateProviders:
         words = self._prompts.lines(debate.language, "assistant")
 
         def with_taken(message: Message) -> Message:
-            if message.author.kind != USER or not message.attachments:
+            if not message.by_user or not message.attachments:
                 return message
             files = (as_taken(one, taker) for one in message.attachments)
             shown = (

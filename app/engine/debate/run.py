@@ -70,7 +70,7 @@ class DebateRun(StatementRun):
         session = self._live.debate_session
         world = self._providers.world(session)
         self._tell_absent(session, world)
-        match decide(session, self._live.said, world):
+        match decision:
             case Finish(reason):
                 await self._finish(session, reason)
             case Halt(reason):

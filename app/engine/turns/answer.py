@@ -188,6 +188,7 @@ class Answer:
                 reports.close(ended, "The external agent ended before it told what came of this.")
 
     async def _take_all(self, call: MeteredCall, cleaner: ReplyCleaner) -> None:
+        reports = self._plan.reports
         async with aclosing(call.stream()) as stream:
             async for delta in stream:
                 if isinstance(delta, Text):
@@ -202,25 +203,21 @@ class Answer:
                     self._pictures.setdefault(delta.index, []).append(delta)
                     self._started()
                 elif isinstance(delta, AgentAct):
-                    if self._plan.reports is not None and not self._plan.reports.knows(delta):
+                    if reports is not None and reports.knows(delta):
+                        reports.update(delta)
+                    elif reports is not None:
                         self._show(*cleaner.finish())
                         cleaner = self._plan.cleaner()
-                    self._take_act(delta)
+                        self._begin_act(delta, reports)
                 elif isinstance(delta, AgentAsk):
-                    if self._plan.reports is not None:
-                        self._plan.reports.ask(delta)
+                    if reports is not None:
+                        reports.ask(delta)
                 else:
                     self._finished = delta
         self._show(*cleaner.finish())
 
-    def _take_act(self, act: AgentAct) -> None:
-        """Write what an external agent does; what it says behind a new call is another message."""
-        reports = self._plan.reports
-        if reports is None:
-            return
-        if reports.knows(act):
-            reports.update(act)
-            return
+    def _begin_act(self, act: AgentAct, reports: Reports) -> None:
+        """Write a new call of an external agent; what it says behind it is another message."""
         said = None
         if self._message is not None or not reports.any:
             said = replace(self._ended(MessageState.DONE), usage=None)

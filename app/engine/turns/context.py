@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from app.core.agent import Agent
-from app.core.message import Message, Prompt
+from app.core.message import Message, Prompt, ToolCall
 from app.core.session import Plan
 from app.core.store import SessionStore
 from app.core.tool import Sampled, Sampling, ToolProgress
@@ -33,6 +33,12 @@ class Services:
     drafts: Drafts
     count: TokenCount
     clock: Callable[[], float]
+
+
+def about_call(live: LiveSession, turn: AgentTurn, call: ToolCall) -> dict[str, str]:
+    """Return what every event about a call says."""
+    about = {"session_id": live.id, "turn_id": turn.turn_id}
+    return {**about, "tool_call_id": call.id, "name": call.name}
 
 
 class TurnState(StrEnum):

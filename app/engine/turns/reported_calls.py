@@ -25,7 +25,7 @@ from app.core.message import (
 from app.core.provider import AgentAct, AgentAsk
 from app.core.tool import Tool, ToolContext, ToolResult
 from app.engine.chat.request import AgentTurn
-from app.engine.turns.context import Outcome, TreeContext, TurnState
+from app.engine.turns.context import Outcome, TreeContext, TurnState, about_call
 
 Ask = Callable[[AgentTurn, ToolCall, Prompt], Awaitable[str | None]]
 
@@ -68,13 +68,7 @@ class ReportedCalls:
         self._results[act.id] = result
         self._live.start_message(
             result,
-            ToolStarted(
-                session_id=self._live.id,
-                turn_id=self._turn.turn_id,
-                tool_call_id=call.id,
-                name=call.name,
-                arguments=call.arguments,
-            ),
+            ToolStarted(**about_call(self._live, self._turn, call), arguments=call.arguments),
         )
         self.update(act)
 
@@ -131,10 +125,7 @@ class ReportedCalls:
         if result.ended:
             told = (
                 ToolFinished(
-                    session_id=self._live.id,
-                    turn_id=self._turn.turn_id,
-                    tool_call_id=self._calls[act_id].id,
-                    name=self._calls[act_id].name,
+                    **about_call(self._live, self._turn, self._calls[act_id]),
                     ok=state == MessageState.DONE,
                     content=text,
                 ),

@@ -30,7 +30,7 @@ from app.core.tool import Control, Tool, ToolError, ToolResult, is_page, read_ar
 from app.engine.availability.slots import NotFree
 from app.engine.chat.branches import unanswered
 from app.engine.chat.request import AgentTurn, file_tools, in_mode
-from app.engine.turns.context import Outcome, ToolRun, TreeContext, TurnState
+from app.engine.turns.context import Outcome, ToolRun, TreeContext, TurnState, about_call
 from app.engine.turns.limits import check_not_repeated
 from app.engine.turns.reported_calls import lost_call
 from app.engine.turns.sampling import sample
@@ -244,7 +244,9 @@ class ToolCalls:
     ) -> None:
         self._forget_questions(turn, call)
         started = self._started(turn, call)
-        self._live.start_message(started, ToolStarted(**self._about(turn, call), arguments=call.arguments))
+        self._live.start_message(
+            started, ToolStarted(**about_call(self._live, turn, call), arguments=call.arguments)
+        )
         ask = partial(self.ask, turn, call)
         models = self._services.models
         run = ToolRun(
@@ -252,7 +254,7 @@ class ToolCalls:
             turn,
             ask=ask,
             report=lambda progress: self._live.tell(
-                ToolProgressed(**self._about(turn, call), progress=progress)
+                ToolProgressed(**about_call(self._live, turn, call), progress=progress)
             ),
             sample=lambda sampling: sample(sampling, self._live, models, turn, call, tool, ask),
         )
@@ -311,7 +313,9 @@ class ToolCalls:
             prompt=prompt,
             control="" if control == Control.CONTINUE else control,
         )
-        extra: list[Event] = [ToolFinished(**self._about(turn, call), ok=result.ok, content=content)]
+        extra: list[Event] = [
+            ToolFinished(**about_call(self._live, turn, call), ok=result.ok, content=content)
+        ]
         if prompt is not None:
             extra.append(PromptAsked(session_id=self._live.id, message_id=message.id, prompt=prompt))
         said = []
@@ -391,7 +395,7 @@ class ToolCalls:
         task: asyncio.Task[Outcome | None] | None = asyncio.current_task()
         assert task is not None
         self._running[child.turn_id] = task
-        self._live.tell(ToolStarted(**self._about(turn, call), arguments=call.arguments))
+        self._live.tell(ToolStarted(**about_call(self._live, turn, call), arguments=call.arguments))
         try:
             await directory.attach(job.agent)
             async with speaker.slot():
@@ -432,8 +436,3 @@ class ToolCalls:
             f"{error.kind}: {error.detail}" if error and error.detail else error.kind if error else "failed"
         )
         return ToolResult(content=failed(f"It could not finish ({words}).", said), ok=False)
-
-    def _about(self, turn: AgentTurn, call: ToolCall) -> dict[str, str]:
-        """Return what every event about a call says."""
-        about = {"session_id": self._live.id, "turn_id": turn.turn_id}
-        return {**about, "tool_call_id": call.id, "name": call.name}

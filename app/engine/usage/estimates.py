@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 
 from app.core.agent import Agent, Group
 from app.core.errors import ProviderError
@@ -246,12 +247,15 @@ class Estimates:
             ],
         )
 
-    def conclusion(
-        self, setup: DebateSetup, context_tokens: int, what: Conclusion, judge: str = ""
-    ) -> Estimate:
-        """Return what the votes or the verdict of a debate will use, whether they are wanted or not."""
+    def conclusions(
+        self, setup: DebateSetup, context_tokens: int, judge: str = ""
+    ) -> dict[Conclusion, Estimate]:
+        """Return what the votes and the verdict of a debate will use, whether they are wanted or not."""
         speakers = self._speakers(setup, context_tokens)
-        return self.of_calls(lambda length: concluding_calls(speakers, setup.rounds, what, judge, length))
+        return {
+            what: self.of_calls(partial(concluding_calls, speakers, setup.rounds, what, judge))
+            for what in Conclusion
+        }
 
     def _speakers(self, setup: DebateSetup, context_tokens: int) -> list[Speaker]:
         statuses = {status.config.id: status for status in self._providers()}

@@ -28,7 +28,6 @@ class PanelCommands(DefinitionCommands[Panel]):
     ) -> None:
         super().__init__(window, engine, bridge, engine.councils.panels, TEXTS, shared)
         self._setup = setup
-        self._dialog: PanelDialog | None = None
         shared.add("participants", self)
         side = window.side_bar
         side.new_panel_requested.connect(self.make_new)
@@ -67,11 +66,7 @@ class PanelCommands(DefinitionCommands[Panel]):
         self.chat_requested.emit(definition_id)
 
     def _name_it(self) -> None:
-        if self._dialog is not None:
-            self._dialog.name_field.selectAll()
-
-    def _made(self, name: str) -> Panel:
-        return Panel(id="", name=name, participants=self._setup.setup().participants)
+        """The dialog comes with its name selected."""
 
     def _make(self, participants: tuple[Participant, ...], *, compare: bool = True) -> None:
         if len(participants) < MIN_PARTICIPANTS:
@@ -82,7 +77,7 @@ class PanelCommands(DefinitionCommands[Panel]):
 
     def _edit(self, panel: Panel) -> None:
         engine = self._engine
-        self._dialog = PanelDialog(
+        dialog = PanelDialog(
             self._language,
             self._look,
             panel,
@@ -91,14 +86,8 @@ class PanelCommands(DefinitionCommands[Panel]):
             engine.connections.known_facts,
             self._window,
         )
-        self._dialog.destroyed.connect(self._on_dialog_gone)
-        self._dialog.saved.connect(
-            lambda one: self._tasks.start(f"save {one.id}", self.definitions.save(one))
-        )
-        self._dialog.open()
-
-    def _on_dialog_gone(self) -> None:
-        self._dialog = None
+        dialog.saved.connect(lambda one: self._tasks.start(f"save {one.id}", self.definitions.save(one)))
+        dialog.open()
 
     def _fill_menu(self) -> None:
         """Show the panels as they are now in the menu of Setup."""

@@ -62,8 +62,7 @@ class GroupController(Controller):
             page.box.show_work(group, work, colours_of(agents), editable=not live.read_only)
             # Where no price is known, the top bar says so once.
             words = self._language
-            unknown = page.spending.short_text(words) == words("cost.unknown")
-            page.box.show_spent("" if unknown else page.spending.text(words))
+            page.box.show_spent(page.spending.text(words) if page.spending.known_text(words) else "")
             self._watch(bool(work.hands_on))
         else:
             self._watch(False)

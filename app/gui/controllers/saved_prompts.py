@@ -5,7 +5,6 @@ from functools import partial
 
 from PySide6.QtCore import Signal
 
-from app.core.errors import MootError
 from app.core.saved_prompt import SavedPrompt, ServerPrompt
 from app.engine.engine import Engine
 from app.gui.bridge import Bridge
@@ -42,16 +41,17 @@ class SavedPromptController(PageController):
     def refresh(self) -> None:
         """Offer the prompts there are now, those of the connected MCP servers last."""
         prompts = (*self._engine.saved_prompts.all(), *self._engine.servers.prompts())
-        self._prompts = {one.name: one for one in reversed(prompts)}
-        names = tuple(dict.fromkeys(one.name for one in prompts))
+        self._prompts = {}
+        for one in prompts:
+            self._prompts.setdefault(one.name, one)
         for box in self._boxes:
-            box.set_prompts(names)
+            box.set_prompts(tuple(self._prompts))
 
     def commands(self) -> list[PaletteCommand]:
         """Return the prompts as entries of the palette; each is written into the message box in front."""
         return [
             PaletteCommand(text=name, icon="file-text", act=partial(self._call, name), section=PROMPT)
-            for name in reversed(self._prompts)
+            for name in self._prompts
         ]
 
     def _call(self, name: str) -> None:
@@ -74,14 +74,10 @@ class SavedPromptController(PageController):
     async def _take(
         self, box: MessageBox, name: str, prompt: SavedPrompt | None, values: Mapping[str, str]
     ) -> None:
-        try:
-            if isinstance(prompt, ServerPrompt):
-                text, files = await self._engine.servers.prompt(prompt, values)
-            else:
-                text, files = self._engine.saved_prompts.find(name).filled(values), ()
-        except MootError as error:
-            self._toasts.show_toast(self._language.problem(error.code, **error.details))
-            return
+        if isinstance(prompt, ServerPrompt):
+            text, files = await self._engine.servers.prompt(prompt, values)
+        else:
+            text, files = self._engine.saved_prompts.find(name).filled(values), ()
         self._write(box, text)
         if files:
             self.files_given.emit(files)

@@ -80,10 +80,7 @@ class ServerConsent(Controller):
     async def _log_in(self, status: ServerStatus) -> None:
         from app.gui.dialogs.server_dialogs import log_in
 
-        try:
-            await log_in(self._engine, self._language, status, self._window)
-        except MootError as error:
-            self._toasts.show_toast(self._language.problem(error.code, **error.details))
+        await log_in(self._engine, self._language, status, self._window)
 
     def _ask(self, status: ServerStatus) -> None:
         from app.gui.dialogs.server_dialogs import ConsentDialog

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 
-from app.core.errors import MootError
 from app.core.message import Attachment
 from app.core.saved_prompt import SavedPrompt
 from app.core.tool import ServerResource
@@ -35,11 +34,7 @@ class ServerFilesController(PageController):
         self._start(self._list(server, self._aim()))
 
     async def _list(self, server: str, put: Put) -> None:
-        try:
-            resources = await self._engine.servers.resources(server)
-        except MootError as error:
-            self._tell(error)
-            return
+        resources = await self._engine.servers.resources(server)
         dialog = ResourcesDialog(self._language, self._look, server, resources, self._window)
         dialog.chosen.connect(lambda chosen: self._take(server, chosen, put))
         dialog.open()
@@ -58,10 +53,4 @@ class ServerFilesController(PageController):
             dialog.open()
 
     async def _read(self, server: str, uri: str, put: Put) -> None:
-        try:
-            put(await self._engine.servers.read_resource(server, uri))
-        except MootError as error:
-            self._tell(error)
-
-    def _tell(self, error: MootError) -> None:
-        self._toasts.show_toast(self._language.problem(error.code, **error.details))
+        put(await self._engine.servers.read_resource(server, uri))

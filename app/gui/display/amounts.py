@@ -39,6 +39,11 @@ class Spending:
         """Return the total money, for narrow places."""
         return money_text(language, _total(usage for _, usage in self._used.values())) if self._used else ""
 
+    def known_text(self, language: Language) -> str:
+        """Return the total money, "" where no price is known, which another place says."""
+        text = self.short_text(language)
+        return "" if text == language("cost.unknown") else text
+
     def lines(self, language: Language) -> str:
         """Return one line for each speaker; where no price at all is known, the sum says so, not each line."""
         unknown = _total(usage for _, usage in self._used.values()).cost_usd is None

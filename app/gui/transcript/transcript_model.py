@@ -17,7 +17,7 @@ from app.gui.transcript.row_tree import MESSAGE, RowEntry, group_id, plain_rows,
 from app.gui.transcript.row_words import ORCHESTRATOR
 from app.gui.transcript.speaker_line import RowSpeaker
 from app.gui.transcript.turn_book import TurnBook
-from app.gui.widgets.badge import initial, initials
+from app.gui.widgets.badge import initial, told_apart
 
 ROLES = ("for", "against", "neutral", "optimist", "realist", "devils-advocate")
 
@@ -368,7 +368,7 @@ class TranscriptModel:
         names = self._seats or {one: name for one, name in self.names.items() if one in self.colours}
         if names.get(author_id) != shown:
             return initial(shown)
-        return initials(list(names.values()))[list(names).index(author_id)]
+        return told_apart(shown, [one for one in names.values() if one != shown])
 
     def name(self, message: Message, texts: Texts) -> str:
         """Return the name of a message's speaker as it is shown."""

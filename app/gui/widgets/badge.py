@@ -25,10 +25,11 @@ def initial(name: str) -> str:
 
 def initials(names: Sequence[str]) -> list[str]:
     """Return the initial of each name, with the first letter that tells it from others with the same one."""
-    return [_told_apart(name, [one for one in names if one != name]) for name in names]
+    return [told_apart(name, [one for one in names if one != name]) for name in names]
 
 
-def _told_apart(name: str, others: Sequence[str]) -> str:
+def told_apart(name: str, others: Sequence[str]) -> str:
+    """Return the initial of a name, with the first letter that tells it from others with the same one."""
     first, own = initial(name), name.strip().casefold()
     same = [one.strip().casefold() for one in others if initial(one) == first]
     for place in range(1, len(own)) if same else ():

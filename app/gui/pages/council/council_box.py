@@ -147,20 +147,18 @@ class CouncilBox(QFrame):
         compared = any(one.part == CouncilPart.DIFFERENCES and one.data for one in messages)
         late = "differences" in result.degraded or result.answered < result.asked or not compared
         agreed = result.state in (State.SETTLED, State.AGREED_ONE_FAMILY) and not result.stop
-        doubted = not running and not paused and enough and helper and agreed
+        idle = not running and not paused
+        doubted = idle and enough and helper and agreed
         shown = {
             "check": doubted and bool(outsider),
-            "join": not running
-            and not paused
-            and enough
-            and who_may_join(session.debate, messages) is not None,
-            "connect": not running and not paused and (not helper or (doubted and not outsider)),
+            "join": idle and enough and who_may_join(Record(session.debate, messages), result) is not None,
+            "connect": idle and (not helper or (doubted and not outsider)),
             "pause": running,
             "resume": paused,
-            "compare": not running and not paused and enough and helper and late,
-            "merge": not running and not paused and enough and helper,
-            "again": not running and not paused,
-            "debate": not running and not paused and enough and helper and result.is_open,
+            "compare": idle and enough and helper and late,
+            "merge": idle and enough and helper,
+            "again": idle,
+            "debate": idle and enough and helper and result.is_open,
         }
         self._chip.setToolTip(plain_tip(self._words.text()))
         for name, made in self._buttons.items():

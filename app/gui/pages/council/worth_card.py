@@ -95,7 +95,7 @@ class WorthCard(QFrame):
             made.setToolTip(plain_tip(tip))
             made.setAccessibleDescription(tip)
             buttons.append(made)
-        offered = who_may_join(record.debate, record.messages)
+        offered = who_may_join(record, result)
         seat = button("", "council_worth_join", partial(self.wanted.emit, "join"))
         seat.dress(look, "plus", "text_2")
         seat.setText(words("council.join"))

@@ -248,8 +248,7 @@ class DiscussionView(ConversationView):
         elif seconds:
             facts.append(words("transcript.group.elapsed", seconds=seconds))
         # Where no price is known, the sum says so once.
-        cost = self.spending.short_text(words)
-        return " · ".join((*facts, cost) if cost not in ("", words("cost.unknown")) else facts)
+        return " · ".join((*facts, *filter(None, (self.spending.known_text(words),))))
 
     def _provider_of(self, author_id: str) -> str:
         participants = self._session.debate.participants if self._session else ()

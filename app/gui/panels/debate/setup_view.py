@@ -23,7 +23,6 @@ from app.core.session import (
 from app.core.texts import has_hangul
 from app.core.usage import tokens_text
 from app.engine.engine import Candidate, DebateSetup, Engine
-from app.engine.usage.estimates import Conclusion
 from app.gui.dialogs.ask_dialogs import PromptDialog
 from app.gui.display.amounts import estimate_text
 from app.gui.display.i18n import BUILT_IN_ROLES, Language
@@ -352,7 +351,7 @@ class SetupView(QWidget):
         seat = (judge.provider, judge.model) if judge is not None else ("", "")
         estimate = estimates.debate(setup, context, "/".join(seat))
         show_as(self._estimate, "hint", estimate_text(words, estimate))
-        prices = {what: estimates.conclusion(setup, context, what, "/".join(seat)) for what in Conclusion}
+        prices = estimates.conclusions(setup, context, "/".join(seat))
         inside = any((one.provider, one.model) == seat for one in setup.participants)
         self.conclusion.show_prices(prices, judge, inside=inside)
         unasked = tuple(dict.fromkeys(one for each in (estimate, *prices.values()) for one in each.unasked))
