@@ -62,7 +62,8 @@ async def _until_idle(moot: Moot, server: ControlServer, interrupted: Interrupt,
         if server.busy or running_sessions(moot):
             used = loop.time()
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(interrupted.wait(), _LOOK_S)
+            # A window waits for this one; a signal may wait a moment.
+            await asyncio.wait_for(server.given_way.wait(), _LOOK_S)
 
 
 def start_background(paths: DataPaths) -> "subprocess.Popen[bytes]":
@@ -107,7 +108,7 @@ async def open_in_window(
     Returns also the ids of the sessions that the other has paused. Raises DataDirectoryBusy, StorageError.
     """
     left: tuple[str, ...] = ()
-    silent = 0
+    gave_way, silent = False, 0
     for _ in range(_YIELD_TRIES):
         try:
             moot = await open_moot(paths.root, language=language, look_up_keys=False, catalogue=catalogue)
@@ -119,9 +120,10 @@ async def open_in_window(
             if (given := await ask_to_yield(paths.control)) is None:
                 raise busy
             left += given
+            gave_way = True
         except UnansweredError:
             silent += 1
-            if silent > _SILENT_TRIES and not left:
+            if silent > _SILENT_TRIES and not gave_way:
                 raise busy from None
         await asyncio.sleep(_YIELD_AGAIN_S)
     raise busy

@@ -4,6 +4,7 @@ The messages of Moot are the truth. A session is a cache of them: it is used onl
 """
 
 import json
+import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
@@ -27,6 +28,8 @@ class KeptSessions:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._last: dict[str, str] | None = None
+        # Turns of several agents come from threads of their own.
+        self._lock = threading.Lock()
 
     def take(self, request: ModelRequest, key: str) -> tuple[str, Sequence[Item]]:
         """Return the session that knows a request up to its last answer, and what is new to it; ("", ()) where none does.
@@ -45,22 +48,25 @@ class KeptSessions:
         if others_spoke or any(one.get("role") != "user" for one in unread):
             return "", ()
         digest = _digest(messages[:seen])
-        if kept.get("digest") != digest or self._known().get(session) != digest:
-            return "", ()
-        del self._known()[session]
-        self._save()
+        with self._lock:
+            if kept.get("digest") != digest or self._known().get(session) != digest:
+                return "", ()
+            del self._known()[session]
+            self._save()
         return session, unread
 
     def keep(self, session: str, key: str, request: ModelRequest) -> Mapping[str, object] | None:
         """Note that a turn has ended well; return what its answer keeps, None without a session."""
         if not session:
             return None
-        known, digest = self._known(), _digest(request.messages)
-        known.pop(session, None)
-        known[session] = digest
-        for old in list(known)[:-_MOST]:
-            del known[old]
-        self._save()
+        digest = _digest(request.messages)
+        with self._lock:
+            known = self._known()
+            known.pop(session, None)
+            known[session] = digest
+            for old in list(known)[:-_MOST]:
+                del known[old]
+            self._save()
         return {_SESSION: {"id": session, "key": key, "seen": len(request.messages), "digest": digest}}
 
     def _known(self) -> dict[str, str]:

@@ -295,7 +295,7 @@ class McpServers:
                     self._change(held, ServerState.OFF)
                     return
                 self._take_tools(held, answer)
-                held.connected_at = now
+                held.connected_at = asyncio.get_running_loop().time()
                 if not self._consents.knows_tools(held.server):
                     # The user allowed the server before its tools were known, so these are the tools allowed. If
                     # that cannot be saved, the user is asked.
@@ -351,16 +351,12 @@ class McpServers:
             self._take_tools(held, line)
             self.on_change()
         else:
-            self._change(held, ServerState.DOWN, line["detail"], line["problem"])
-            self._start_again(held)
+            self._went_down(held, line["detail"], line["problem"])
 
     def _on_death(self) -> None:
         for held in self._held.values():
             if held.state == ServerState.CONNECTED:
-                self._change(
-                    held, ServerState.DOWN, "The process that runs tools ended.", ServerProblem.ENDED
-                )
-                self._start_again(held)
+                self._went_down(held, "The process that runs tools ended.", ServerProblem.ENDED)
 
     def _take_tools(self, held: _Held, answer: Line) -> None:
         held.offered = tuple(self._host.cleaned(answer["tools"]))
@@ -368,10 +364,15 @@ class McpServers:
         held.prompts = self.library.prompts(held.server.name, answer["prompts"])
         held.has_resources = answer["resources"]
 
-    def _start_again(self, held: _Held) -> None:
-        """Start a server again that ended by itself, later each time; one that was refused or sent too much stays down."""
+    def _went_down(self, held: _Held, detail: str, problem: str) -> None:
+        """Note that a connected server ended; one that ran for long has all its restarts again."""
+        self._change(held, ServerState.DOWN, detail, problem)
         if asyncio.get_running_loop().time() - held.connected_at > _WINDOW_SECONDS:
             held.tries = 0
+        self._start_again(held)
+
+    def _start_again(self, held: _Held) -> None:
+        """Start a server again that ended by itself, later each time; one that was refused or sent too much stays down."""
         held.restarts = held.problem == ServerProblem.ENDED and held.tries < len(self._limits.restarts)
         if held.restarts:
             held.tries += 1

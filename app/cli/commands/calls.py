@@ -82,7 +82,7 @@ async def _debate(run: CommandRun) -> Found:
 async def _council(run: CommandRun) -> Found:
     """Ask several models one question, or those of a saved panel."""
     panel = run.moot.engine.councils.panels.find(run.arguments.panel) if run.arguments.panel else None
-    setup = replace(_setup(run, panel.participants if panel else ()), mode=DebateMode.COUNCIL)
+    setup = replace(_setup(run, panel.participants if panel else ()), mode=DebateMode.COUNCIL, judge="")
     wanted = CouncilSetup(
         setup=setup,
         max_usd=run.arguments.max_usd,
@@ -129,7 +129,7 @@ async def _say(run: CommandRun) -> Found:
     """Step in, or answer the oldest open question, unless only the user may."""
     engine, text = run.moot.engine, run.arguments.text
     live = await engine.open(run.session_id)
-    question = _question(live)
+    question = _question(run, live)
     if question is not None and question.prompt is not None:
         if not _for_all(question):
             raise BadInput("only_user_answers", title=live.session.title)
@@ -253,17 +253,16 @@ def _participant(text: str, known: dict[str, Participant]) -> Participant:
 def _state(run: CommandRun, live: LiveSession) -> Found:
     """Return how a session stands, and what was said that the caller does not know."""
     session, texts = live.session, run.texts
+    statements, more = _untold(_said(live), run.arguments.seen, texts)
     found: Found = {
         "session_id": live.id,
         "title": session.title,
         "status": _status(session.status),
-        "statements": [],
+        "statements": statements,
     }
-    statements, more = _untold(_said(live), run.arguments.seen, texts)
-    found["statements"] = statements
     if more:
         found["more"] = True
-    question = _question(live)
+    question = _question(run, live)
     if question is not None and question.prompt is not None:
         found["question"] = question.prompt.question
         found["options"] = list(question.prompt.options)
@@ -346,9 +345,10 @@ def _result(session: Session, live: LiveSession) -> str:
     return verdict_text(session, texts)
 
 
-def _question(live: LiveSession) -> Message | None:
+def _question(run: CommandRun, live: LiveSession) -> Message | None:
     """Return the oldest open question of a session."""
-    return min((one for one in live.whole_messages() if one.asks), key=lambda one: one.id, default=None)
+    waiting = (one for session_id, one in run.moot.engine.chats.needs_you() if session_id == live.id)
+    return min(waiting, key=lambda one: one.id, default=None)
 
 
 def _for_all(question: Message) -> bool:
