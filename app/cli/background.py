@@ -11,6 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from app.children.private_files import last_lines
 from app.children.processes import moot_command, moot_environment
 from app.cli.arguments import Arguments, CommandName
 from app.cli.control import ControlServer, UnansweredError, ask_to_yield
@@ -22,6 +23,7 @@ from app.wiring import Moot, open_moot
 
 IDLE_S = 300.0
 _LOOK_S = 0.5
+_COMPLAINT_BYTES = 8_000
 _YIELD_TRIES = 150
 _YIELD_AGAIN_S = 0.1
 # An owner that answers nothing may be just starting or ending, or it is of an older version.
@@ -71,7 +73,7 @@ def start_background(paths: DataPaths) -> "subprocess.Popen[bytes]":
     paths.logs.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _complaints(paths).open("wb") as complaints:
         return subprocess.Popen(
-            [*moot_command(CommandName.BACKGROUND, "--data-dir", str(paths.root))],
+            moot_command(CommandName.BACKGROUND, "--data-dir", str(paths.root)),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=complaints,
@@ -89,10 +91,7 @@ def _own_keys() -> dict[str, str]:
 
 def complaint_of(paths: DataPaths) -> str:
     """Return the last line that a Moot without a window wrote before it ended, "" for none."""
-    try:
-        lines = _complaints(paths).read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return ""
+    lines = last_lines(_complaints(paths), _COMPLAINT_BYTES).splitlines()
     return lines[-1] if lines else ""
 
 

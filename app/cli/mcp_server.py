@@ -51,7 +51,7 @@ Participants = Annotated[
 ]
 
 
-class CallError(Exception):
+class CallError(ToolError):
     """A call that failed; `code` is for programs, the text for people."""
 
     def __init__(self, code: str, text: str) -> None:
@@ -181,16 +181,12 @@ class AgentCalls:
         loop = asyncio.get_running_loop()
         until = loop.time() + LONGEST_WAIT_S
         found = await self._call(context, arguments)
-        if isinstance(found, CallToolResult):
-            return found
         left = max(0, round(until - loop.time()))
         return await self.wait(context, str(found["session_id"]), left)
 
     async def say(self, context: Context, arguments: Arguments) -> CallToolResult:
         """Hand over what is said to a session, and return how it stands."""
         found = await self._call(context, arguments)
-        if isinstance(found, CallToolResult):
-            return found
         for message_id in found.get("said", ()):
             self._told.setdefault(arguments.session, {})[message_id] = TOLD_WHOLE
         return await self.wait(context, arguments.session, 0)
@@ -201,8 +197,6 @@ class AgentCalls:
         seen = tuple(one if end == TOLD_WHOLE else f"{one}:{end}" for one, end in told.items())
         arguments = Arguments(command=CommandName.SHOW, session=session_id, count=seconds, seen=seen)
         found = await self._call(context, arguments)
-        if isinstance(found, CallToolResult):
-            return found
         found["statements"] = _new(found["statements"], told)
         found["next"] = _next(found)
         return CallToolResult(
@@ -212,21 +206,17 @@ class AgentCalls:
     async def list(self, context: Context, what: str) -> CallToolResult:
         """List what there is."""
         found = await self._call(context, Arguments(command=CommandName.SESSIONS, name=what))
-        if isinstance(found, CallToolResult):
-            return found
         text = json.dumps(found, ensure_ascii=False)
         return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=found)
 
-    async def _call(self, context: Context, arguments: Arguments) -> Found | CallToolResult:
-        """Hand over a command and report progress meanwhile; an error is a result as well."""
+    async def _call(self, context: Context, arguments: Arguments) -> Found:
+        """Hand over a command and report progress meanwhile. Raises CallError."""
         lines = _Lines()
         reporting = asyncio.create_task(_report(context, lines))
         try:
             refuse_recursion(self._paths)
             named = replace(arguments, caller=_caller(context), language="en")
             return await self._owner.call(named, lines)
-        except CallError as error:
-            return _failed(error)
         finally:
             reporting.cancel()
             await asyncio.gather(reporting, return_exceptions=True)
@@ -290,7 +280,7 @@ def _in_words(found: Found) -> str:
 
 
 class _MootServer(MCPServer[Any]):
-    """An MCP server whose errors about arguments have a code, as all others."""
+    """An MCP server whose errors have a code."""
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context | None = None
@@ -298,11 +288,14 @@ class _MootServer(MCPServer[Any]):
         try:
             return await super().call_tool(name, arguments, context)
         except ToolError as error:
-            if not isinstance(error.__cause__, ValidationError):
+            cause = error.__cause__
+            if isinstance(cause, CallError):
+                return _failed(cause)
+            if not isinstance(cause, ValidationError):
                 raise
             wrong = (
                 f"{'.'.join(map(str, one['loc']))}: {one['msg']}"
-                for one in error.__cause__.errors(include_input=False, include_url=False)
+                for one in cause.errors(include_input=False, include_url=False)
             )
             return _failed(CallError("arguments", "; ".join(wrong)))
 

@@ -57,12 +57,12 @@ def secret_place(server: str, field: str) -> str:
 
 def is_login_to(kept: str, url: str) -> bool:
     """Say whether the kept text of a login is one to this address."""
-    return bool(kept) and _login(kept).get("url") == url
+    return bool(kept) and kept_login(kept).get("url") == url
 
 
 def login_texts(kept: str) -> tuple[str, ...]:
     """Return the secrets in the kept text of a login: its tokens, and what the client is known by."""
-    login = _login(kept)
+    login = kept_login(kept)
     places = (
         ("tokens", "access_token"),
         ("tokens", "refresh_token"),
@@ -73,7 +73,8 @@ def login_texts(kept: str) -> tuple[str, ...]:
     return tuple(text for text in texts if len(text) >= _SHORTEST_HIDDEN)
 
 
-def _login(kept: str) -> dict[str, Any]:
+def kept_login(kept: str) -> dict[str, Any]:
+    """Return what is kept of a login as JSON text; nothing where it cannot be read."""
     try:
         login = json.loads(kept)
     except ValueError:

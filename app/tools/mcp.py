@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 from collections import deque
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -219,29 +219,25 @@ class McpServers:
     def _status(self, held: _Held) -> ServerStatus:
         server = held.server
         lasting = self._consents.lasting(server)
-        if server.disabled or not self._consents.may_run(held.server):
+        if not self._consents.may_run(server):
             state = ServerState.OFF if server.disabled else ServerState.ASKING
             return ServerStatus(server=server, state=state, lasting=lasting)
         allowed = self._consents.allowed(server, held.offered)
         connected = held.state == ServerState.CONNECTED
         changed = [offer for offer in held.offered if offer not in allowed]
 
-        def keys(hint: str) -> tuple[str, ...]:
-            return tuple(tool_key(server.name, offer["name"]) for offer in allowed if offer[hint])
+        def keys(offers: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+            return tuple(tool_key(server.name, one["name"]) for one in offers)
 
         return ServerStatus(
             server=server,
-            state=ServerState.ASKING if changed and held.state == ServerState.CONNECTED else held.state,
-            tools=tuple(tool_key(server.name, offer["name"]) for offer in allowed),
-            changed=tuple(tool_key(server.name, offer["name"]) for offer in changed),
-            unasked=tuple(
-                tool_key(server.name, offer["name"])
-                for offer in allowed
-                if not self._consents.asks(server, offer)
-            ),
-            reading=keys("reads"),
-            deleting=keys("deletes"),
-            outside=keys("outside"),
+            state=ServerState.ASKING if changed and connected else held.state,
+            tools=keys(allowed),
+            changed=keys(changed),
+            unasked=keys(one for one in allowed if not self._consents.asks(server, one)),
+            reading=keys(one for one in allowed if one["reads"]),
+            deleting=keys(one for one in allowed if one["deletes"]),
+            outside=keys(one for one in allowed if one["outside"]),
             withheld=held.withheld,
             prompts=held.prompts if connected else (),
             has_resources=held.has_resources and connected,

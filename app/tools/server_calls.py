@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from app.core.forms import FormField
 from app.core.message import Prompt
-from app.core.text import clean_text
 from app.core.tool import Control, McpServer, Sampling, Tool, ToolContext, ToolResult, is_page
 from app.tools.server_consents import Offer, ServerConsents, consent_of
 from app.tools.server_entries import tool_key
@@ -85,8 +84,8 @@ class ServerCalls:
         said = await asyncio.to_thread(self._host.cleaned, question["messages"])
         sampled = await context.sample(
             Sampling(
-                messages=tuple((one["role"], clean_text(one["text"])) for one in said),
-                system=clean_text(self._host.clean(question["system"])),
+                messages=tuple((one["role"], one["text"]) for one in said),
+                system=self._host.clean(question["system"]),
                 max_tokens=question["max_tokens"],
             )
         )

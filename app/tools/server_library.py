@@ -6,7 +6,7 @@ from typing import Any
 
 from app.core.message import Attachment
 from app.core.saved_prompt import ServerPrompt
-from app.core.text import clean_text, exact
+from app.core.text import exact
 from app.core.tool import ServerResource
 from app.tools.tool_host_client import ToolHostClient
 
@@ -33,15 +33,15 @@ class ServerLibrary:
         """Return the text of a prompt with these values, and the files it names."""
         answer = await self._ask("prompt", prompt.server, name=prompt.key, values=dict(values))
         files = await asyncio.to_thread(self.attachments, answer["files"])
-        return clean_text(self._host.clean(answer["text"])), files
+        return self._host.clean(answer["text"]), files
 
     def attachments(self, files: list[Mapping[str, str]]) -> tuple[Attachment, ...]:
         """Return files of the host as attachments."""
         return tuple(
             Attachment(
-                name=clean_text(self._host.clean(one["name"])),
+                name=self._host.clean(one["name"]),
                 media_type=one["media_type"],
-                text=clean_text(self._host.clean(one["text"])),
+                text=self._host.clean(one["text"]),
                 data=one["data"],
             )
             for one in files

@@ -9,7 +9,6 @@ from app.children.commands import kill_group
 from app.children.host_client import HostClient, HostProcess, Line
 from app.children.processes import TOOL_HOST
 from app.core.ids import new_id
-from app.core.text import clean_text
 from app.core.tool import ServerProblem, ToolError, ToolProgress
 
 Ask = Callable[[Mapping[str, Any]], Awaitable[str | None]]
@@ -112,7 +111,7 @@ class ToolHostClient(HostClient):
         return [self.cleaned(inner) for inner in value] if isinstance(value, list) else value
 
     def _progress(self, told: Mapping[str, Any]) -> ToolProgress:
-        return ToolProgress(share=told["share"], text=clean_text(self.clean(told["text"])))
+        return ToolProgress(share=told["share"], text=self.clean(told["text"]))
 
     def _failure(self, detail: str) -> Exception:
         return ToolError(detail)

@@ -9,7 +9,7 @@ from mcp import Client
 from app.core.text import visible
 from app.core.tool import ServerProblem
 from app.tools.tool_host.errors import RequestError
-from app.tools.tool_host.mcp_results import plain_content
+from app.tools.tool_host.mcp_results import plain_result
 
 _MOST = 500
 _PAGES = 20
@@ -25,7 +25,7 @@ async def prompts(client: Client) -> list[dict[str, Any]]:
     """Return the prompts of a server: name, title and arguments of each."""
     if client.server_capabilities.prompts is None:
         return []
-    found = await _all(client.list_prompts, "prompts")
+    found = await all_of(client.list_prompts, "prompts")
     return [
         {
             "name": one.name,
@@ -42,11 +42,11 @@ async def prompts(client: Client) -> list[dict[str, Any]]:
 
 async def resources(client: Client, _line: Line) -> dict[str, Any]:
     """Return the resources of a server, those with blanks in their addresses last."""
-    found = await _all(client.list_resources, "resources")
+    found = await all_of(client.list_resources, "resources")
     listed = [(one, str(one.uri)) for one in found]
     # Many servers have resources, but no method for templates.
     with contextlib.suppress(Exception):
-        templates = await _all(client.list_resource_templates, "resource_templates")
+        templates = await all_of(client.list_resource_templates, "resource_templates")
         listed += [(one, one.uri_template) for one in templates]
     return {
         "resources": [
@@ -65,7 +65,7 @@ async def resources(client: Client, _line: Line) -> dict[str, Any]:
 async def read(client: Client, line: Line) -> dict[str, Any]:
     """Return what is in a resource, as files."""
     contents = (await client.read_resource(line["uri"])).contents
-    taken = plain_content([{"type": "resource", "resource": _json(one)} for one in contents])
+    taken = plain_result({"content": [{"type": "resource", "resource": plain_json(one)} for one in contents]})
     if not taken["files"]:
         raise RequestError(taken["text"] or "The resource is empty.", ServerProblem.FAILED)
     return {"files": taken["files"]}
@@ -74,10 +74,10 @@ async def read(client: Client, line: Line) -> dict[str, Any]:
 async def prompt(client: Client, line: Line) -> dict[str, Any]:
     """Return the text of a prompt with its arguments filled in, and the files it names."""
     result = await client.get_prompt(line["name"], dict(line["values"]))
-    parts = [_json(one.content) for one in result.messages]
+    parts = [plain_json(one.content) for one in result.messages]
     # The texts of embedded resources are attached, and not part of the prompt.
     texts = [str(part["text"]) for part in parts if part.get("type") == "text"]
-    rest = plain_content([part for part in parts if part.get("type") != "text"])
+    rest = plain_result({"content": [part for part in parts if part.get("type") != "text"]})
     return {"text": "\n\n".join(texts), "files": rest["files"]}
 
 
@@ -88,7 +88,8 @@ OPERATIONS: Final[Mapping[str, Callable[[Client, Line], Awaitable[dict[str, Any]
 }
 
 
-async def _all(list_page: Callable[..., Awaitable[Any]], field: str) -> list[Any]:
+async def all_of(list_page: Callable[..., Awaitable[Any]], field: str) -> list[Any]:
+    """Return what a server lists, from all its pages, up to a limit."""
     found: list[Any] = []
     cursor: str | None = None
     for _ in range(_PAGES):
@@ -104,6 +105,7 @@ def _short(text: str, most: int) -> str:
     return " ".join(visible(text).split())[:most]
 
 
-def _json(value: Any) -> dict[str, Any]:
+def plain_json(value: Any) -> dict[str, Any]:
+    """Return a message of the protocol as JSON values."""
     plain: dict[str, Any] = value.model_dump(mode="json", by_alias=True, exclude_none=True)
     return plain

@@ -30,6 +30,7 @@ from mcp.shared.auth import (
 )
 from pydantic import AnyUrl, ValidationError
 
+from app.core.server_secrets import kept_login
 from app.core.text import visible
 from app.core.tool import ServerProblem
 from app.tools.tool_host.errors import RequestError
@@ -143,7 +144,7 @@ class Login(OAuthClientProvider):
             redirect_uris=[AnyUrl(address)],
             token_endpoint_auth_method="none",  # noqa: S106 - the name of a method
         )
-        self._kept = _read(kept)
+        self._kept = kept_login(kept)
         self._given: Mapping[str, str] = client or self._kept.get("given") or {}
         client_id = self._given.get("client_id", "")
         url = client_id if client_id.startswith("https://") else None
@@ -312,14 +313,6 @@ class _Storage:
 
     async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
         """Keep nothing: a registration without tokens is of no use."""
-
-
-def _read(kept: str) -> dict[str, Any]:
-    try:
-        value = json.loads(kept)
-    except ValueError:
-        return {}
-    return value if isinstance(value, dict) else {}
 
 
 def _plain(model: Any, fields: set[str] | None) -> dict[str, Any]:

@@ -152,13 +152,6 @@ def plain_result(result: Json, pages: Sequence[Json] = ()) -> dict[str, Any]:
     }
 
 
-def plain_content(content: Sequence[Json]) -> dict[str, Any]:
-    """Return `text` and `files` of parts that are no result."""
-    return {
-        name: value for name, value in plain_result({"content": content}).items() if name in ("text", "files")
-    }
-
-
 class _ResultParts:
     """What the parts of a result come to: texts for the model, pages and links for the user, and files for both."""
 

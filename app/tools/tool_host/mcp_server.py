@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
 
 _LIST_SECONDS = 20.0
-_PAGES = 20
 _COALESCE_SECONDS = 0.5
 _DETAIL_CHARACTERS = 500
 _CLOSED = "The connection was closed."
@@ -108,7 +107,9 @@ class Server:
         """Call a tool. Raises RequestError. Cancelling ends it in the server."""
         async with self._used() as client, self._calls.running(put, self._limits["call"]) as call:
             result = await client.call_tool(tool, arguments, progress_callback=call.on_progress)
-            return mcp_results.plain_result(_json(result), await self._page(client, tool, result))
+            return mcp_results.plain_result(
+                mcp_library.plain_json(result), await self._page(client, tool, result)
+            )
 
     async def look_up(self, line: Line) -> dict[str, Any]:
         """Return what a line asks about resources and prompts. Raises RequestError."""
@@ -291,15 +292,8 @@ class Server:
     async def _list_tools(self, client: Client) -> list[dict[str, Any]]:
         if client.server_capabilities.tools is None:
             return []
-        tools: list[types.Tool] = []
-        cursor: str | None = None
-        for _ in range(_PAGES):
-            page = await client.list_tools(cursor=cursor, cache_mode="bypass")
-            tools += page.tools
-            cursor = page.next_cursor
-            if cursor is None:
-                break
-        plain = [_json(tool) for tool in tools]
+        listed = await mcp_library.all_of(client.list_tools, "tools")
+        plain = [mcp_library.plain_json(tool) for tool in listed]
         self.withheld = [visible(str(one["name"]))[:200] for one in plain if mcp_results.runs_as_task(one)]
         for name in self.withheld:
             self._log.note(f"(not offered) {name}: it runs only as a task, which Moot does not support")
@@ -321,7 +315,7 @@ class Server:
     ) -> types.CreateMessageResult | types.ErrorData:
         """Pass on what the server asks the model; only text, and only while a tool runs."""
         call = self._calls.current()
-        question = mcp_elicitation.sampling(_json(params))
+        question = mcp_elicitation.sampling(mcp_library.plain_json(params))
         words = await self._calls.ask(call, question) if call is not None and question else None
         if words is None:
             return types.ErrorData(code=types.INVALID_REQUEST, message="The model was not asked.")
@@ -364,7 +358,7 @@ class Server:
         except Exception as error:
             self._log.note(f"(its page {uri} could not be read) {_first_leaf(error)}")
             return []
-        return [_json(content) for content in contents[:1]]
+        return [mcp_library.plain_json(content) for content in contents[:1]]
 
     async def _on_elicitation(
         self, context: ClientRequestContext, params: types.ElicitRequestParams
@@ -416,8 +410,3 @@ def _connection_lost(error: BaseException) -> bool:
     if isinstance(error, MCPError):
         return error.code == CONNECTION_CLOSED or str(error) == "Session terminated"
     return isinstance(error, httpx2.TransportError | anyio.ClosedResourceError | anyio.BrokenResourceError)
-
-
-def _json(value: Any) -> dict[str, Any]:
-    plain: dict[str, Any] = value.model_dump(mode="json", by_alias=True, exclude_none=True)
-    return plain
