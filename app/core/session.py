@@ -133,7 +133,7 @@ class Council:
     for, `stressed` are the rounds in which it alone speaks before all vote again.
     `panel` is the name of the panel that was asked, "" for participants who were chosen one by one. `offered_rounds` is for how
     long what is open is debated where the user asks for it. `wanted_rounds` is for how long it is debated without being asked
-    for, 0 where it is not, and `wanted_judge` who is to read that.
+    for, 0 where it is not.
     `voteless` are the ids of participants that speak, but whose votes do not count: their models failed the voting check.
     `calibrations` say how right the participants' models have been, as the journal knew it at the start.
     """
@@ -153,7 +153,6 @@ class Council:
     panel: str = ""
     offered_rounds: int = DEFAULT_COUNCIL_ROUNDS
     wanted_rounds: int = 0
-    wanted_judge: str | None = None
     voteless: tuple[str, ...] = ()
     calibrations: tuple[Calibration, ...] = ()
 

@@ -117,7 +117,6 @@ class Councils:
             panel=panel.name,
             offered_rounds=rounds,
             wanted_rounds=rounds if debates else 0,
-            wanted_judge=judge,
         )
         judge = session.debate.judge if judge is None else judge
         return replace(session, debate=replace(session.debate, council=council, judge=judge))

@@ -93,7 +93,10 @@ def _debate(record: Record, council: Council, absent: Collection[str]) -> tuple[
         due = [
             CouncilStep(CouncilPart.TURN, one, number=number)
             for one in speakers
-            if not stressed and record.last(CouncilPart.TURN, one, number=number) is None
+            if not stressed
+            and record.last(CouncilPart.TURN, one, number=number) is None
+            # Who joined after a round has nothing to say in it.
+            and not (number <= council.debated and one in record.joined)
         ]
         if stressed and record.last(CouncilPart.CHECK, number=number) is None:
             sceptic = council.outsider or model_of(

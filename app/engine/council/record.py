@@ -250,6 +250,11 @@ class Record:
         known = self.calibrated.get(vote.participant)
         return vote.confidence if known is None else known.rate(vote.confidence)
 
+    @cached_property
+    def joined(self) -> list[str]:
+        """Who takes part with an answer that was given from outside."""
+        return [who for who, answer in self.openings().items() if (answer.data or {}).get("joined")]
+
     def voters(self) -> list[str]:
         """Return the participants that have answered and whose votes count."""
         council = self.debate.council
@@ -308,9 +313,7 @@ class Record:
         for number in range(self.rounds + 1):
             said = [self.last(CouncilPart.TURN, one, number=number) for one in openings] if number else []
             said += [self.last(CouncilPart.CHECK, number=number)]
-            said += (
-                [] if number else [one for one in self.openings().values() if (one.data or {}).get("joined")]
-            )
+            said += [] if number else [self.openings()[one] for one in self.joined]
             said += [self.last(CouncilPart.BALLOT, one, number=number) for one in openings]
             for message in said:
                 data = (message.data if message else None) or {}

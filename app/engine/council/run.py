@@ -179,9 +179,7 @@ class CouncilRun(StatementRun):
         session = self._live.debate_session
         council = session.debate.council or Council()
         self._live.change(
-            debate=with_rounds(
-                session, 0, council.wanted_rounds, council.wanted_judge, self._providers, stress=False
-            )
+            debate=with_rounds(session, 0, council.wanted_rounds, None, self._providers, stress=False)
         )
         await self._check_votes()
 

@@ -90,16 +90,19 @@ class CouncilColumns(QScrollArea):
         """The transcript of each column."""
         return {who: column.transcript for who, column in self.all.items()}
 
+    def are_of(self, participants: Sequence[str]) -> bool:
+        """Say whether there is a column for each of these ids, and for nobody else."""
+        return list(self.all) == [*participants, MERGED]
+
     def make(self, participants: Sequence[str]) -> bool:
         """Make a column for each of these ids; return whether they are new."""
-        wanted = [*participants, MERGED]
-        if list(self.all) == wanted:
+        if self.are_of(participants):
             return False
         for column in self.all.values():
             column.hide()
             column.deleteLater()
         self.all = {}
-        for place, who in enumerate(wanted, 1):
+        for place, who in enumerate((*participants, MERGED), 1):
             column = self.all[who] = CouncilColumn(self._language, self._look, place)
             self.row.addWidget(column, 1)
             column.transcript.found.connect(partial(self.found.emit, who))

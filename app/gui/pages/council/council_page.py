@@ -138,6 +138,9 @@ class CouncilPage(ConversationView):
             feed.session_changed(session)
             if session.status != Status.RUNNING:
                 feed.clear_speaking()
+        if not self.columns.are_of([one.id for one in session.debate.participants]):
+            # Who answered from outside takes part from now on.
+            self._build(session)
         self.refresh()
         was_running = before is not None and before.status == Status.RUNNING
         if was_running and session.status == Status.COMPLETED:

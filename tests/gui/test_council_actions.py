@@ -1,0 +1,145 @@
+"""What can be done with a council, each clicked in the window: ask again, compare, ask outside, let it take part, argue."""
+
+import json
+from functools import partial
+
+import pytest
+
+from app.core.message import CouncilPart
+from app.gui.pages.council.council_page import CouncilPage
+from app.gui.pages.council.council_tabs import VERDICT
+from tests import app_driver
+from tests.app_driver import Person, at_window
+from tests.gui.test_council_page import HOLDS, ended, opened, options, script
+from tests.gui.test_council_verdict import debate, reply
+from tests.wire import WireServer
+from tests.wire.fixtures import wire_home, wire_servers
+
+__all__ = ["wire_home", "wire_servers"]
+
+until = partial(app_driver.until, seconds=60.0)
+OUTSIDE = "Plain files"
+
+
+@pytest.fixture
+async def person(qapp, data_dir, wire_home: dict[str, WireServer]):
+    """Three who disagree, and a fourth family that may read any session."""
+    settings = {"version": 1, "may_read_any": ["ollama"]}
+    (data_dir / "settings.json").write_text(json.dumps(settings), encoding="utf-8")
+    script(wire_home)
+    for model in wire_home["ollama"].models:
+        wire_home["ollama"].script(model, lambda one: outside(one.messages[-1].text))
+    async with at_window(data_dir) as person:
+        yield person
+
+
+def outside(text: str) -> str:
+    """Answer something that nobody at the council said; vote for the first, and object."""
+    if "secret ballot" in text or "Open, each with its letter" in text:
+        return 'The files.\n@@ {"choice": "A", "confidence": 60}'
+    return f'{OUTSIDE}, nothing to run.\n@@ {{"answer": "{OUTSIDE}", "confidence": 60}}'
+
+
+def calls(servers: dict[str, WireServer]) -> int:
+    return sum(len(one.requests) for one in servers.values())
+
+
+def parts(page: CouncilPage, part: str) -> int:
+    return sum(one.part == part and one.ended for one in page.messages)
+
+
+async def after(person: Person, page: CouncilPage, button: str) -> None:
+    """Click what makes calls, and wait for its end."""
+    count = len(page.messages)
+    await person.click(button)
+    await until(
+        lambda: (page.session is not None and page.session.status == "running") or len(page.messages) > count,
+        what=f"what {button} starts",
+    )
+    await ended(page)
+
+
+async def test_all_are_asked_the_same_again_and_compared_anew(
+    person: Person, wire_home: dict[str, WireServer]
+) -> None:
+    page = await opened(person)
+    await ended(page)
+    await person.click("council_use_1")
+    await until(lambda: page.columns.all["p0"]._use.text() == "In use")
+    await person.click("council_use_1")
+    await until(lambda: page.columns.all["p0"]._use.text() == "Use this", what="taking it back")
+    count = calls(wire_home)
+    await after(person, page, "council_again")
+    assert calls(wire_home) == count + 4, "three answers and the comparison"
+    assert [parts(page, CouncilPart.ANSWER), parts(page, CouncilPart.DIFFERENCES)] == [6, 2]
+    assert page.glance._lacks.text() == "3 of 3 answered"
+
+
+async def test_it_is_paused_and_goes_on_and_what_failed_is_retried_and_compared(
+    person: Person, wire_home: dict[str, WireServer]
+) -> None:
+    script(wire_home, broken={"gemini"}, pace=0.05)
+    page = await opened(person)
+    await until(lambda: page.box._buttons["pause"].isVisible())
+    await person.click("council_pause")
+    await until(lambda: page.session.status == "paused", what="the pause")
+    await person.click("council_resume")
+    await ended(page)
+    failed = next(one for one in page.messages if one.state == "failed")
+    script(wire_home)
+    page.columns.all["p2"].transcript.action_requested.emit(failed.id, "retry")
+    await until(lambda: parts(page, CouncilPart.ANSWER) == 4, what="the late answer")
+    await ended(page)
+    # The script compares three answers, and there were two.
+    assert "nobody compared the answers" in page.glance._lacks.text()
+    count = calls(wire_home)
+    await after(person, page, "council_compare")
+    assert calls(wire_home) == count + 1 and page.glance._lacks.text() == "3 of 3 answered"
+    assert not page.box._buttons["compare"].isVisible()
+
+
+async def test_who_says_something_else_from_outside_takes_part_and_no_call_is_made_for_that(
+    person: Person, wire_home: dict[str, WireServer]
+) -> None:
+    for kind in ("openai", "anthropic", "gemini"):
+        for model in wire_home[kind].models:
+            trailer = json.dumps({"answer": HOLDS["openai"], "confidence": 70})
+            wire_home[kind].script(model, lambda _request, said=f"Postgres.\n@@ {trailer}": said)
+    page = await opened(person)
+    await ended(page)
+    await after(person, page, "council_check")
+    await until(lambda: page.box._buttons["join"].isVisible(), what="the offer")
+    count = calls(wire_home)
+    await person.click("council_join")
+    await until(lambda: len(page.session.debate.participants) == 4, what="its seat")
+    assert calls(wire_home) == count
+    column = page.columns.all[page.session.debate.participants[3].id]
+    await until(column.isVisible, what="its column")
+    assert OUTSIDE in column.accessibleName() and "4 of 4 answered" in page.glance._lacks.text()
+    assert not page.box._buttons["join"].isVisible() and page.box._buttons["debate"].isVisible()
+
+
+async def test_on_the_verdict_others_object_answer_from_outside_and_take_part(
+    person: Person, wire_home: dict[str, WireServer]
+) -> None:
+    for kind in ("openai", "anthropic", "gemini"):
+        for model in wire_home[kind].models:
+            wire_home[kind].script(model, lambda one, kind=kind: reply(kind, one.messages[-1].text))
+    page = await opened(person)
+    await ended(page)
+    await debate(person, page)
+    assert page._tabs.value() == VERDICT
+    minority = next(one.option for one in page.verdict._shown.result.minority if one.now)
+    await after(person, page, f"council_argue_{minority}")
+    assert parts(page, CouncilPart.TURN) == 6
+    page._open_tab(VERDICT)
+    await after(person, page, "council_check")
+    await until(lambda: person.sees("council_worth_join"), what="the offer")
+    await person.click("council_worth_join")
+    await until(lambda: len(page.session.debate.participants) == 4)
+    assert OUTSIDE in options(page)
+    page._open_tab(VERDICT)
+    turns = parts(page, CouncilPart.TURN)
+    await after(person, page, "council_stress")
+    objections = [one for one in page.messages if one.part == CouncilPart.CHECK and one.round]
+    assert len(objections) == 1 and parts(page, CouncilPart.TURN) == turns, "it alone speaks in that round"
