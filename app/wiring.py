@@ -130,9 +130,11 @@ async def _open(paths: DataPaths, lock: WriterLock | None, language: str, catalo
         config = provider_of(documents, provider_id)
         return secrets.get(key_place(config), config.kind) if config is not None else None
 
+    book = FactBook(documents.known_models(), documents.save_known_models if lock is not None else None)
     agents = ExternalAgents(
         allowed=lambda config: config.fingerprint in documents.consents(),
         folder=paths.root / "agents",
+        book=book,
         redact=secrets.redact,
         log_dir=paths.logs,
     )
@@ -149,7 +151,7 @@ async def _open(paths: DataPaths, lock: WriterLock | None, language: str, catalo
         model_folder=paths.root / "models",
         catalogue=catalogue or resources_dir() / "models" / "catalogue.json",
         licences=resources_dir() / "models" / "licences",
-        book=FactBook(documents.known_models(), documents.save_known_models if lock is not None else None),
+        book=book,
     )
 
     async def show_link(address: str) -> bool:

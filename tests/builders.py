@@ -164,6 +164,9 @@ class ScriptedModels(Models):
     def is_free(self, provider: str) -> bool:
         return provider in self.free
 
+    def is_subscribed(self, provider: str) -> bool:
+        return False
+
     async def price(self, provider: str, model: str) -> Price | None:
         return self.prices.get(model)
 

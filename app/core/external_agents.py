@@ -34,7 +34,7 @@ class AgentRecipe:
     `seen` is the version the recipe was written for. `variables` and `files` (by name) take its tools away, `session` is
     sent as `_meta` of a session. `system_prompt` is the mode in which a session takes a system text, "" for none. `mode` is the
     mode a session must have. `hosted` are beginnings of models that may be asked only when the user chose them. With `message_ids`, text
-    without one is a notice; None where that is not known. An agent that works in a folder has its tools: then `work_args` take the place
+    without one is a notice; None where that is not known. `images` says whether it takes pictures, as long as it has not said so itself. An agent that works in a folder has its tools: then `work_args` take the place
     of `args`, `work_variables` and `work_mode` that of the others; its mode must be none of `UNASKED_MODES`. `notices` are beginnings of lines that are no answer, `complaints` of texts
     that say why there is none. `install` and `login` are commands for the user to run.
     """
@@ -57,6 +57,7 @@ class AgentRecipe:
     work_mode: str = ""
     hosted: tuple[str, ...] = ()
     message_ids: bool | None = None
+    images: bool = False
     notices: tuple[str, ...] = ()
     complaints: tuple[str, ...] = ()
 
@@ -90,6 +91,7 @@ RECIPES: tuple[AgentRecipe, ...] = (
         work_variables={"CLAUDE_CODE_DISABLE_FILE_MENTIONS": "1"},
         work_mode="default",
         message_ids=True,
+        images=True,
     ),
     AgentRecipe(
         name="codex",
@@ -116,6 +118,7 @@ RECIPES: tuple[AgentRecipe, ...] = (
         work_variables={"INITIAL_AGENT_MODE": "read-only"},
         work_mode="read-only",
         message_ids=True,
+        images=True,
         notices=("Warning: Model metadata",),
         complaints=("exceeded retry limit",),
     ),
@@ -136,6 +139,7 @@ RECIPES: tuple[AgentRecipe, ...] = (
         work_args=("--acp",),
         work_mode="default",
         message_ids=False,
+        images=True,
         notices=("[MODE_UPDATE]",),
     ),
     AgentRecipe(
@@ -179,6 +183,7 @@ RECIPES: tuple[AgentRecipe, ...] = (
         # Without a login it silently asks a free model of its maker.
         hosted=("opencode/",),
         message_ids=True,
+        images=True,
     ),
 )
 

@@ -206,7 +206,7 @@ class Finished:
     """The end of the stream: why it ended, and what it cost (tokens; dollars or None).
 
     The cached, written and reasoning tokens are those of `Usage`, parts of the input and the output. `estimated` says
-    that the provider reported no tokens and they were counted by Moot, `subscribed` that a subscription pays. `state` must be sent back to
+    that the provider reported no tokens and they were counted by Moot. `state` must be sent back to
     the provider unchanged, with the answer, while tools run. `lost_pictures` says of each
     picture that could not be kept why (PictureFault).
     """
@@ -219,7 +219,6 @@ class Finished:
     reasoning_tokens: int = 0
     cost_usd: float | None = None
     estimated: bool = False
-    subscribed: bool = False
     state: Mapping[str, object] | None = None
     lost_pictures: tuple[str, ...] = ()
 
@@ -327,6 +326,10 @@ class Models(Protocol):
 
     def is_free(self, provider: str) -> bool:
         """Say whether a provider's models certainly cost nothing: it is on this computer or its network."""
+        ...
+
+    def is_subscribed(self, provider: str) -> bool:
+        """Say whether a provider is an external agent, for which a subscription pays where it names no cost."""
         ...
 
     async def price(self, provider: str, model: str) -> Price | None:

@@ -1,13 +1,14 @@
 """All models behind one plug: those of providers through the model host, and external agents through theirs."""
 
 import asyncio
+import dataclasses
 from collections.abc import AsyncGenerator, Mapping
 from typing import Any
 
 from app.children.commands import find_command, search_path
 from app.core.catalog import PROGRAM
-from app.core.external_agents import RECIPES
-from app.core.model_facts import ModelFacts
+from app.core.external_agents import DEFAULT_MODEL, RECIPES, recipe_of
+from app.core.model_facts import ModelFacts, TakesTemperature
 from app.core.provider import Delta, ModelRequest, ProviderConfig, TestResult
 from app.core.usage import Price
 from app.providers.external_agents import ExternalAgents
@@ -57,6 +58,19 @@ class AllModels(RemoteModels):
         if self._external(provider) is not None:
             return self.known_facts(provider, model)
         return await super().facts(provider, model)
+
+    def known_facts(self, provider: str, model: str) -> ModelFacts:
+        """Return what is known about a model; all models of a program take what it takes: no settings, perhaps pictures."""
+        facts, program = super().known_facts(provider, model), self._external(provider)
+        if program is None:
+            return facts
+        images = super().known_facts(provider, DEFAULT_MODEL).images
+        return dataclasses.replace(
+            facts,
+            images=recipe_of(program.recipe).images if images is None else images,
+            efforts=(),
+            temperature=TakesTemperature.NO,
+        )
 
     async def renew(self) -> None:
         """Let new hosts take what is asked from now on."""

@@ -13,8 +13,9 @@ from app.children.host_client import HostClient, HostProcess, Line
 from app.children.private_files import make_private_folder
 from app.children.processes import AGENT_HOST, system_environment, user_environment
 from app.core.errors import FailureKind, ProviderError
-from app.core.external_agents import FOLDER, RECIPES, AgentRecipe, recipe_of
+from app.core.external_agents import DEFAULT_MODEL, FOLDER, RECIPES, AgentRecipe, recipe_of
 from app.core.ids import new_id
+from app.core.model_facts import FactSource, ModelFacts
 from app.core.provider import (
     AgentAct,
     AgentAsk,
@@ -27,11 +28,15 @@ from app.core.provider import (
 )
 from app.core.text import clean_text
 from app.providers.agent_host.host import read_record, write_record
+from app.providers.fact_book import FactBook
 from app.providers.kept_sessions import KeptSessions
 
 _FIRST_TEXT_SECONDS = 180.0
 _IDLE_SECONDS = 120.0
 _PROMPT_BYTES = 400_000
+# Of the pictures of a prompt, in base 64, the newest are sent.
+_PICTURE_BYTES = 20_000_000
+UNSEEN = "(An image was attached here that you cannot see.)"
 # Marks the processes of external agents.
 _MARK = "MOOT_AGENTS"
 _SHOWN_CALL = 400
@@ -40,13 +45,16 @@ _GOING_ON = "The conversation goes on."
 _OPENING = "This is the conversation so far. Answer with your next contribution only."
 # Programs put a file's content in place of such words.
 _MENTION = re.compile(r"@(?=[/~.\\\"'`]|[A-Za-z]:)")
+_PICTURE = re.compile(r"data:([^;,]+);base64,")
+
+Block = Mapping[str, str]
 
 
 class ExternalAgents(HostClient):
     """Asks external agents through their host, which it starts when one is first needed.
 
     `allowed` says whether the user allowed a program to run; `folder` is for the empty folders the programs run in and for the record
-    of processes; `redact` removes the known keys. A program that nobody has used for `unused_seconds` is ended.
+    of processes; `book` is told what a program takes; `redact` removes the known keys. A program that nobody has used for `unused_seconds` is ended.
     """
 
     def __init__(
@@ -54,6 +62,7 @@ class ExternalAgents(HostClient):
         *,
         allowed: Callable[[ProviderConfig], bool],
         folder: Path,
+        book: FactBook | None = None,
         redact: Callable[[str], str] = lambda text: text,
         log_dir: Path | None = None,
         unused_seconds: float = 300.0,
@@ -61,6 +70,7 @@ class ExternalAgents(HostClient):
         super().__init__(AGENT_HOST, redact=redact, log_dir=log_dir)
         self._allowed = allowed
         self._folder = folder
+        self._book = book or FactBook()
         self._record = folder / "processes.json"
         self._kept = KeptSessions(folder / "sessions.json")
         self._processes: dict[int, int] = {}
@@ -84,7 +94,7 @@ class ExternalAgents(HostClient):
                     state = await asyncio.to_thread(
                         self._kept.keep, finished.pop("session"), line["key"], request
                     )
-                    yield Finished(**finished, state=state, subscribed=finished["cost_usd"] is None)
+                    yield Finished(**finished, state=state)
                 elif "error" in answer:
                     raise self._error(answer["error"])
                 else:
@@ -132,7 +142,12 @@ class ExternalAgents(HostClient):
         return ProviderError(FailureKind.HOST, detail)
 
     def _on_line(self, line: Line) -> None:
-        self._processes = dict(line["processes"])
+        if "processes" in line:
+            self._processes = dict(line["processes"])
+        else:
+            # All models of a program are sent what the program takes.
+            facts = ModelFacts(images=line["images"], source=FactSource.SERVER)
+            self._book.note(line["provider"], DEFAULT_MODEL, facts)
 
     def _on_died(self, host: HostProcess) -> None:
         self._ending = asyncio.create_task(self.end_left())
@@ -159,8 +174,8 @@ class ExternalAgents(HostClient):
         key = f"{config.id} {config.fingerprint[:12]} {request.folder}"
         resume, unread = await asyncio.to_thread(self._kept.take, request, key)
         _, news = as_prompt(unread)
-        if max(len(one.encode("utf-8", "replace")) for one in (prompt, news)) > _PROMPT_BYTES:
-            raise ProviderError(FailureKind.CONTEXT_WINDOW, f"{len(prompt)} characters")
+        if (size := max(map(_text_bytes, (prompt, news)))) > _PROMPT_BYTES:
+            raise ProviderError(FailureKind.CONTEXT_WINDOW, f"{size} bytes")
         try:
             files, folder = await asyncio.to_thread(_prepared, self._folder, recipe)
         except OSError as error:
@@ -177,6 +192,7 @@ class ExternalAgents(HostClient):
         return {
             "op": op,
             "key": key,
+            "provider": config.id,
             "command": config.command,
             "args": [one.replace(FOLDER, str(files)) for one in args],
             # The host looks for the command on the PATH of the login shell too.
@@ -205,6 +221,7 @@ class ExternalAgents(HostClient):
             "resume": resume,
             "going_on": _GOING_ON,
             "news": news,
+            "unseen": UNSEEN,
             "limits": {"first_token": _FIRST_TEXT_SECONDS, "idle": _IDLE_SECONDS},
         }
 
@@ -212,21 +229,64 @@ class ExternalAgents(HostClient):
         return ProviderError(error["kind"], self.clean(error["detail"]))
 
 
-def as_prompt(messages: Sequence[Mapping[str, object]]) -> tuple[str, str]:
-    """Return the system text and all other messages of a request as texts, in which no words are taken for a file's name."""
-    system, said = [], []
+def as_prompt(messages: Sequence[Mapping[str, object]]) -> tuple[str, tuple[Block, ...]]:
+    """Return the system text and all other messages of a request: texts, in which no words are taken for a file's name, and pictures.
+
+    They are blocks of a prompt of the Agent Client Protocol.
+    """
+    system: list[str] = []
+    said: list[Block] = []
     for message in messages:
-        text, role = _text(message.get("content")), message.get("role")
+        blocks, role = _blocks(message.get("content")), message.get("role")
+        text = "\n\n".join(one["text"] for one in blocks if "text" in one)
         if role == "system":
             system.append(text)
         elif role == "assistant":
-            said += [f"[You, earlier]: {text}"] if text else []
-            said += [f"[You, earlier, did]: {one}" for one in _calls(message)]
+            said += [_block(f"[You, earlier]: {text}")] if text else []
+            said += [_block(f"[You, earlier, did]: {one}") for one in _calls(message)]
         elif role == "tool":
-            said.append(f"[What came of it]: {text[:_SHOWN_RESULT]}")
+            said.append(_block(f"[What came of it]: {text[:_SHOWN_RESULT]}"))
         else:
-            said.append(text)
-    return "\n\n".join(map(_defused, system)), "\n\n".join(map(_defused, said))
+            said += blocks
+    return _defused("\n\n".join(system)), _joined(said)
+
+
+def _block(text: str) -> Block:
+    return {"type": "text", "text": text}
+
+
+def _blocks(content: object) -> list[Block]:
+    """Return the texts and the pictures of a message's content."""
+    if isinstance(content, str):
+        return [_block(content)]
+    blocks: list[Block] = []
+    for part in content if isinstance(content, list) else ():
+        if part["type"] == "text":
+            blocks.append(_block(part["text"]))
+        elif part["type"] == "image_url" and (match := _PICTURE.match(part["image_url"]["url"])):
+            data = part["image_url"]["url"][match.end() :]
+            blocks.append({"type": "image", "mimeType": match[1], "data": data})
+    return blocks
+
+
+def _joined(blocks: Sequence[Block]) -> tuple[Block, ...]:
+    """Join texts that follow each other; of pictures that are too many for a prompt the oldest are left out."""
+    joined: list[Block] = []
+    room = _PICTURE_BYTES
+    for block in reversed(blocks):
+        room -= len(block.get("data", ""))
+        if "data" in block and room >= 0:
+            joined.append(block)
+            continue
+        text = _defused(block.get("text", UNSEEN))
+        if joined and "text" in joined[-1]:
+            text = f"{text}\n\n{joined.pop()['text']}"
+        joined.append(_block(text))
+    return tuple(reversed(joined))
+
+
+def _text_bytes(blocks: Sequence[Block]) -> int:
+    return sum(len(one.get("text", "").encode("utf-8", "replace")) for one in blocks)
 
 
 def _defused(text: str) -> str:
@@ -250,13 +310,6 @@ def _delta(answer: Mapping[str, Any]) -> Delta:
 
 def _can_work_in(folder: Path) -> bool:
     return folder.is_absolute() and folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)
-
-
-def _text(content: object) -> str:
-    if isinstance(content, str):
-        return content
-    parts = content if isinstance(content, list) else []
-    return "\n\n".join(one["text"] for one in parts if isinstance(one, dict) and one.get("type") == "text")
 
 
 def _without_path(variables: Mapping[str, str]) -> dict[str, str]:

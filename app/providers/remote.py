@@ -11,7 +11,7 @@ from typing import Any
 from app.children.host_client import HostClient, HostProcess, Line
 from app.children.processes import MODEL_HOST
 from app.core import catalog
-from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, LOCAL, provider_kind
+from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, LOCAL, PROGRAM, provider_kind
 from app.core.errors import BadInput, FailureKind, ProviderError, StorageError
 from app.core.ids import new_id
 from app.core.local_models import LocalModel
@@ -233,6 +233,11 @@ class RemoteModels(HostClient):
         if config is None or row is None or not row.local:
             return False
         return row.in_moot or is_near(config.base_url or row.base_url)
+
+    def is_subscribed(self, provider: str) -> bool:
+        """Return whether a provider is an external agent, for which a subscription pays where it names no cost."""
+        row = self._row(provider)
+        return row is not None and row.kind == PROGRAM
 
     async def price(self, provider: str, model: str) -> Price | None:
         """Return what a model costs, None if that is unknown; starts the host only for providers that are paid."""

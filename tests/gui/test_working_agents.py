@@ -92,6 +92,11 @@ async def test_the_folder_of_an_agent_is_chosen_with_its_assistant(person, data_
     await until(
         lambda: "full path" in person.window.controller.assistants._page.editor.form.errors["folder"].text()
     )
+    # It has its own tools, and takes no settings of Moot's.
+    form = person.window.controller.assistants._page.editor.form
+    assert not any(one.isVisible() for one in (form.tools, form.sub_agents, form.servers, form.deep))
+    assert not (form.answers.effort.isVisible() or form.answers.creativity.isVisible())
+    assert form.answers.length.isVisible()
     await person.write("assistant_folder_path", str(tmp_path))
     file = data_dir / "assistants" / f"{made.id}.json"
     await until(lambda: json.loads(file.read_text("utf-8")).get("folder") == str(tmp_path))

@@ -5,7 +5,7 @@ import json
 import os
 import signal
 import stat
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing
 from pathlib import Path
 
@@ -13,7 +13,8 @@ import pytest
 
 from app.core.errors import FailureKind, ProviderError
 from app.core.provider import Finished, FinishReason, ModelRequest, ProviderConfig, Text
-from app.providers.external_agents import ExternalAgents, as_prompt
+from app.providers.external_agents import UNSEEN, ExternalAgents, as_prompt
+from app.providers.fact_book import FactBook
 from tests.app_driver import until
 from tests.providers.external import all_below, is_left, parent_of, tiny, told
 
@@ -38,10 +39,15 @@ async def agents(tmp_path: Path) -> AsyncIterator[ExternalAgents]:
     assert not is_left(left)
 
 
-async def ask(agents: ExternalAgents, config: ProviderConfig, model: str = "default") -> tuple[str, Finished]:
+async def ask(
+    agents: ExternalAgents,
+    config: ProviderConfig,
+    model: str = "default",
+    messages: tuple[Mapping[str, object], ...] = MESSAGES,
+) -> tuple[str, Finished]:
     """Return the answer of an agent and how it ended."""
     said, ended = "", None
-    request = ModelRequest(provider=config.id, model=model, messages=MESSAGES)
+    request = ModelRequest(provider=config.id, model=model, messages=messages)
     async with aclosing(agents.stream(config, request)) as deltas:
         async for delta in deltas:
             if isinstance(delta, Text):
@@ -143,8 +149,37 @@ async def test_a_session_is_new_closed_after_the_turn_and_sees_an_empty_folder(
 @pytest.mark.threat("T7")
 def test_no_word_of_a_prompt_is_taken_for_the_name_of_a_file() -> None:
     texts = ("@/x", "@~/x", "@../x", '@"/x"', "@C:\\x", "a@/x")
-    _, prompt = as_prompt(tuple({"role": "user", "content": text} for text in texts))
-    assert prompt.split("\n\n") == ["@ /x", "@ ~/x", "@ ../x", '@ "/x"', "@ C:\\x", "a@ /x"]
+    _, [prompt] = as_prompt(tuple({"role": "user", "content": text} for text in texts))
+    assert prompt["text"].split("\n\n") == ["@ /x", "@ ~/x", "@ ../x", '@ "/x"', "@ C:\\x", "a@ /x"]
+
+
+def shown(data: str, *texts: str) -> dict[str, object]:
+    """Return what the user says with a picture behind it."""
+    picture = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{data}"}}
+    return {"role": "user", "content": [*({"type": "text", "text": text} for text in texts), picture]}
+
+
+@pytest.mark.parametrize(("does", "seen"), [("pictures", "<image/png QUJD>"), ("say", UNSEEN)])
+async def test_a_picture_goes_to_an_agent_that_takes_them_and_others_are_told(
+    tmp_path: Path, does: str, seen: str
+) -> None:
+    book = FactBook()
+    agents = ExternalAgents(allowed=lambda _: True, folder=tmp_path / "agents", book=book)
+    config = tiny(does, tmp_path / "journal")
+    assert book.believed(config.id, "default", local=False).images is None
+    answer, _ = await ask(agents, config, messages=(shown("QUJD", "Look."), *MESSAGES[1:]))
+    [prompt] = told(tmp_path / "journal", "prompt")
+    assert answer == "I say this." and f"Look.\n\n{seen}\n\n[Ben]: Read" in prompt["text"]
+    assert prompt["text"].startswith("This is the conversation so far.")
+    assert book.believed(config.id, "default", local=False).images == (does == "pictures")
+    await agents.close()
+
+
+def test_of_too_many_pictures_the_newest_are_sent() -> None:
+    large = "A" * 9_000_000
+    _, prompt = as_prompt((shown(large, "One."), shown(large, "Two."), shown("B" * 9_000_000, "Three.")))
+    assert [one["type"] for one in prompt] == ["text", "image", "text", "image"]
+    assert prompt[0]["text"] == f"One.\n\n{UNSEEN}\n\nTwo." and prompt[3]["data"] == "B" * 9_000_000
 
 
 @pytest.mark.threat("T11")

@@ -10,7 +10,7 @@ import pytest
 from app.children.process_tree import living
 from app.cli.printing.lines import load_texts
 from app.core.agent import Agent, Group, Leader
-from app.core.message import Consent, Message, MessageState, PromptReason, Role
+from app.core.message import Attachment, Consent, Message, MessageState, PromptReason, Role
 from app.core.session import Session, Status
 from app.core.usage import Total, money_text
 from app.core.workflow import WorkflowDefinition, WorkflowStep
@@ -304,6 +304,32 @@ async def test_requests_that_cannot_be_put_to_the_user_are_refused(work: Work, d
     assert not work.open_questions() and not (work.folder / "notes.txt").exists()
     answers = [json.loads(one["text"]) for one in told(work.journal(does), "answer")]
     assert answers and all(one["result"]["outcome"]["optionId"] == "no" for one in answers)
+
+
+async def test_a_picture_reaches_an_agent_that_takes_them(work: Work) -> None:
+    """What an agent takes is known once it was started, so that the window can say so before anything is sent."""
+    picture = Attachment(name="plan.png", media_type="image/png", data="QUJD")
+    for does in ("pictures", "say"):
+        agent_id = await work.add(does)
+        agent = work.engine.assistants.get(agent_id)
+        assert agent is not None
+        assert (await work.engine.test_provider(agent.provider)).ok
+        [model] = work.engine.models_for(agent)
+        assert model.images == (does == "pictures")
+        session_id = await work.engine.chats.start(agent_id, "Look.", (picture,))
+        await work.answer(session_id, PromptReason.AGENT_WORKS, Consent.ALLOW)
+        await work.ended(session_id)
+        [prompt] = told(work.journal(does), "prompt")
+        seen = "<image/png QUJD>" if does == "pictures" else "File plan.png:\n(An image that you cannot see.)"
+        assert seen in prompt["text"] and ("QUJD" in prompt["text"]) == (does == "pictures")
+
+
+async def test_what_was_stopped_is_by_the_subscription_too(work: Work) -> None:
+    session_id = await work.start(await work.add("slow"))
+    await until(lambda: told(work.journal("slow"), "prompt") != [])
+    await work.engine.stop(session_id)
+    used = [one.usage for one in work.messages(session_id) if one.usage is not None]
+    assert used and {money_text(load_texts("en"), Total.of(one)) for one in used} == {"by your subscription"}
 
 
 @pytest.mark.threat("T15")

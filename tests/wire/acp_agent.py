@@ -131,6 +131,11 @@ def state() -> dict[str, object]:
     }
 
 
+def seen(block: dict[str, str]) -> str:
+    """Return a block of a prompt as text: of a picture what it is and its data."""
+    return block["text"] if block["type"] == "text" else f"<{block['mimeType']} {block['data']}>"
+
+
 def prompt(session: str, text: str) -> str | None:
     """Answer a prompt; return why it ended, None where no answer comes by itself."""
     journal("prompt", text)
@@ -216,7 +221,10 @@ def handle(message: dict[str, object]) -> None:
         if number in EDITS:
             edited(message)
     elif method == "initialize":
-        capabilities = {"sessionCapabilities": {"close": {}, "systemPrompt": {}, "resume": {}}}
+        capabilities: dict[str, object] = {
+            "sessionCapabilities": {"close": {}, "systemPrompt": {}, "resume": {}},
+            "promptCapabilities": {"image": DOES == "pictures"},
+        }
         send(id=number, result={"protocolVersion": 1, "agentCapabilities": capabilities, "authMethods": []})
     elif method == "session/new":
         if DOES == "auth-new":
@@ -246,7 +254,7 @@ def handle(message: dict[str, object]) -> None:
         if DOES == "leak":
             send(id=number, error={"code": -32603, "message": f"refused the key {FLAGS['leak']}"})
             return
-        reason = prompt(session, params["prompt"][0]["text"])
+        reason = prompt(session, "\n\n".join(map(seen, params["prompt"])))
         if reason is None:
             SESSIONS[session] = str(number)
             if DOES in ("edit", "edit-bare", "lasting-only"):

@@ -38,7 +38,10 @@ def user_content(
             pictures += parts
         else:
             text = _file_text(attachment, words, model, partly=partly)
-            texts.append(f"{title}\n{(text.strip() and text) or attachment.media_type}")
+            unseen = (
+                words["image_unseen"] if attachment.media_type.startswith("image/") else attachment.media_type
+            )
+            texts.append(f"{title}\n{(text.strip() and text) or unseen}")
     text = "\n\n".join(texts) or "…"
     if not (files or pictures):
         return text

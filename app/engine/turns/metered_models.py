@@ -199,7 +199,7 @@ class MeteredCall:
             saved_usd=self._saved(finished),
             cost_usd=finished.cost_usd,
             estimated=finished.estimated,
-            subscribed=finished.subscribed,
+            subscribed=finished.cost_usd is None and self._models.is_subscribed(self._request.provider),
         )
         if used.input_tokens or used.output_tokens:
             return used

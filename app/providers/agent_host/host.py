@@ -120,6 +120,7 @@ class AgentHost(HostServer):
             except BaseException:
                 self._leave(program)
                 raise
+            self._pipes.write({"provider": line["provider"], "images": program.takes_images})
             return program
 
     def _leave(self, program: AgentProgram) -> None:

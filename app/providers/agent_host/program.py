@@ -102,6 +102,13 @@ class AgentProgram:
         """Whether requests may be sent."""
         return not self.gone.is_set() and self._ending is None
 
+    @property
+    def takes_images(self) -> bool:
+        """Whether it says that it takes pictures in a prompt."""
+        told = self.told.get("agentCapabilities")
+        takes = told.get("promptCapabilities") if isinstance(told, dict) else None
+        return isinstance(takes, dict) and takes.get("image") is True
+
     def look(self) -> None:
         """Note the processes of the program by now."""
         self.known = process_tree.living(self.known)

@@ -5,7 +5,7 @@ The session is a new one, unless the program still has that of the turn before.
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from app.core.errors import FailureKind, ProviderError
@@ -85,11 +85,11 @@ class AgentSession:
     async def speak(self) -> Mapping[str, object]:
         """Ask, passing on the answer; return how it ended. Raises ProviderError. Cancelling cancels it in the program."""
         line = self._line
-        head = "" if self._takes_system or not line["system"] else f"{line['system']}\n\n"
-        said = line["opening"] + "\n\n" + head + line["prompt"]
+        head = [] if self._takes_system or not line["system"] else [line["system"]]
+        said = self._blocks([line["opening"], *head], line["prompt"])
         if self._resumed:
-            said = line["going_on"] + "\n\n" + line["news"]
-        params = {"sessionId": self._id, "prompt": [{"type": "text", "text": said}]}
+            said = self._blocks([line["going_on"]], line["news"])
+        params = {"sessionId": self._id, "prompt": said}
         self._prompted = True
         asking = asyncio.create_task(self._program.ask("session/prompt", params))
         try:
@@ -154,6 +154,18 @@ class AgentSession:
         if leaving and self._offers().get("close") is not None and program.alive:
             with contextlib.suppress(ProviderError):
                 await program.ask("session/close", {"sessionId": leaving}, _CLOSE_SECONDS)
+
+    def _blocks(self, texts: Sequence[str], blocks: Sequence[Message]) -> list[Message]:
+        """Return a prompt that begins with texts of Moot's; a program that takes no pictures is told where one was."""
+        found: list[Message] = []
+        for block in ({"type": "text", "text": "\n\n".join(texts)}, *blocks):
+            one = block
+            if block["type"] == "image" and not self._program.takes_images:
+                one = {"type": "text", "text": self._line["unseen"]}
+            if found and one["type"] == found[-1]["type"] == "text":
+                one = {**one, "text": f"{found.pop()['text']}\n\n{one['text']}"}
+            found.append(one)
+        return found
 
     def _offers(self) -> Message:
         return _object(_object(self._program.told.get("agentCapabilities")).get("sessionCapabilities"))

@@ -70,6 +70,7 @@ class AssistantForm(QWidget):
         self.model = named("assistant_model", ModelChoice(language, look))
         self.folder = FolderChoice("assistant_folder", language)
         self._folder_hint = say(Paragraph("hint"), language, "assistant.folder.text")
+        self._own_tools = say(Paragraph("hint"), language, "assistant.own_tools.text")
         self.answers = AnswerStyleChoice(language, look)
         self.description = _line("assistant_description", MOST_LINE)
         self.instructions = named("assistant_instructions", TextBox(lines=6, most=18, submits=False))
@@ -88,7 +89,9 @@ class AssistantForm(QWidget):
         )
         self.enabled = say(named("assistant_enabled", TickBox(look)), language, "assistant.enabled")
         self._pair = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._trio = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._boxes = QWidget()
+        self._trio = QBoxLayout(QBoxLayout.Direction.LeftToRight, self._boxes)
+        self._trio.setContentsMargins(0, 0, 0, 0)
         self._limits = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._lay_out()
         self._connect()
@@ -210,7 +213,8 @@ class AssistantForm(QWidget):
             vbox(self._labels["answers"], self.answers, spacing=5),
             self._field("description", self.description),
             self._field("instructions", self.instructions),
-            self._trio,
+            self._boxes,
+            self._own_tools,
             self._field("pages", self.pages),
             vbox(self._labels["busy"], self.busy, spacing=5),
             self.knows_user,
@@ -280,10 +284,12 @@ class AssistantForm(QWidget):
         """Offer for the answers what the chosen model takes."""
         provider, model = self.model.chosen() or ("", "")
         self.answers.show_facts(self._choices.facts(provider, model) if provider else ModelFacts())
-        # Only an external agent works in a folder.
+        # Only an external agent works in a folder; it has its own tools.
         kinds = {one.config.id: one.config.kind for one in self._choices.providers}
-        for part in (self._labels["folder"], self.folder, self._folder_hint):
-            part.setVisible(kinds.get(provider) == PROGRAM)
+        external = kinds.get(provider) == PROGRAM
+        for part in (self._labels["folder"], self.folder, self._folder_hint, self._own_tools):
+            part.setVisible(external)
+        self._boxes.setVisible(not external)
 
     def _show_chips(self) -> None:
         agent, fixed = self._agent, self._fixed
