@@ -69,7 +69,7 @@ def _definition(path: Path, name: str) -> tuple[str, str]:
         "steps": "workflow_file",
         "members": "group_file",
         "participants": "panel_file",
-        "votes": "decision_file",
+        "decided": "decision_file",
     }
     kind = next((kind for mark, kind in marks.items() if mark in value), "assistant")
     kind = value["kind"] if value.get("kind") in ("folder", "saved_prompt") else kind

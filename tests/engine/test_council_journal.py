@@ -84,10 +84,13 @@ async def test_a_decision_keeps_the_votes_comes_due_and_is_settled(made: Bench) 
     assert kept.votes[1] == CastVote(
         model="remote1/model-1", before="SQLite", before_sure=70, after="SQLite", after_sure=70
     )
-    assert journal.due(date(2026, 6, 29)) == ()
-    assert [one.id for one in journal.due(date(2026, 6, 30))] == [session_id]
+    journal.today = lambda: date(2026, 6, 29)
+    assert journal.due() == ()
+    journal.today = lambda: date(2026, 6, 30)
+    assert [one.id for one in journal.due()] == [session_id]
     await journal.settle(session_id, "held")
-    assert journal.due(date(2026, 7, 1)) == ()
+    journal.today = lambda: date(2026, 7, 1)
+    assert journal.due() == ()
     found = journal.scores()
     assert found["remote0/model-0"] == Score(1, pytest.approx(0.09), pytest.approx(0.09))
     assert found["remote1/model-1"].after == pytest.approx(0.49)

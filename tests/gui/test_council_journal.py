@@ -1,6 +1,7 @@
 """The journal in the window: what was decided after a council, the list of it, and what came of it."""
 
 from dataclasses import replace
+from datetime import date
 from functools import partial
 
 import pytest
@@ -93,6 +94,43 @@ async def test_the_journal_lists_what_is_due_first_and_how_right_all_have_been(p
     await person.click("result_keep")
     await until(lambda: rows.item(0).text().startswith("Go"))
     assert button.accessibleName() == "Journal" and journal.find("late").result == "held"
+
+
+async def test_a_decision_is_due_as_soon_as_its_day_begins(person: Person) -> None:
+    controller = person.window.controller
+    journal, badge = controller.engine.councils.journal, person.window.top_bar.needs_you
+    journal.today = lambda: date(2026, 1, 30)
+    journal.look_at_day()
+    await journal.save(Decision(id="late", name="Postgres?", decided="Postgres", due="2026-01-31"))
+    await person.settle()
+    button = person.window.side_bar.journal_button
+    assert controller.journal.clock.isActive() and not badge.isVisible()
+    assert button.accessibleName() == "Journal"
+    # The computer slept over midnight, and the clock goes on.
+    journal.today = lambda: date(2026, 2, 1)
+    controller.journal.clock.timeout.emit()
+    await until(badge.isVisible, what="the decision that is due")
+    assert button.accessibleName() == "Journal, 1 due"
+
+
+async def test_a_decision_is_deleted_and_brought_back(person: Person) -> None:
+    journal = person.window.controller.engine.councils.journal
+    for name in ("Postgres", "Go"):
+        await journal.save(Decision(id=name.lower(), name="?", decided=name, due="2026-01-31"))
+    person.window.controller.actions()["journal"]()
+    await until(lambda: person.sees("journal_list"))
+    rows, badge = person.find("journal_list"), person.window.top_bar.needs_you
+    await person.press("journal_list", Qt.Key.Key_Delete)
+    await until(lambda: rows.count() == 1)
+    await person.click("toast_action")
+    await until(lambda: rows.count() == 2, what="the decision again")
+    for left in (1, 0):
+        await person.click("journal_delete")
+        await until(lambda left=left: len(journal.all()) == left)
+    await until(lambda: person.sees("journal_none") and not badge.isVisible())
+    assert not person.find("journal_delete").isEnabled()
+    gone = await person.window.controller.engine.archive.thrown()
+    assert {one.kind for one in gone} == {"decision_file"}
 
 
 async def test_a_verdict_says_how_often_such_results_held_up_and_keeps_the_decision(person: Person) -> None:

@@ -39,8 +39,16 @@ class Score:
     after: float = 0.0
 
 
+def _today() -> date:
+    return datetime.now(UTC).astimezone().date()
+
+
 class Journal(Definitions[Decision]):
     """The decisions, one for each council; everything raises BadInput, NotFound or StorageError in words."""
+
+    today: Callable[[], date] = staticmethod(_today)
+    """Returns the date where the user is."""
+    _told: date | None = None
 
     async def decide(self, live: LiveSession, decided: str, *, sign: str = "", due: str = "") -> Decision:
         """Keep what the user decided after a council, with what all voted; a date brings it back to the user."""
@@ -91,19 +99,22 @@ class Journal(Definitions[Decision]):
         right = decision.decided if result == HELD else one_line(right)
         return await self.save(replace(decision, result=result, right=right))
 
-    def due(self, day: date) -> tuple[Decision, ...]:
-        """Return the decisions that the user wanted to look at by a day, the oldest first."""
-        open_ = [one for one in self.all() if one.due and not one.result and one.due <= day.isoformat()]
+    def due(self) -> tuple[Decision, ...]:
+        """Return the decisions that the user wanted to look at by now, the oldest first."""
+        day = self.today().isoformat()
+        open_ = [one for one in self.all() if one.due and not one.result and one.due <= day]
         return tuple(sorted(open_, key=lambda one: one.due))
+
+    def look_at_day(self) -> None:
+        """Tell that more may be due where a new day has begun since this was called last."""
+        day, before = self.today(), self._told
+        self._told = day
+        if before not in (None, day):
+            self._tell()
 
     def scores(self) -> dict[str, Score]:
         """Return how right each model has been, by its "provider/model"."""
         return scores(self.all())
-
-
-def today() -> date:
-    """Return the date where the user is."""
-    return datetime.now(UTC).astimezone().date()
 
 
 def scores(decisions: Sequence[Decision]) -> dict[str, Score]:

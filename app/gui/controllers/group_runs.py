@@ -5,7 +5,6 @@ from PySide6.QtCore import QTimer, Signal
 from app.core.events import Event
 from app.core.session import Plan, PlanItem, Session
 from app.core.text import visible
-from app.engine.council.journal import today
 from app.engine.engine import Engine
 from app.gui.bridge import Bridge
 from app.gui.controllers.controller import Controller
@@ -184,7 +183,7 @@ class GroupController(Controller):
                 session=visible(one.name),
                 question=words("journal.due_now", option=visible(one.decided)),
             )
-            for one in self._engine.councils.journal.due(today())
+            for one in self._engine.councils.journal.due()
         ]
         self._window.top_bar.needs_you.show_waiting(
             [

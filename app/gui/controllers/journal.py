@@ -1,9 +1,10 @@
 """The journal: lists the decisions, asks what was decided after a council, and when it is due what came of it."""
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
-from app.engine.council.journal import held_up, today
+from app.core.text import exact
+from app.engine.council.journal import held_up
 from app.engine.council.outcome import outcome
 from app.engine.council.record import Record
 from app.engine.engine import Engine
@@ -13,6 +14,9 @@ from app.gui.dialogs.journal_dialogs import DecisionDialog, JournalDialog, Resul
 from app.gui.pages.council.council_page import CouncilPage
 from app.gui.tasks import Tasks
 from app.gui.window_frame import WindowFrame
+
+TICK_MS = 60_000
+"""How often it looks whether a new day has begun: no longer timer is sure to count the time that the computer slept."""
 
 
 class JournalController(Controller):
@@ -35,7 +39,15 @@ class JournalController(Controller):
         window.side_bar.journal_button.clicked.connect(lambda: self.show())
         self._dialog: JournalDialog | None = None
         bridge.journal_changed.connect(lambda _event: self._refresh())
+        self.clock = QTimer(self, interval=TICK_MS, timerType=Qt.TimerType.VeryCoarseTimer)
+        self.clock.timeout.connect(self._journal.look_at_day)
+        self._journal.look_at_day()
+        self.clock.start()
         self._refresh()
+
+    def close(self) -> None:
+        """Look for new days no longer."""
+        self.clock.stop()
 
     def show(self) -> None:
         """Open the list of all decisions."""
@@ -43,6 +55,7 @@ class JournalController(Controller):
         dialog.finished.connect(self._on_closed)
         dialog.result_requested.connect(lambda decision_id: self._ask_result(decision_id, dialog))
         dialog.session_requested.connect(self.session_requested)
+        dialog.delete_requested.connect(lambda decision_id: self._start(self._delete(decision_id)))
         self._refresh()
         dialog.open()
 
@@ -51,10 +64,21 @@ class JournalController(Controller):
 
     def _refresh(self) -> None:
         """Show how many decisions are due, and the list if it is open."""
-        self._window.side_bar.show_due(len(self._journal.due(today())))
+        self._window.side_bar.show_due(len(self._journal.due()))
         if self._dialog is not None:
             known = {one.id for one in self._engine.sessions()}
-            self._dialog.show_decisions(self._journal.all(), known)
+            self._dialog.show_decisions(self._journal.all(), known, self._journal.today())
+
+    async def _delete(self, decision_id: str) -> None:
+        """Move a decision to the trash, and offer to bring it back. Raises NotFound, StorageError."""
+        decision = self._journal.find(decision_id)
+        await self._journal.delete(decision_id)
+        toasts = self._dialog.toasts if self._dialog is not None else self._toasts
+        toasts.show_toast(
+            self._language("assistant.deleted", name=exact(decision.decided)),
+            self._language("toast.undo"),
+            lambda: self._start(self._journal.restore(decision)),
+        )
 
     def _on_question(self, session_id: str, message_id: str) -> None:
         if not message_id:
@@ -69,7 +93,9 @@ class JournalController(Controller):
         debate, messages = live.debate_session.debate, list(live.whole_messages())
         texts = {one.id: one.text for one in Record(debate, messages).options()}
         chosen = texts.get(outcome(debate, messages).headline, "")
-        dialog = DecisionDialog(self._language, self._look, list(texts.values()), chosen, self._window)
+        dialog = DecisionDialog(
+            self._language, self._look, list(texts.values()), chosen, self._journal.today(), self._window
+        )
         dialog.kept.connect(
             lambda decided, sign, due: self._start(self._journal.decide(live, decided, sign=sign, due=due))
         )

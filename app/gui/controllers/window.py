@@ -146,6 +146,7 @@ class WindowController(QObject):
         await self.notifications.close()
         self._bridge.close()
         self._list_timer.stop()
+        self.journal.close()
         await self._close_moot()
 
     # Connections

@@ -1,21 +1,23 @@
 """The dialogs of the journal: all decisions, what the user decided after a council, and later what came of it."""
 
 from collections.abc import Collection, Mapping, Sequence
-from datetime import timedelta
+from datetime import date, timedelta
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from app.core.council import FAILED, HELD, RESULTS, Decision
 from app.core.text import exact
-from app.engine.council.journal import ENOUGH, Score, is_date, listed, standing_lines, today
+from app.engine.council.journal import ENOUGH, Score, is_date, listed, standing_lines
 from app.gui.dialogs.ask_dialogs import AskDialog
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.pages.settings.lists import TwoLineList
-from app.gui.widgets.boxes import vbox
+from app.gui.widgets.boxes import hbox, vbox
 from app.gui.widgets.controls import Choice, button, scrolling
 from app.gui.widgets.label import Paragraph, plain_label
+from app.gui.widgets.toast import Toasts
 from app.gui.widgets.wording import named
 
 DAYS = 30
@@ -25,11 +27,13 @@ TONES = {HELD: "ok", FAILED: "error"}
 class JournalDialog(AskDialog):
     """Lists all decisions, and how right models and panels have been.
 
-    Emits result_requested(decision id) to enter what came of one, and session_requested(session id) to open its council.
+    Emits result_requested(decision id) to enter what came of one, session_requested(session id) to open its council, and
+    delete_requested(decision id).
     """
 
     result_requested = Signal(str)
     session_requested = Signal(str)
+    delete_requested = Signal(str)
 
     def __init__(self, words: Language, look: Look, parent: QWidget) -> None:
         title = words("journal.title")
@@ -40,6 +44,7 @@ class JournalDialog(AskDialog):
         self.list.setAccessibleName(title)
         self._none = named("journal_none", Paragraph("hint", text=words("journal.none")))
         self.council = button("link", "journal_open", self._on_open, text=words("journal.open"))
+        self.delete = button("link", "journal_delete", self._on_delete, text=words("assistant.delete"))
         self._standing = named("journal_standing", Paragraph("card_text"))
         self._scores = QWidget()
         vbox(
@@ -52,13 +57,15 @@ class JournalDialog(AskDialog):
         self.list.currentRowChanged.connect(lambda _row: self._show_buttons())
         self.list.itemActivated.connect(lambda _item: self._on_go())
         self._sessions: Collection[str] = ()
-        self.arrange(self.heading, self._none, (self.list, 3), (self._scores, 2), before=self.council)
+        links = hbox(self.council, self.delete, spacing=14)
+        self.arrange(self.heading, self._none, (self.list, 3), (self._scores, 2), before=links)
+        self.toasts = Toasts(self)
         self.resize(620, 520)
         self.list.setFocus()
 
-    def show_decisions(self, decisions: Sequence[Decision], sessions: Collection[str]) -> None:
+    def show_decisions(self, decisions: Sequence[Decision], sessions: Collection[str], today: date) -> None:
         """Show the decisions as they are now; `sessions` are the ids of those that can be opened."""
-        words, day = self._words, today().isoformat()
+        words, day = self._words, today.isoformat()
         self._sessions = sessions
         rows = []
         for one in listed(decisions):
@@ -77,14 +84,25 @@ class JournalDialog(AskDialog):
         self._scores.setVisible(bool(rows))
         self._show_buttons()
 
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Delete:
+            self._on_delete()
+        else:
+            super().keyPressEvent(event)
+
     def _show_buttons(self) -> None:
         chosen = self.list.chosen()
         self.go.setEnabled(bool(chosen))
+        self.delete.setEnabled(bool(chosen))
         self.council.setEnabled(chosen in self._sessions)
 
     def _on_go(self) -> None:
         if chosen := self.list.chosen():
             self.result_requested.emit(chosen)
+
+    def _on_delete(self) -> None:
+        if chosen := self.list.chosen():
+            self.delete_requested.emit(chosen)
 
     def _on_open(self) -> None:
         self.accept()
@@ -97,7 +115,7 @@ class DecisionDialog(AskDialog):
     kept = Signal(str, str, str)
 
     def __init__(
-        self, words: Language, look: Look, options: Sequence[str], chosen: str, parent: QWidget
+        self, words: Language, look: Look, options: Sequence[str], chosen: str, today: date, parent: QWidget
     ) -> None:
         super().__init__(words, parent, "decision", words("journal.decide"), ("keep", words("journal.keep")))
         self.decided = named("decision_option", Choice(look))
@@ -105,7 +123,7 @@ class DecisionDialog(AskDialog):
         self.decided.addItems(list(options))
         self.decided.setCurrentText(chosen)
         self.sign = named("decision_sign", QLineEdit())
-        self.due = named("decision_due", QLineEdit((today() + timedelta(days=DAYS)).isoformat()))
+        self.due = named("decision_due", QLineEdit((today + timedelta(days=DAYS)).isoformat()))
         parts = []
         for field, key in ((self.decided, "decided"), (self.sign, "sign"), (self.due, "due")):
             text = words(f"journal.{key}")

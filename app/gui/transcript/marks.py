@@ -1,4 +1,4 @@
-"""Quotes that are marked in the rows of a transcript, each on the background of its kind."""
+"""Quotes that are marked in the rows of a transcript: what differs on a warm ground, what all say with a dotted line."""
 
 from collections.abc import Mapping, Sequence
 
@@ -8,7 +8,8 @@ from app.gui.transcript.painted_row import PaintedRow
 from app.gui.transcript.segments import Range
 
 Quote = tuple[str, str]
-"""Words of a message, and the token of the colour that they stand on."""
+"""Words of a message, and their kind: DIFFERS or AGREED."""
+DIFFERS, AGREED = "differ", "agreed"
 
 
 class Marks:
@@ -31,16 +32,19 @@ class Marks:
         known = self._found.get(row.row_id)
         if known is None or known[0] != text:
             known = self._found[row.row_id] = (text, self._find(row.row_id, text))
-        return [Range(start, end, getattr(tokens, token)) for start, end, token in known[1]]
+        return [
+            Range(start, end, underline=tokens.ok) if kind == AGREED else Range(start, end, tokens.warn_bg)
+            for start, end, kind in known[1]
+        ]
 
     def _find(self, row_id: str, text: str) -> list[tuple[int, int, str]]:
         places = []
-        for words, token in self._quotes[row_id]:
+        for words, kind in self._quotes[row_id]:
             # The row shows no Markdown marks.
             found = found_in(text, words.translate(_NO_MARKS))
             if found:
                 start = text.index(found)
-                places.append((start, start + len(found), token))
+                places.append((start, start + len(found), kind))
         return places
 
 

@@ -37,13 +37,17 @@ RULES_DRAWN = 400
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """A range of a row's plain text, or of its thinking, to mark; the colours are names that QColor knows."""
+    """A range of a row's plain text, or of its thinking, to mark; the colours are names that QColor knows.
+
+    `underline` is that of a dotted line under the words.
+    """
 
     start: int
     end: int
-    background: str
+    background: str = "transparent"
     foreground: str = ""
     thought: bool = False
+    underline: str = ""
 
 
 def group(blocks: Sequence[Block], start: int = 0) -> list[tuple[int, int]]:
@@ -281,6 +285,9 @@ class Segment:
         text_format = QTextCharFormat()
         text_format.setBackground(QColor(each.background))
         text_format.setProperty(MARKED, True)
+        if each.underline:
+            text_format.setUnderlineStyle(QTextCharFormat.UnderlineStyle.DotLine)
+            text_format.setUnderlineColor(QColor(each.underline))
         if each.foreground:
             text_format.setForeground(QColor(each.foreground))
         result.format = text_format

@@ -37,6 +37,7 @@ from app.gui.pages.council.options_dialog import OptionsDialog
 from app.gui.pages.council.verdict_page import VerdictPage
 from app.gui.pages.council.worth_card import Judged
 from app.gui.panels.conversation_view import ConversationView
+from app.gui.transcript.marks import AGREED, DIFFERS
 from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.widgets.boxes import hbox, vbox
 from app.gui.widgets.composer import Composer, TextBox
@@ -322,9 +323,9 @@ class CouncilPage(ConversationView):
             return
         record = Record(session.debate, list(self._messages.values()))
         quotes: dict[str, list[tuple[str, str]]] = {}
-        for kind, token in (("agreed", "ok_bg"), ("differ", "warn_bg")):
+        for kind in (AGREED, DIFFERS):
             for quote in chain.from_iterable(one.quotes for one in record.points(kind)):
-                quotes.setdefault(quote.message, []).append((quote.text, token))
+                quotes.setdefault(quote.message, []).append((quote.text, kind))
         for column in self.columns.all.values():
             column.transcript.search.marks.show(quotes if self._marks.isChecked() else {})
             column.transcript.viewport().update()
