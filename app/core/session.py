@@ -125,7 +125,8 @@ class Folder:
 class Council:
     """What the user wants of a council; what came of it is in its messages.
 
-    With `differences` one call compares the answers. It is made by `helper`, a "provider/model", "" where nobody can.
+    With `differences` one call compares the answers. It is made by `helper`, a "provider/model", "" where nobody could:
+    it is chosen at the start, and again before something is asked of it.
     `again` and `merges` count the further comparisons and the merged answers that were asked for since all were asked,
     `rounds` the rounds of debate, of which `debated` were over when more were asked for. `max_usd` is what it may cost, 0 for any amount.
     `judges` read the debate at its end, each a "provider/model": the first, or the next where that fails; empty for none.

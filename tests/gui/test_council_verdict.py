@@ -10,12 +10,16 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QLabel, QWidget
 
+from app.core.catalog import EMBEDDED, EMBEDDED_MODEL
 from app.core.message import Attachment, CouncilPart
+from app.core.session import DebateMode, Participant
+from app.engine.engine import CouncilSetup, DebateSetup
 from app.gui.pages.council.claims_page import ClaimRow
 from app.gui.pages.council.council_page import CouncilPage
 from app.gui.pages.council.council_tabs import ANSWERS, CLAIMS, DISCUSSION, TABS, VERDICT
 from app.gui.panels.debate.cited_text import CitedText
 from app.gui.widgets.label import Paragraph
+from app.providers.model_file import find_model
 from tests.app_driver import Person, at_window
 from tests.gui.test_council_page import HOLDS, SAYS, compared, ended, judged, opened, until
 from tests.wire import WireServer
@@ -182,13 +186,63 @@ async def test_the_verdict_follows_the_debate_and_says_what_it_rests_on(
 async def test_where_no_model_can_compare_it_says_why_and_offers_a_provider(person: Person) -> None:
     page = await opened(person)
     await ended(page)
-    council, buttons = page.session.debate.council, page.box._buttons
-    assert council is not None and not buttons["connect"].isVisible()
-    small = replace(page.session.debate, council=replace(council, helper=""))
-    page._session = replace(page.session, debate=small)
+    buttons, debate = page.box._buttons, page.session.debate
+    assert not buttons["connect"].isVisible() and not buttons["allow"].isVisible()
+    council = replace(debate.council, helper="")
+    small = tuple(replace(one, provider="embedded") for one in debate.participants)
+    page._session = replace(page.session, debate=replace(debate, council=council, participants=small))
     for one in [one for one in page._messages.values() if one.part == CouncilPart.DIFFERENCES]:
         del page._messages[one.id]
     page.refresh()
+    # A provider that is ready, and may not read the session yet.
+    assert buttons["allow"].isVisible() and not buttons["connect"].isVisible()
+    assert "OpenAI could compare these answers" in page.box._words.text()
+    assert "built-in model cannot compare answers" in page.glance._lacks.text()
+    await shot(person, "locked")
+    await person.click("council_allow")
+    await until(lambda: person.sees("settings_dialog"))
+    await person.click("may_read_openai")
+    await until(lambda: buttons["compare"].isVisible(), what="the button")
+    assert not buttons["allow"].isVisible() and "1 call" in buttons["compare"].text()
+    await person.click("may_read_openai")
+    await until(lambda: buttons["allow"].isVisible(), what="the way to allow it")
+    engine = person.window.controller.engine
+    for one in engine.providers():
+        await engine.save_provider(replace(one.config, enabled=False))
+    page.refresh()
     assert buttons["connect"].isVisible() and not buttons["compare"].isVisible()
     assert "very small" in page.box._words.text() and "Add a provider" in page.box._words.text()
-    assert "built-in model cannot compare answers" in page.glance._lacks.text()
+
+
+@pytest.mark.slow
+@pytest.mark.own_host
+@pytest.mark.embedded
+@pytest.mark.skipif(find_model() is None, reason="the built-in model's file is not there")
+async def test_what_the_built_in_model_answered_is_compared_by_a_provider_added_later(
+    person: Person, wire_home: dict[str, WireServer]
+) -> None:
+    script = {"options": [{"text": "Both", "answers": [1, 2]}], "differ": [], "agreed": []}
+    for model in wire_home["openai"].models:
+        wire_home["openai"].script(model, lambda _: json.dumps(script))
+    controller = person.window.controller
+    small = tuple(
+        Participant(id=name, name=name, provider=EMBEDDED, model=EMBEDDED_MODEL) for name in ("Ada", "Ben")
+    )
+    setup = DebateSetup(topic="Tea or coffee?", participants=small, mode=DebateMode.COUNCIL)
+    session_id = await controller.engine.councils.start(CouncilSetup(setup=setup))
+    controller.show_session(session_id)
+    page = controller.council_page
+    await until(lambda: page.session_id == session_id and page.session is not None)
+    await ended(page)
+    assert not wire_home["openai"].requests and page.box._buttons["allow"].isVisible()
+    await person.click("council_allow")
+    await until(lambda: person.sees("settings_dialog"))
+    await person.click("may_read_openai")
+    await until(lambda: page.box._buttons["compare"].isVisible(), what="the button")
+    person.find("settings_dialog").accept()
+    await person.click("council_compare")
+    await until(lambda: any(one.part == CouncilPart.DIFFERENCES and one.ended for one in page.messages))
+    await ended(page)
+    assert len(wire_home["openai"].requests) == 1
+    await until(lambda: page.glance.isVisible(), what="what they hold")
+    assert page.session.debate.council.helper.startswith("openai/")

@@ -8,9 +8,11 @@ from app.core.errors import BadInput
 from app.core.events import EventBus
 from app.core.ids import new_id
 from app.core.message import Author, CouncilPart, Message, MessageState
+from app.core.provider import ProviderStatus
 from app.core.session import (
     ANY_JUDGE,
     Council,
+    Debate,
     DebateSession,
     Participant,
     Status,
@@ -20,6 +22,7 @@ from app.core.text import clean_text
 from app.engine.chat.commands import found_message
 from app.engine.chat.run import user_message
 from app.engine.council.costs import calls_of
+from app.engine.council.director import comparison_due
 from app.engine.council.journal import JOURNAL_KIND, Journal, calibrations
 from app.engine.council.outcome import outcome, who_may_join
 from app.engine.council.panels import PANEL_KIND, Panels, assembled, check_rounds
@@ -152,7 +155,7 @@ class Councils:
         await self._go_on(live)
 
     async def compare(self, session_id: str) -> None:
-        """Compare the answers as they are now, in one call."""
+        """Compare the answers as they are now, in one call; also those that nobody could compare when they were given."""
         await self._want(session_id, "again")
 
     async def merge(self, session_id: str) -> None:
@@ -230,9 +233,18 @@ class Councils:
         """Return what a step will use: compare, merge, again, debate, argue, judge, stress, check or solo. Makes no call."""
         judge = next(iter(self._providers.council_judges(session)), "")
         outsider = self._providers.outsider(session)
+        session = replace(session, debate=self._helped(session))
         return self._estimates.of_calls(
             lambda length: calls_of(session.debate, messages, what, judge, outsider, length)
         )
+
+    def helper(self, session: DebateSession) -> str:
+        """Return the "provider/model" that would compare the answers now, "" where nobody can."""
+        return self._providers.helper(session)
+
+    def may_not_read(self, session: DebateSession) -> ProviderStatus | None:
+        """Return a provider that could compare the answers if it might read any session; None where one can already."""
+        return self._providers.may_not_read(session)
 
     def outsider(self, session: DebateSession) -> str:
         """Return the "provider/model" of another base family than those that take part, "" where there is none."""
@@ -255,7 +267,7 @@ class Councils:
         live = await self._at_rest(session_id)
         session = live.debate_session
         council = session.debate.council
-        if council is None or not council.helper:
+        if council is None or not self._providers.helper(session):
             raise BadInput("council_no_helper")
         begun = Record(session.debate, live.messages).rounds
         rounds = council.offered_rounds if rounds is None else rounds
@@ -301,11 +313,13 @@ class Councils:
         debate = live.debate_session.debate
         council = debate.council or Council()
         outsider = self._providers.outsider(live.debate_session)
-        if not council.helper:
+        if not self._providers.helper(live.debate_session):
             raise BadInput("council_no_helper")
         if what == "checks" and not outsider:
             raise BadInput("council_no_outsider")
-        wanted = replace(council, outsider=outsider, **{what: getattr(council, what) + 1})
+        # A comparison that nobody could make is still due, and is not made twice.
+        due = what == "again" and comparison_due(Record(debate, live.messages))
+        wanted = replace(council, outsider=outsider, **{what: getattr(council, what) + (not due)})
         live.change(debate=replace(debate, council=wanted))
         await self._go_on(live)
 
@@ -334,7 +348,16 @@ class Councils:
         self._sessions.check(live.session)
         if run is not None:
             await run.wait()
+        debate = self._helped(live.debate_session)
+        if debate != live.debate_session.debate:
+            live.change(debate=debate)
         self._sessions.run(live)
+
+    def _helped(self, session: DebateSession) -> Debate:
+        """Return the debate of a council with who compares its answers now."""
+        debate = session.debate
+        helper = self._providers.helper(session)
+        return replace(debate, council=replace(debate.council or Council(), helper=helper))
 
 
 def council_object(session: DebateSession, messages: Sequence[Message]) -> dict[str, object]:

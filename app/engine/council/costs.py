@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from app.core.message import Message
 from app.core.session import Council, Debate
+from app.engine.council.director import comparison_due
 from app.engine.council.judging import tokens_written
 from app.engine.council.outcome import surest
 from app.engine.council.record import Record
@@ -34,12 +35,14 @@ def calls_of(
     people = [(each.provider, each.model) for each in debate.participants]
     voters = [(each.provider, each.model) for each in debate.participants if each.id in record.openings()]
     helper, heard = _pair(council.helper), sum(said)
-    calls: list[Call] = []
+    # Whatever is wanted, a comparison that nobody could make comes first.
+    first = what not in ("compare", "again") and comparison_due(record)
+    calls: list[Call] = [(helper, asked + heard, _COMPARED)] if first else []
     match what:
         case "compare":
             calls = [(helper, asked + heard, _COMPARED)]
         case "merge":
-            calls = [(helper, asked + heard, written)]
+            calls += [(helper, asked + heard, written)]
         case "again":
             calls = [(each, asked, written) for each in people]
             calls += (
@@ -48,13 +51,13 @@ def calls_of(
                 else []
             )
         case "check":
-            calls = [(_pair(outsider), asked, written)]
+            calls += [(_pair(outsider), asked, written)]
         case "solo":
             best = next(
                 (each for each in debate.participants if each.id == surest(record)), debate.participants[0]
             )
             most = tokens_written(record.since)
-            calls = [((best.provider, best.model), asked, max(one, most) if length else one)]
+            calls += [((best.provider, best.model), asked, max(one, most) if length else one)]
         case "debate" | "argue" | "stress" | "judge":
             for _ in range({"debate": council.offered_rounds if length else 1, "argue": 1}.get(what, 0)):
                 calls += [(each, asked + _OPTIONS + heard, written) for each in voters]

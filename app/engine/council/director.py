@@ -54,7 +54,7 @@ def next_steps(
         return tuple(due)
     if len(record.answers()) < MIN_PARTICIPANTS or not council.helper:
         return ()
-    if record.count(CouncilPart.DIFFERENCES) < council.differences + council.again:
+    if comparison_due(record):
         return (CouncilStep(CouncilPart.DIFFERENCES),)
     if record.count(CouncilPart.MERGE) < council.merges:
         return (CouncilStep(CouncilPart.MERGE),)
@@ -64,6 +64,14 @@ def next_steps(
     if checked < council.checks and council.outsider:
         return (CouncilStep(CouncilPart.CHECK, model=council.outsider),)
     return _debate(record, council, {*absent, *mute}) or _judge(record, council, absent)
+
+
+def comparison_due(record: Record) -> bool:
+    """Return whether a comparison of the answers is wanted that has not been made."""
+    council = record.debate.council
+    return council is not None and (
+        record.count(CouncilPart.DIFFERENCES) < council.differences + council.again
+    )
 
 
 def seen_by(debate: Debate, messages: Sequence[Message], step: CouncilStep) -> ReaderView:

@@ -119,14 +119,31 @@ class DebateProviders:
         return _each_once(found)
 
     def helper(self, session: DebateSession) -> str:
-        """Return the "provider/model" that compares a council's answers: of a provider that the session uses, the cheapest.
+        """Return the "provider/model" that compares a council's answers, "" where nobody can.
 
-        The default model of one is chosen before a participant's own; "" where all are too small.
+        It is the one chosen before, as long as it can be asked. Else it is the cheapest: of a provider that the session uses,
+        then of one that may read any session; the default model of a provider comes before a participant's own.
         """
-        used = {one.provider for one in session.debate.participants}
-        found = [f"{one.provider}/{one.model}" for one in self._readers(session) if one.provider in used]
-        taking_part = {f"{one.provider}/{one.model}" for one in session.debate.participants}
-        return min(found, key=lambda one: (one in taking_part, self._price(*one.split("/", 1))), default="")
+        chosen = session.debate.council.helper if session.debate.council else ""
+        used, may_read = _used(session), self._may_read(session)
+        found = [one for one in self._readers(session) if one.provider in may_read]
+        if chosen.partition("/")[0] in {one.provider for one in found}:
+            return chosen
+        taking_part = {(one.provider, one.model) for one in session.debate.participants}
+
+        def rank(one: Judge) -> tuple[bool, bool, float]:
+            pair = (one.provider, one.model)
+            return one.provider not in used, pair in taking_part, self._price(*pair)
+
+        best = min(found, key=rank, default=None)
+        return f"{best.provider}/{best.model}" if best else chosen
+
+    def may_not_read(self, session: DebateSession) -> ProviderStatus | None:
+        """Return a provider that could compare a council's answers if it might read any session; None where one can already."""
+        could = {one.provider for one in self._readers(session)}
+        if could & self._may_read(session):
+            return None
+        return next((one for one in self.statuses() if one.config.id in could), None)
 
     def outside(self, session: DebateSession) -> list[str]:
         """Return the models that can read a council without having taken part, each a "provider/model", the best first.
@@ -136,10 +153,7 @@ class DebateProviders:
         """
         taking = [f"{one.provider}/{one.model}" for one in session.debate.participants]
         families = {family_of(one.model) for one in session.debate.participants}
-        may_read = {
-            *(one.provider for one in session.debate.participants),
-            *self._documents.settings().may_read_any,
-        }
+        may_read = self._may_read(session)
         ready = [
             one
             for one in self.statuses()
@@ -152,6 +166,10 @@ class DebateProviders:
         usable = {one.config.id for one in ready}
         inside = [one for one in taking if one.partition("/")[0] in usable]
         return list(dict.fromkeys((*(one for one in found if one not in taking), *inside)))
+
+    def _may_read(self, session: DebateSession) -> set[str]:
+        """Return the providers that may be sent a session: those that it uses, and those that may read any."""
+        return _used(session) | set(self._documents.settings().may_read_any)
 
     def council_judges(self, session: DebateSession) -> tuple[str, ...]:
         """Return who reads a council at its end: the user's choice first; none where the user wants none."""
@@ -268,6 +286,10 @@ class DebateProviders:
                 break
             count += 1
         return max(WINDOW, count)
+
+
+def _used(session: DebateSession) -> set[str]:
+    return {one.provider for one in session.debate.participants}
 
 
 def _each_once(found: list[Judge]) -> list[Judge]:

@@ -45,6 +45,7 @@ class CouncilController(Controller):
         self._run(page.options_chosen, councils.edit_options)
         self._run(page.ask_requested, self._ask)
         page.provider_requested.connect(lambda provider: self.settings_requested.emit("providers", provider))
+        page.reading_requested.connect(lambda: self.settings_requested.emit("chats", ""))
         page.draft_changed.connect(self._on_draft_changed)
 
     def _on_draft_changed(self, session_id: str, draft: Draft) -> None:

@@ -21,13 +21,14 @@ SAVE = "save settings"
 class SettingsController(Controller):
     """Opens the dialog of the settings, applies what is chosen at once, and saves it.
 
-    Signals: applied(Settings) for what is not the window's language or look, providers_changed(),
+    Signals: applied(Settings) for what is not the window's language or look, providers_changed(), saved(),
     partner_requested(kind, id) for an assistant, group or workflow to edit ("" for a new one),
     undo_left(text, what takes it back) when the dialog closed while it offered an undo.
     """
 
     applied = Signal(object)
     providers_changed = Signal()
+    saved = Signal()
     partner_requested = Signal(str, str)
     undo_left = Signal(str, object)
 
@@ -89,7 +90,11 @@ class SettingsController(Controller):
         if "theme" in values:
             self._look.choose(settings.theme)
         self._chosen = settings
-        self._tasks.replace(SAVE, self._engine.save_settings(settings))
+        self._tasks.replace(SAVE, self._save(settings))
+
+    async def _save(self, settings: Settings) -> None:
+        await self._engine.save_settings(settings)
+        self.saved.emit()
 
     def apply(self, settings: Settings) -> None:
         """Apply the settings that have no option on the command line."""

@@ -180,6 +180,7 @@ class WindowController(QObject):
         self.settings.applied.connect(lambda settings: self.palette.choose_keys(settings.shortcuts))
         self.settings.applied.connect(self.notifications.choose)
         self.settings.partner_requested.connect(self._on_partner_requested)
+        self.settings.saved.connect(self.council_page.refresh)
         self.settings.undo_left.connect(self.providers.offer_undo)
         self.settings.providers_changed.connect(self._refresh_providers)
         self.settings.providers_changed.connect(self.providers.look_for_servers)
@@ -417,6 +418,7 @@ class WindowController(QObject):
         self.window.welcome.show_state(ready, saved=self._saved, keeps_keys=self.engine.keys.kept)
         self.panel.setup.refresh_seats()
         self.debates.refresh()
+        self.council_page.refresh()
 
     # State kept between runs
 

@@ -1,12 +1,13 @@
 """The box under the columns: how far a council is, and what can be done next, each with its price."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import chain
 
 from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QBoxLayout, QFrame
 
 from app.core.message import CouncilPart, Message
+from app.core.provider import ProviderStatus
 from app.core.reasons import paused_text
 from app.core.session import (
     ANY_JUDGE,
@@ -21,6 +22,7 @@ from app.engine.council.record import Record
 from app.engine.usage.estimates import Estimate, price_text
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
+from app.gui.pages.council.worth_card import Judged
 from app.gui.widgets.badge import Chip
 from app.gui.widgets.boxes import FlowBox, hbox
 from app.gui.widgets.controls import Button, Choice, button
@@ -47,6 +49,7 @@ class CouncilBox(QFrame):
     check_requested = Signal()
     join_requested = Signal()
     connect_requested = Signal()
+    allow_requested = Signal()
     judge_chosen = Signal(str)
 
     def __init__(self, language: Language, look: Look) -> None:
@@ -63,6 +66,7 @@ class CouncilBox(QFrame):
             ("merge", self.merge_requested, "spline"),
             ("again", self.again_requested, "refresh-cw"),
             ("connect", self.connect_requested, "plug"),
+            ("allow", self.allow_requested, "settings"),
             ("check", self.check_requested, "search"),
             ("join", self.join_requested, "plus"),
             ("debate", self.debate_requested, "scale"),
@@ -113,22 +117,20 @@ class CouncilBox(QFrame):
 
     def show_state(
         self,
-        session: DebateSession,
-        messages: Sequence[Message],
-        result: CouncilOutcome,
-        prices: Mapping[str, str],
+        shown: Judged,
         judges: Sequence[str],
-        outsider: str,
         *,
+        helper: str,
+        could: ProviderStatus | None,
         read_only: bool,
     ) -> None:
         """Show how far a council is, and what can be done, each with its price; `judges` are who could judge.
 
-        Where all agree at once, `outsider` can be asked as well. Without one, and where all models are too small to
-        compare answers, a provider can be added.
+        Where all agree at once, a model from outside can be asked as well. Without one, and where there is no `helper` to
+        compare answers, a provider can be added. `could` is one that could compare them if it might read any session.
         """
+        session, messages, result = shown.session, list(shown.messages.values()), shown.result
         words, council = self._language, session.debate.council
-        helper = council is not None and bool(council.helper)
         running, paused = session.status == Status.RUNNING, session.status == Status.PAUSED
         enough = result.answered >= MIN_PARTICIPANTS
         if running or paused or not enough:
@@ -143,35 +145,37 @@ class CouncilBox(QFrame):
         else:
             self._chip.set_text(state_text(result, words), TONES.get(State(result.state), "warn"))
             key = f"council.state.{result.state}.{result.against or 'hint'}"
-            self._words.setText(words(key if helper else "council.small"))
+            small = words("council.locked", name=words.provider(could)) if could else words("council.small")
+            self._words.setText(words(key) if helper else small)
         compared = any(one.part == CouncilPart.DIFFERENCES and one.data for one in messages)
         late = "differences" in result.degraded or result.answered < result.asked or not compared
         agreed = result.state in (State.SETTLED, State.AGREED_ONE_FAMILY) and not result.stop
         idle = not running and not paused
-        doubted = idle and enough and helper and agreed
-        shown = {
-            "check": doubted and bool(outsider),
+        doubted = idle and enough and bool(helper) and agreed
+        offered = {
+            "check": doubted and bool(shown.outsider),
             "join": idle and enough and who_may_join(Record(session.debate, messages), result) is not None,
-            "connect": idle and (not helper or (doubted and not outsider)),
+            "connect": idle and (not (helper or could) or (doubted and not shown.outsider)),
+            "allow": idle and enough and could is not None and not helper,
             "pause": running,
             "resume": paused,
-            "compare": idle and enough and helper and late,
-            "merge": idle and enough and helper,
+            "compare": idle and enough and bool(helper) and late,
+            "merge": idle and enough and bool(helper),
             "again": idle,
-            "debate": idle and enough and helper and result.is_open,
+            "debate": idle and enough and bool(helper) and result.is_open,
         }
         self._chip.setToolTip(plain_tip(self._words.text()))
         for name, made in self._buttons.items():
             text = words(f"council.{name}")
-            price = prices.get(name, "")
+            price = shown.prices.get(name, "")
             if name == "debate" and council is not None:
                 rounds = words("verdict.rounds", count=council.offered_rounds)
                 price = f"{rounds} · {price}" if price else rounds
             text += f"  {price}" if price else ""
             made.setText(text)
-            made.setVisible(shown[name] and not read_only)
+            made.setVisible(offered[name] and not read_only)
         self._show_judges(session, judges)
-        self.judge.setVisible(shown["debate"] and not read_only)
+        self.judge.setVisible(offered["debate"] and not read_only)
         self.fit(self.width())
 
 

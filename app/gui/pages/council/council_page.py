@@ -63,6 +63,7 @@ class CouncilPage(ConversationView):
     more_requested = Signal(str, str)
     argue_requested = Signal(str, str)
     prices_wanted = Signal(object)
+    reading_requested = Signal()
     retry_requested = Signal(str, str)
     use_requested = Signal(str, str)
     ask_requested = Signal(str, str, object)
@@ -248,18 +249,19 @@ class CouncilPage(ConversationView):
         compared = bool(record.options()) and session.status != Status.RUNNING
         self.glance.setVisible(compared)
         self._marks.setVisible(bool(record.points("differ")))
-        helped = debate.council is not None and bool(debate.council.helper)
-        self.glance.show_outcome(result, record, holders_of(record), people, helped=helped)
+        helper = self.councils.helper(session) if self.councils else ""
+        could = self.councils.may_not_read(session) if self.councils and not helper else None
+        self.glance.show_outcome(result, record, holders_of(record), people, helped=bool(helper))
         self.glance.edit.setVisible(not self._read_only)
         self.glance.journal.setVisible(not self._read_only)
         self.columns.show_held(record, result, people, compared=compared)
         ended = session.status not in (Status.RUNNING, Status.PAUSED)
         prices = self._prices(messages) if ended and not self._read_only else {}
         judges = self.councils.judges(session.id) if self.councils and prices else []
-        outsider = self._outsider(session)
-        self.box.show_state(session, messages, result, prices, judges, outsider, read_only=self._read_only)
-        self._tabs.show_counts(record, result, messages, ended=ended)
+        outsider = self.councils.outsider(session) if self.councils else ""
         judged = Judged(session, dict(self._messages), record, result, people, prices, outsider)
+        self.box.show_state(judged, judges, helper=helper, could=could, read_only=self._read_only)
+        self._tabs.show_counts(record, result, messages, ended=ended)
         if self._tabs.value() == VERDICT:
             self.verdict.show_verdict(judged)
         elif self._tabs.value() == CLAIMS:
@@ -277,9 +279,6 @@ class CouncilPage(ConversationView):
         if unasked:
             self.prices_wanted.emit(unasked)
         return prices
-
-    def _outsider(self, session: DebateSession) -> str:
-        return self.councils.outsider(session) if self.councils else ""
 
     def _open_tab(self, tab: str) -> None:
         self._tabs.set_value(tab)
@@ -401,6 +400,7 @@ class CouncilPage(ConversationView):
         box.check_requested.connect(lambda: self.more_requested.emit(self.session_id, "check"))
         box.join_requested.connect(lambda: self.more_requested.emit(self.session_id, "join"))
         box.connect_requested.connect(lambda: self.provider_requested.emit(""))
+        box.allow_requested.connect(self.reading_requested)
         box.judge_chosen.connect(self._on_judge)
         self._tabs.chosen.connect(self._on_tab)
         columns = self.columns
