@@ -25,7 +25,6 @@ Op = dict[str, Any]
 
 _START = b'{"c":"'
 _REST = len(_START) + 8 + 2
-_BOM = b"\xef\xbb\xbf"
 LINES = "lines"
 MESSAGE = "message"
 TEXT = "text"
