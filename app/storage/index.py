@@ -3,6 +3,7 @@
 An entry is valid while the log has the recorded size and time; every other log is read again.
 """
 
+import operator
 from dataclasses import dataclass, field
 
 from app.core.ids import is_id
@@ -98,11 +99,9 @@ def read_index(file_system: FileSystem, paths: DataPaths) -> SessionIndex:
 
 
 def save_index(file_system: FileSystem, paths: DataPaths, index: SessionIndex) -> None:
-    """Write `index.json`. Raises OSError."""
-    rows = [
-        [session_id, *index.stamps[session_id + _SUFFIX], *rest]
-        for session_id, *rest in index.summaries.values()
-    ]
+    """Write `index.json`, newest first: a list that has its order already is sorted fast. Raises OSError."""
+    newest = sorted(index.summaries.values(), key=operator.attrgetter("updated_at", "id"), reverse=True)
+    rows = [[session_id, *index.stamps[session_id + _SUFFIX], *rest] for session_id, *rest in newest]
     data = encode_line(1, [{"op": "index", "version": INDEX_VERSION, "sessions": rows}])
     write_whole(file_system, paths.index, data)
 
