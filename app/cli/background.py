@@ -1,19 +1,14 @@
 """A Moot without a window: it runs what other programs have begun, and gives way to a window.
 
-`moot mcp` starts it where no Moot holds the data directory. It ends five minutes after the last run and the last command.
+`moot mcp` starts it where no Moot holds the data directory (`owner`). It ends five minutes after the last run and the last command.
 """
 
 import asyncio
 import contextlib
 import functools
-import os
-import subprocess
-import sys
 from pathlib import Path
 
-from app.children.private_files import last_lines
-from app.children.processes import moot_command, moot_environment
-from app.cli.arguments import Arguments, CommandName
+from app.cli.arguments import Arguments
 from app.cli.control import ControlServer, UnansweredError, ask_to_yield
 from app.cli.exit_status import OK, Interrupt
 from app.cli.running import put_away_all, run_for_another, running_sessions
@@ -23,7 +18,6 @@ from app.wiring import Moot, open_moot
 
 IDLE_S = 300.0
 _LOOK_S = 0.5
-_COMPLAINT_BYTES = 8_000
 _YIELD_TRIES = 150
 _YIELD_AGAIN_S = 0.1
 # An owner that answers nothing may be just starting or ending, or it is of an older version.
@@ -66,37 +60,6 @@ async def _until_idle(moot: Moot, server: ControlServer, interrupted: Interrupt,
         with contextlib.suppress(TimeoutError):
             # A window waits for this one; a signal may wait a moment.
             await asyncio.wait_for(server.given_way.wait(), _LOOK_S)
-
-
-def start_background(paths: DataPaths) -> "subprocess.Popen[bytes]":
-    """Start a Moot without a window that outlives this process; it writes its complaints to a file (`complaint_of`)."""
-    paths.logs.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with _complaints(paths).open("wb") as complaints:
-        return subprocess.Popen(
-            moot_command(CommandName.BACKGROUND, "--data-dir", str(paths.root)),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=complaints,
-            env=moot_environment() | _own_keys(),
-            cwd=paths.root,
-            start_new_session=sys.platform != "win32",
-            creationflags=getattr(subprocess, "DETACHED_PROCESS", 0),
-        )
-
-
-def _own_keys() -> dict[str, str]:
-    """Return the variables that hold keys for Moot; an agent's environment may hold the agent's own keys besides."""
-    return {name: value for name, value in os.environ.items() if name.startswith("MOOT_KEY_")}
-
-
-def complaint_of(paths: DataPaths) -> str:
-    """Return the last line that a Moot without a window wrote before it ended, "" for none."""
-    lines = last_lines(_complaints(paths), _COMPLAINT_BYTES).splitlines()
-    return lines[-1] if lines else ""
-
-
-def _complaints(paths: DataPaths) -> Path:
-    return paths.logs / "background.log"
 
 
 async def open_in_window(

@@ -6,42 +6,33 @@ A call returns after at most 45 seconds, because some programs end a silent call
 
 import asyncio
 import json
-import os
 import signal
-import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
-import psutil
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
-from mcp_types import CallToolResult, InputRequiredResult, TextContent
+from mcp_types import CallToolResult, InputRequiredResult, TextContent, ToolAnnotations
 from pydantic import Field, ValidationError
 
 from app import __version__
 from app.cli.arguments import TOLD_WHOLE, Arguments, CommandName
-from app.cli.background import complaint_of, start_background
-from app.cli.control import TooLongError, UnansweredError, hand_over, owner_pid
-from app.cli.exit_status import OK, PAUSED_OR_STOPPED, Interrupt
+from app.cli.exit_status import OK
+from app.cli.owner import CallError, Found, Owner, OwnerLines, refuse_recursion
 from app.core.session import CLASSIC_MODES, DebateMode
-from app.storage.access import WriterLock
 from app.storage.paths import DataPaths
 
 LONGEST_WAIT_S = 45
 PROGRESS_S = 5.0
-_REACH_S = 30.0
-_AGAIN_S = 0.1
-# Where a window takes over, nobody else should be started meanwhile.
-_START_AFTER_S = 8.0
 _NAME_LENGTH = 60
-# Set by Moot for the external agents that it runs.
-_STARTED_BY_MOOT = "MOOT_AGENTS"
 _ABOUT = (
     "Moot lets several AI models debate or answer one question, and the user can watch and step in. "
     "Calls return within 45 seconds; while the status is running, call wait with the session_id for the rest."
 )
-Found = dict[str, Any]
+# Some programs ask the user before each call of a tool that says nothing of this.
+_READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+_ASKS = ToolAnnotations(destructive_hint=False)
 Who = Annotated[str, Field(description="Name of an assistant or a group; see list")]
 SessionId = Annotated[str, Field(description="Of a session to go on with")]
 Mode = Annotated[str, Field(pattern=f"^({'|'.join(CLASSIC_MODES)})$")]
@@ -51,14 +42,6 @@ Participants = Annotated[
 ]
 
 
-class CallError(ToolError):
-    """A call that failed; `code` is for programs, the text for people."""
-
-    def __init__(self, code: str, text: str) -> None:
-        super().__init__(text)
-        self.code = code
-
-
 def serve(arguments: Arguments) -> int:
     """Serve the program at standard input until it closes that; return the exit status."""
     # Nothing here needs to be put away, and reading standard input cannot be cancelled.
@@ -66,105 +49,6 @@ def serve(arguments: Arguments) -> int:
     server = _server(AgentCalls(DataPaths(arguments.root)))
     asyncio.run(server.run_stdio_async())
     return OK
-
-
-class _Lines:
-    """Reads what the owner writes: how far a session is, and the answer, each a line of JSON."""
-
-    def __init__(self) -> None:
-        self._rest = ""
-        self.progress = ""
-        self.found: Found = {}
-        self.complaint = ""
-
-    async def write(self, text: str) -> None:
-        *lines, self._rest = (self._rest + text).split("\n")
-        for line in lines:
-            found = json.loads(line)
-            if "progress" in found:
-                self.progress = str(found["progress"])
-            else:
-                self.found = found
-
-    async def complain(self, line: str) -> None:
-        self.complaint = line
-
-    async def ask(self, question: str, *, secret: bool = False) -> str | None:
-        return None
-
-
-class Owner:
-    """The Moot that holds the data directory; one without a window is started where there is none."""
-
-    def __init__(self, paths: DataPaths) -> None:
-        self._paths = paths
-        self._started: subprocess.Popen[bytes] | None = None
-        self._reached = False
-
-    async def call(self, arguments: Arguments, lines: _Lines) -> Found:
-        """Hand a command over and return its answer. Raises CallError.
-
-        Waiting goes on with the next owner where this one gives way to a window, or was killed.
-        """
-        loop = asyncio.get_running_loop()
-        now = loop.time()
-        start_at, waits_until = now, now + arguments.count
-        until = max(waits_until, now + _REACH_S)
-        waits = arguments.command == CommandName.SHOW
-        while loop.time() < until:
-            left = max(0, round(waits_until - loop.time()))
-            try:
-                status = await hand_over(
-                    self._paths.control, replace(arguments, count=left), lines, Interrupt()
-                )
-            except TooLongError:
-                raise CallError("too_long", "The text is too long.") from None
-            except UnansweredError:
-                if loop.time() >= start_at and not WriterLock(self._paths).is_held():
-                    self._start()
-            except ConnectionError:
-                self._reached = True
-                if not waits:
-                    raise CallError("owner_ended", "Moot ended meanwhile; list the sessions.") from None
-            else:
-                self._reached = True
-                if status != PAUSED_OR_STOPPED:
-                    return _checked(lines)
-                start_at = loop.time() + _START_AFTER_S
-            await asyncio.sleep(_AGAIN_S)
-        raise CallError("owner_unreachable", "Moot does not answer.")
-
-    def _start(self) -> None:
-        """Start a Moot without a window, unless one is starting. Raises CallError where the last one could not be."""
-        if self._started is not None:
-            status = self._started.poll()
-            if status is None:
-                return
-            self._started = None
-            if status != OK and not self._reached:
-                raise CallError("not_started", complaint_of(self._paths) or "Moot could not be started.")
-        try:
-            self._started, self._reached = start_background(self._paths), False
-        except OSError as error:
-            raise CallError("not_started", f"Moot could not be started: {error.strerror}") from None
-
-
-def _checked(lines: _Lines) -> Found:
-    """Return the answer. Raises CallError where it is an error."""
-    if not lines.found:
-        raise CallError("fault", lines.complaint or "Moot gave no answer.")
-    if "error" in lines.found:
-        raise CallError(str(lines.found["error"]), str(lines.found.get("message", "")))
-    return lines.found
-
-
-def refuse_recursion(paths: DataPaths) -> None:
-    """Raise CallError where a Moot has started the program that calls, so that debates would hold debates."""
-    own = owner_pid(paths.control)
-    if _STARTED_BY_MOOT in os.environ or (
-        own is not None and any(one.pid == own for one in psutil.Process().parents())
-    ):
-        raise CallError("called_from_moot", "Moot started this agent, so it cannot call Moot.")
 
 
 class AgentCalls:
@@ -211,7 +95,7 @@ class AgentCalls:
 
     async def _call(self, context: Context, arguments: Arguments) -> Found:
         """Hand over a command and report progress meanwhile. Raises CallError."""
-        lines = _Lines()
+        lines = OwnerLines()
         reporting = asyncio.create_task(_report(context, lines))
         try:
             refuse_recursion(self._paths)
@@ -228,7 +112,7 @@ def _failed(error: CallError) -> CallToolResult:
     return CallToolResult(content=[text], structured_content=found, is_error=True)
 
 
-async def _report(context: Context, lines: _Lines) -> None:
+async def _report(context: Context, lines: OwnerLines) -> None:
     """Report progress every few seconds; the numbers are seconds."""
     seconds = 0.0
     while True:
@@ -304,13 +188,13 @@ def _server(calls: AgentCalls) -> MCPServer[Any]:
     """Return the server with its tools; what their texts say is all that the calling model knows of Moot."""
     server = _MootServer("moot", title="Moot", instructions=_ABOUT, version=__version__, log_level="CRITICAL")
 
-    @server.tool()
+    @server.tool(annotations=_ASKS)
     async def ask(ctx: Context, who: Who, text: str, session_id: SessionId = "") -> CallToolResult:
         """Ask one of the user's assistants or groups; returns the answer. With session_id the conversation goes on."""
         arguments = Arguments(command=CommandName.ASK, assistant=who, text=text, session=session_id)
         return await calls.start(ctx, arguments)
 
-    @server.tool()
+    @server.tool(annotations=_ASKS)
     async def debate(
         ctx: Context,
         topic: str,
@@ -330,7 +214,7 @@ def _server(calls: AgentCalls) -> MCPServer[Any]:
         )
         return await calls.start(ctx, arguments)
 
-    @server.tool()
+    @server.tool(annotations=_ASKS)
     async def council(
         ctx: Context,
         question: str,
@@ -343,7 +227,7 @@ def _server(calls: AgentCalls) -> MCPServer[Any]:
         )
         return await calls.start(ctx, arguments)
 
-    @server.tool()
+    @server.tool(annotations=_READS)
     async def wait(
         ctx: Context,
         session_id: str,
@@ -352,16 +236,16 @@ def _server(calls: AgentCalls) -> MCPServer[Any]:
         """Wait for a session; returns what came since the last call, and its status."""
         return await calls.wait(ctx, session_id, seconds)
 
-    @server.tool()
+    @server.tool(annotations=_ASKS)
     async def say(ctx: Context, session_id: str, text: str) -> CallToolResult:
         """Step into a debate, answer a session's question, or say more in a chat."""
         return await calls.say(ctx, Arguments(command=CommandName.REPLY, session=session_id, text=text))
 
-    @server.tool(name="list")
+    @server.tool(name="list", annotations=_READS)
     async def list_all(
-        ctx: Context, what: Literal["assistants", "groups", "models", "panels", "sessions"]
+        ctx: Context, what: Literal["all", "assistants", "groups", "models", "panels", "sessions"] = "all"
     ) -> CallToolResult:
-        """List whom to ask, or the sessions that you began."""
+        """List whom to ask, and the sessions that you began."""
         return await calls.list(ctx, what)
 
     return server

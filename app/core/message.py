@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import Final
 
 from app.core.forms import FormField
+from app.core.texts import Texts
 
 
 class Role(StrEnum):
@@ -67,6 +68,10 @@ class MessageState(StrEnum):
     FAILED = "failed"
 
 
+MCP_CALLER: Final = "mcp"
+"""The id of an author that is a program, which speaks through `moot mcp`; its kind is that of the user."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Author:
     """The author of a message: `kind` is user, main, sub, orchestrator or participant; `path` runs from the root."""
@@ -76,6 +81,11 @@ class Author:
     kind: str = "main"
     path: tuple[str, ...] = ()
     depth: int = 0
+
+    @property
+    def program(self) -> str:
+        """The name of the program that spoke in the user's place through MCP, "" for everybody else."""
+        return self.name if (self.kind, self.id) == ("user", MCP_CALLER) else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -365,3 +375,8 @@ class Message:
     def by_user(self) -> bool:
         """Whether the user wrote it; a workflow's own request to a step has the role user as well."""
         return self.role == Role.USER and self.author.kind != "orchestrator"
+
+
+def user_name(author: Author, texts: Texts) -> str:
+    """Return how the author of a message of the user's side is called: the user, or a program through MCP."""
+    return texts("transcript.through_mcp", name=author.program) if author.program else texts("transcript.you")

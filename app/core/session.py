@@ -217,11 +217,12 @@ class AgentMode(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueuedMessage:
-    """What the user sent while the assistant was busy; it waits for its turn."""
+    """What the user, or the program `by`, sent while the assistant was busy; it waits for its turn."""
 
     id: str
     text: str
     attachments: tuple[Attachment, ...] = ()
+    by: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -44,6 +44,11 @@ async def test_an_agent_lists_and_holds_a_debate(
         # The keys of all are in the environment, where they may be the agent's own; one is there for Moot.
         assert "anthropic/anthropic-wire" in models["models"]
         assert not [one for one in models["models"] if one.startswith(("openai/", "gemini/"))]
+        everything = await caller.call("list")
+        assert set(everything) == {"assistants", "groups", "panels", "models", "sessions"}
+        assert everything["models"] == models["models"] and not everything["sessions"]
+        reading = {one.name for one in tools if one.annotations and one.annotations.read_only_hint}
+        assert reading == {"wait", "list"}
         found = await (await begun(caller, verdict=True))
         found = await caller.to_the_end(found)
         sessions = await caller.call("list", what="sessions")
@@ -62,6 +67,7 @@ async def test_an_agent_asks_an_assistant_and_several_models(home: WireServer, d
         assert found["status"] == "completed" and "Point" in first
         again = await caller.call("ask", who=names[0], text="And?", session_id=found["session_id"])
         await caller.to_the_end(again)
+        assert "[Claude Code (through MCP)]: And?" in str(home.requests[-1].body)
         assert len(caller.statements) == 2 and again["session_id"] == found["session_id"]
         caller.statements.clear()
         council = await caller.call("council", question="Tea or coffee?", participants=TWO)

@@ -8,6 +8,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from app.cli.control import owner_pid
+from app.core.session import ExportFormat
 from app.gui.widgets.toast import Toast
 from app.storage.paths import DataPaths
 from tests.app_driver import Person, at_window, until
@@ -56,6 +57,16 @@ async def test_a_window_that_is_open_shows_the_debate_and_steps_in(
         shown = await statements_in(person, session_id, 6)
         assert person.window.top_bar.mode.text() == "Round robin · Asked by Claude Code"
         assert len(shown) == len(set(shown)) == 6
+        [outside] = [one for one in shown if "I say this from outside." in one]
+        assert "Claude Code (through MCP)" in outside
+        [inside] = [one for one in shown if "I say this in the window." in one]
+        assert "You" in inside and "MCP" not in inside
+        engine = person.window.controller.engine
+        document = await engine.export(session_id, ExportFormat.MARKDOWN)
+        assert "Claude Code (through MCP)" in str(document)
+    asked = str([one.body for one in home.requests])
+    assert "[Claude Code (through MCP)]: I say this from outside." in asked
+    assert "[User]: I say this in the window." in asked
     assert found["status"] == "completed"
     # What the caller said itself is not told to it again.
     assert sorted(one["name"] for one in caller.statements) == ["Ada", "Ada", "Ben", "Ben", "User"]

@@ -17,8 +17,9 @@ _FIELDS = {
     "toolConfig", "safetySettings", "cachedContent",
 }  # fmt: skip
 _IMAGES = ("image/png", "image/jpeg", "image/webp", "image/heic", "image/heif")
-# What Google lets a client send when the call came from another model.
-_NO_SIGNATURE = base64.b64encode(b"skip_thought_signature_validator").decode()
+# What Google lets a client send when the call came from another model; both forms are in use.
+_SKIPPED = "skip_thought_signature_validator"
+_NO_SIGNATURES = {_SKIPPED, base64.b64encode(_SKIPPED.encode()).decode()}
 _REASONS = {"tool_calls": "STOP", "stop": "STOP", "length": "MAX_TOKENS", "content_filter": "SAFETY"}
 
 
@@ -30,7 +31,7 @@ class Gemini(Protocol):
 
     def __init__(self, key: str, models: tuple[str, ...]) -> None:
         super().__init__(key, models)
-        self._issued = {_NO_SIGNATURE}
+        self._issued = set(_NO_SIGNATURES)
         self._signatures: dict[tuple[str, str], set[str | None]] = {}
 
     def error(
@@ -140,7 +141,7 @@ class Gemini(Protocol):
                 if given is not None and given not in self._issued:
                     raise self.invalid("Thought signature is not valid.")
                 call = _call(part)
-                known = None if given == _NO_SIGNATURE else given
+                known = None if given in _NO_SIGNATURES else given
                 if at > begins and call and known not in self._signatures.get(_key(call), {known}):
                     raise self.invalid(
                         f"Function call `{call['name']}` in the {at}. content block is missing a"

@@ -20,7 +20,7 @@ from app.core.agent import Group
 from app.core.errors import BadInput, MootError, NotFound
 from app.core.events import Notice
 from app.core.ids import new_id
-from app.core.message import SPOKEN, CouncilPart, Message, Role
+from app.core.message import SPOKEN, CouncilPart, Message, Role, user_name
 from app.core.provider import last_part
 from app.core.reasons import RESTART, reason_code
 from app.core.session import ENDED, DebateMode, DebateSession, Participant, Session, Status
@@ -127,7 +127,7 @@ async def _wait(run: CommandRun) -> Found | None:
 
 async def _say(run: CommandRun) -> Found:
     """Step in, or answer the oldest open question, unless only the user may."""
-    engine, text = run.moot.engine, run.arguments.text
+    engine, text, caller = run.moot.engine, run.arguments.text, run.arguments.caller
     live = await engine.open(run.session_id)
     question = _question(run, live)
     if question is not None and question.prompt is not None:
@@ -140,48 +140,69 @@ async def _say(run: CommandRun) -> Found:
     before = {one.id for one in live.whole_messages()}
     async with run.moot.calling:
         if live.session.debate is not None and live.session.debate.council is None:
-            await engine.debates.say(live.id, text)
+            await engine.debates.say(live.id, text, by=caller)
         else:
             _check_free(run)
-            await (engine.chats.send if live.session.debate is None else engine.councils.ask)(live.id, text)
+            send = engine.chats.send if live.session.debate is None else engine.councils.ask
+            await send(live.id, text, by=caller)
     new = [one.id for one in live.whole_messages() if one.role == Role.USER and one.id not in before]
     return {"session_id": live.id, "said": new}
 
 
 async def _list(run: CommandRun) -> Found:
-    """List assistants, groups, models, panels, or the latest sessions that the caller began."""
-    engine, what = run.moot.engine, run.arguments.name
-    rows: Iterable[object]
-    if what == "assistants":
-        rows = [{"name": one.name, "id": one.id} for one in engine.assistants.all() if one.enabled]
-    elif what == "groups":
-        names = {one.id: one.name for one in engine.assistants.all()}
-        rows = [
-            {"name": one.name, "id": one.id, "members": [names.get(each, each) for each in one.members]}
-            for one in engine.groups.all()
-        ]
-    elif what == "panels":
-        rows = [
-            {"name": one.name, "participants": [each.name for each in one.participants]}
-            for one in engine.councils.panels.all()
-        ]
-    elif what == "models":
-        await engine.look_for_servers()
-        ready = [one for one in engine.providers() if one.ready and one.config.enabled]
-        rows = [
-            f"{one.config.id}/{model}"
-            for one in ready
-            for model in (one.models or (one.default_model,))[:_LISTED]
-        ]
-    elif what == "sessions":
-        asked = [one for one in engine.sessions() if one.asked_by == run.arguments.caller]
-        rows = [
-            {"session_id": one.id, "title": one.title, "kind": one.kind, "status": _status(one.status)}
-            for one in asked[:_LISTED]
-        ]
-    else:
+    """List assistants, groups, panels, models, the latest sessions that the caller began, or all of these."""
+    what = run.arguments.name
+    if what not in ("all", *_LISTS):
         raise BadInput("call_unknown", name=what)
-    return {what: rows}
+    if what in ("all", "models"):
+        await run.moot.engine.look_for_servers()
+    return {name: rows(run) for name, rows in _LISTS.items() if what in ("all", name)}
+
+
+def _assistants(run: CommandRun) -> list[object]:
+    return [{"name": one.name, "id": one.id} for one in run.moot.engine.assistants.all() if one.enabled]
+
+
+def _groups(run: CommandRun) -> list[object]:
+    engine = run.moot.engine
+    names = {one.id: one.name for one in engine.assistants.all()}
+    return [
+        {"name": one.name, "id": one.id, "members": [names.get(each, each) for each in one.members]}
+        for one in engine.groups.all()
+    ]
+
+
+def _panels(run: CommandRun) -> list[object]:
+    return [
+        {"name": one.name, "participants": [each.name for each in one.participants]}
+        for one in run.moot.engine.councils.panels.all()
+    ]
+
+
+def _models(run: CommandRun) -> list[object]:
+    ready = [one for one in run.moot.engine.providers() if one.ready and one.config.enabled]
+    return [
+        f"{one.config.id}/{model}"
+        for one in ready
+        for model in (one.models or (one.default_model,))[:_LISTED]
+    ]
+
+
+def _sessions(run: CommandRun) -> list[object]:
+    asked = [one for one in run.moot.engine.sessions() if one.asked_by == run.arguments.caller]
+    return [
+        {"session_id": one.id, "title": one.title, "kind": one.kind, "status": _status(one.status)}
+        for one in asked[:_LISTED]
+    ]
+
+
+_LISTS: dict[str, Callable[[CommandRun], list[object]]] = {
+    "assistants": _assistants,
+    "groups": _groups,
+    "panels": _panels,
+    "models": _models,
+    "sessions": _sessions,
+}
 
 
 _CALLS: dict[str, Callable[[CommandRun], Awaitable[Found | None]]] = {
@@ -302,7 +323,7 @@ def _untold(
                 "id": message.id,
                 "from": begun,
                 "to": TOLD_WHOLE if whole else begun + len(taken),
-                "name": message.author.name,
+                "name": user_name(message.author, texts) if message.author.program else message.author.name,
                 "round": message.round,
                 "text": taken,
             }

@@ -65,16 +65,16 @@ def said_to(
 
     Raises BadInput for somebody who is not in the session.
     """
-    chats, text = run.moot.engine.chats, run.arguments.text
+    chats, text, caller = run.moot.engine.chats, run.arguments.text, run.arguments.caller
     if isinstance(who, Group) or live.session.group is not None:
         said = _addressed(live, who, text)
-        return lambda: chats.send(live.id, said, attachments)
+        return lambda: chats.send(live.id, said, attachments, by=caller)
     chat = live.chat_session.chat
 
     async def send() -> None:
         if chat.assistant_id != who.id:
             await chats.choose_assistant(live.id, who.id)
-        await chats.send(live.id, text, attachments)
+        await chats.send(live.id, text, attachments, by=caller)
 
     return send
 
@@ -202,14 +202,14 @@ async def reply_to_chat(run: CommandRun, live: LiveSession) -> int:
 def answering(run: CommandRun, live: LiveSession) -> Callable[[], Awaitable[None]] | None:
     """Return how a reply answers the oldest open question of a session, None where there is none."""
     chats = run.moot.engine.chats
-    text = run.arguments.text
+    text, caller = run.arguments.text, run.arguments.caller
     waiting = [question for session_id, question in chats.needs_you() if session_id == live.id]
     if not waiting:
         return None
     check_no_files(run)
     question = min(waiting, key=lambda one: one.id)
     if question.prompt is None or question.prompt.type != PromptType.APPROVAL:
-        return lambda: chats.answer(live.id, question.id, text)
+        return lambda: chats.answer(live.id, question.id, text, by=caller)
     words = text.rsplit(maxsplit=1)
     if len(words) == 2 and words[1].casefold() in _ALL and question.prompt.joins:
         # The calls of one turn, which were all printed with their arguments.

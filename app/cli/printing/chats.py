@@ -16,7 +16,16 @@ from app.core.events import (
     ToolStarted,
     TurnStarted,
 )
-from app.core.message import SWITCH_ASSISTANT, Message, MessageState, Prompt, PromptType, Role, ToolCall
+from app.core.message import (
+    SWITCH_ASSISTANT,
+    Message,
+    MessageState,
+    Prompt,
+    PromptType,
+    Role,
+    ToolCall,
+    user_name,
+)
 from app.core.reasons import Reason
 from app.core.session import Plan, Session, Status, WorkflowState
 from app.core.text import exact, visible, without_steering
@@ -265,7 +274,7 @@ class ChatPrinter:
             self._questions.add((message.turn_id, message.tool_call_id))
 
     def _label(self, message: Message) -> str:
-        name = self._texts("cli.you") if message.by_user else message.author.name
+        name = user_name(message.author, self._texts) if message.by_user else message.author.name
         return f"\n{_indent(self._depth(message))}{one_line(name)}:\n"
 
     def _depth(self, message: Message) -> int:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from app.cli.printing.lines import aside, marks, one_line
 from app.core.events import Event, MessageFinished, SessionStarted
-from app.core.message import SPOKEN, CouncilPart, Message
+from app.core.message import SPOKEN, CouncilPart, Message, user_name
 from app.core.session import DebateSession, Session
 from app.core.text import without_steering
 from app.core.texts import Texts
@@ -39,7 +39,7 @@ class CouncilPrinter:
             return ""
         name = message.author.name
         if message.part == CouncilPart.QUESTION:
-            name = self._texts("cli.you")
+            name = user_name(message.author, self._texts)
         elif message.part == CouncilPart.MERGE:
             name = self._texts("council.merged")
         sure = (message.data or {}).get("confidence")

@@ -15,7 +15,7 @@ from app.core.events import (
     ToolStarted,
     TurnStarted,
 )
-from app.core.message import Message, Role
+from app.core.message import Message, Role, user_name
 from app.core.session import Session
 from app.core.text import without_steering
 from app.core.texts import Texts
@@ -106,8 +106,9 @@ class DebatePrinter:
         return self._label(message) + self._more(message)
 
     def _label(self, message: Message) -> str:
-        name = self._texts("cli.you") if message.role == Role.USER else message.author.name
-        return f"\n{self._speaker(name, message.author.id)}:\n"
+        author = message.author
+        name = user_name(author, self._texts) if message.role == Role.USER else author.name
+        return f"\n{self._speaker(name, author.id)}:\n"
 
     def _more(self, message: Message) -> str:
         """Return the part of the content that was not printed yet."""

@@ -69,7 +69,7 @@ class Chats:
     ) -> str:
         """Start a chat with its first message and return its id; `effort` is the assistant's own where it is empty."""
         agent = self._agent(assistant_id)
-        message = user_message(checked_text(text, attachments), attachments, "")
+        message = user_message(checked_text(text, attachments), attachments, "", by=asked_by)
         chat = Chat(
             assistant_id=agent.id,
             assistant_name=agent.name,
@@ -84,10 +84,12 @@ class Chats:
         self._sessions.run(live)
         return live.id
 
-    async def send(self, session_id: str, text: str, attachments: tuple[Attachment, ...] = ()) -> None:
+    async def send(
+        self, session_id: str, text: str, attachments: tuple[Attachment, ...] = (), *, by: str = ""
+    ) -> None:
         """Send a text: it answers the question that waits, or is queued while the assistant is busy.
 
-        It is also queued behind a message that the user is still editing.
+        It is also queued behind a message that the user is still editing. `by` is the program that says it, "" for the user.
         """
         live = await self._sessions.open_chat(session_id)
         text = checked_text(text, attachments)
@@ -96,14 +98,14 @@ class Chats:
             None,
         )
         if question is not None and not attachments:
-            self._answer(live, question, text)
+            self._answer_all(live, (question,), text, by)
         elif live.session.workflow is not None:
-            self._add_to_work(live, text, attachments)
+            self._add_to_work(live, text, attachments, by)
         elif live.session.status in (Status.RUNNING, Status.WAITING) or self._holds_next(live):
-            queued = QueuedMessage(id=new_id(), text=text, attachments=attachments)
+            queued = QueuedMessage(id=new_id(), text=text, attachments=attachments, by=by)
             self._change(live, queue=(*live.chat_session.chat.queue, queued))
         else:
-            await self._say(live, text, attachments)
+            await self._say(live, text, attachments, by=by)
 
     # The queue
 
@@ -143,23 +145,24 @@ class Chats:
         await self._sessions.stop(live)
         queued = _queued(live, queued_id)
         rest = tuple(one for one in live.chat_session.chat.queue if one is not queued)
-        await self._say(live, queued.text, queued.attachments, queue=rest)
+        await self._say(live, queued.text, queued.attachments, by=queued.by, queue=rest)
 
     # Questions
 
     async def answer(
-        self, session_id: str, message_id: str, answer: str, arguments: str | None = None
+        self, session_id: str, message_id: str, answer: str, arguments: str | None = None, *, by: str = ""
     ) -> None:
         """Answer a question; an approval with a Consent. The innermost turn goes on first.
 
-        `arguments` replace those of an allowed call, as the JSON text of an object.
+        `arguments` replace those of an allowed call, as the JSON text of an object. `by` is the program that answers, "" for the
+        user.
         """
         live = await self._sessions.open_to_change(session_id)
         question = _question(live, message_id)
         if arguments is not None:
             question = self._with_arguments(live, question, arguments)
         await self._keep_permission(question, answer)
-        self._answer(live, question, answer)
+        self._answer_all(live, (question,), answer, by)
 
     async def answer_calls(self, session_id: str, message_ids: Sequence[str], answer: str) -> None:
         """Answer several approvals at once, all with allow or all with deny."""
@@ -321,12 +324,15 @@ class Chats:
         idle = live.session.status == Status.IDLE and not live.session.reason
         return idle and bool(queue) and self._drafts.holds(live.id, queue[0].id)
 
-    def _add_to_work(self, live: LiveSession, text: str, attachments: tuple[Attachment, ...]) -> None:
+    def _add_to_work(
+        self, live: LiveSession, text: str, attachments: tuple[Attachment, ...], by: str
+    ) -> None:
         """Add a message to a running workflow: the steps that begin from now on are told."""
         turn_id = work_turn(live)
         if live.session.status in ENDED or not turn_id:
             raise BadInput("workflow_asks_nothing", title=live.session.title, session_id=live.id)
-        live.finish_message(user_message(text, attachments, live.messages[0].turn_id, turn_id=turn_id))
+        begun = live.messages[0].turn_id
+        live.finish_message(user_message(text, attachments, begun, by=by, turn_id=turn_id))
 
     def _agent(self, assistant_id: str) -> Agent:
         agent = self._directory.agent(assistant_id)
@@ -346,11 +352,12 @@ class Chats:
         attachments: tuple[Attachment, ...],
         *,
         follows: str | None = None,
+        by: str = "",
         **fields: object,
     ) -> None:
         self._sessions.check(live.session)
         chat = live.chat_session.chat
-        message = user_message(text, attachments, chat.head if follows is None else follows)
+        message = user_message(text, attachments, chat.head if follows is None else follows, by=by)
         fields = {"head": message.turn_id, "budget_from": message.id, **fields}
         live.finish_message(message, chat=replace(chat, **fields))  # type: ignore[arg-type]
         self._sessions.run(live)
@@ -368,10 +375,7 @@ class Chats:
                 live.finish_message(replace(message, tool_calls=calls))
         return replace(question, prompt=replace(question.prompt, arguments=arguments))
 
-    def _answer(self, live: LiveSession, question: Message, answer: str) -> None:
-        self._answer_all(live, (question,), answer)
-
-    def _answer_all(self, live: LiveSession, questions: Sequence[Message], answer: str) -> None:
+    def _answer_all(self, live: LiveSession, questions: Sequence[Message], answer: str, by: str = "") -> None:
         written: list[Message] = []
         always = live.session.always
         for question in questions:
@@ -380,7 +384,7 @@ class Chats:
             fitting = fitting_answer(prompt, answer)
             answered = replace(prompt, answer=fitting)
             said = replace(
-                user_message(answer_words(answered), (), "", answers=question.id),
+                user_message(answer_words(answered), (), "", by=by, answers=question.id),
                 turn_id=question.turn_id,
                 parent_turn_id=question.parent_turn_id,
                 parent_call_id=question.parent_call_id,

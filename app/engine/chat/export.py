@@ -31,6 +31,7 @@ from app.engine.export.parts import (
     moment,
     named,
     page_head,
+    said_by,
 )
 from app.engine.group.director import instruction_of
 from app.engine.live_session import LiveSession
@@ -157,7 +158,7 @@ class ChatDocument:
             elif message.role == Role.TOOL:
                 yield _Part(depth, *self._result(message), message.attachments)
             elif (message.answers or "") not in self._approvals and _says_something(message):
-                heading = self._lines["user"] if message.by_user else message.author.name
+                heading = said_by(message, self._lines)
                 below = marks(message, self._lines)
                 spoke = message.author.id
                 colour = USER if message.by_user else colour_of(colours.setdefault(spoke, len(colours)))

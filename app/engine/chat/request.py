@@ -26,6 +26,7 @@ from app.core.tool import FILES, is_object
 from app.engine.chat.attached_files import files_text, is_long, returned_pictures, user_content
 from app.engine.chat.branches import back_from
 from app.engine.chat.merging import Item, merged, parts_of
+from app.engine.debate.names import label_of
 from app.engine.group.director import ORCHESTRATOR, instruction_of
 from app.engine.history.pruning import pruned_calls, short_result, turn_notes
 from app.engine.history.summaries import summary_for, usable_summaries
@@ -429,6 +430,8 @@ def _foreign(messages: Sequence[Message], turn: AgentTurn, words: Mapping[str, s
 
 
 def _user_item(message: Message, words: Mapping[str, str], turn: AgentTurn) -> Item:
+    if message.author.program:
+        message = replace(message, content=f"[{label_of(message.author)}]: {message.content}")
     content = user_content(message, words, turn.agent_model, partly=FILES in turn.given)
     return {"role": Role.USER, "content": content}
 

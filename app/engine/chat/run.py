@@ -7,7 +7,16 @@ from dataclasses import replace
 from app.core.agent import Agent
 from app.core.events import Notice, utc_now
 from app.core.ids import new_id
-from app.core.message import SWITCH_ASSISTANT, Attachment, Author, Failure, Message, MessageState, Role
+from app.core.message import (
+    MCP_CALLER,
+    SWITCH_ASSISTANT,
+    Attachment,
+    Author,
+    Failure,
+    Message,
+    MessageState,
+    Role,
+)
 from app.core.reasons import Reason
 from app.core.session import AnswerChoice, Chat, DebateTools, Status
 from app.engine.availability.slots import NotFree, SentTo
@@ -66,7 +75,7 @@ class ChatRun(Run):
             case Send(queued) if not self._pausing and self._services.drafts.holds(self._live.id, queued.id):
                 self._live.change(status=Status.IDLE, reason="")
             case Send(queued) if not self._pausing:
-                message = user_message(queued.text, queued.attachments, chat.head)
+                message = user_message(queued.text, queued.attachments, chat.head, by=queued.by)
                 changed = replace(chat, queue=chat.queue[1:], head=message.turn_id, budget_from=message.id)
                 self._live.finish_message(message, chat=changed)
             case _:
@@ -169,14 +178,14 @@ def _choice_for(chat: Chat, spoken: Speak) -> AnswerChoice | None:
 
 
 def user_message(
-    text: str, attachments: tuple[Attachment, ...], follows: str | None, **fields: object
+    text: str, attachments: tuple[Attachment, ...], follows: str | None, *, by: str = "", **fields: object
 ) -> Message:
-    """Return a message of the user's as a turn of its own."""
+    """Return a message of the user's, or of the program `by` in the user's place, as a turn of its own."""
     message = Message(
         id=new_id(),
         turn_id=new_id(),
         role=Role.USER,
-        author=USER_AUTHOR,
+        author=Author(id=MCP_CALLER, name=by, kind="user") if by else USER_AUTHOR,
         content=text,
         attachments=attachments,
         follows=follows,

@@ -89,7 +89,9 @@ class Councils:
     async def start(self, wanted: CouncilSetup) -> str:
         """Ask several and return the session's id. Raises BadInput, StorageError; then nothing was started."""
         session = self._session_of(wanted)
-        live = await self._sessions.begin(session, _by_user(CouncilPart.QUESTION, session.debate.topic))
+        live = await self._sessions.begin(
+            session, _by_user(CouncilPart.QUESTION, session.debate.topic, by=session.asked_by)
+        )
         self._sessions.run(live)
         return live.id
 
@@ -128,8 +130,11 @@ class Councils:
         """Return the participants of a panel that assembles itself from what is ready."""
         return assembled(self._providers.statuses(), self.journal.scores())
 
-    async def ask(self, session_id: str, text: str = "", to: Sequence[str] = ()) -> None:
-        """Ask all participants, or those with these ids, something more; with no text the same question afresh."""
+    async def ask(self, session_id: str, text: str = "", to: Sequence[str] = (), *, by: str = "") -> None:
+        """Ask all participants, or those with these ids, something more; with no text the same question afresh.
+
+        `by` is the program that asks, "" for the user.
+        """
         live = await self._at_rest(session_id)
         debate = live.debate_session.debate
         text = clean_text(text).strip()
@@ -139,7 +144,7 @@ class Councils:
         if to:
             data["to"] = [one.id for one in debate.participants if one.id in to]
         text = text or Record(debate, live.messages).asked_all
-        question = _by_user(CouncilPart.QUESTION, text, data)
+        question = _by_user(CouncilPart.QUESTION, text, data, by=by)
         council = debate.council if to else _anew(debate.council)
         live.finish_message(question, debate=replace(debate, council=council, due=()))
         await self._go_on(live)
@@ -386,5 +391,5 @@ def _anew(council: Council | None) -> Council:
     return replace(anew, judges=(), checks=0, solos=0, stressed=())
 
 
-def _by_user(part: str, text: str, data: dict[str, object] | None = None) -> Message:
-    return user_message(text, (), None, part=part, data=data or None)
+def _by_user(part: str, text: str, data: dict[str, object] | None = None, *, by: str = "") -> Message:
+    return user_message(text, (), None, by=by, part=part, data=data or None)

@@ -68,13 +68,19 @@ class Debates:
         self._sessions.run(live)
         return live.id
 
-    async def say(self, session_id: str, text: str, attachments: tuple[Attachment, ...] = ()) -> None:
-        """Step into a debate; the next speaker sees it. Raises BadInput where it has ended or is empty."""
+    async def say(
+        self, session_id: str, text: str, attachments: tuple[Attachment, ...] = (), *, by: str = ""
+    ) -> None:
+        """Step into a debate, as the user or as the program `by`; the next speaker sees it.
+
+        Raises BadInput where it has ended or is empty.
+        """
         live = await self._sessions.open(session_id)
         check_open(live)
         debate = live.debate_session.debate
         text = checked_text(text, attachments)
-        live.finish_message(user_message(text, attachments, None, round=min(debate.round, debate.rounds)))
+        number = min(debate.round, debate.rounds)
+        live.finish_message(user_message(text, attachments, None, by=by, round=number))
         await self._store.flush(session_id)
 
     # Results

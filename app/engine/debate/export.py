@@ -24,6 +24,7 @@ from app.engine.export.parts import (
     moment,
     named,
     page_head,
+    said_by,
 )
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
@@ -216,7 +217,7 @@ class DebateDocument:
 
     def _place(self, message: Message) -> str:
         """Return how a message is cited, as in the window."""
-        return self._lines["cite"].format(name=message.author.name, round=message.round)
+        return self._lines["cite"].format(name=said_by(message, self._lines), round=message.round)
 
     def _in_rounds(self) -> list[tuple[Message, bool]]:
         rounds = [0, *(message.round for message in self._messages)]
@@ -229,7 +230,7 @@ class DebateDocument:
 
     def _heading(self, message: Message) -> str:
         if message.author.kind == "user":
-            return self._lines["user"]
+            return said_by(message, self._lines)
         role = self._roles.get(message.author.id, "")
         return message.author.name + (f" ({self._role(role)})" if role else "")
 

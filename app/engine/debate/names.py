@@ -10,10 +10,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from app.core.message import Author
 from app.core.session import Participant
 from app.core.texts import KOREAN_READINGS
 
 USER_NAMES: tuple[str, ...] = ("User", "사용자")
+USER_LABEL = "User"
+_THROUGH_MCP = "(through MCP)"
+LABEL_OF_PROGRAM = rf"[^\[\]［］\n]{{0,80}} {re.escape(_THROUGH_MCP)}"
+"""A pattern of the labels of programs."""
 
 _PARTICLE = (
     "(?:이라면|선생님|이랑|에게|한테|께서|께선|으로|처럼|보다|부터|까지|이여|라면|"
@@ -46,6 +51,14 @@ class Found:
     start: int
     end: int
     particles: str
+
+
+def label_of(author: Author) -> str:
+    """Return the name of who said something as models are told it; that of a program cannot end the label's brackets."""
+    if author.program:
+        name = re.sub(r"[\[\]［］:：\s]+", " ", author.program).strip()
+        return f"{name} {_THROUGH_MCP}"
+    return USER_LABEL if author.kind == "user" else author.name
 
 
 def aliases_of(participants: Sequence[Participant]) -> dict[str, tuple[str, ...]]:

@@ -15,7 +15,7 @@ from app.core.session import Debate, Participant
 from app.engine.chat.attached_files import context_text, with_seen
 from app.engine.debate.modes import ROLES, role_name, system_prompt
 from app.engine.debate.motion import motion_of
-from app.engine.debate.names import USER_NAMES, addressed
+from app.engine.debate.names import LABEL_OF_PROGRAM, USER_NAMES, addressed, label_of
 from app.engine.history.summaries import summary_for
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
@@ -24,7 +24,6 @@ from app.engine.turns.answer_style import temperature_of
 WINDOW = 15
 SHORT_WINDOW = 7
 
-USER_LABEL = "User"
 TRANSCRIPT_CONTEXT = 6_000
 TRANSCRIPT_PERSONA = 300
 TRANSCRIPT_NOTES = 1_500
@@ -63,7 +62,7 @@ def chat_request(
         if message.author.id == speaker.id:
             items.append((Role.ASSISTANT, text))
         else:
-            items.append((Role.USER, f"[{_label(message)}]: {text}"))
+            items.append((Role.USER, f"[{label_of(message.author)}]: {text}"))
     system = {"role": Role.SYSTEM, "content": system_prompt(debate, speaker, prompts)}
     # Providers keep the beginning of a request up to a block: the brief is one, and the cue is for this turn alone.
     blocks: list[tuple[str, list[str]]] = [(role, [text]) for role, text in _merge(items)]
@@ -73,7 +72,7 @@ def chat_request(
         [f"{words['debate_notes']}\n{defuse(notes, names)}"] if _may_read(debate, notes, round_number) else []
     )
     pinned = [
-        f"{words['debate_pinned'].format(name=_label(one))}\n{defuse(with_files(one, words), names)}"
+        f"{words['debate_pinned'].format(name=label_of(one.author))}\n{defuse(with_files(one, words), names)}"
         for one in _pinned(debate, messages, shown, speaker, round_number)
     ]
     blocks[0][1][:0] = [_brief(debate, prompts, names, words), *noted, *pinned]
@@ -127,7 +126,7 @@ def transcript_request(
             message.content,
             *(f"{one.name}: {_cut(one.text, TRANSCRIPT_CONTEXT)}" for one in message.attachments),
         ]
-        parts.append(f"{_label(message)}: {_one_line(' '.join(said))}")
+        parts.append(f"{label_of(message.author)}: {_one_line(' '.join(said))}")
     who = f", who {_stance(speaker, lines, prompts)}" if speaker.role else ""
     parts += ["", lines["instruction"].format(name=speaker.name, who=who)]
     return ModelRequest(
@@ -257,7 +256,7 @@ def defuse(text: str, names: tuple[str, ...]) -> str:
 
 @lru_cache(maxsize=64)
 def _forged(names: tuple[str, ...]) -> re.Pattern[str]:
-    known = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    known = "|".join([LABEL_OF_PROGRAM, *(re.escape(one) for one in sorted(names, key=len, reverse=True))])
     return re.compile(
         rf"(^|[\n\r\u2028\u2029\x85\v\f])[^\S\n]*[\[［]\s*({known})\s*[\]］]\s*[:：]", re.IGNORECASE
     )
@@ -291,10 +290,6 @@ def _merge(items: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
         else:
             merged.append((role, text))
     return merged
-
-
-def _label(message: Message) -> str:
-    return USER_LABEL if message.author.kind == "user" else message.author.name
 
 
 def _stance(participant: Participant, lines: dict[str, str], prompts: Prompts) -> str:

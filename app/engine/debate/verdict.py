@@ -21,6 +21,7 @@ from app.core.usage import UsageEntry
 from app.core.verdict import AGAINST, FOR, Ballot, MinorityView, Point, Verdict
 from app.engine.council.families import all_without_names
 from app.engine.council.replies import LETTERS, objects_in, one_line
+from app.engine.debate.names import label_of
 from app.engine.debate.perspective import chat_request, defuse, is_said, known_names, notes_sent
 from app.engine.debate.voting_check import VotingChecks
 from app.engine.live_session import LiveSession
@@ -177,8 +178,9 @@ def statement_lines(
     by = prompts.line(debate.language, "council-words", "by", letter="{}") if letters is not None else "{}"
 
     def who(message: Message) -> str:
-        name = message.author.name if letters is None else letters.get(message.author.id, "…")
-        return "User" if message.author.kind == "user" else by.format(name)
+        if letters is None or message.author.kind == "user":
+            return label_of(message.author)
+        return by.format(letters.get(message.author.id, "…"))
 
     return [
         f"({number}) {who(one)}, {one.round}: {text}"

@@ -149,6 +149,13 @@ def marks(message: Message, lines: Mapping[str, str]) -> list[str]:
     return found
 
 
+def said_by(message: Message, lines: Mapping[str, str]) -> str:
+    """Return who said a message: the user, a program in the user's place, or a model by its name."""
+    if message.author.program:
+        return lines["through_mcp"].format(name=message.author.program)
+    return lines["user"] if message.by_user else message.author.name
+
+
 def as_markdown(message: Message) -> str:
     """Return a message's text as Markdown that cannot affect its surroundings; the user's text reads as it was written."""
     return literal_markdown(message.content) if message.by_user else closed(message.content)

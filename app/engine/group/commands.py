@@ -96,7 +96,7 @@ class Groups(Definitions[Group]):
         )
         if not self._directory.members(state):
             raise BadInput("group_empty", group=group.name)
-        message = user_message(checked_text(text, attachments), attachments, "")
+        message = user_message(checked_text(text, attachments), attachments, "", by=asked_by)
         language = self._language()
         chat = Chat(
             assistant_id=ORCHESTRATOR,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import NamedTuple
 
-from app.core.message import Author, Message, Role
+from app.core.message import Author, Message, Role, user_name
 from app.core.session import DebateTools, Session, Status
 from app.core.texts import Texts
 from app.engine.workflow.director import WORKFLOW
@@ -357,7 +357,7 @@ class TranscriptModel:
         if author.kind == ORCHESTRATOR:
             name = shown_name(author, texts)
             return RowSpeaker(name, initial(name), tokens.accent, tokens.accent_bg, icon="users")
-        name = texts("transcript.you") if role == Role.USER else shown_name(author, texts)
+        name = _user_name(author, texts) if role == Role.USER else shown_name(author, texts)
         if role == Role.USER:
             return RowSpeaker(name, initial(name), tokens.on_user, tokens.user)
         colour, background = tokens.speaker(self._see(author))
@@ -372,7 +372,8 @@ class TranscriptModel:
 
     def name(self, message: Message, texts: Texts) -> str:
         """Return the name of a message's speaker as it is shown."""
-        return texts("transcript.you") if message.by_user else shown_name(message.author, texts)
+        shown = _user_name if message.by_user else shown_name
+        return shown(message.author, texts)
 
     def _see(self, author: Author) -> int:
         if author.id not in self.names:
@@ -387,6 +388,10 @@ def shown_name(author: Author, texts: Texts) -> str:
     if author.id == ORCHESTRATOR and author.kind == ORCHESTRATOR:
         return texts("group.orchestrator")
     return _on_one_line(author.name) or author.id
+
+
+def _user_name(author: Author, texts: Texts) -> str:
+    return _on_one_line(user_name(author, texts))
 
 
 def _on_one_line(name: str) -> str:

@@ -11,7 +11,7 @@ from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QGuiApplica
 from PySide6.QtWidgets import QBoxLayout, QFrame, QLabel, QMenu, QSizePolicy, QWidget
 
 from app.core.catalog import EMBEDDED
-from app.core.message import Message, Role
+from app.core.message import Message, Role, user_name
 from app.core.session import ENDED, Debate, DebateSession
 from app.core.verdict import Point
 from app.engine.debate.verdict import Judge, minority_points
@@ -263,7 +263,8 @@ class VerdictView(QWidget):
         if message is None:
             return None
         words = self._language
-        name = words("transcript.you") if message.role == Role.USER else " ".join(message.author.name.split())
+        author = message.author
+        name = user_name(author, words.texts) if message.role == Role.USER else " ".join(author.name.split())
         short = words("verdict.cite", name=name, round=message.round)
         return short, words("verdict.cite.go", name=name, round=message.round)
 
