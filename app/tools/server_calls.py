@@ -76,7 +76,7 @@ class ServerCalls:
             }
             answer = await self._host.request(line, ask, context.report)
             # In a thread: a result may be long, and the event loop is the window's.
-            return await asyncio.to_thread(self._result, answer)
+            return await asyncio.to_thread(self._result, server.name, answer)
 
         return run
 
@@ -91,8 +91,10 @@ class ServerCalls:
         )
         return json.dumps(asdict(sampled)) if sampled is not None else None
 
-    def _result(self, answer: Mapping[str, Any]) -> ToolResult:
-        resources = tuple(self._host.cleaned(answer["resources"]))
+    def _result(self, server: str, answer: Mapping[str, Any]) -> ToolResult:
+        found = self._host.cleaned(answer["resources"])
+        # What is no web page can be read through the server that named it, and through no other.
+        resources = tuple(one if is_page(one) else {**one, "server": server} for one in found)
         return ToolResult(
             content=self._host.clean(answer["text"]),
             ok=answer["ok"],

@@ -1,5 +1,8 @@
 """The card of a call while its tool says how far it is."""
 
+from dataclasses import replace
+
+from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
 
 from app.core.events import ToolProgressed, ToolStarted
@@ -35,3 +38,28 @@ def test_a_card_shows_how_far_its_tool_is_until_it_ends(qtbot: QtBot) -> None:
         assert shot.pixelColor(*(round(one * shot.devicePixelRatio()) for one in at)).name() == colour.lower()
     view.feed.message_finished(gave("r", "tm", "c", "Four sacks", seconds=1.0))
     assert row(view, "m1/0").height == low and "75%" not in view.describe("m1/0")
+
+
+def test_what_a_result_refers_to_is_read_through_its_server_and_web_pages_in_the_browser(
+    qtbot: QtBot,
+) -> None:
+    view = shown_view(qtbot, 900, 700)
+    wanted: list[tuple[str, ...]] = []
+    view.resource_requested.connect(lambda *of_server: wanted.append(of_server))
+    view.link_requested.connect(lambda *of_web: wanted.append(of_web))
+    links = tuple(
+        {"type": "resource_link", "uri": uri, "name": name, "server": server}
+        for uri, name, server in (
+            ("notes://May/2", "May", "library"),
+            ("HTTPS://example.org/", "Page", "library"),
+            ("notes://old", "Old", ""),
+        )
+    )
+    found = replace(gave("r", "tm", "c", "Three"), resources=links)
+    view.feed.show_session(SESSION, [asked(1), spoke("m1", "tm", "", [call("c", "library__find")]), found])
+    card, top = row(view, "m1/0"), view.message_rect("m1/0").top()
+    for rect in card._chips.rects:
+        qtbot.mouseClick(
+            view.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(rect.center().x(), top + rect.center().y())
+        )
+    assert wanted == [("library", "notes://May/2"), ("HTTPS://example.org/", "Page"), ("notes://old", "Old")]

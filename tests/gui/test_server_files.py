@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QMenu
+from PySide6.QtWidgets import QLabel, QMenu
 
 from app.core.errors import BadInput
 from tests import app_driver
@@ -56,5 +56,15 @@ async def test_a_resource_is_attached_and_a_prompt_called_by_a_slash(qapp: objec
         await until(entries.isVisible)
         await person.press(entries.box.objectName(), Qt.Key.Key_Return)
         await until(lambda: composer.box.text() == "Say it plainly.", what="the prompt from the palette")
+        desk.chat_page.resource_requested.emit("library", "notes://May/2")
+        await until(lambda: person.sees("confirm_dialog"), what="the question")
+        assert "notes://May/2" in "".join(
+            one.text() for one in person.find("confirm_dialog").findChildren(QLabel)
+        )
+        await person.click("confirm_agree")
+        await until(
+            lambda: "Notes of May 2" in [one.text for one in desk.chat_page.chat_composer.attachments()],
+            what="what was read through the server",
+        )
         with pytest.raises(BadInput, match="server_failed"):
             await desk.engine.servers.read_resource("library", "notes://broken")

@@ -97,6 +97,7 @@ class AttachmentController(PageController):
         composer.sources = self.from_servers.names
         composer.attach_requested.connect(self.ask)
         composer.attach_from_requested.connect(self.from_servers.ask)
+        page.resource_requested.connect(self.from_servers.offer)
         composer.files_given.connect(self.attach_files)
         composer.image_given.connect(self.attach_image)
         composer.long_text_given.connect(self.attach_text)

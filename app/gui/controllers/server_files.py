@@ -1,13 +1,15 @@
-"""Resources of MCP servers as attachments: lists them, fills in what an address leaves open, and reads them."""
+"""Resources of MCP servers as attachments: lists them, reads what a result refers to, fills in what an address leaves open, and reads them."""
 
 from collections.abc import Callable, Sequence
 
 from app.core.message import Attachment
 from app.core.saved_prompt import SavedPrompt
+from app.core.text import visible
 from app.core.tool import ServerResource
 from app.engine.engine import Engine
 from app.gui.bridge import Bridge
 from app.gui.controllers.controller import PageController
+from app.gui.dialogs.ask_dialogs import ConfirmDialog
 from app.gui.dialogs.prompt_dialogs import VariablesDialog
 from app.gui.dialogs.selection_dialogs import ResourcesDialog
 from app.gui.tasks import Tasks
@@ -32,6 +34,20 @@ class ServerFilesController(PageController):
     def ask(self, server: str) -> None:
         """List what a server has, and attach what the user chooses."""
         self._start(self._list(server, self._aim()))
+
+    def offer(self, server: str, uri: str) -> None:
+        """Ask whether what a result of a server refers to is read through that server, and attach it after a yes."""
+        words = self._language
+        dialog = ConfirmDialog(
+            words,
+            words("resources.read.title", name=visible(server)),
+            words("resources.read.text", uri=visible(uri)),
+            words("resources.attach"),
+            self._window,
+        )
+        put = self._aim()
+        dialog.accepted.connect(lambda: self._start(self._read(server, uri, put)))
+        dialog.open()
 
     async def _list(self, server: str, put: Put) -> None:
         resources = await self._engine.servers.resources(server)

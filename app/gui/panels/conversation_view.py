@@ -46,6 +46,7 @@ class ConversationView(QWidget):
     KIND: ClassVar[type[Session]] = Session
 
     link_requested = Signal(str, str)
+    resource_requested = Signal(str, str)
     picture_requested = Signal(str, object, int)
     provider_requested = Signal(str)
     draft_changed = Signal(str, object)
@@ -76,6 +77,7 @@ class ConversationView(QWidget):
         self.bear_names(True)
         self.find_bar = FindBar(language, look)
         self.transcript.link_requested.connect(self.link_requested)
+        self.transcript.resource_requested.connect(self.resource_requested)
         self.transcript.picture_requested.connect(self.picture_requested)
         self.find_bar.text_changed.connect(self.transcript.search.find)
         self.transcript.found.connect(self.find_bar.show_count)

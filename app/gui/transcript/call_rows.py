@@ -57,6 +57,7 @@ _TONES = {
     CallState.STOPPED: "warn",
     CallState.FAILED: "error",
 }
+_WEB = ("http:", "https:", "mailto:")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +66,7 @@ class CardContext(RowContext):
 
     `depth` is that of the sub-agent it starts, else 0; `permission` the user's answer if the call needed one,
     `elapsed_s` for how long it has been running, None if it does not run, `progress` how far it says it is. `names` are those of the assistants by id, `files`
-    the pictures and files of the result, `links` the names and addresses of what it refers to.
+    the pictures and files of the result, `links` the names, addresses and servers of what it refers to.
     """
 
     call: ToolCall
@@ -79,15 +80,19 @@ class CardContext(RowContext):
     result_id: str = ""
     progress: ToolProgress | None = None
     files: tuple[Attachment, ...] = ()
-    links: tuple[tuple[str, str], ...] = ()
+    links: tuple[tuple[str, str, str], ...] = ()
     unfolded: bool = False
     whole: bool = False
 
 
-def links_of(result: Message) -> tuple[tuple[str, str], ...]:
-    """Return the name and the address of each link of a tool's result."""
-    links = [one for one in result.resources if one.get("type") == "resource_link"]
-    return tuple((str(one.get("name", "")), str(one.get("uri", ""))) for one in links)
+def links_of(result: Message) -> tuple[tuple[str, str, str], ...]:
+    """Return the name and the address of each link of a tool's result, and the server to read it through, "" for the web."""
+    links = []
+    for one in result.resources:
+        if one.get("type") == "resource_link":
+            name, uri, server = (str(one.get(field, "")) for field in ("name", "uri", "server"))
+            links.append((name, uri, "" if uri.lower().startswith(_WEB) else server))
+    return tuple(links)
 
 
 class CardRow(ContextRow[CardContext]):
@@ -175,7 +180,7 @@ class CardRow(ContextRow[CardContext]):
             said = texts("transcript.file_chip", size=size_text(texts, size_of(one)))
             chips.append((visible(one.name), said, ""))
             actions.append(f"{SAVE_FILE}/{place}")
-        for place, (name, _) in enumerate(context.links):
+        for place, (name, *_) in enumerate(context.links):
             chips.append((visible(name), texts("transcript.link_chip"), ""))
             actions.append(f"{OPEN_LINK}/{place}")
         self._chips = Chips(self.style, chips) if chips else None
@@ -196,8 +201,8 @@ class CardRow(ContextRow[CardContext]):
         """The message with the result: its pictures and files are what the card's actions name."""
         return self.context.result_id or self.message.id
 
-    def link(self, action: str) -> tuple[str, str]:
-        """Return the name and the address that an action opens."""
+    def link(self, action: str) -> tuple[str, str, str]:
+        """Return the name and the address that an action opens, and the server to read it through."""
         return self.context.links[int(action.partition("/")[2])]
 
     @property

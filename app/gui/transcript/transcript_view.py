@@ -61,13 +61,14 @@ MORE_WORDS = {
 class TranscriptView(QAbstractScrollArea):
     """The messages of one session.
 
-    Signals: link_requested(url, shown text), copy_done(), action_requested(message id, action),
+    Signals: link_requested(url, shown text), resource_requested(server, address), copy_done(), action_requested(message id, action),
     where an action is `retry`, `settings`, `edit`, `continue` or `continue_from`;
     stop_turn_requested(turn id) of a sub-agent, stop_requested() of all that runs, version_requested(turn id, step) with step -1 or 1,
     found(number of the place shown from 1, how many) during a search; picture_requested(action, pictures, place).
     """
 
     link_requested = Signal(str, str)
+    resource_requested = Signal(str, str)
     action_requested = Signal(str, str)
     stop_turn_requested = Signal(str)
     stop_requested = Signal()
@@ -275,8 +276,11 @@ class TranscriptView(QAbstractScrollArea):
         elif action == STOP_TURN:
             self.stop_turn_requested.emit(row.message.turn_id)
         elif isinstance(row, CardRow) and action.startswith(OPEN_LINK):
-            name, url = row.link(action)
-            self.link_requested.emit(url, name)
+            name, url, server = row.link(action)
+            if server and self.model.chat:
+                self.resource_requested.emit(server, url)
+            else:
+                self.link_requested.emit(url, name)
         elif action in (EARLIER, LATER):
             self.version_requested.emit(row.message.turn_id, -1 if action == EARLIER else 1)
         else:
