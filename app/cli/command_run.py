@@ -119,7 +119,9 @@ class CommandRun:
         """Start or resume a debate, print it to its end, and return the exit status."""
         session = await self.follow(start, DebatePrinter(self.texts))
         if not self.arguments.json:
-            await self.print("\n" + verdict_text(session, self.texts) + last_line(session, self.texts))
+            messages = list((await self.moot.engine.open(session.id)).whole_messages())
+            verdict = verdict_text(session, messages, self.texts)
+            await self.print(f"\n{verdict}{last_line(session, self.texts)}")
         return BY_STATUS.get(session.status, PAUSED_OR_STOPPED)
 
     async def follow(self, start: Callable[[], Awaitable[str]], printer: Printer) -> Session:

@@ -48,6 +48,8 @@ class Verdict:
 
     `judge` is the name of the judge and `model` its "provider/model". Both are empty where no model could judge: then
     `open` has each participant's last words, and `failure` says why (`failure.<code>`, or "too_small").
+    `readings` says how often the judge read it, the second time in another order; where that led to something else it is
+    `unstable`, and `otherwise` is what it came to then, "" for none of the options.
     """
 
     judge: str = ""
@@ -57,4 +59,7 @@ class Verdict:
     open: tuple[Point, ...] = ()
     minority: tuple[MinorityView, ...] = ()
     failure: str = ""
+    readings: int = 1
+    unstable: bool = False
+    otherwise: str = ""
     usage: UsageEntry | None = None

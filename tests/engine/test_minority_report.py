@@ -8,8 +8,9 @@ import pytest
 
 from app.core.errors import BadInput
 from app.core.session import ANY_JUDGE
-from app.core.verdict import MinorityView
-from app.engine.debate.verdict import judge_letters, minority_points, read_verdict
+from app.core.verdict import Ballot, MinorityView
+from app.engine.debate.minority import minority_points
+from app.engine.debate.verdict import judge_letters, read_verdict
 from tests.builders import PROMPTS, a_debate, a_setup, said
 from tests.engine.test_verdict import (
     JUDGE,
@@ -83,11 +84,40 @@ def test_the_minority_report_has_who_holds_a_view_and_who_gave_it_up() -> None:
         MinorityView(text="It is unsafe.", holders=(three.id,), now=True, cites=("m1",)),
         MinorityView(text="It was too dear.", holders=(two.id,), now=False, cites=("m2",)),
     )
-    points = minority_points(replace(debate, verdict=verdict), TEXTS)
+    points = minority_points(replace(debate, verdict=verdict), messages, TEXTS)
     assert [point.text for point in points] == [
         f"{three.name}: It is unsafe.",
         f"given up by {two.name}: It was too dear.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "report"),
+    [
+        ((1, 2, -2), (2, 1, -2), ["Participant 3: against. Third."]),
+        ((-1, 2, -2), (2, 1, 1), ["given up by Participant 1, Participant 3: against. Third."]),
+        ((2, 2, 2), (2, 1, 1), []),
+        ((1, -1, None), (1, -1, None), []),
+        ((1, -1, 0), (1, -1, 0), []),
+        ((None, None, None), (None, None, None), []),
+        ((1, 1, -1), (1, 1, 0), ["Participant 3: unsure. Third.", "given up by Participant 3: against. Third."]),
+    ],
+)  # fmt: skip
+def test_without_a_judge_the_ballots_say_who_holds_something_else(
+    before: tuple[int | None, ...], after: tuple[int | None, ...], report: list[str]
+) -> None:
+    debate = a_debate(3)
+    people = [replace(one, name=f"Participant {n}") for n, one in enumerate(debate.participants, 1)]
+    messages = [said(one, f"{word}.") for one, word in zip(people, ("First", "Second", "Third"), strict=True)]
+    cast = tuple(
+        Ballot(participant=one.id, round=number, stance=stance)
+        for number, stances in ((0, before), (1, after))
+        for one, stance in zip(people, stances, strict=True)
+    )
+    debate = replace(debate, participants=tuple(people), ballots=cast)
+    points = minority_points(debate, messages, TEXTS)
+    assert [one.text for one in points] == report
+    assert all(one.cites for one in points)
 
 
 @pytest.mark.parametrize("lines", [7, 13])

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -220,6 +221,50 @@ async def test_where_no_judge_answers_the_last_words_are_left(tmp_path: Path) ->
     assert kept is not None and kept.judge == chosen.name and kept.answer[0].cites
 
 
+@pytest.mark.parametrize(
+    ("second", "readings", "line"),
+    [
+        ("same", 2, "Stable: read in another order"),
+        ("other", 2, "came to something else: Rewrite it at once"),
+        ("none", 2, "came to something else: none of the options"),
+        ("A or B", 1, "once only"),
+        (ProviderError(FailureKind.SERVER, "500"), 1, "once only"),
+    ],
+)
+async def test_a_judge_reads_again_in_another_order_and_says_so_where_that_changes_its_mind(
+    tmp_path: Path, second: str | ProviderError, readings: int, line: str
+) -> None:
+    options = ["Step by step", "Rewrite it at once"]
+
+    def answer(request: ModelRequest) -> Script:
+        text = str(request.messages[-1]["content"])
+        if judges(request):
+            return [json.dumps({**json.loads(a_verdict(1, 2)), "options": options, "choice": 1})]
+        if "What could follow" not in text:
+            return ["I say so."]
+        wanted = {"same": options[0], "other": options[1]}.get(str(second), "")
+        letter = next((one[0] for one in text.splitlines() if wanted and one[1:] == f": {wanted}"), second)
+        return [letter if isinstance(letter, ProviderError) else json.dumps({"choice": letter})]
+
+    made = bench(tmp_path, answer)
+    session_id = await held(made, polls=False, judge=ANY_JUDGE, independent_opening=True)
+    verdict = debate_of(made, session_id).verdict
+    assert verdict is not None and (verdict.readings, verdict.answer[0].text) == (
+        readings,
+        "Do it step by step.",
+    )
+    assert verdict.unstable == (second in ("other", "none"))
+    first, again = (str(one.messages[-1]["content"]) for one in made.models.requests if one.schema)
+    spoke = [re.findall(r"^\(\d\) Participant (\w), 1", text, re.MULTILINE) for text in (first, again)]
+    assert spoke[0] == spoke[1] and sorted(spoke[0]) == ["A", "B"], (
+        "both the order and the letters are reversed"
+    )
+    assert again.index(options[1]) < again.index(options[0])
+    live = made.engine.live(session_id)
+    assert live is not None and line in verdict_text(live.session, live.messages, TEXTS)
+    assert line in await made.engine.export(session_id, "md")
+
+
 async def test_a_debate_that_runs_is_not_judged(tmp_path: Path) -> None:
     gate = asyncio.Event()
     made = bench(tmp_path, lambda _: [gate])
@@ -354,5 +399,7 @@ async def test_the_terminal_prints_the_verdict(tmp_path: Path) -> None:
     made = bench(tmp_path)
     live = made.engine.live(await held(made))
     assert live is not None
-    assert "  - Do it step by step.\n\nAgreed\n" in verdict_text(live.session, TEXTS)
-    assert verdict_text(replace(live.session, debate=a_debate(2)), TEXTS) == ""  # type: ignore[call-arg]
+    assert "  - Do it step by step.\n  - The judge read the debate once only.\n\nAgreed\n" in verdict_text(
+        live.session, live.messages, TEXTS
+    )
+    assert verdict_text(replace(live.session, debate=a_debate(2)), [], TEXTS) == ""  # type: ignore[call-arg]

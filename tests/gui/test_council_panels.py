@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QMenu
 from app.core.council import Panel
 from app.core.session import NO_JUDGE
 from app.gui.navigation.partner_list import PartnerList
+from app.gui.widgets.model_menu import ModelMenu
 from tests import app_driver
 from tests.app_driver import Person, at_window
 from tests.gui.test_council_page import QUESTION, ended, script, three
@@ -114,6 +115,25 @@ async def test_a_panel_of_the_side_bar_is_made_edited_deleted_and_brought_back(p
     await person.click("toast_action")
     await until(lambda: side(person).ids() == ("ready-ones",))
     assert panels.find("ready-ones").rounds == 3
+
+
+async def test_the_participants_of_a_panel_are_changed_where_it_is_edited(person: Person) -> None:
+    panel = await kept(person)
+    await at_row(person, Qt.Key.Key_F2)
+    await until(lambda: person.sees("panel_dialog"))
+    dialog = person.find("panel_dialog")
+    for _ in range(2):
+        await person.click("panel_remove_1")
+    assert not person.find("panel_save").isEnabled(), "one is no panel"
+    await person.click("panel_add")
+    (menu,) = dialog.findChildren(ModelMenu)
+    for _ in range(2):
+        menu.chosen.emit("gemini", "gemini-other")
+    await person.click("panel_save")
+    await until(lambda: person.window.controller.engine.councils.panels.find(panel.id).version > 1)
+    changed = person.window.controller.engine.councils.panels.find(panel.id).participants
+    assert [one.model for one in changed] == ["gemini-wire", "gemini-other", "gemini-other"]
+    assert len({one.name for one in changed}) == 3
 
 
 async def test_a_panel_is_asked_from_the_side_bar_and_debates_what_is_open_as_it_says(person: Person) -> None:

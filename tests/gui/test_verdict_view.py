@@ -34,6 +34,8 @@ VERDICT = {
     "answer": [{"text": "Replace it <b>step</b> by step.", "cites": [1, 2]}],
     "agreed": [{"text": "The corpus decides", "cites": [2]}],
     "open": [{"text": "Who owns it", "cites": []}],
+    "options": ["Step by step", "Rewrite it at once"],
+    "choice": 1,
 }
 
 
@@ -45,6 +47,8 @@ def script(server: WireServer, *stances: int, verdict: object = VERDICT, slow: f
         asked = request.messages[-1].text
         if "secret ballot" in asked:
             return Answer(json.dumps({"stance": next(votes, 0)}))
+        if "What could follow from it" in asked:
+            return Answer(json.dumps({"choice": "Rewrite it at once"}))
         if "You judge a debate" in asked:
             return Answer(json.dumps(verdict), delay=slow)
         return Answer(f"So says {server.kind}.")
@@ -117,6 +121,7 @@ async def test_from_ballots_to_the_next_debate_by_click(qapp, data_dir, wire_hom
         await person.click("debate_copy_verdict")
         assert QGuiApplication.clipboard().text() == (
             "Verdict · by Openai (takes part)\n\nReplace it <b>step</b> by step. [Openai r1] [Anthropic r1]"
+            "\n\nUnstable: read in another order, the judge came to something else: Rewrite it at once"
             "\n\nMinority report\n- given up by Openai, Anthropic: Rewrite it at once [Openai r1]"
             "\n\nAgreed\n- The corpus decides [Anthropic r1]\n\nStill open\n- Who owns it"
         )
@@ -307,7 +312,7 @@ async def test_a_model_too_small_to_judge_leads_to_a_provider(qapp, data_dir):
 async def test_the_keys_reach_every_cite_and_the_ballots_of_every_round(qapp, data_dir):
     point = Point(text="One. ", cites=("m0", "m1", "gone"))
     ballots = tuple(
-        Ballot(participant=seat.id, round=number, stance=number)
+        Ballot(participant=seat.id, round=number, stance=1)
         for number in (0, 1, 2)
         for seat in SEATS[: 2 - number % 2]
     )

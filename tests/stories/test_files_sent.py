@@ -159,7 +159,7 @@ def test_a_reply_to_a_debate_sends_a_pdf_as_each_model_takes_it(
     people = [word for kind, model in FOUR.items() for word in ("-p", f"{kind}={kind}/{model}")]
     for kind, model in FOUR.items():
         four[kind].script(model, lambda _request: Fault("e401"))
-    held = moot("debate", "Ban cars?", *people, "--rounds", "1", "--json")
+    held = moot("debate", "Ban cars?", *people, "--rounds", "1", "--ballots", "final", "--json")
     assert held.status == 4, held.err
     session_id = str(held.events[0]["session_id"])
     asked = {kind: len(server.requests) for kind, server in four.items()}

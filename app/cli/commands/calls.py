@@ -363,7 +363,7 @@ def _result(session: Session, live: LiveSession) -> str:
     texts = load_texts(session.debate.language)
     if session.debate.council is not None:
         return council_text(session, list(live.whole_messages()), texts)
-    return verdict_text(session, texts)
+    return verdict_text(session, list(live.whole_messages()), texts)
 
 
 def _question(run: CommandRun, live: LiveSession) -> Message | None:

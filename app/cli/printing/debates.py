@@ -1,6 +1,6 @@
 """How the command line prints a debate and its verdict."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from app.cli.printing.chats import ChatPrinter
 from app.cli.printing.lines import aside, marks, one_line
@@ -19,7 +19,9 @@ from app.core.message import Message, Role, user_name
 from app.core.session import Session
 from app.core.text import without_steering
 from app.core.texts import Texts
-from app.engine.debate.verdict import minority_points
+from app.core.verdict import Verdict
+from app.engine.debate.minority import minority_points
+from app.engine.debate.verdict import readings_points
 from app.engine.history.summaries import summary_line
 
 
@@ -143,17 +145,17 @@ def role_text(texts: Texts, role: str) -> str:
     return texts(key) if key in texts else role
 
 
-def verdict_text(session: Session, texts: Texts) -> str:
-    """Return the verdict of a debate as lines, "" if there is none."""
+def verdict_text(session: Session, messages: Sequence[Message], texts: Texts) -> str:
+    """Return the verdict of a debate and what the minority holds as lines, "" if there is neither."""
     debate = session.debate
-    verdict = debate.verdict if debate is not None else None
-    if debate is None or verdict is None:
+    if debate is None:
         return ""
+    verdict = debate.verdict or Verdict()
     key = "verdict.by_participant" if debate.judged_inside else "verdict.by"
     by = texts(key, name=verdict.judge) if verdict.judge else texts("verdict.none")
     parts = (
-        (f"{texts('verdict.title')} {by}", verdict.answer),
-        (texts("council.minority_report"), minority_points(debate, texts)),
+        (f"{texts('verdict.title')} {by}", (*verdict.answer, *readings_points(verdict, texts))),
+        (texts("council.minority_report"), minority_points(debate, messages, texts)),
         (texts("verdict.agreed"), verdict.agreed),
         (texts("verdict.open"), verdict.open),
     )

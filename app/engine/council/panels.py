@@ -79,9 +79,17 @@ def assembled(statuses: Sequence[ProviderStatus], scores: Mapping[str, Score]) -
     chosen = seats[: SEATS.get(len(families), MOST_SEATS)]
     taken: list[Participant] = []
     for seat in chosen:
-        same = sum(one.name == seat.name or one.name.startswith(f"{seat.name} ") for one in taken)
-        taken.append(replace(seat, name=f"{seat.name} {same + 1}") if same else seat)
+        taken.append(named_apart(seat, taken))
     return tuple(taken)
+
+
+def named_apart(seat: Participant, taken: Sequence[Participant]) -> Participant:
+    """Return a participant under a name that none of these has."""
+    names, name, number = {one.name for one in taken}, seat.name, 1
+    while name in names:
+        number += 1
+        name = f"{seat.name} {number}"
+    return replace(seat, name=name)
 
 
 def most_calls(panel: Panel) -> int:

@@ -6,11 +6,12 @@ from html import escape
 from app.core.catalog import EMBEDDED
 from app.core.message import SPOKEN, Attachment, Message, Role
 from app.core.session import Debate, Participant
-from app.core.verdict import AGAINST, FOR, Point
+from app.core.verdict import AGAINST, FOR, Point, Verdict
 from app.engine.council.argdown import argdown
 from app.engine.council.words import verdict_parts
+from app.engine.debate.minority import minority_points
 from app.engine.debate.modes import role_name
-from app.engine.debate.verdict import minority_points
+from app.engine.debate.verdict import readings_points
 from app.engine.export.parts import (
     PAGE_END,
     USER,
@@ -136,18 +137,16 @@ class DebateDocument:
         if self._debate.council is not None:
             shown = verdict_parts(self._session, self._whole, self._words)
             return [(heading, [(line, []) for line in found]) for heading, found in shown]
-        lines, verdict = self._lines, self._debate.verdict
-        found: list[tuple[str, list[Cited]]] = []
-        if verdict is not None:
-            by = lines["verdict.by_participant" if self._debate.judged_inside else "verdict.by"]
-            judge = by.format(name=verdict.judge) if verdict.judge else lines["last_words"]
-            parts = (
-                (judge if verdict.judge else "", verdict.answer),
-                (lines["council.minority_report"], minority_points(self._debate, self._words)),
-                (lines["agreed"], verdict.agreed),
-                (lines["open"] if verdict.judge else judge, verdict.open),
-            )
-            found = [(heading, [self._point(one) for one in points]) for heading, points in parts if points]
+        lines, verdict = self._lines, self._debate.verdict or Verdict()
+        by = lines["verdict.by_participant" if self._debate.judged_inside else "verdict.by"]
+        judge = by.format(name=verdict.judge) if verdict.judge else lines["last_words"]
+        parts = (
+            (judge, (*verdict.answer, *readings_points(verdict, self._words))),
+            (lines["council.minority_report"], minority_points(self._debate, self._whole, self._words)),
+            (lines["agreed"], verdict.agreed),
+            (lines["open"] if verdict.judge else judge, verdict.open),
+        )
+        found = [(heading, [self._point(one) for one in points]) for heading, points in parts if points]
         stood: list[Cited] = [
             (f"{one.name}: " + " → ".join("–" if vote is None else f"{vote:+d}" for vote in votes), [])
             for one, votes in self._votes()

@@ -227,9 +227,8 @@ class DebateProviders:
         if window == WINDOW and not self.keeps_notes():
             window = self._fitting(live, speaker)
         notes = notes_sent(live, window)
-        given = self.given(debate, speaker.provider, speaker.model)
-        taken = self._said_with_files(debate, messages, speaker)
-        request = chat_request(given, taken, speaker, spoken.round, self._prompts, window=window, notes=notes)
+        given, said = self.taken(debate, messages, speaker)
+        request = chat_request(given, said, speaker, spoken.round, self._prompts, window=window, notes=notes)
         heard = visible(debate, messages, speaker, spoken.round, window=len(messages))
         # What others say first stands before the own opening where that was made without it.
         blind = debate.independent_opening and spoken.round == 1
@@ -249,6 +248,13 @@ class DebateProviders:
         """Return a debate with its context files as a model takes them."""
         taker = self._directory.model(provider, model)
         return replace(debate, context=tuple(as_taken(one, taker) for one in debate.context))
+
+    def taken(
+        self, debate: Debate, messages: Sequence[Message], speaker: Participant
+    ) -> tuple[Debate, list[Message]]:
+        """Return a debate and what was said in it, all files as a participant's model takes them."""
+        given = self.given(debate, speaker.provider, speaker.model)
+        return given, self._said_with_files(debate, messages, speaker)
 
     def _said_with_files(
         self, debate: Debate, messages: Sequence[Message], speaker: Participant

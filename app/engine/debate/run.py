@@ -110,7 +110,7 @@ class DebateRun(StatementRun):
         )
         voters = [one for one in self._providers.voters(session) if one.id not in absent]
         ballots = await poll(
-            self._live, due, voters, self._services.models, self._services.prompts, self._providers.given
+            self._live, due, voters, self._services.models, self._services.prompts, self._providers.taken
         )
         debate = self._live.debate_session.debate
         self._live.change(debate=replace(debate, ballots=(*debate.ballots, *ballots)))

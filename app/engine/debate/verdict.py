@@ -7,7 +7,7 @@ import asyncio
 import json
 import random
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -20,7 +20,10 @@ from app.core.text import clean_text
 from app.core.usage import UsageEntry
 from app.core.verdict import AGAINST, FOR, Ballot, MinorityView, Point, Verdict
 from app.engine.council.families import all_without_names
-from app.engine.council.replies import LETTERS, objects_in, one_line
+from app.engine.council.reading import NEITHER
+from app.engine.council.record import MOST_OPTIONS
+from app.engine.council.replies import LETTERS, MOST_OPTION, objects_in, one_line, read_choice
+from app.engine.council.requests import schema_object
 from app.engine.debate.names import label_of
 from app.engine.debate.perspective import chat_request, defuse, is_said, known_names, notes_sent
 from app.engine.debate.voting_check import VotingChecks
@@ -34,6 +37,7 @@ MOST_STATEMENT = 6_000
 MOST_WITH_FILES = 50_000
 MOST_STATEMENTS = 200_000
 FIRST_WORDS = 300
+MIN_OPTIONS = 2
 BALLOT_TOKENS = 400
 TOO_SMALL = "too_small"
 
@@ -66,8 +70,10 @@ _VERDICT: Mapping[str, object] = {
     "properties": {
         **{part: {"type": "array", "items": _POINT} for part in _PARTS},
         "minority": {"type": "array", "items": _MINORITY},
+        "options": {"type": "array", "items": {"type": "string"}},
+        "choice": {"type": "integer"},
     },
-    "required": [*_PARTS, "minority"],
+    "required": [*_PARTS, "minority", "options", "choice"],
     "additionalProperties": False,
 }
 _STANCE = re.compile(r"(?<![\d.])-?[012](?!\d|\.\d)")
@@ -99,11 +105,11 @@ def round_to_poll(debate: Debate, *, ended: bool = False) -> int | None:
 def ballot_request(
     debate: Debate, messages: Sequence[Message], voter: Participant, prompts: Prompts, notes: str = ""
 ) -> ModelRequest:
-    """Return the request for a participant's secret vote after what was said so far."""
+    """Return the request for a participant's secret vote after what was said so far, its files as the voter's model takes them."""
     cue = prompts.text(debate.language, "ballot", name=voter.name)
     request = chat_request(
         debate,
-        [_as_text(one) for one in messages],
+        messages,
         voter,
         debate.round,
         prompts,
@@ -119,12 +125,6 @@ def ballot_request(
     )
 
 
-def _as_text(message: Message) -> Message:
-    """Return what was said with the texts of its files alone."""
-    texts = tuple(replace(one, data="", pages=()) for one in message.attachments)
-    return replace(message, attachments=texts) if texts else message
-
-
 def stance_of(answer: str) -> int | None:
     """Return the vote an answer holds, None where it holds none or more than one."""
     found = {int(one) for one in _STANCE.findall(answer.replace("\u2212", "-"))}
@@ -138,26 +138,50 @@ def verdict_request(
 
     It has letters for the names of the participants, and no vote.
     """
-    names, lines = known_names(debate), statement_lines(debate, messages, prompts, judge_letters(debate))
+    return _judging(debate, statement_lines(debate, messages, prompts, judge_letters(debate)), judge, prompts)
+
+
+def again_request(
+    debate: Debate, messages: Sequence[Message], judge: Judge, options: Sequence[str], prompts: Prompts
+) -> ModelRequest:
+    """Return the request for a judge's choice among `options`, whose letters are in their order, when it reads once more.
+
+    The letters of the participants are reversed, and the openings too where they were made unseen; replies stay in time.
+    """
+    letters, said = judge_letters(debate, again=True), statements(messages)
+    if debate.independent_opening:
+        first = [one for one in said if one.round == 1 and one.author.kind == "participant"]
+        said = [*reversed(first), *(one for one in said if one not in first)]
+    shown = zip(LETTERS, all_without_names(options, debate, letters), strict=False)
+    text = "\n".join(f"{letter}: {one}" for letter, one in shown)
+    lines = statement_lines(debate, said, prompts, letters)
+    return _judging(debate, lines, judge, prompts, defuse(text, known_names(debate)), len(options))
+
+
+def _judging(
+    debate: Debate, lines: list[str], judge: Judge, prompts: Prompts, options: str = "", count: int = 0
+) -> ModelRequest:
+    """Return what a judge is asked about these statements; with a `count` of options, for its choice alone."""
     while len(lines) > 1 and sum(map(len, lines)) > MOST_STATEMENTS:
         # The middle is left out first: openings and last statements matter most.
         del lines[len(lines) // 2]
-    text = prompts.text(
-        debate.language, "verdict", topic=defuse(debate.topic.strip(), names), statements="\n\n".join(lines)
-    )
+    parts = {"topic": defuse(debate.topic.strip(), known_names(debate)), "statements": "\n\n".join(lines)}
+    parts |= {"options": options} if count else {}
+    text = prompts.text(debate.language, "verdict-again" if count else "verdict", **parts)
+    choice = {"type": "string", "enum": [*LETTERS[:count], NEITHER]}
     return ModelRequest(
         provider=judge.provider,
         model=judge.model,
         messages=({"role": "user", "content": text},),
-        schema=_VERDICT,
+        schema=schema_object(choice=choice) if count else _VERDICT,
     )
 
 
-def judge_letters(debate: Debate) -> dict[str, str]:
+def judge_letters(debate: Debate, *, again: bool = False) -> dict[str, str]:
     """Return the letter under which a judge reads each participant, by id; not in the order of the participants."""
     ids = [one.id for one in debate.participants]
     random.Random(f"{debate.seed}/verdict").shuffle(ids)
-    return dict(zip(ids, LETTERS, strict=False))
+    return dict(zip(reversed(ids) if again else ids, LETTERS, strict=False))
 
 
 def statement_lines(
@@ -197,13 +221,7 @@ def read_verdict(
     answer: str, debate: Debate, messages: Sequence[Message], judge: Judge, prompts: Prompts
 ) -> Verdict | None:
     """Return the verdict an answer holds, with names for the letters the judge read; None where it holds none."""
-    begin, end = answer.find("{"), answer.rfind("}")
-    try:
-        document = json.loads(answer[begin : end + 1], strict=False) if 0 <= begin < end else None
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(document, dict):
-        return None
+    document = _document(answer)
     said, named = statements(messages), _with_names(debate, prompts)
     answered, agreed, left = (_points(document.get(part), said, named) for part in _PARTS)
     if not answered:
@@ -218,6 +236,25 @@ def read_verdict(
     )
 
 
+def read_options(answer: str, debate: Debate, prompts: Prompts) -> tuple[list[str], str]:
+    """Return the options that a verdict chooses among, each once, and the one it comes to; "" for none of them."""
+    document, named = _document(answer), _with_names(debate, prompts)
+    given, choice = document.get("options"), document.get("choice")
+    texts = [named(one_line(one, MOST_OPTION)) for one in given] if isinstance(given, list) else []
+    options = list(dict.fromkeys(filter(None, texts)))[:MOST_OPTIONS]
+    chosen = texts[choice - 1] if type(choice) is int and 0 < choice <= len(texts) else ""
+    return options, chosen if chosen in options else ""
+
+
+def _document(answer: str) -> dict[str, object]:
+    begin, end = answer.find("{"), answer.rfind("}")
+    try:
+        document = json.loads(answer[begin : end + 1], strict=False) if 0 <= begin < end else None
+    except (ValueError, RecursionError):
+        return {}
+    return document if isinstance(document, dict) else {}
+
+
 def _with_names(debate: Debate, prompts: Prompts) -> Callable[[str], str]:
     """Return what puts names in the place of the letters that a judge read."""
     names = {one.id: one.name for one in debate.participants}
@@ -227,33 +264,20 @@ def _with_names(debate: Debate, prompts: Prompts) -> Callable[[str], str]:
     return lambda text: pattern.sub(lambda found: by_letter.get(found[1], found[0]), text)
 
 
-def minority_points(debate: Debate, words: Callable[..., str]) -> tuple[Point, ...]:
-    """Return the minority report of a verdict: each view with who holds it or gave it up; `words` gives a text by its key."""
-    names = {one.id: one.name for one in debate.participants}
-    views = debate.verdict.minority if debate.verdict is not None else ()
-    return tuple(
-        Point(
-            text=words(
-                "council.holds_now" if view.now else "council.given_up",
-                names=", ".join(names[one] for one in view.holders if one in names),
-                option=view.text,
-            ),
-            cites=view.cites,
-        )
-        for view in views
-    )
-
-
 def last_words(session: DebateSession, messages: Sequence[Message], failure: str) -> Verdict:
     """Return the verdict where no model can judge: each participant's last words."""
     found = []
     for participant in session.debate.participants:
         own = [one for one in statements(messages) if one.author.id == participant.id]
         if own:
-            words = " ".join(own[-1].content.split())
-            cut = words if len(words) <= FIRST_WORDS else words[:FIRST_WORDS].rstrip() + " \u2026"
-            found.append(Point(text=cut, cites=(own[-1].id,)))
+            found.append(Point(text=first_words(own[-1].content), cites=(own[-1].id,)))
     return Verdict(open=tuple(found), failure=failure)
+
+
+def first_words(text: str) -> str:
+    """Return the beginning of a statement in one line."""
+    words = " ".join(text.split())
+    return words if len(words) <= FIRST_WORDS else words[:FIRST_WORDS].rstrip() + " \u2026"
 
 
 def _points(given: object, said: Sequence[Message], named: Callable[[str], str]) -> tuple[Point, ...]:
@@ -291,9 +315,11 @@ async def poll(
     voters: Sequence[Participant],
     models: MeteredModels,
     prompts: Prompts,
-    given: Callable[[Debate, str, str], Debate],
+    given: Callable[[Debate, Sequence[Message], Participant], tuple[Debate, list[Message]]],
 ) -> tuple[Ballot, ...]:
     """Ask all participants for their votes at once, and return the ballots; one that cannot be had is empty.
+
+    `given` returns the debate and what was said with the files as a participant's model takes them.
 
     Raises ProviderError where the month's limit forbids the calls: then no vote counts.
     """
@@ -304,8 +330,7 @@ async def poll(
         ballot = Ballot(participant=voter.id, round=round_number)
         if voter not in voters:
             return ballot
-        files = given(debate, voter.provider, voter.model)
-        request = ballot_request(files, messages, voter, prompts, notes_sent(live))
+        request = ballot_request(*given(debate, messages, voter), voter, prompts, notes_sent(live))
         try:
             stance = stance_of(await models.ask(request, live.id, used=partial(used.__setitem__, voter.id)))
         except ProviderError as error:
@@ -350,21 +375,59 @@ async def judged(
         verdict, used = None, list[UsageEntry]()
         request = verdict_request(session.debate, messages, judge, prompts)
         try:
-            verdict = read_verdict(
-                await models.ask(request, live.id, used=used.append),
-                session.debate,
-                messages,
-                judge,
-                prompts,
-            )
+            answer = await models.ask(request, live.id, used=used.append)
+            read = read_verdict(answer, session.debate, messages, judge, prompts)
             failure = FailureKind.BAD_RESPONSE
+            if read is not None:
+                options, chosen = read_options(answer, session.debate, prompts)
+                again = partial(models.ask, session_id=live.id, used=used.append)
+                verdict = await _read_again(
+                    read, session.debate, messages, judge, options, chosen, again, prompts
+                )
         except ProviderError as error:
             if error.kind == FailureKind.BUDGET_MONTH:
                 raise
             failure = error.kind
         finally:
-            if verdict is None:
-                live.note_unsaid(*used)
+            # A verdict has the usage of its first reading.
+            live.note_unsaid(*used[verdict is not None :])
         if verdict is not None:
             return replace(verdict, usage=used[0] if used else None)
     return last_words(session, messages, failure)
+
+
+async def _read_again(
+    verdict: Verdict,
+    debate: Debate,
+    messages: Sequence[Message],
+    judge: Judge,
+    options: Sequence[str],
+    chosen: str,
+    ask: Callable[[ModelRequest], Awaitable[str]],
+    prompts: Prompts,
+) -> Verdict:
+    """Return a verdict with whether its judge comes to the same in another order; as it was where it cannot be asked that."""
+    shown = [(one, one) for one in reversed(options)]
+    if len(shown) < MIN_OPTIONS:
+        return verdict
+    try:
+        answer = await ask(again_request(debate, messages, judge, [one for one, _ in shown], prompts))
+    except ProviderError:
+        return verdict
+    neither = one_line(_document(answer).get("choice")).casefold() == NEITHER
+    choice = "" if neither else read_choice(answer, shown)
+    if not neither and choice not in options:
+        return verdict
+    unstable = choice != chosen
+    return replace(verdict, readings=2, unstable=unstable, otherwise=choice if unstable else "")
+
+
+def readings_points(verdict: Verdict, words: Callable[..., str]) -> tuple[Point, ...]:
+    """Return the sentence that says how stable a verdict is, none where no model gave one; `words` gives a text by its key."""
+    if not verdict.judge:
+        return ()
+    if verdict.readings == 1:
+        return (Point(text=words("verdict.once")),)
+    if not verdict.unstable:
+        return (Point(text=words("verdict.stable")),)
+    return (Point(text=words("verdict.unstable", option=verdict.otherwise or words("verdict.neither"))),)

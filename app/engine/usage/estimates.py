@@ -31,6 +31,8 @@ WRITTEN = (120, 800)
 # What a ballot and a verdict are, thinking as well; what a judge is told beside what was said.
 BALLOT = (15, 200)
 VERDICT = (250, 1_500)
+# What a judge says when it reads again in another order: a letter, thinking as well.
+AGAIN = (10, 200)
 _JUDGE = 300
 
 # How often a step of a workflow asks its model, and what the result of a tool in between has.
@@ -199,7 +201,8 @@ def concluding_calls(
     if what == Conclusion.VERDICT:
         provider, _, model = judge.partition("/")
         heard = _JUDGE + sum(_said(speakers, turns, length))
-        return [((provider, model), heard, VERDICT[length])] if model else []
+        written = (VERDICT[length], AGAIN[length]) if model else ()
+        return [((provider, model), heard, one) for one in written]
     return _ballots(speakers, range(rounds + 1) if what == Conclusion.POLLS else (rounds,), turns, length)
 
 

@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from app.core.council import Panel
+from app.core.ids import new_id
 from app.core.provider import ProviderStatus
 from app.core.session import (
     ANY_JUDGE,
@@ -17,14 +19,17 @@ from app.core.session import (
     Participant,
 )
 from app.core.text import exact
+from app.engine.council.panels import named_apart
+from app.engine.debate.setup import MAX_PARTICIPANTS, voice_of
 from app.gui.dialogs.ask_dialogs import AskDialog
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.panels.debate.model_button import ModelButton
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
-from app.gui.widgets.controls import RoundsSlider, TickBox, button
-from app.gui.widgets.label import Paragraph, plain_label
+from app.gui.widgets.controls import RoundsSlider, TickBox, button, icon_button, name_button
+from app.gui.widgets.label import ElidedLabel, plain_label
 from app.gui.widgets.model_choice import Facts
+from app.gui.widgets.model_menu import ModelMenu
 from app.gui.widgets.wording import named
 
 INDENT = 28
@@ -54,8 +59,11 @@ class PanelDialog(AskDialog):
         self.name_field = named("panel_name", QLineEdit(panel.name))
         self.name_field.setAccessibleName(words("panel.name"))
         self.name_field.selectAll()
-        self.name_field.textChanged.connect(lambda text: self.go.setEnabled(bool(text.strip())))
-        self._who = named("panel_participants", Paragraph("card_text"))
+        self.name_field.textChanged.connect(lambda _text: self._check())
+        self._look, self._providers, self._facts = look, providers, facts
+        self._who = named("panel_participants", QWidget())
+        self._rows = vbox(inside=self._who, spacing=2)
+        self.add = button("link", "panel_add", self._on_add, text=words("panel.add_participant"))
         self.take = button("link", "panel_take", self._on_take, text=words("panel.take"))
         self.compare = named("panel_compare", TickBox(look))
         self.debates = named("panel_debates", TickBox(look))
@@ -90,6 +98,7 @@ class PanelDialog(AskDialog):
             vbox(
                 hbox(plain_label("field", text=words("setup.participants")), STRETCH, self.take),
                 self._who,
+                hbox(self.add, STRETCH),
                 spacing=5,
             ),
             hbox(plain_label("field", text=words("setup.rounds")), (self.rounds, 1), rounds, spacing=10),
@@ -102,11 +111,45 @@ class PanelDialog(AskDialog):
         self.resize(480, self.sizeHint().height())
         self.name_field.setFocus()
 
+    def _check(self) -> None:
+        enough = len(self._participants) >= MIN_PARTICIPANTS
+        self.go.setEnabled(enough and bool(self.name_field.text().strip()))
+        self.add.setEnabled(len(self._participants) < MAX_PARTICIPANTS)
+
     def _show_participants(self) -> None:
-        lines = [f"{exact(one.name)} · {exact(f'{one.provider}/{one.model}')}" for one in self._participants]
-        self._who.setText("\n".join(lines))
+        while (item := self._rows.takeAt(0)) is not None:
+            if (old := item.widget()) is not None:
+                old.hide()
+                old.deleteLater()
+        for place, one in enumerate(self._participants):
+            text = f"{exact(one.name)} · {exact(f'{one.provider}/{one.model}')}"
+            gone = icon_button(self._look, "x", f"panel_remove_{place + 1}", partial(self._on_remove, place))
+            name_button(gone, self._words("chat.attachment.remove", name=exact(one.name)))
+            row = QWidget()
+            hbox((ElidedLabel("card_text", text=text), 1), gone, inside=row, spacing=6)
+            self._rows.addWidget(row)
+        self._check()
         others = len(self._set_up) >= MIN_PARTICIPANTS and self._set_up != self._participants
         self.take.setVisible(others)
+
+    def _on_add(self) -> None:
+        """Open the list of all models to choose one more."""
+        menu = ModelMenu(self._words, self._look, self._providers(), self._facts, ("", ""), self.add)
+        menu.chosen.connect(self._on_model_chosen)
+        menu.open(self.add)
+
+    def _on_model_chosen(self, provider: str, model: str) -> None:
+        status = next((one for one in self._providers() if one.config.id == provider), None)
+        if status is None:
+            return
+        seat = Participant(id=new_id(), name=voice_of(status, model), provider=provider, model=model)
+        self._participants = (*self._participants, named_apart(seat, self._participants))
+        self._show_participants()
+
+    def _on_remove(self, place: int) -> None:
+        self._participants = (*self._participants[:place], *self._participants[place + 1 :])
+        self._show_participants()
+        self.add.setFocus()
 
     def _on_take(self) -> None:
         self._participants = self._set_up

@@ -14,7 +14,8 @@ from app.core.catalog import EMBEDDED
 from app.core.message import Message, Role, user_name
 from app.core.session import ENDED, Debate, DebateSession
 from app.core.verdict import Point
-from app.engine.debate.verdict import Judge, minority_points
+from app.engine.debate.minority import minority_points
+from app.engine.debate.verdict import Judge, readings_points
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look, tall
 from app.gui.panels.debate.cited_text import Cite, CitedText
@@ -115,7 +116,7 @@ class VerdictView(QWidget):
         self._session, self._messages, self._read_only = session, messages, read_only
         if before is None or before.debate.ballots != session.debate.ballots or before.id != session.id:
             self.chart.show_debate(session.debate)
-        if before is None or before.debate.verdict != session.debate.verdict or said != len(messages):
+        if before is None or _said_of(before) != _said_of(session) or said != len(messages):
             self._retranslate()
         self._refresh()
         new = (
@@ -155,8 +156,9 @@ class VerdictView(QWidget):
         by = self._by() if verdict.judge else self._sentence.text()
         parts = [f"{words('verdict.title')} · {by}" if verdict.judge else by]
         parts += [" ".join(map(self._cited, verdict.answer))] if verdict.answer else []
+        parts += [one.text for one in readings_points(verdict, words)]
         heard = words("verdict.open") if verdict.judge else ""
-        report = minority_points(self._session.debate, words) if self._session is not None else ()
+        report = self._report()
         for title, points in (
             (words("council.minority_report"), report),
             (words("verdict.agreed"), verdict.agreed),
@@ -179,6 +181,13 @@ class VerdictView(QWidget):
             return ""
         key = "verdict.by_participant" if debate.judged_inside else "verdict.by"
         return self._language(key, name=debate.verdict.judge)
+
+    def _report(self) -> tuple[Point, ...]:
+        """Return what the minority holds, once the debate has ended."""
+        session = self._session
+        if session is None or session.status not in ENDED:
+            return ()
+        return minority_points(session.debate, list(self._messages.values()), self._language)
 
     def _cited(self, point: Point) -> str:
         cites = [cite[0] for one in point.cites if (cite := self._cite(one))]
@@ -243,7 +252,7 @@ class VerdictView(QWidget):
                 return words("failure.too_small")
             return words("verdict.not_yet" if ended else "verdict.at_the_end")
         if not verdict.failure:
-            return ""
+            return "".join(one.text for one in readings_points(verdict, words))
         why = words.problem(verdict.failure)
         return words("verdict.last_words", why=why) if verdict.open else why
 
@@ -276,7 +285,7 @@ class VerdictView(QWidget):
         self._last_words.show_points(verdict.open if verdict and not judged else (), self._cite)
         self._agreed.show_points(verdict.agreed if verdict else (), self._cite)
         self._open.show_points(verdict.open if verdict and judged else (), self._cite)
-        report = minority_points(self._session.debate, words) if self._session is not None else ()
+        report = self._report()
         self._minority.show_points(report, self._cite)
         self._minority_card.setVisible(bool(report))
         self._agreed_card.setVisible(bool(verdict and verdict.agreed))
@@ -395,6 +404,11 @@ class VerdictView(QWidget):
             name = self._judge_words(judge).replace("&", "&&")
             menu.addAction(name, lambda chosen=judge: self.verdict_requested.emit(chosen))  # type: ignore[misc]
         menu.popup(self._again.mapToGlobal(self._again.rect().bottomLeft()))
+
+
+def _said_of(session: DebateSession) -> tuple[object, ...]:
+    """Return what the texts of a verdict depend on, beside the messages."""
+    return session.debate.verdict, session.debate.ballots, session.status
 
 
 def _card() -> QFrame:
