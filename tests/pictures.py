@@ -39,6 +39,26 @@ def jpeg(whole: bytes) -> bytes:
     return whole[:2] + extras + whole[2:] + b"\xff\xd8" + SECRET
 
 
+def gif(*colours: tuple[int, int, int], width: int = 60, height: int = 40) -> bytes:
+    """Return a GIF with a frame of each colour, a comment and metadata of a program."""
+    palette = b"".join(bytes(one) for one in colours).ljust(3 * 128, b"\0")
+    extras = b"\x21\xfe" + _blocks(SECRET) + b"\x21\xff\x0bXMP DataXMP" + _blocks(SECRET)
+    whole = b"GIF89a" + struct.pack("<HHBBB", width, height, 0x80 | 6, 0, 0) + palette + extras
+    whole += b"\x21\xff\x0bNETSCAPE2.0\x03\x01\0\0\0"
+    for place in range(len(colours)):
+        # Codes of eight bits; the table is emptied before they would need nine.
+        pixels = bytes([place]) * (width * height)
+        codes = b"".join(b"\x80" + pixels[at : at + 100] for at in range(0, len(pixels), 100)) + b"\x81"
+        frame = struct.pack("<BHHHHBB", 0x2C, 0, 0, width, height, 0, 7)
+        whole += b"\x21\xf9\x04\x04\x0a\0\0\0" + frame + _blocks(codes)
+    return whole + b"\x3b" + SECRET
+
+
+def _blocks(data: bytes) -> bytes:
+    pieces = [data[at : at + 255] for at in range(0, len(data), 255)]
+    return b"".join(bytes([len(one)]) + one for one in pieces) + b"\0"
+
+
 def data_url(data: bytes, media_type: str = "image/png") -> str:
     return f"data:{media_type};base64,{base64.b64encode(data).decode()}"
 

@@ -15,6 +15,8 @@ MOST_BYTES = 20_000_000
 MOST_PIXELS = 80_000_000
 MOST_PICTURES = 16
 PICTURE_TYPES = ("image/png", "image/jpeg", "image/webp")
+GIF = "image/gif"
+"""Shown, by its first frame; it is sent to no model, because some take none."""
 # Of what a tool returned: more is refused by Anthropic, the strictest.
 _MOST_SENT = 5_000_000
 _LONGEST_SENT = 8_000
@@ -24,6 +26,9 @@ _HEAD = 8_192
 _DATA_URL = re.compile(r"data:[^,;]*(?:;[^,;]*)*;base64,", re.IGNORECASE)
 _PNG = b"\x89PNG\r\n\x1a\n"
 _PNG_CHUNKS = (b"IHDR", b"PLTE", b"IDAT", b"IEND", b"tRNS", b"gAMA", b"cHRM", b"sRGB", b"sBIT")
+_GIF_FRAME, _GIF_EXTENSION, _GIF_END = 0x2C, 0x21, 0x3B
+# How long a frame is shown; how often all are.
+_GIF_CONTROL, _GIF_APPLICATION, _GIF_REPEATS = 0xF9, 0xFF, b"NETSCAPE2.0"
 _WEBP_CHUNKS = (b"VP8 ", b"VP8L", b"VP8X", b"ALPH")
 # The flags of VP8X for a colour profile, and for metadata in two forms.
 _WEBP_EXTRAS = 0x20 | 0x08 | 0x04
@@ -65,7 +70,10 @@ def picture_of(address: str) -> tuple[str, bytes]:
         data = base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
     except (binascii.Error, ValueError) as error:
         raise BadPicture(PictureFault.BROKEN) from error
-    return cleaned(data)
+    media_type, whole = cleaned(data)
+    if media_type not in PICTURE_TYPES:
+        raise BadPicture(PictureFault.BROKEN)
+    return media_type, whole
 
 
 def cleaned(data: bytes) -> tuple[str, bytes]:
@@ -76,6 +84,7 @@ def cleaned(data: bytes) -> tuple[str, bytes]:
         ("image/png", _PNG, _clean_png),
         ("image/jpeg", b"\xff\xd8\xff", _clean_jpeg),
         ("image/webp", b"RIFF", _clean_webp),
+        (GIF, b"GIF8", _clean_gif),
     ):
         if data.startswith(begins):
             try:
@@ -100,6 +109,8 @@ def size_of(data: bytes) -> tuple[int, int]:
                 height, width = struct.unpack_from(">HH", data, start + 5)
                 size = (width, height)
                 break
+    elif data.startswith(b"GIF8"):
+        size = struct.unpack_from("<HH", data, 6)
     elif data[8:12] == b"WEBP":
         size = _webp_size(data)
     if not size[0] or not size[1]:
@@ -202,3 +213,33 @@ def _webp_size(data: bytes) -> tuple[int, int]:
         return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
     width, height = struct.unpack_from("<HH", data, start + 6)
     return width & 0x3FFF, height & 0x3FFF
+
+
+def _clean_gif(data: bytes) -> Iterator[bytes]:
+    at = 13 + _gif_colours(data[10])
+    yield data[:at]
+    has_frame = False
+    while data[at] != _GIF_END:
+        start, kind = at, data[at]
+        if kind == _GIF_FRAME:
+            at += 11 + _gif_colours(data[at + 9])
+            kept = has_frame = True
+        elif kind == _GIF_EXTENSION:
+            repeats = data[at + 1] == _GIF_APPLICATION and data[at + 3 : at + 14] == _GIF_REPEATS
+            kept = repeats or data[at + 1] == _GIF_CONTROL
+            at += 2
+        else:
+            raise ValueError("an unknown block")
+        while data[at]:
+            at += 1 + data[at]
+        at += 1
+        if kept:
+            yield data[start:at]
+    if not has_frame:
+        raise ValueError("no picture")
+    yield bytes([_GIF_END])
+
+
+def _gif_colours(flags: int) -> int:
+    """Return the length of a table of colours in bytes."""
+    return 3 * 2 ** ((flags & 7) + 1) if flags & 0x80 else 0

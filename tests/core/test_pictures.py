@@ -7,8 +7,8 @@ import pytest
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice
 from PySide6.QtGui import QImage, QImageReader, QImageWriter
 
-from app.core.pictures import MOST_BYTES, BadPicture, cleaned, picture_of, size_of
-from tests.pictures import SECRET, data_url, jpeg, png
+from app.core.pictures import MOST_BYTES, BadPicture, can_be_sent, cleaned, picture_of, size_of
+from tests.pictures import SECRET, data_url, gif, jpeg, png
 
 
 def encoded(kind: str) -> bytes:
@@ -73,9 +73,26 @@ def test_what_is_no_picture_is_refused(address: str, fault: str) -> None:
     assert refused.value.fault == fault
 
 
-@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP"])
+@pytest.mark.threat("T4")
+def test_an_animation_keeps_its_frames_without_metadata_and_is_no_picture_of_a_model() -> None:
+    data = gif((208, 48, 48), (48, 208, 48))
+    assert SECRET in data
+    media_type, clean = cleaned(data)
+    assert (media_type, size_of(clean)) == ("image/gif", (60, 40))
+    assert SECRET not in clean and cleaned(clean) == (media_type, clean)
+    held = QBuffer()
+    held.setData(QByteArray(clean))
+    reader = QImageReader(held)
+    first, second = reader.read(), reader.read()
+    assert (first.pixelColor(9, 9).red(), second.pixelColor(9, 9).green()) == (208, 208)
+    assert not can_be_sent(media_type, base64.b64encode(clean).decode())
+    with pytest.raises(BadPicture, match="broken"):
+        picture_of(data_url(data, "image/gif"))
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "GIF"])
 def test_no_cut_or_changed_picture_fails_in_another_way(kind: str) -> None:
-    data = encoded(kind)
+    data = gif((208, 48, 48)) if kind == "GIF" else encoded(kind)
     for at in range(0, len(data), 3):
         for changed in (data[:at], data[:at] + b"\xff" + data[at + 1 :], data[:at] + data[at + 7 :]):
             try:

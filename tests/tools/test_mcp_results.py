@@ -1,10 +1,12 @@
 """What servers offer and answer, made small and plain."""
 
+import base64
 import json
 from typing import Any
 
 import pytest
 
+from app.core.pictures import size_in
 from app.core.text import visible
 from app.tools.tool_host.mcp_results import (
     for_models,
@@ -13,6 +15,7 @@ from app.tools.tool_host.mcp_results import (
     plain_result,
     plain_schema,
 )
+from tests.pictures import gif
 
 
 def test_what_nobody_would_see_is_shown() -> None:
@@ -88,6 +91,14 @@ def test_a_schema_that_grows_without_end_or_is_too_long_becomes_any_object() -> 
 def test_a_property_may_have_the_name_of_a_word_of_schemas() -> None:
     properties = {"title": {"type": "string"}, "$id": {"type": "string"}, "definitions": {"type": "array"}}
     assert plain_schema({"type": "object", "properties": properties})["properties"] == properties
+
+
+def test_an_animation_is_a_picture_for_the_user_alone() -> None:
+    data = base64.b64encode(gif((208, 48, 48), (48, 208, 48))).decode()
+    result = plain_result({"content": [{"type": "image", "data": data, "mimeType": "image/gif"}]})
+    [file] = result["files"]
+    assert (file["name"], file["media_type"], size_in(file["data"])) == ("image-1.gif", "image/gif", (60, 40))
+    assert "shown to the user" in result["text"]
 
 
 def test_parts_become_text_and_pages_resources() -> None:

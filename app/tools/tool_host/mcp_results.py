@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import Any, Final
 from urllib.parse import unquote
 
-from app.core.pictures import MOST_PICTURES, PICTURE_TYPES, BadPicture, PictureFault, cleaned
+from app.core.pictures import GIF, MOST_PICTURES, PICTURE_TYPES, BadPicture, PictureFault, cleaned
 from app.core.text import visible
 
 _DESCRIPTION_CHARACTERS = 4_000
@@ -207,7 +207,7 @@ class _ResultParts:
             if len(self.files) >= MOST_PICTURES:
                 raise BadPicture(PictureFault.TOO_MANY)
             content = base64.b64decode(data, validate=True)
-            if media_type in PICTURE_TYPES:
+            if media_type in (*PICTURE_TYPES, GIF):
                 media_type, content = cleaned(content)
         except (TypeError, ValueError) as error:
             why = error.fault if isinstance(error, BadPicture) else PictureFault.BROKEN
