@@ -113,8 +113,7 @@ def _plain_style() -> Iterator[None]:
     from PySide6.QtWidgets import QApplication
 
     application = QApplication.instance()
-    if isinstance(application, QApplication) and application.styleSheet():
-        application.setStyleSheet("")
+    if isinstance(application, QApplication):
         application.setPalette(QPalette())
 
 

@@ -18,6 +18,7 @@ def chip(qtbot):
     look = Look(QApplication.instance(), RESOURCES, "light")
     result = Chip(look, icon="coins")
     qtbot.addWidget(result)
+    look.dress(result)
     result.set_text(LONG, short=SHORT)
     yield result
     look.deleteLater()

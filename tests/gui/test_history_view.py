@@ -151,7 +151,9 @@ def test_a_card_names_everybody_and_shows_its_day_beside_the_buttons(qapp, width
         rounds=3,
         speakers=EVERYBODY,
     )
-    view = HistoryView(Language(RESOURCES / "i18n", "en"), Look(qapp, RESOURCES, "light"))
+    look = Look(qapp, RESOURCES, "light")
+    view = HistoryView(Language(RESOURCES / "i18n", "en"), look)
+    look.dress(view)
     view.resize(width, 300)
     view.show_sessions([row, row._replace(id="2", status="completed")])
     view.show()
