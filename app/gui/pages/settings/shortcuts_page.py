@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from functools import cached_property
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence
@@ -69,19 +70,17 @@ class ShortcutRow(QWidget):
 
     given = Signal(str, str)
 
-    def __init__(self, look: Look, name: str) -> None:
+    def __init__(self, language: Language, look: Look, name: str) -> None:
         super().__init__()
-        self.name = name
+        self._language, self.name = language, name
         self._title, self.problem = ElidedLabel("name"), plain_label("error", wrap=True)
         self._note = plain_label("hint", wrap=True)
         self.keys = button("", f"keys_{name}", self._on_asked)
         self.keys.setFixedWidth(KEYS_WIDTH)
-        self.box = KeysBox()
         self.reset = icon_button(look, "rotate-ccw", f"reset_{name}")
         self._both = QStackedWidget()
         self._both.setFixedWidth(KEYS_WIDTH)
         self._both.addWidget(self.keys)
-        self._both.addWidget(self.box)
         vbox(
             hbox((self._title, 1), self.reset, self._both, spacing=8),
             self._note,
@@ -92,18 +91,26 @@ class ShortcutRow(QWidget):
         )
         self.problem.hide()
         self._note.hide()
-        self.box.left.connect(self.leave)
-        self.box.given.connect(lambda keys: self.given.emit(self.name, keys))
-        self.box.editingFinished.connect(self.leave)
 
-    def show_keys(self, words: Language, keys: str, *, first: bool) -> None:
+    @cached_property
+    def box(self) -> KeysBox:
+        """What records the keys; made when they are first changed, for there are many rows."""
+        made = say(KeysBox(), self._language, name="keys.press")
+        self._both.addWidget(made)
+        QWidget.setTabOrder(self.keys, made)
+        made.left.connect(self.leave)
+        made.given.connect(lambda keys: self.given.emit(self.name, keys))
+        made.editingFinished.connect(self.leave)
+        return made
+
+    def show_keys(self, keys: str, *, first: bool) -> None:
         """Show the keys; `first` if they are the defaults."""
+        words = self._language
         title = words(f"palette.{self.name}")
         self._title.setText(title)
         self.keys.setText(written(keys) or words("keys.none"))
         self.keys.setAccessibleName(words("keys.of", command=title, keys=self.keys.text()))
         self.keys.setToolTip(words("keys.change"))
-        self.box.setAccessibleName(words("keys.press"))
         name_button(self.reset, words("keys.reset", command=title))
         self.reset.setVisible(not first)
 
@@ -123,7 +130,7 @@ class ShortcutRow(QWidget):
 
     def leave(self) -> None:
         """End recording, and show the keys again."""
-        if self._both.currentWidget() is self.box:
+        if self._both.currentWidget() is not self.keys:
             had_focus = self.box.hasFocus()
             self._both.setCurrentWidget(self.keys)
             if had_focus:
@@ -145,7 +152,7 @@ class ShortcutsPage(QWidget):
         super().__init__()
         self._language, self._settings = language, settings
         self._keys = chosen_keys(settings().shortcuts)
-        self.rows = {one.name: ShortcutRow(look, one.name) for one in COMMANDS}
+        self.rows = {one.name: ShortcutRow(language, look, one.name) for one in COMMANDS}
         self._fixed = {name: (plain_label("hint"), plain_label("hint")) for _keys, name in FIXED}
         for row in self.rows.values():
             row.given.connect(self._on_given)
@@ -196,7 +203,7 @@ class ShortcutsPage(QWidget):
         words = self._language
         for one in COMMANDS:
             keys = self._keys[one.name]
-            self.rows[one.name].show_keys(words, keys, first=keys == one.keys)
+            self.rows[one.name].show_keys(keys, first=keys == one.keys)
         for keys, name in FIXED:
             label, shown = self._fixed[name]
             label.setText(words(f"keys.{name}"))
