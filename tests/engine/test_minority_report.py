@@ -99,6 +99,7 @@ def test_the_minority_report_has_who_holds_a_view_and_who_gave_it_up() -> None:
         ((2, 2, 2), (2, 1, 1), []),
         ((1, -1, None), (1, -1, None), []),
         ((1, -1, 0), (1, -1, 0), []),
+        ((0, 0, 0), (1, 1, 1), []),
         ((None, None, None), (None, None, None), []),
         ((1, 1, -1), (1, 1, 0), ["Participant 3: unsure. Third.", "given up by Participant 3: against. Third."]),
     ],

@@ -98,6 +98,25 @@ async def test_it_is_paused_and_goes_on_and_what_failed_is_retried_and_compared(
     assert not page.box._buttons["compare"].isVisible()
 
 
+async def test_one_is_asked_more_by_the_button_under_its_answer(
+    person: Person, wire_home: dict[str, WireServer]
+) -> None:
+    page = await opened(person)
+    await ended(page)
+    for _ in range(2):
+        await person.click("council_more_2")
+    assert page.composer.box.toPlainText() == "@Claude " and page.composer.box.hasFocus()
+    count = calls(wire_home)
+    await person.write("composer", "@Claude and with 400?")
+    await person.click("send_button")
+    await until(lambda: parts(page, CouncilPart.ANSWER) == 4)
+    await ended(page)
+    assert calls(wire_home) == count + 1
+    assert not person.sees("council_more_4"), "nobody is behind a merged answer"
+    await person.click("council_hide_names")
+    assert not person.sees("council_more_2"), "the composer would say whose answer it is"
+
+
 async def test_who_says_something_else_from_outside_takes_part_and_no_call_is_made_for_that(
     person: Person, wire_home: dict[str, WireServer]
 ) -> None:

@@ -7,6 +7,7 @@ from functools import partial
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QWidget
 
 from app.core.council import CastVote, Decision
 from app.gui.pages.council.verdict_page import HolderBar
@@ -139,12 +140,18 @@ async def test_a_verdict_says_how_often_such_results_held_up_and_keeps_the_decis
         result, right = ("held", "A") if place else ("failed", "B")
         known = Decision(id=f"d{place}", name="?", decided="A", headline="A", result=result, right=right)
         await journal.save(replace(known, state="settled"))
+    vote = CastVote(model="openai/openai-wire", before="A", before_sure=80, after="A", after_sure=90)
+    for place in range(10):
+        known = Decision(id=f"v{place}", name="?", decided="A", headline="A", result="held", right="A")
+        await journal.save(replace(known, votes=(vote,)))
     page = await opened(person)
     await ended(page)
     await person.click("council_debate")
     await until(lambda: page.verdict.isVisible(), what="the verdict")
     said = "Of the results that were as settled as this one, 2 of 3 held up."
     assert said in [one.text() for one in page.verdict.findChildren(Paragraph)]
+    names = [one.accessibleName() for one in page.verdict.findChildren(QWidget)]
+    assert "Brier score, 10 votes: GPT 0.01" in names
     (bar,) = page.verdict.findChildren(HolderBar)
     shown = bar.grab().toImage().pixelColor(1, 1)
     assert shown == QColor(page._look.tokens.speaker(page.people()["p1"].colour)[0])

@@ -48,7 +48,8 @@ def _voted(
     for side in sorted((one for one in counts if counts[one] < most), key=lambda one: -counts[one]):
         views.append(_view(debate, messages, words, side, votes[-1], now=True))
     left = dict.fromkeys(_side(one) for cast in votes[:-1] for one in cast.values())
-    for side in (one for one in left if one not in counts):
+    # Who was unsure at first has given up no view.
+    for side in (one for one in left if one and one not in counts):
         first = next(cast for cast in votes if side in map(_side, cast.values()))
         views.append(_view(debate, messages, words, side, first, now=False))
     return tuple(views)

@@ -34,6 +34,7 @@ class JournalController(Controller):
         self._page, self._journal = page, engine.councils.journal
         for asked in (page.glance.journal.clicked, page.verdict.decision_requested):
             asked.connect(lambda: self._start(self._open(page.session_id)))
+        page.verdict.scores = self._journal.scores
         page.verdict.held_up = lambda state: held_up(self._journal.all()).get(state, (0, 0))
         window.top_bar.needs_you.question_requested.connect(self._on_question)
         window.side_bar.journal_button.clicked.connect(lambda: self.show())

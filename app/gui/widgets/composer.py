@@ -73,6 +73,13 @@ class TextBox(QPlainTextEdit):
         """Return the text, stripped."""
         return self.toPlainText().strip()
 
+    def lead_with(self, text: str) -> None:
+        """Put a text before what is written, unless it stands there, with the cursor at the end and the focus."""
+        if not self.toPlainText().startswith(text):
+            self.setPlainText(text + self.toPlainText())
+        self.moveCursor(self.textCursor().MoveOperation.End)
+        self.setFocus()
+
     @property
     def composing(self) -> bool:
         """Whether an input method is composing."""

@@ -82,14 +82,17 @@ class Letter(QWidget):
 class CouncilColumn(QFrame):
     """A column: header, what is held, the transcript rows of one participant, and the actions.
 
-    Signals: use_requested(message id, "" to take it back), retry_requested(message id), settings_requested().
+    Signals: use_requested(message id, "" to take it back), retry_requested(message id), settings_requested(), more_requested()
+    to ask it alone something more.
     """
 
     use_requested = Signal(str)
+    more_requested = Signal()
     retry_requested = Signal(str)
     settings_requested = Signal()
 
-    def __init__(self, language: Language, look: Look, place: int) -> None:
+    def __init__(self, language: Language, look: Look, place: int, *, asks: bool) -> None:
+        """`asks` says that it is of a participant, who can be asked more."""
         tell_as(CouncilColumn, lambda one: QAccessibleWidget(one, QAccessible.Role.ListItem))
         super().__init__()
         self._language = language
@@ -111,6 +114,12 @@ class CouncilColumn(QFrame):
         self._copy = say(
             icon_button(look, "copy", f"council_copy_{place}", self._on_copy), language, tip="council.copy"
         )
+        self._more = say(
+            icon_button(look, "message-circle", f"council_more_{place}", self.more_requested),
+            language,
+            tip="council.more",
+        )
+        self._asks = asks
         self._use = button("", f"council_use_{place}", self._on_use)
         look.changed.connect(lambda: self.transcript.set_theme(look.tokens))
         language.changed.connect(lambda: self.transcript.set_texts(language.texts))
@@ -130,7 +139,15 @@ class CouncilColumn(QFrame):
             hbox((self._held, 1), margins=(14, 8, 14, 8)),
             line,
             (self.transcript, 1),
-            hbox((self._cost, 1), STRETCH, self._copy, self._use, margins=(14, 6, 10, 10), spacing=6),
+            hbox(
+                (self._cost, 1),
+                STRETCH,
+                self._copy,
+                self._more,
+                self._use,
+                margins=(14, 6, 10, 10),
+                spacing=6,
+            ),
             inside=self,
             spacing=0,
         )
@@ -184,6 +201,8 @@ class CouncilColumn(QFrame):
         show_as(self._use, "primary" if used else "", words("council.used" if used else "council.use"))
         for part in (self._use, self._copy):
             part.setVisible(answer is not None)
+        # A name in the composer would tell whose answer it is where names are hidden.
+        self._more.setVisible(answer is not None and self._asks and bool(self._named[1]))
 
     def _on_copy(self) -> None:
         if self._answer is not None:

@@ -61,12 +61,13 @@ class CouncilColumns(QScrollArea):
     """Has a column by each participant's id, and MERGED; passes on what their buttons and rows ask for.
 
     Signals: use_requested(message id, "" to take it back), retry_requested(message id), settings_requested(participant
-    id), found(participant id, number, count), link_requested and picture_requested as of a transcript.
+    id), more_requested(participant id), found(participant id, number, count), link_requested and picture_requested as of a transcript.
     """
 
     use_requested = Signal(str)
     retry_requested = Signal(str)
     settings_requested = Signal(str)
+    more_requested = Signal(str)
     found = Signal(str, int, int)
     link_requested = Signal(str, str)
     picture_requested = Signal(str, object, int)
@@ -103,7 +104,7 @@ class CouncilColumns(QScrollArea):
             column.deleteLater()
         self.all = {}
         for place, who in enumerate((*participants, MERGED), 1):
-            column = self.all[who] = CouncilColumn(self._language, self._look, place)
+            column = self.all[who] = CouncilColumn(self._language, self._look, place, asks=who != MERGED)
             self.row.addWidget(column, 1)
             column.transcript.found.connect(partial(self.found.emit, who))
             column.use_requested.connect(self.use_requested)
@@ -111,6 +112,7 @@ class CouncilColumns(QScrollArea):
             column.transcript.link_requested.connect(self.link_requested)
             column.transcript.picture_requested.connect(self.picture_requested)
             column.settings_requested.connect(partial(self.settings_requested.emit, who))
+            column.more_requested.connect(partial(self.more_requested.emit, who))
         return True
 
     def name(self, people: Mapping[str, Shown]) -> None:

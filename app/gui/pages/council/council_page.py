@@ -406,6 +406,7 @@ class CouncilPage(ConversationView):
         columns = self.columns
         columns.use_requested.connect(lambda one: self.use_requested.emit(self.session_id, one))
         columns.retry_requested.connect(lambda one: self.retry_requested.emit(self.session_id, one))
+        columns.more_requested.connect(self._on_more)
         columns.link_requested.connect(self.link_requested)
         columns.picture_requested.connect(self.picture_requested)
         columns.settings_requested.connect(lambda who: self.provider_requested.emit(self._provider_of(who)))
@@ -423,6 +424,11 @@ class CouncilPage(ConversationView):
     def _into_sight(self, who: str) -> None:
         if self._tabs.value() != DISCUSSION:
             self.columns.into_sight(who)
+
+    def _on_more(self, who: str) -> None:
+        """Address a participant in the composer, before what is written there."""
+        participants = self._session.debate.participants if self._session else ()
+        self.composer.box.lead_with(next((f"@{one.name} " for one in participants if one.id == who), ""))
 
     def _on_submitted(self, text: str) -> None:
         """Ask all, or only those who are named with @."""

@@ -1,6 +1,6 @@
 """The verdict of a council: what leads and how it came to that, what the minority holds, what the answer turns on."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from PySide6.QtCore import QRectF, Qt, Signal
@@ -8,6 +8,7 @@ from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPaintEvent, QResiz
 from PySide6.QtWidgets import QBoxLayout, QFrame, QWidget
 
 from app.core.verdict import Point
+from app.engine.council.journal import ENOUGH, Score
 from app.engine.council.outcome import State, View, case_for, in_full, moved_by
 from app.engine.council.reading import NEITHER
 from app.engine.council.words import judge_line, lettered, unread_lines, verdict_parts, view_line
@@ -79,6 +80,8 @@ class VerdictPage(QWidget):
         self._shown: Judged | None = None
         self.held_up: Callable[[str], tuple[int, int]] = lambda _state: (0, 0)
         """Returns how many results of a state turned out right, of how many that are known; set by who knows the journal."""
+        self.scores: Callable[[], Mapping[str, Score]] = dict
+        """Returns how right each model has been, by its "provider/model"; set by who knows the journal."""
         body = QWidget()
         self._columns = QBoxLayout(QBoxLayout.Direction.LeftToRight, body)
         self._columns.setContentsMargins(18, 12, 8, 12)
@@ -104,7 +107,7 @@ class VerdictPage(QWidget):
         vbox(*[one for one in found if one is not None], STRETCH, inside=left, spacing=12)
         worth = WorthCard(self._language, self._look, judged)
         worth.wanted.connect(self.wanted)
-        journal = [self._journal()] if judged.prices else []
+        journal = [self._journal(judged)] if judged.prices else []
         vbox(self._before_after(judged), worth, *journal, STRETCH, inside=right, spacing=12)
         self._columns.addWidget(left, 1)
         self._columns.addWidget(right)
@@ -339,7 +342,7 @@ class VerdictPage(QWidget):
         parts.append(hbox((Paragraph("hint", text=summary), 1)))
         return self._card("council_before_after", parts)
 
-    def _journal(self) -> QFrame:
+    def _journal(self, judged: Judged) -> QFrame:
         words = self._language
         decide = button(
             "", "verdict_decision", self.decision_requested.emit, text=words("journal.keep_decision")
@@ -350,7 +353,31 @@ class VerdictPage(QWidget):
             hbox((Paragraph("hint", text=words("journal.card")), 1)),
             hbox(STRETCH, decide),
         ]
+        if known := self._scored(judged):
+            parts.append(hbox((known, 1)))
         return self._card("council_journal_card", parts)
+
+    def _scored(self, judged: Judged) -> QWidget | None:
+        """Return how right each participant's model has been so far, None where too little is known."""
+        words, known = self._language, self.scores()
+        rows = []
+        for one in judged.session.debate.participants:
+            score = known.get(f"{one.provider}/{one.model}")
+            if score is not None and score.count >= ENOUGH and one.id in judged.people:
+                rows.append((score, judged.people[one.id]))
+        if not rows:
+            return None
+        line, parts = QWidget(), list[QWidget]()
+        for score, shown in rows:
+            avatar = Avatar(self._look, 20)
+            avatar.set_speaker(shown.name, shown.colour, letters=shown.letters)
+            parts += [avatar, plain_label("value", text=f"{score.after:.2f}")]
+        title = words("journal.brier", count=max(score.count for score, _ in rows))
+        hbox((ElidedLabel("hint", text=title), 1), *parts, inside=line, spacing=6)
+        line.setToolTip(plain_tip(words("journal.standing.hint")))
+        said = ", ".join(f"{shown.name} {score.after:.2f}" for score, shown in rows)
+        line.setAccessibleName(f"{title}: {said}")
+        return line
 
     def _card(self, name: str, parts: Sequence[QBoxLayout]) -> QFrame:
         card = named(name, QFrame())
