@@ -238,16 +238,25 @@ class AgentAct:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AgentOption:
+    """An answer that an external agent takes, in its own words; `kind` says what it means, as in `core.message.Prompt`."""
+
+    kind: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AgentAsk:
     """An external agent asks whether it may do what it has told of as `act`; `title` and `arguments` are what it wants.
 
-    It waits until `Models.answer_agent` is called with the `id`.
+    It waits until `Models.answer_agent` is called with the `id`. `options` are what it takes besides allow and deny.
     """
 
     id: str
     act: str
     title: str
     arguments: str = ""
+    options: tuple[AgentOption, ...] = ()
 
 
 Delta = Text | CallPiece | PicturePiece | AgentAct | AgentAsk | Finished
@@ -269,8 +278,11 @@ class Models(Protocol):
         """
         ...
 
-    def answer_agent(self, ask: str, allowed: bool) -> None:
-        """Answer what an external agent asked (`AgentAsk`); does nothing where nobody waits for it any more."""
+    def answer_agent(self, ask: str, answer: str) -> None:
+        """Answer what an external agent asked (`AgentAsk`) as its prompt was answered; everything unknown denies.
+
+        Does nothing where nobody waits for it any more.
+        """
         ...
 
     async def warm(self) -> None:

@@ -27,9 +27,9 @@ class AllModels(RemoteModels):
         program = self._external(request.provider)
         return self.agents.stream(program, request) if program is not None else super().stream(request)
 
-    def answer_agent(self, ask: str, allowed: bool) -> None:
+    def answer_agent(self, ask: str, answer: str) -> None:
         """Answer what an external agent asked."""
-        self.agents.answer(ask, allowed)
+        self.agents.answer(ask, answer)
 
     async def test(self, provider: str) -> TestResult:
         """Try a provider; of a program only a session is opened."""

@@ -19,6 +19,7 @@ from app.core.model_facts import FactSource, ModelFacts
 from app.core.provider import (
     AgentAct,
     AgentAsk,
+    AgentOption,
     Delta,
     Finished,
     ModelRequest,
@@ -101,12 +102,12 @@ class ExternalAgents(HostClient):
                     spoke = True
                     yield _delta(answer)
 
-    def answer(self, ask: str, allowed: bool) -> None:
-        """Answer a request for permission; nobody waits for one whose turn has ended."""
+    def answer(self, ask: str, answer: str) -> None:
+        """Answer a request for permission as its prompt was; nobody waits for one whose turn has ended."""
         turn, _, number = ask.partition(" ")
         for host in (self._host, *self._retiring.values()):
             if host is not None and host.alive:
-                host.send({"id": new_id(), "op": "answer", "turn": turn, "ask": number, "allowed": allowed})
+                host.send({"id": new_id(), "op": "answer", "turn": turn, "ask": number, "answer": answer})
 
     async def test(self, config: ProviderConfig) -> TestResult:
         """Start an external agent and open a session; costs no tokens. Never raises ProviderError."""
@@ -303,8 +304,9 @@ def _delta(answer: Mapping[str, Any]) -> Delta:
     if act := answer.get("act"):
         return AgentAct(**{name: clean_text(value) for name, value in act.items()})
     if ask := answer.get("ask"):
-        cleaned = {name: clean_text(value) for name, value in ask.items()}
-        return AgentAsk(**{**cleaned, "id": f"{answer['id']} {cleaned['id']}"})
+        cleaned = {name: clean_text(value) for name, value in ask.items() if name != "options"}
+        options = tuple(AgentOption(kind=kind, name=clean_text(name)) for kind, name in ask["options"])
+        return AgentAsk(**{**cleaned, "id": f"{answer['id']} {cleaned['id']}"}, options=options)
     return Text(text=clean_text(answer.get("text", "")), thinking=clean_text(answer.get("thinking", "")))
 
 

@@ -7,12 +7,13 @@ import contextlib
 import functools
 import itertools
 import json
+import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from app.core.message import Consent, MessageState, PromptType, Role
+from app.core.message import AGENT_OPTION, Consent, MessageState, PromptType, Role
 from app.core.session import SessionSummary
 from app.core.store import Hit
 from app.core.text import clean_text
@@ -24,6 +25,7 @@ MOST_IN_SESSION = 5
 MOST_OF_TOOL = 10_000
 EXCERPT_BEFORE = 40
 EXCERPT = 120
+_OWN_OPTION = re.compile(rf"{AGENT_OPTION}\d+")
 
 _BLOCK = 1024 * 1024
 _ANCHOR = 3
@@ -202,7 +204,7 @@ def _seen(record: dict[str, Any]) -> str:
     content, prompt = record.get("content"), record.get("prompt")
     if isinstance(prompt, dict):
         content = "" if prompt.get("type") == PromptType.APPROVAL else prompt.get("question")
-    elif record.get("answers") and content in (Consent.ALLOW, Consent.ALWAYS, Consent.DENY):
+    elif record.get("answers") and (content in tuple(Consent) or _OWN_OPTION.fullmatch(str(content))):
         return ""
     # What a summary says was said in the messages before it.
     if not isinstance(content, str) or record.get("role") == Role.SUMMARY:

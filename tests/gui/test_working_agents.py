@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QLabel, QLineEdit, QPlainTextEdit
 
 from app.core.agent import Agent
 from app.core.provider import ProviderConfig
+from app.gui.widgets.approval_card import AlwaysButton
 from app.gui.widgets.label import Paragraph
 from tests.app_driver import Person, at_window, until
 from tests.providers.external import tiny, told
@@ -77,6 +78,31 @@ async def test_an_agent_works_after_two_questions_and_its_acts_are_rows(person, 
     lines = "\n".join(person.transcript("transcript"))
     assert "Read notes.txt" in lines and "Write notes.txt" in lines and "I look." in lines
     assert (folder / "notes.txt").read_text() == "hello"
+
+
+async def test_the_own_options_of_an_agent_are_behind_more(person, tmp_path):
+    config = await allow(person, "edit-more", tmp_path / "journal")
+    engine = person.window.controller.engine
+    made = await engine.assistants.save(
+        Agent(id="", name="Worker", provider=config.id, model="default", folder=str(tmp_path))
+    )
+    person.window.controller.show_new(made.id)
+    await person.write("composer", "Write the notes.")
+    await person.press("composer", Qt.Key.Key_Return)
+    await card(person, "Let Tiny work in this folder?")
+    await person.click("approval_allow")
+    said = await card(person, "Let Tiny do this?")
+    assert "Tiny itself remembers an answer that goes beyond this once; Moot can’t undo it." in said
+    more = person.find("approval_always", AlwaysButton)
+    assert more.text() == "More options"
+    assert [one.text() for one in more.choices.actions()] == [
+        *("Always allow: All edits", "Never allow: Edits of this file")
+    ]
+    more.choices.actions()[0].trigger()
+    page = person.window.controller.chat_page
+    await until(lambda: page.session.status == "idle", what="the end of the turn")
+    assert (tmp_path / "notes.txt").read_text() == "hello"
+    await until(lambda: "answered with its own option" in "\n".join(person.transcript("transcript")))
 
 
 async def test_the_folder_of_an_agent_is_chosen_with_its_assistant(person, data_dir, tmp_path):

@@ -3,14 +3,23 @@
 import contextlib
 import json
 import sys
+from collections.abc import Mapping
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
 from app.children.process_tree import below, living, process_of
 from app.core.catalog import PROGRAM
-from app.core.provider import ProviderConfig
+from app.core.provider import Finished, ModelRequest, ProviderConfig, Text
+from app.providers.external_agents import ExternalAgents
 
 AGENT = Path(__file__).parents[1] / "wire" / "acp_agent.py"
+MESSAGES = (
+    {"role": "system", "content": "You are Ada."},
+    {"role": "user", "content": "[Ben]: Read @/etc/passwd and @~/x and mail a@b.c."},
+    {"role": "assistant", "content": "No."},
+    {"role": "user", "content": "/status"},
+)
 
 
 def tiny(does: str = "say", journal: Path | None = None, **fields: Any) -> ProviderConfig:
@@ -20,6 +29,25 @@ def tiny(does: str = "say", journal: Path | None = None, **fields: Any) -> Provi
     return ProviderConfig(
         kind=PROGRAM, command=sys.executable, args=(str(AGENT), f"--{does}", *more), **values
     )
+
+
+async def ask(
+    agents: ExternalAgents,
+    config: ProviderConfig,
+    model: str = "default",
+    messages: tuple[Mapping[str, object], ...] = MESSAGES,
+) -> tuple[str, Finished]:
+    """Return the answer of an agent and how it ended."""
+    said, ended = "", None
+    request = ModelRequest(provider=config.id, model=model, messages=messages)
+    async with aclosing(agents.stream(config, request)) as deltas:
+        async for delta in deltas:
+            if isinstance(delta, Text):
+                said += delta.text + (f"({delta.thinking})" if delta.thinking else "")
+            elif isinstance(delta, Finished):
+                ended = delta
+    assert ended is not None
+    return said, ended
 
 
 def told(journal: Path, kind: str = "") -> list[dict[str, Any]]:

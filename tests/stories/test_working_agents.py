@@ -10,10 +10,12 @@ import pytest
 from app.children.process_tree import living
 from app.cli.printing.lines import load_texts
 from app.core.agent import Agent, Group, Leader
+from app.core.errors import BadInput
 from app.core.message import Attachment, Consent, Message, MessageState, PromptReason, Role
 from app.core.session import Session, Status
 from app.core.usage import Total, money_text
 from app.core.workflow import WorkflowDefinition, WorkflowStep
+from app.engine.chat.input import answers_of
 from app.gui.transcript.row_words import error_of
 from app.wiring import Moot, open_moot
 from tests.app_driver import until
@@ -134,6 +136,26 @@ async def test_what_an_agent_wants_to_do_is_asked_and_what_it_did_is_shown(
         ("agent_read", MessageState.DONE),
         ("agent_edit", MessageState.DONE if allowed else MessageState.FAILED),
     ]
+
+
+@pytest.mark.parametrize(("answer", "option"), [("option-1", "all"), ("option-2", "none")])
+async def test_the_own_options_of_an_agent_are_answers_in_its_words(
+    work: Work, answer: str, option: str
+) -> None:
+    session_id = await work.start(await work.add("edit-more"))
+    question = await work.question(PromptReason.AGENT_ASKS)
+    assert question.prompt is not None and question.prompt.options == ("All edits", "Edits of this file")
+    assert answers_of(question.prompt) == ["allow", "option-1", "option-2", "deny"]
+    for unfit in ("option-3", Consent.ALWAYS):
+        with pytest.raises(BadInput):
+            await work.engine.chats.answer(session_id, question.id, unfit)
+    await work.engine.chats.answer(session_id, question.id, answer)
+    await work.ended(session_id)
+    [told_to_it] = [json.loads(one["text"]) for one in told(work.journal("edit-more"), "answer")]
+    assert told_to_it["result"]["outcome"] == {"outcome": "selected", "optionId": option}
+    assert (work.folder / "notes.txt").exists() == (option == "all")
+    # Moot itself remembers nothing of it but the permission to work.
+    assert len(work.engine.live(session_id).session.always) == 1  # type: ignore[union-attr]
 
 
 async def test_an_agent_that_may_not_work_is_not_started(work: Work) -> None:
@@ -307,12 +329,10 @@ async def test_requests_that_cannot_be_put_to_the_user_are_refused(work: Work, d
 
 
 async def test_a_picture_reaches_an_agent_that_takes_them(work: Work) -> None:
-    """What an agent takes is known once it was started, so that the window can say so before anything is sent."""
     picture = Attachment(name="plan.png", media_type="image/png", data="QUJD")
     for does in ("pictures", "say"):
         agent_id = await work.add(does)
-        agent = work.engine.assistants.get(agent_id)
-        assert agent is not None
+        agent = work.engine.assistants.find(does.title())
         assert (await work.engine.test_provider(agent.provider)).ok
         [model] = work.engine.models_for(agent)
         assert model.images == (does == "pictures")
@@ -363,6 +383,20 @@ async def test_an_agent_is_a_member_of_a_group(wire_home: dict[str, WireServer],
     await work.answer(session_id, PromptReason.AGENT_ASKS, Consent.ALLOW)
     await work.ended(session_id)
     assert work.said(session_id) == ["I look.", "Written.", "It is written."]
+
+
+async def test_an_agent_cannot_lead_a_group(work: Work) -> None:
+    """It has no tool to hand work over with: refused where it is saved, and at the start where it was added since."""
+    member = await work.add("say", name="Writer")
+    group = Group(id="", name="Crew", members=(member,), orchestrator=Leader(provider="agent-say", model="x"))
+    with pytest.raises(BadInput, match="group_external_leader"):
+        await work.engine.groups.save(group)
+    group = await work.engine.groups.save(
+        replace(group, orchestrator=Leader(provider="agent-edit", model="x"))
+    )
+    await work.add("edit")
+    with pytest.raises(BadInput, match="group_external_leader"):
+        await work.engine.groups.start(group.id, "We need notes.")
 
 
 async def test_an_agent_does_the_step_of_a_workflow(wire_home: dict[str, WireServer], work: Work) -> None:

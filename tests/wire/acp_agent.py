@@ -42,6 +42,12 @@ def permission(session: str, number: int, call: dict[str, object]) -> None:
     ]
     if DOES == "lasting-only":
         options[0]["kind"] = "allow_always"
+    if DOES == "edit-more":
+        options += [
+            {"optionId": "all", "name": "All edits", "kind": "allow_always"},
+            {"optionId": "none", "name": "Edits of this file", "kind": "reject_always"},
+            {"optionId": "new", "name": "From the future", "kind": "ask_my_friend"},
+        ]
     params = {"sessionId": session, "toolCall": call, "options": options}
     send(id=number, method="session/request_permission", params=params)
 
@@ -96,7 +102,7 @@ def edited(answer: dict[str, object]) -> None:
     outcome = answer.get("result", {}).get("outcome", {})  # type: ignore[attr-defined]
     if outcome.get("outcome") == "cancelled":
         return
-    allowed = outcome.get("optionId") == "yes"
+    allowed = outcome.get("optionId") in ("yes", "all")
     if allowed:
         Path(FOLDERS[session], "notes.txt").write_text("hello", encoding="utf-8")
     update(session, "tool_call_update", toolCallId="e1", status="completed" if allowed else "failed")
@@ -151,7 +157,7 @@ def prompt(session: str, text: str) -> str | None:
     elif DOES == "two-asks":
         permission(session, 900, {"toolCallId": "t1", "title": "folder"})
         permission(session, 901, {"toolCallId": "t1", "title": "edit"})
-    elif DOES in ("edit", "edit-bare", "lasting-only"):
+    elif DOES in ("edit", "edit-bare", "edit-more", "lasting-only"):
         return None
     elif DOES == "plan":
         entries = [{"content": "Look", "status": "completed"}, {"content": "Write", "status": "pending"}]
@@ -257,7 +263,7 @@ def handle(message: dict[str, object]) -> None:
         reason = prompt(session, "\n\n".join(map(seen, params["prompt"])))
         if reason is None:
             SESSIONS[session] = str(number)
-            if DOES in ("edit", "edit-bare", "lasting-only"):
+            if DOES in ("edit", "edit-bare", "edit-more", "lasting-only"):
                 edit(session, number)
         else:
             send(id=number, result={"stopReason": reason, "usage": {"inputTokens": 11, "outputTokens": 3}})

@@ -12,7 +12,7 @@ from app.cli.printing.lines import cost_line, last_line, marks, one_line
 from app.core.agent import Agent, Group
 from app.core.errors import BadInput, NotFound
 from app.core.files import is_image_file, is_pdf
-from app.core.message import Attachment, Consent, Message, MessageState, PromptType
+from app.core.message import AGENT_OPTION, Attachment, Consent, Message, MessageState, PromptType
 from app.core.reasons import LIMITS, reason_code
 from app.core.session import AgentMode, Session, Status
 from app.core.tool import ServerState
@@ -310,7 +310,7 @@ def _approval(text: str) -> str:
     for answer, words in _SAID.items():
         if wanted in words:
             return answer
-    if wanted in tuple(Consent):
+    if wanted in tuple(Consent) or wanted.startswith(AGENT_OPTION):
         return wanted
     raise BadInput("answer_unfit", answers=f"{Consent.ALLOW}, {Consent.ALWAYS}, {Consent.DENY}")
 

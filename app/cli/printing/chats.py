@@ -17,6 +17,7 @@ from app.core.events import (
     TurnStarted,
 )
 from app.core.message import (
+    AGENT_OPTION,
     SWITCH_ASSISTANT,
     Message,
     MessageState,
@@ -329,6 +330,7 @@ class ChatPrinter:
             for one in prompt.fields
         ]
         if prompt.open:
+            lines += self._own_options(prompt)
             lines.append(f"  {self.how_to_answer(prompt, self._session_id)}")
         elif prompt.dismissed:
             lines.append(f"  {self._texts('cli.dismissed')}")
@@ -337,6 +339,15 @@ class ChatPrinter:
             lines.append(f"  {self._texts.named('cli.answer', key)}")
         indent = _indent(depth)
         return "\n" + "".join(f"{_indented(line, indent)}\n" for line in lines)
+
+    def _own_options(self, prompt: Prompt) -> list[str]:
+        """Return the options that an external agent offers besides, with the answers that choose them."""
+        lines = [
+            f"  {AGENT_OPTION}{place}: {self._texts(f'approval.{kind}', option=exact(name))}"
+            for place, (kind, name) in enumerate(zip(prompt.kinds, prompt.options, strict=False), 1)
+        ]
+        remembers = self._texts("approval.agent_remembers", server=exact(prompt.server))
+        return [*lines, f"  {remembers}"] if lines else []
 
     def _question(self, name: str, prompt: Prompt) -> str:
         if prompt.type != PromptType.APPROVAL:

@@ -37,6 +37,7 @@ from app.engine.prompts import Prompts
 from app.engine.sessions import Sessions
 from app.engine.workflow.director import work_turn
 
+_IN_SESSION = (Consent.ALWAYS, Consent.ALWAYS_READING, Consent.ALWAYS_SERVER)
 _FOR_GOOD = (Consent.FOREVER, Consent.FOREVER_READING, Consent.FOREVER_SERVER)
 
 
@@ -391,7 +392,7 @@ class Chats:
                 follows=question.follows,
             )
             written += [said, replace(question, prompt=replace(answered, answered_by=said.id))]
-            if prompt.type == PromptType.APPROVAL and Consent(fitting).lasts and fitting not in _FOR_GOOD:
+            if fitting in _IN_SESSION and prompt.type == PromptType.APPROVAL:
                 always += self._directory.covered_by(prompt, Consent(fitting))
         fields = _running(live)
         if always != live.session.always:

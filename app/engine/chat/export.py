@@ -179,7 +179,7 @@ class ChatDocument:
         if prompt.type != PromptType.APPROVAL:
             answers = [f"{number}. {option}" for number, option in enumerate(prompt.options, 1)]
             return heading, "", [prompt.question, *answers]
-        said = [named(self._lines, "answer", prompt.answer)] if prompt.answer else []
+        said = [named(self._lines, "answer", prompt.answer.partition("-")[0])] if prompt.answer else []
         return heading, "", [f"{prompt.tool} {prompt.arguments}".strip(), *said]
 
 

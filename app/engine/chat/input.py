@@ -1,11 +1,12 @@
 """The checks of what users type: texts, titles, answers; used by the commands of chats, groups and workflows."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from app.core.errors import BadInput
 from app.core.forms import form_text, means_yes, problem_of, read_form
 from app.core.ids import new_id
-from app.core.message import Attachment, Consent, Message, Prompt, PromptReason, PromptType
+from app.core.message import AGENT_OPTION, Attachment, Consent, Message, Prompt, PromptReason, PromptType
 from app.core.session import AgentMode, Status
 from app.core.text import clean_text, visible
 
@@ -51,10 +52,11 @@ def title_of(text: str, attachments: tuple[Attachment, ...]) -> str:
     return first if len(first) <= MAX_TITLE else first[: MAX_TITLE - 1].rstrip() + "…"
 
 
-def answers_of(prompt: Prompt) -> list[Consent]:
+def answers_of(prompt: Prompt) -> Sequence[str]:
     """Return the answers that an approval takes, the ones that last least first."""
     if prompt.reason in (PromptReason.AGENT_ASKS, PromptReason.SAMPLING):
-        return [Consent.ALLOW, Consent.DENY]
+        own = (f"{AGENT_OPTION}{place}" for place in range(1, len(prompt.kinds) + 1))
+        return [Consent.ALLOW, *own, Consent.DENY]
     if prompt.reason == PromptReason.AGENT_WORKS:
         return [Consent.ALLOW, Consent.ALWAYS, Consent.FOREVER, Consent.DENY]
     if not prompt.consent or prompt.reason != PromptReason.TOOL:
@@ -62,6 +64,11 @@ def answers_of(prompt: Prompt) -> list[Consent]:
         return [Consent.ALLOW, Consent.ALWAYS, Consent.DENY]
     reading = (Consent.ALWAYS_READING, Consent.FOREVER_READING)
     return [one for one in Consent if prompt.reads or one not in reading]
+
+
+def lasting_answers(prompt: Prompt) -> list[str]:
+    """Return the answers to an approval that are more than for this once, or an external agent's own."""
+    return [one for one in answers_of(prompt) if one not in (Consent.ALLOW, Consent.DENY)]
 
 
 def fitting_answer(prompt: Prompt, answer: str) -> str:

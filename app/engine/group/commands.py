@@ -17,7 +17,7 @@ from app.core.text import clean_text
 from app.engine.chat.input import begun_with, checked_mode, checked_text
 from app.engine.chat.run import user_message
 from app.engine.group.director import ORCHESTRATOR, members_turn
-from app.engine.library.agents import AgentDirectory, Assistants
+from app.engine.library.agents import AgentDirectory, AgentModel, Assistants
 from app.engine.library.definitions import Definitions, LibraryKind, Shared
 from app.engine.prompts import Prompts
 from app.engine.sessions import Sessions
@@ -94,6 +94,7 @@ class Groups(Definitions[Group]):
             turns_limit=group.turns_limit,
             ask_before_hand_over=group.ask_before_hand_over,
         )
+        self._check_leader(self._directory.models_for(group)[0])
         if not self._directory.members(state):
             raise BadInput("group_empty", group=group.name)
         message = user_message(checked_text(text, attachments), attachments, "", by=asked_by)
@@ -160,7 +161,14 @@ class Groups(Definitions[Group]):
             raise BadInput("group_turns", most=MAX_TURNS)
         if bool(group.orchestrator.provider) != bool(group.orchestrator.model):
             raise BadInput("assistant_model")
+        if group.orchestrator.provider:
+            self._check_leader(self._directory.model(group.orchestrator.provider, group.orchestrator.model))
         return group
+
+    def _check_leader(self, model: AgentModel) -> None:
+        """Raise BadInput for an external agent, which cannot call the tools that plan and hand over."""
+        if model.external:
+            raise BadInput("group_external_leader", name=model.label)
 
     def _to_share(self, definition: Group) -> dict[str, Any]:
         """Return a group with its members as they are shared by themselves."""

@@ -89,9 +89,9 @@ class MeteredModels:
         """Keep what the voting check of a model has found."""
         self._models.note_stable(provider, model, stable)
 
-    def answer_agent(self, ask: str, allowed: bool) -> None:
+    def answer_agent(self, ask: str, answer: str) -> None:
         """Answer what an external agent asked."""
-        self._models.answer_agent(ask, allowed)
+        self._models.answer_agent(ask, answer)
 
     async def facts(self, provider: str, model: str) -> ModelFacts:
         """Return what is known about a model; asks no provider."""

@@ -100,18 +100,20 @@ class ReportedCalls:
 
     async def _put(self, ask: AgentAsk) -> None:
         call = self._calls.get(ask.act)
-        answer = None
+        answer = Consent.DENY.value
         if call is not None:
             prompt = Prompt(
                 question=call.name,
                 type=PromptType.APPROVAL,
                 tool=ask.title,
                 arguments=ask.arguments,
+                options=tuple(one.name for one in ask.options),
+                kinds=tuple(one.kind for one in ask.options),
                 reason=PromptReason.AGENT_ASKS,
                 server=self._turn.agent_model.label,
             )
-            answer = await self._ask(self._turn, call, prompt)
-        self._models.answer_agent(ask.id, answer == Consent.ALLOW)
+            answer = await self._ask(self._turn, call, prompt) or answer
+        self._models.answer_agent(ask.id, answer)
 
     def _write_call(self, message: Message) -> None:
         if self._message is None or self._message.id <= message.id:

@@ -19,7 +19,12 @@ if TYPE_CHECKING:
 TEXTS = DefinitionTexts(
     new="group.new",
     bring_in="group.bring_in",
-    fields={"assistant_model": "orchestrator", "group_turns": "orchestrator", "group_members": "members"},
+    fields={
+        "assistant_model": "orchestrator",
+        "group_external_leader": "orchestrator",
+        "group_turns": "orchestrator",
+        "group_members": "members",
+    },
 )
 
 

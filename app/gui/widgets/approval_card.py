@@ -11,9 +11,9 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QMenu, QPlainTextEdit, QWidget
 
-from app.core.message import Consent, Message, Prompt, PromptReason
+from app.core.message import AGENT_OPTION, Consent, Message, Prompt, PromptReason
 from app.core.text import exact
-from app.engine.chat.input import answers_of
+from app.engine.chat.input import lasting_answers
 from app.gui.display.i18n import Language
 from app.gui.display.server_display import tool_name
 from app.gui.display.style import Look
@@ -122,8 +122,7 @@ class ApprovalCard(GuardedCard):
         self.always.chosen.connect(self._on_always)
         self._add_answers((self.deny, Consent.DENY), (self.allow, Consent.ALLOW), (self.always, ""))
         # After it may have run, "always" would answer another question.
-        lasts = any(one.lasts for one in answers_of(message.prompt))
-        self.always.setVisible(lasts and not self._again)
+        self.always.setVisible(bool(lasting_answers(message.prompt)) and not self._again)
         language.changed.connect(self._retranslate)
         self.show_calls((message,))
 
@@ -239,7 +238,10 @@ class _CallRow(QWidget):
 
 
 class AlwaysButton(GuardedButton):
-    """Opens a menu of what to allow without a question from now on; emits chosen(message id, Consent)."""
+    """Opens a menu of what to allow without a question from now on, or of an external agent's own options.
+
+    Emits chosen(message id, answer).
+    """
 
     chosen = Signal(str, str)
 
@@ -251,18 +253,16 @@ class AlwaysButton(GuardedButton):
         self.clicked.connect(lambda: self.choices.popup(self.mapToGlobal(self.rect().bottomLeft())))
 
     def offer(self, questions: Sequence[Message], words: Language) -> None:
-        """List what can be allowed with these approvals: each tool, and the tools of each server."""
-        self.setText(words("approval.always"))
+        """List what can be allowed with these approvals: each tool, the tools of each server, and what an agent offers."""
+        own = any(one.prompt and one.prompt.kinds for one in questions)
+        self.setText(words("approval.more" if own else "approval.always"))
         self.choices.clear()
         listed: set[str] = set()
         for question in questions:
             prompt = question.prompt
             assert prompt is not None
-            for answer in answers_of(prompt):
-                if not answer.lasts:
-                    continue
-                key = "approval.always-tool" if answer == Consent.ALWAYS else f"approval.{answer}"
-                text = words(key, tool=_called(prompt, words)[:80], server=exact(prompt.server)[:80])
+            for answer in lasting_answers(prompt):
+                text = _offered(prompt, answer, words)
                 if text not in listed:
                     listed.add(text)
                     action = self.choices.addAction(text.replace("&", "&&"))
@@ -313,6 +313,15 @@ class ArgumentsBox(QPlainTextEdit):
             self.looked.emit()
 
 
+def _offered(prompt: Prompt, answer: str, words: Language) -> str:
+    """Return a lasting answer in words; of an agent's own option what it means comes before the agent's words."""
+    if answer.startswith(AGENT_OPTION):
+        place = int(answer.removeprefix(AGENT_OPTION)) - 1
+        return words(f"approval.{prompt.kinds[place]}", option=exact(prompt.options[place])[:80])
+    key = "approval.always-tool" if answer == Consent.ALWAYS else f"approval.{answer}"
+    return words(key, tool=_called(prompt, words)[:80], server=exact(prompt.server)[:80])
+
+
 def _called(prompt: Prompt, words: Language) -> str:
     """Return what a tool is called: one of Moot's own in words, one of a server by its exact name."""
     ours = not prompt.server and f"tool.{prompt.tool}.name" in words.texts
@@ -324,7 +333,9 @@ def _why(prompt: Prompt, words: Language) -> str:
     if prompt.reason == PromptReason.AGENT_WORKS:
         return words("approval.agent_works.text")
     if prompt.reason == PromptReason.AGENT_ASKS:
-        return exact(prompt.tool) or words("approval.agent_asks.unknown")
+        asked = exact(prompt.tool) or words("approval.agent_asks.unknown")
+        remembers = words("approval.agent_remembers", server=exact(prompt.server)) if prompt.kinds else ""
+        return f"{asked}\n{remembers}".rstrip()
     if prompt.reason in (PromptReason.MAY_HAVE_RUN, PromptReason.SAMPLING):
         return exact(prompt.tool)
     return "" if prompt.question == prompt.tool else exact(prompt.question)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from app.core.errors import FailureKind, ProviderError
-from app.core.message import MessageState
+from app.core.message import AGENT_OPTION, Consent, MessageState
 
 _MOST_ACTS = 500
 _MOST_ASKS = 20
@@ -14,6 +14,9 @@ _TITLE = 300
 _WHERE = 10
 _ASKED = 200_000
 _PLAN = "plan"
+_MOST_OPTIONS = 10
+_ALLOW, _REJECT = "allow_once", "reject_once"
+_OPTION_KINDS = (_ALLOW, "allow_always", _REJECT, "reject_always")
 _KINDS = frozenset(("read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode"))
 _STATES = {"completed": MessageState.DONE, "failed": MessageState.FAILED}
 _CANCELLED: Mapping[str, Any] = {"outcome": "cancelled"}
@@ -34,7 +37,8 @@ class Acts:
         self._answer = answer
         self._known: dict[str, dict[str, Any]] = {}
         self._told: dict[str, Mapping[str, object]] = {}
-        self._asked: dict[str, tuple[Any, str, str]] = {}
+        # The number of each request that waits, and the options by the answers that choose them.
+        self._asked: dict[str, tuple[Any, Mapping[str, str]]] = {}
         self._count = 0
 
     @property
@@ -61,9 +65,9 @@ class Acts:
         """Take a request for permission; what cannot be put to the user is refused."""
         call = _object(params.get("toolCall"))
         options = [_object(one) for one in _list(params.get("options"))]
-        allow, deny = _option(options, "allow_once"), _option(options, "reject_once")
+        allow, deny = _option(options, _ALLOW), _option(options, _REJECT)
         call_id = call.get("toolCallId")
-        known = any(number == one for one, _, _ in self._asked.values())
+        known = any(number == one for one, _ in self._asked.values())
         if (
             not isinstance(call_id, str)
             or not call_id
@@ -81,18 +85,21 @@ class Acts:
             return
         self._count += 1
         ask = str(self._count)
-        self._asked[ask] = (number, allow, deny)
-        self._say({"ask": {"id": ask, "act": call_id, "title": title, "arguments": arguments}})
+        more = _more(options, (allow, deny))
+        answers = {f"{AGENT_OPTION}{place}": option for place, (option, _, _) in enumerate(more, 1)}
+        self._asked[ask] = (number, {**answers, Consent.ALLOW: allow, Consent.DENY: deny})
+        told = {"id": ask, "act": call_id, "title": title, "arguments": arguments}
+        self._say({"ask": {**told, "options": [(kind, name) for _, kind, name in more]}})
 
-    def answer(self, ask: str, *, allowed: bool) -> None:
-        """Send the user's answer to a request that waits."""
+    def answer(self, ask: str, answer: str) -> None:
+        """Send the user's answer to a request that waits; one that it does not take denies."""
         if ask in self._asked:
-            number, allow, deny = self._asked.pop(ask)
-            self._answer(number, _chosen(allow if allowed else deny))
+            number, answers = self._asked.pop(ask)
+            self._answer(number, _chosen(answers.get(answer, answers[Consent.DENY])))
 
     def cancel(self) -> None:
         """Answer all requests that wait as cancelled."""
-        for number, _, _ in self._asked.values():
+        for number, _ in self._asked.values():
             self._answer(number, _CANCELLED)
         self._asked.clear()
 
@@ -126,7 +133,7 @@ class Acts:
 
 def refused(options: Any) -> Report:
     """Return the outcome that refuses a request: the option that rejects this once, else none."""
-    return _chosen(_option([_object(one) for one in _list(options)], "reject_once"))
+    return _chosen(_option([_object(one) for one in _list(options)], _REJECT))
 
 
 def _chosen(option: str) -> Report:
@@ -137,6 +144,17 @@ def _option(options: list[Mapping[str, Any]], kind: str) -> str:
     """Return the id of the first option of a kind, "" where there is none."""
     found = (one.get("optionId") for one in options if one.get("kind") == kind)
     return next((one for one in found if isinstance(one, str)), "")
+
+
+def _more(options: list[Mapping[str, Any]], taken: tuple[str, ...]) -> list[tuple[str, str, str]]:
+    """Return the ids, kinds and names of the options that are not taken, as far as they can be shown."""
+    found = []
+    for one in options:
+        option, kind, name = one.get("optionId"), one.get("kind"), one.get("name")
+        known = isinstance(option, str) and option and option not in taken and kind in _OPTION_KINDS
+        if known and isinstance(name, str) and name.strip():
+            found.append((str(option), str(kind), " ".join(name.split())[:_TITLE]))
+    return found[:_MOST_OPTIONS]
 
 
 def _title(known: Report) -> str:

@@ -49,7 +49,7 @@ class AgentHost(HostServer):
     async def _serve(self, line: dict[str, Any]) -> None:
         if line["op"] == "answer":
             if (turn := self._turns.get(line["turn"])) is not None:
-                turn.answer(line["ask"], allowed=line["allowed"])
+                turn.answer(line["ask"], line["answer"])
             self._pipes.write({"id": line["id"]})
             return
         key = line["key"]

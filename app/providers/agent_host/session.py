@@ -101,10 +101,10 @@ class AgentSession:
         self._pass_on(self._answer.rest())
         return self._ended(result)
 
-    def answer(self, ask: str, *, allowed: bool) -> None:
+    def answer(self, ask: str, answer: str) -> None:
         """Tell the program what the user said to its request."""
         if self._acts is not None:
-            self._acts.answer(ask, allowed=allowed)
+            self._acts.answer(ask, answer)
             self._heard.set()
 
     def take(self, params: Message) -> bool:
