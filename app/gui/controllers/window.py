@@ -1,5 +1,6 @@
 """The window's controller: builds the pages and the other controllers, connects them, and shows the state of the engine."""
 
+import asyncio
 import functools
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -409,16 +410,26 @@ class WindowController(QObject):
         self.panel.history.show_sessions(summaries, self.folders.folder)
 
     def _refresh_providers(self) -> None:
-        statuses = self.engine.providers()
-        ready = [status for status in statuses if status.ready]
+        self.tasks.replace("refresh providers", self._refresh_one_by_one())
+
+    async def _refresh_one_by_one(self) -> None:
+        """Refresh what shows providers, each in a callback of its own: together they take longer than a frame."""
+        for refresh in (
+            self._show_ready,
+            self.assistants.refresh,
+            self.chats.refresh,
+            self.workflows.refresh,
+            self.panel.setup.refresh_seats,
+            self.debates.refresh,
+            self.council_page.refresh,
+        ):
+            refresh()
+            await asyncio.sleep(0)
+
+    def _show_ready(self) -> None:
+        ready = [status for status in self.engine.providers() if status.ready]
         self.window.side_bar.show_providers(len(ready))
-        self.assistants.refresh()
-        self.chats.refresh()
-        self.workflows.refresh()
         self.window.welcome.show_state(ready, saved=self._saved, keeps_keys=self.engine.keys.kept)
-        self.panel.setup.refresh_seats()
-        self.debates.refresh()
-        self.council_page.refresh()
 
     # State kept between runs
 
