@@ -156,10 +156,10 @@ async def test_a_notice_about_lost_work_stays_and_others_leave(person):
     bus = person.window.controller.engine.bus
     bus.publish(Notice(session_id="", level="error", code="save_failed", sticky=True))
     assert person.window.banner.isVisible()
-    assert person.window.welcome._saved.text() == "Not saved"
+    await until(lambda: person.window.welcome._saved.text() == "Not saved")
     bus.publish(Notice(session_id="", level="info", code="saved_again"))
     assert not person.window.banner.isVisible()
-    assert person.window.welcome._saved.text() == "Saved"
+    await until(lambda: person.window.welcome._saved.text() == "Saved")
     bus.publish(Notice(session_id="", level="error", code="save_failed", sticky=True))
     await person.click("notice_close")
     assert not person.window.banner.isVisible()

@@ -85,7 +85,7 @@ async def test_the_programs_own_and_those_on_the_default_model_are_offered(perso
     card = card_of(person, "checker")
     assert (card.candidate.participant.provider, card.chosen) == ("embedded", False)
     await desk.engine.keys.set("gemini", "sk-canary-typed-by-hand")
-    desk._refresh_providers()
+    await desk._refresh_one_by_one()
     assert card_of(person, "checker") is card
     assert card.participant().provider == "gemini"
     assert card._model._shown == ("gemini", card.participant().model) != ("gemini", "")
@@ -98,7 +98,7 @@ async def test_the_programs_own_and_those_on_the_default_model_are_offered(perso
 async def test_every_model_and_assistant_is_found_and_ticked_in_the_list(person):
     setup, desk = person.window.controller.panel.setup, person.window.controller
     await desk.engine.keys.set("openai", "sk-canary-typed-by-hand")
-    desk._refresh_providers()
+    await desk._refresh_one_by_one()
     await person.write("debate_topic", "Tabs or spaces?")
     assert setup.start.text() == "Start with 2 participants"
     await person.click("add_voice")
@@ -126,7 +126,7 @@ async def test_a_participant_speaks_with_the_model_and_effort_of_its_row(person)
     setup, desk = person.window.controller.panel.setup, person.window.controller
     for provider in ("openai", "anthropic"):
         await desk.engine.keys.set(provider, "sk-canary-typed-by-hand")
-    desk._refresh_providers()
+    await desk._refresh_one_by_one()
     gpt = card_of(person, "openai")
     QTest.mouseClick(gpt._model, Qt.MouseButton.LeftButton)
     QTest.keyClicks(person.find("model_search"), "anthropic claude")
@@ -195,7 +195,7 @@ async def test_what_was_set_up_at_a_seat_outlives_every_change(person):
     assert [one.role for one in before.participants] == ["A tired parser", "for", "realist", "optimist"]
     await desk.engine.assistants.save(Agent(id="", name="Auditor"))
     await desk.engine.keys.set("gemini", "sk-canary-typed-by-hand")
-    desk._refresh_providers()
+    await desk._refresh_one_by_one()
     after = {one.id: one for one in setup.setup().participants}
     assert "gemini" in after, "whoever has a key now is ticked as before"
     assert [after[one.id] for one in before.participants] == list(before.participants)
@@ -207,16 +207,16 @@ async def test_a_tick_comes_back_with_the_provider(person):
     desk = person.window.controller
     card = card_of(person, "checker")
     await desk.engine.keys.set("openai", "sk-canary-typed-by-hand")
-    desk._refresh_providers()
+    await desk._refresh_one_by_one()
     gpt = card_of(person, "openai")
     gpt.tick.setChecked(False)
     card.tick.setChecked(True)
     await desk.engine.keys.remove("openai")
-    desk._refresh_providers()
+    await desk._refresh_one_by_one()
     assert not gpt.tick.isEnabled()
     assert card.chosen, "it speaks with the model on this computer now"
     await desk.engine.keys.set("openai", "sk-canary-typed-by-hand")
-    desk._refresh_providers()
+    await desk._refresh_one_by_one()
     assert gpt.tick.isEnabled() and not gpt.chosen
 
 
@@ -224,7 +224,7 @@ async def test_the_generated_prompt_can_be_had_back(person):
     desk = person.window.controller
     await desk.engine.assistants.save(Agent(id="", name="Auditor", instructions=TOLD))
     await desk.engine.keys.set("openai", "sk-canary-typed-by-hand")
-    desk._refresh_providers()
+    await desk._refresh_one_by_one()
     await person.write("debate_topic", "Tabs or spaces?")
     card = card_of(person, "auditor")
     card.tick.setChecked(True)

@@ -155,7 +155,7 @@ async def test_without_a_provider_it_says_that_the_model_is_small(qapp, data_dir
         assert "Nothing leaves it until you add a provider" in texts_of(person)
         await person.click("new_button")
         empty = person.window.controller.chat_page._empty
-        person.window.controller._refresh_providers()
+        await person.window.controller._refresh_one_by_one()
         assert empty.isVisible() and "small" in empty.text() and "add a provider" in empty.text()
         welcome = person.window.welcome
         person.window.show_welcome()
