@@ -94,6 +94,7 @@ class McpServers:
         self._held: dict[str, _Held] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._starting: set[asyncio.Task[None]] = set()
+        self._closed = False
         host.on_news = self._on_news
         host.on_death = self._on_death
 
@@ -199,6 +200,7 @@ class McpServers:
 
     async def close(self) -> None:
         """Wait for the disconnections in progress; the host ends the servers when it is closed."""
+        self._closed = True  # What goes down from now on is not started again.
         for one in self._starting:
             one.cancel()
         await asyncio.gather(*self._tasks, *self._starting, return_exceptions=True)
@@ -369,7 +371,11 @@ class McpServers:
 
     def _start_again(self, held: _Held) -> None:
         """Start a server again that ended by itself, later each time; one that was refused or sent too much stays down."""
-        held.restarts = held.problem == ServerProblem.ENDED and held.tries < len(self._limits.restarts)
+        held.restarts = (
+            not self._closed
+            and held.problem == ServerProblem.ENDED
+            and held.tries < len(self._limits.restarts)
+        )
         if held.restarts:
             held.tries += 1
             self._begin(self._connect_after(held, self._limits.restarts[held.tries - 1]))

@@ -53,6 +53,16 @@ async def test_a_server_that_ended_starts_again_and_not_for_ever(data_dir: Path)
         assert (status.problem, status.restarts) == (ServerProblem.ENDED, False)
 
 
+async def test_a_server_that_ends_after_the_program_was_closed_stays_down(data_dir: Path) -> None:
+    async with bench(data_dir, ServerLimits(restarts=(0.1,))) as one:
+        await one.connect(working())
+        await one.servers.close()
+        with pytest.raises(ToolError):
+            await one.call("working", "wipe")
+        await until(lambda: one.status("working").state == ServerState.DOWN)
+        assert not one.status("working").restarts
+
+
 async def test_a_server_that_sent_too_much_is_not_started_again(data_dir: Path) -> None:
     async with bench(data_dir, ServerLimits(restarts=(0.1,))) as one:
         await one.connect(rude("floods_at_start"))
