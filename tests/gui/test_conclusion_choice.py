@@ -28,7 +28,7 @@ async def test_each_way_to_end_has_its_price_and_the_judge_its_place(person, mon
     monkeypatch.setattr(engine.estimates._models, "price", price)
     for provider in ("openai", "anthropic"):
         await engine.keys.set(provider, "sk-canary-typed-by-hand")
-    setup.refresh_seats()
+    setup.seats.refresh()
     await person.write("debate_topic", "Tabs or spaces?")
     await until(lambda: all("$" in shown(one) for one in ("final_ballots", "polls", "verdict")))
     assert shown("final_ballots").startswith("2 calls · ") and shown("polls").startswith("8 calls · ")
@@ -58,7 +58,7 @@ async def test_ballots_are_offered_where_somebody_can_vote_and_counted_in_the_es
     assert "too small" in setup.conclusion.polls.toolTip()
     for provider in ("openai", "anthropic"):
         await engine.keys.set(provider, "sk-canary-typed-by-hand")
-    setup.refresh_seats()
+    setup.seats.refresh()
     assert setup.conclusion.polls.isEnabled()
     assert not setup.conclusion.polls.isChecked(), "off until it is asked for"
     before = engine.estimates.debate(setup.setup(), 0)

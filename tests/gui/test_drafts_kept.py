@@ -181,7 +181,7 @@ async def test_setup_is_as_it_was_left(qapp, data_dir):
         assert chosen["Lovelace"].role == "against" and chosen["Lovelace"].system_prompt == "You are kind."
         assert "Ben" not in chosen and len([name for name in chosen if name.endswith(" 2")]) == 1
         assert setup._rounds_value.text() == "7"
-        setup.refresh_seats()
+        setup.seats.refresh()
         assert setup.draft == before
 
 

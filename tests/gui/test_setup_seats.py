@@ -174,7 +174,7 @@ async def test_what_was_set_up_at_a_seat_outlives_every_change(person):
     setup = desk.panel.setup
     for provider in ("openai", "anthropic"):
         await desk.engine.keys.set(provider, "sk-canary-typed-by-hand")
-    setup.refresh_seats()
+    setup.seats.refresh()
     await person.write("debate_topic", "Tabs or spaces?")
     await person.click("segment_roles")
     gpt, claude, checker = (card_of(person, one) for one in ("openai", "anthropic", "checker"))

@@ -54,7 +54,7 @@ async def test_the_first_keys_take_the_ticks_of_the_small_model_but_not_of_whom_
     card_of(person, "cleo").tick.setChecked(True)
     for provider in ("openai", "anthropic"):
         await person.window.controller.engine.keys.set(provider, "sk-canary-typed-by-hand")
-    person.window.controller.panel.setup.refresh_seats()
+    person.window.controller.panel.setup.seats.refresh()
     chosen = {card.candidate.participant.id for card in cards(person) if card.chosen}
     assert chosen == {"openai", "anthropic", "cleo"}
 
@@ -108,7 +108,7 @@ async def test_a_prompt_of_ones_own_needs_no_role(person):
     setup = person.window.controller.panel.setup
     await person.write("debate_topic", "Tabs or spaces?")
     await person.window.controller.engine.keys.set("anthropic", "sk-canary-typed-by-hand")
-    setup.refresh_seats()
+    setup.seats.refresh()
     await person.click("segment_roles")
     await person.choose("role_anthropic", "Custom…")
     assert setup._estimate.text() == "Give Claude a role."
@@ -128,7 +128,7 @@ async def test_the_generated_prompt_is_seen_and_replaced(person):
     setup = person.window.controller.panel.setup
     await person.write("debate_topic", "Tabs or spaces?")
     await person.window.controller.engine.keys.set("anthropic", "sk-canary-typed-by-hand")
-    setup.refresh_seats()
+    setup.seats.refresh()
     await person.settle()
     assert not person.sees("prompt_ada"), "the built-in model gets no system prompt"
     await person.click("prompt_anthropic")
@@ -178,7 +178,7 @@ async def test_everything_is_in_sight_without_scrolling(person, count):
     setup = person.window.controller.panel.setup
     for provider in ("openai", "anthropic", "gemini"):
         await person.window.controller.engine.keys.set(provider, "sk-canary-typed-by-hand")
-    setup.refresh_seats()
+    setup.seats.refresh()
     for card in [one for one in cards(person) if one.candidate.status.ready and not one.chosen][: count - 3]:
         card.tick.click()
     await person.click("segment_roles")
@@ -310,7 +310,7 @@ async def test_what_it_will_cost_is_estimated_before_start_and_follows_what_is_s
     await until(lambda: setup._estimate.text() == "About 6 turns · free on this computer")
     for provider in ("openai", "anthropic"):
         await engine.keys.set(provider, "sk-canary-typed-by-hand")
-    setup.refresh_seats()
+    setup.seats.refresh()
     assert setup._estimate.text().startswith("6 turns · ")
     await until(lambda: setup._estimate.text().endswith(", not all prices known"))
     card_of(person, "anthropic").tick.setChecked(False)

@@ -88,6 +88,11 @@ class ChatController(PageController):
         if event.status_changed and self._engine.titles.wanted(event.session_id):
             self._tasks.start(f"title {event.session_id}", self._engine.titles.write(event.session_id))
 
+    def on_page_shown(self, page: object) -> None:
+        """Refresh if it is the page of the chats that is shown."""
+        if page is self._page:
+            self.refresh()
+
     def refresh(self) -> None:
         """Show the assistants, tools and servers as they are now."""
         page, session = self._page, self._page.session

@@ -214,12 +214,12 @@ class WindowController(QObject):
         for writing in (self.notifications.chat_requested, self.quick.new_requested):
             writing.connect(self.show_new)
         self.notifications.debate_requested.connect(self.debates.show_setup)
-        bridge.assistants_changed.connect(panel.setup.refresh_seats)
+        bridge.assistants_changed.connect(panel.setup.seats.refresh)
         self.debates.context.settings_chosen.connect(self.settings.change)
         self.debates.opened.connect(self._remember)
         self.views.view_changed.connect(self._on_view_changed)
         self.council_page.people_changed.connect(lambda: self.views.view_changed.emit(self.council_page))
-        self.pages.shown.connect(self._on_page_shown)
+        self.pages.shown.connect(self.chats.on_page_shown)
         self.pages.debate_shown.connect(self.debates.show_beside)
         self.assistants.chat_requested.connect(self.show_new)
         self.palette.assistant_requested.connect(self.show_new)
@@ -356,10 +356,6 @@ class WindowController(QObject):
         self.settings.change({"pinned_sessions": (session_id, *others) if on else others})
         self._refresh_sessions()
 
-    def _on_page_shown(self, page: ConversationView) -> None:
-        if page is self.chat_page:
-            self.chats.refresh()
-
     def _on_sessions_changed(self, _event: object) -> None:
         if not self._list_timer.isActive():
             self._list_timer.start()
@@ -414,22 +410,13 @@ class WindowController(QObject):
 
     async def _refresh_one_by_one(self) -> None:
         """Refresh what shows providers, each in a callback of its own: together they take longer than a frame."""
-        for refresh in (
-            self._show_ready,
-            self.assistants.refresh,
-            self.chats.refresh,
-            self.workflows.refresh,
-            self.panel.setup.refresh_seats,
-            self.debates.refresh,
-            self.council_page.refresh,
-        ):
-            refresh()
-            await asyncio.sleep(0)
-
-    def _show_ready(self) -> None:
         ready = [status for status in self.engine.providers() if status.ready]
         self.window.side_bar.show_providers(len(ready))
         self.window.welcome.show_state(ready, saved=self._saved, keeps_keys=self.engine.keys.kept)
+        pages = (self.assistants, self.chats, self.workflows, self.debates, self.council_page)
+        for part in (self.panel.setup.seats, *pages):
+            await asyncio.sleep(0)
+            part.refresh()
 
     # State kept between runs
 

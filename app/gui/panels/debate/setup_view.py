@@ -179,10 +179,6 @@ class SetupView(QWidget):
         self._filling = False
         self._refresh()
 
-    def refresh_seats(self) -> None:
-        """Offer the participants the engine has now."""
-        self.seats.refresh()
-
     def set_context_paths(self, paths: tuple[str, ...], folder: str = "") -> None:
         """Show the context files of a folder by its name, or those for sessions in none."""
         self._folder = folder
