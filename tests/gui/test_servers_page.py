@@ -339,6 +339,40 @@ def test_nothing_hides_in_the_line_that_is_asked_about():
     assert server_line(turned) == "safe '⟨U+202E⟩ gnp.exe' 'a⟨U+000A⟩b'"
 
 
+@pytest.mark.timeout(120)
+async def test_the_composer_offers_the_login_of_the_assistants_server(qapp, data_dir, monkeypatch):
+    opened = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toString()) or True)
+    data_dir.mkdir(parents=True, exist_ok=True)
+    with guarded() as server:
+        (data_dir / "mcp.json").write_text(
+            json.dumps({"mcpServers": {"there": {"url": server.url}}}), "utf-8"
+        )
+        async with at_window(data_dir) as person:
+            desk = person.window.controller
+            made = await desk.engine.assistants.save(
+                Agent(id="helper", name="Helper", mcp_servers=("there",))
+            )
+            desk.chats.show_new()
+            person.window.main_area.setCurrentWidget(desk.chat_page)
+            desk.chats.choose_for_new(made.id)
+            strip = desk.chat_page.findChild(QPushButton, "composer_allow")
+            await until(strip.isVisible, 20)
+            QTest.mouseClick(strip, Qt.MouseButton.LeftButton)
+            await until(lambda: person.sees("consent_allow"))
+            await person.click("consent_allow")
+            await until(lambda: strip.isVisible() and strip.text() == "Log in…", 20)
+            QTest.mouseClick(strip, Qt.MouseButton.LeftButton)
+            await until(lambda: person.sees("link_dialog"), 20)
+            assert "there" in person.find("link_dialog").heading.text() and not opened
+            await person.click("link_open")
+            await until(lambda: bool(opened))
+            await asyncio.to_thread(visit, opened[0])
+            await until(lambda: states(person) == {"there": ServerState.CONNECTED}, 20)
+            await until(lambda: not strip.isVisible())
+            assert len(opened) == len(server.clients) == 1
+
+
 @pytest.mark.threat("T11")
 @pytest.mark.timeout(120)
 async def test_a_login_shows_its_page_first_and_connects_after_it(person, data_dir, monkeypatch):
