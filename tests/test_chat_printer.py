@@ -190,7 +190,7 @@ def test_what_was_cut_or_failed_says_so() -> None:
     )
     lines = [line for line in text.splitlines() if line]
     assert lines[:4] == ["    Left:", "    half", f"      ! {TEXTS('cli.cut')}", "    오른쪽:"]
-    assert "(a b)" in lines[4]
+    assert lines[4].endswith("Provider error. The provider’s message: a b")
     assert lines[5] == "Guide:"
     assert lines[6].startswith("  ! Guide")
 
@@ -282,10 +282,13 @@ def test_the_images_of_an_answer_are_named() -> None:
 
 
 def test_a_notice_says_why_a_turn_is_held_in_words() -> None:
-    details = {"name": "Guide", "kind": "quota", "detail": ""}
+    details = {"name": "Guide", "kind": "quota", "detail": "Pay up.", "provider": "openai"}
     notice = Notice(session_id="01s", level="warning", code="turn_held", details=details)
     text = printed(notice)
-    assert text == "  * Paused before Guide’s turn. The account with the provider has no credit left.\n"
+    assert text == (
+        "  * Paused before Guide’s turn. The account with the provider has no credit left."
+        " Add credit there, or choose another provider. OpenAI’s message: Pay up.\n"
+    )
 
 
 @pytest.mark.parametrize(

@@ -190,6 +190,14 @@ def provider_kind(kind: str) -> ProviderKind | None:
     return next((row for row in KINDS if row.kind == kind), None)
 
 
+def usual_label(provider_id: str) -> str:
+    """Return the name of a provider whose id is that of a kind, of another one its id; "" where the kind has no name."""
+    kind = provider_kind(provider_id)
+    if kind is None:
+        return provider_id
+    return "" if kind.kind in (COMPATIBLE, EMBEDDED, LOCAL, PROGRAM) else kind.label
+
+
 def kind_of_key(key: str, chosen: str = "") -> str:
     """Return the kind of provider a key is of by the way it begins, "" where that says nothing.
 

@@ -60,6 +60,7 @@ class FailureKind(StrEnum):
     CONTEXT_WINDOW = "context_window"
     CONTENT_FILTER = "content_filter"
     BAD_REQUEST = "bad_request"
+    NO_TOOLS = "no_tools"
     EMPTY = "empty"
     UNANSWERED = "unanswered"
     PICTURE = "picture"
@@ -77,6 +78,27 @@ class FailureKind(StrEnum):
     AGENT_ACTED = "agent_acted"
     AGENT_FOLDER = "agent_folder"
     AGENT_REFUSED = "agent_refused"
+
+
+BY_PROVIDER = frozenset(
+    (
+        FailureKind.RATE_LIMIT,
+        FailureKind.QUOTA,
+        FailureKind.OVERLOADED,
+        FailureKind.SERVER,
+        FailureKind.BAD_RESPONSE,
+        FailureKind.AUTHENTICATION,
+        FailureKind.PERMISSION,
+        FailureKind.MODEL_NOT_FOUND,
+        FailureKind.WRONG_PATH,
+        FailureKind.CONTEXT_WINDOW,
+        FailureKind.CONTENT_FILTER,
+        FailureKind.BAD_REQUEST,
+        FailureKind.NO_TOOLS,
+        FailureKind.INTERRUPTED,
+    )
+)
+"""The failures whose detail is in the provider's own words."""
 
 
 class ProviderError(MootError):

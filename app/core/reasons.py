@@ -3,9 +3,11 @@
 `rounds_done+failed_turns:2` says that all rounds are done and that two turns failed.
 """
 
+from collections.abc import Mapping
 from enum import StrEnum
 
-from app.core.errors import FailureKind
+from app.core.catalog import usual_label
+from app.core.errors import BY_PROVIDER, FailureKind
 from app.core.session import Session
 from app.core.texts import Texts
 from app.core.workflow import StepStatus
@@ -107,6 +109,42 @@ def paused_text(reason: str, texts: Texts) -> str:
     if main_code(reason) == Reason.BY_USER:
         return texts("status.paused_by_user")
     return texts("discussion.paused", reason=reason_text(reason, texts)) if reason else ""
+
+
+def in_words(details: Mapping[str, object], texts: Texts) -> dict[str, object]:
+    """Return what fills the blanks of an error or a notice.
+
+    Pairs of a name and a provider's problem become words, and so do the `kind` of a failure and its `detail`.
+    """
+    words = {
+        name: "; ".join(f"{who}: {texts(f'provider.{problem}')}" for who, problem in value)
+        if isinstance(value, tuple)
+        else value
+        for name, value in details.items()
+    }
+    kind = str(details.get("kind"))
+    if f"failure.{kind}" not in texts:
+        return words
+    said = failure_detail(kind, str(details.get("detail", "")), str(details.get("provider", "")), texts)
+    return words | {"kind": texts(f"failure.{kind}"), "detail": said}
+
+
+def failure_text(kind: str, detail: str, provider: str, texts: Texts) -> str:
+    """Return why a model did not answer, and on a second line what `failure_detail` says."""
+    said = texts(f"failure.{kind}")
+    more = failure_detail(kind, detail, provider, texts) if detail not in said else ""
+    return f"{said}\n{more}" if more else said
+
+
+def failure_detail(kind: str, detail: str, provider: str, texts: Texts) -> str:
+    """Return the detail of a failure, "" where there is none: marked as the words of `provider` ("" if not known) if they are."""
+    detail = detail.strip()
+    if not detail or kind not in tuple(FailureKind):
+        return ""
+    if kind not in BY_PROVIDER:
+        return texts("provider.detail", detail=detail)
+    label = usual_label(provider)
+    return texts("provider.says" if label else "provider.says.unknown", provider=label, detail=detail)
 
 
 def _part_text(part: str, texts: Texts) -> str:

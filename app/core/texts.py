@@ -128,21 +128,6 @@ def _final(text: str) -> int | None:
     return (ord(last) - ord(_SYLLABLES)) % _FINALS
 
 
-def in_words(details: Mapping[str, object], texts: Texts) -> dict[str, object]:
-    """Return what fills the blanks of an error or a notice.
-
-    Pairs of a name and a provider's problem become words, and so does the `kind` of a failure.
-    """
-    words = {
-        name: "; ".join(f"{who}: {texts(f'provider.{problem}')}" for who, problem in value)
-        if isinstance(value, tuple)
-        else value
-        for name, value in details.items()
-    }
-    failure = f"failure.{details.get('kind')}"
-    return words | {"kind": texts(failure)} if failure in texts else words
-
-
 def has_hangul(text: str) -> bool:
     """Say whether a text has a letter of the Korean script."""
     return re.search("[\u1100-\u11ff\u3130-\u318f\uac00-\ud7a3]", text) is not None

@@ -237,7 +237,7 @@ def readable(text: str, secrets: tuple[str, ...] = ()) -> str:
             text = match[1]
     if re.search(r"<html|<!doctype", text, re.IGNORECASE):
         title = re.search(r"<title>(.*?)</title>", text, re.IGNORECASE | re.DOTALL)
-        text = f"a web page: {title[1].strip()}" if title else "a web page"
+        text = title[1].strip() if title else ""
     return " ".join(text.split())[:_DETAIL_CHARACTERS]
 
 

@@ -1,9 +1,13 @@
-"""Korean particles: the form that fits what a blank was filled with."""
+"""Korean particles: the form that fits what a blank was filled with; and why a model did not answer, in words."""
 
+import re
 import unicodedata
 
 import pytest
 
+from app.cli.printing.lines import load_texts
+from app.core.errors import BY_PROVIDER, FailureKind
+from app.core.reasons import failure_detail, failure_text
 from app.core.texts import Texts
 
 
@@ -64,3 +68,23 @@ def test_other_languages_and_texts_without_blanks_stay_as_they_are() -> None:
 def test_what_a_person_wrote_keeps_its_particles() -> None:
     texts = Texts("ko", {"key": "‘{text}’을(를) 찾지 못했어요."})
     assert texts("key", text="비평가을(를) 부산(으)로") == "‘비평가을(를) 부산(으)로’를 찾지 못했어요."
+
+
+@pytest.mark.parametrize("kind", FailureKind)
+def test_every_failure_is_a_sentence_of_the_language_and_the_providers_words_are_marked(kind: str) -> None:
+    korean, english = load_texts("ko"), load_texts("en")
+    said = failure_text(kind, "Slow down.", "openai", korean)
+    first, second = said.split("\n")
+    assert re.search(r"(요|다)\.$", first), first
+    assert second == ("OpenAI의 메시지: Slow down." if kind in BY_PROVIDER else "자세한 내용: Slow down.")
+    assert failure_text(kind, "", "openai", korean) == first
+    assert failure_text(kind, " ", "", english).endswith(".")
+
+
+def test_a_provider_without_a_name_of_its_own_is_called_the_provider() -> None:
+    korean, english = load_texts("ko"), load_texts("en")
+    for provider in ("", "openai-compatible", "embedded", "local"):
+        assert failure_detail(FailureKind.SERVER, "boom", provider, korean) == "제공자의 메시지: boom"
+    assert failure_detail(FailureKind.SERVER, "boom", "my-server", english) == "my-server’s message: boom"
+    # The details of other failures are no provider's words, and some are only for the text itself.
+    assert failure_detail("busy", "Ada", "openai", korean) == ""

@@ -131,7 +131,8 @@ async def test_a_good_key_that_cannot_be_used_now_may_be_kept_anyway(fault, word
         dialog = await open_dialog(person)
         await person.write("connect_key", server.key)
         await person.click("connect_go")
-        assert words in await answered(dialog)
+        said = await answered(dialog)
+        assert words in said and said.splitlines()[1].startswith("OpenAI’s message: ")
         assert not status(person, "openai").ready
         await person.click("connect_anyway")
         await until(lambda: not person.sees("connect_dialog"))

@@ -75,12 +75,14 @@ def test_chips_say_the_state():
 
 
 def test_an_error_is_said_once():
-    message = said(state="failed", error=Failure(kind="rate_limit", detail="slow down"))
-    assert error_of(message, "Ada", EN).splitlines() == [
+    message = said(
+        state="failed", error=Failure(kind="rate_limit", detail="slow down"), model="openai/gpt-5.2"
+    )
+    assert error_of(message, EN).splitlines() == [
         "Rate-limited by the provider.",
-        "slow down",
+        "OpenAI’s message: slow down",
     ]
-    assert error_of(said(state="failed"), "Ada", EN) == "No answer."
+    assert error_of(said(state="failed"), EN) == "No answer."
 
 
 def test_an_answer_that_became_calls_is_not_said_to_be_cut():

@@ -115,8 +115,8 @@ def test_how_long_to_wait() -> None:
     [
         ("litellm.RateLimitError: RateLimitError: OpenAIException - Slow down.", "Slow down."),
         ('litellm.X: AnthropicException - {"error": {"message": "Say \\"please\\""}}', 'Say "please"'),
-        ("<!DOCTYPE html><html><title>Log in </title>", "a web page: Log in"),
-        ("<HTML><body>", "a web page"),
+        ("<!DOCTYPE html><html><title>Log in </title>", "Log in"),
+        ("<HTML><body>", ""),
         ("two\n  lines", "two lines"),
         ("Broken. Original exception: ValueError: long story", "Broken"),
         ("x" * 1000, "x" * 300),

@@ -174,8 +174,8 @@ async def test_a_model_that_cannot_call_tools_says_so(
 ) -> None:
     server = servers["openai-compatible"]
     heard = await ask(models, request(server, messages=(USER,)))
-    assert heard.outcome == "bad_request" and heard.error is not None
-    assert heard.error.detail == "this model cannot call tools: tools param requires --jinja flag"
+    assert heard.outcome == "no_tools" and heard.error is not None
+    assert heard.error.detail == "tools param requires --jinja flag"
     assert len(server.requests) == 1
     assert (await ask(models, request(server, messages=(USER,), tools=()))).outcome == "stop"
 

@@ -296,7 +296,7 @@ async def failure(work: Work, does: str) -> str:
     session_id = await work.start(await work.add(does))
     await work.ended(session_id)
     failed = [one for one in work.messages(session_id) if one.error][-1]
-    return error_of(failed, "Agent", load_texts("en"))
+    return error_of(failed, load_texts("en"))
 
 
 @pytest.mark.threat("T10")

@@ -1,5 +1,7 @@
 """The viewer of servers' pages is installed from a package index, whole or not at all."""
 
+import sys
+
 import pytest
 
 from app.children.packages import PackageError
@@ -42,6 +44,12 @@ def test_stopped_at_any_point_nothing_is_left(index, steps):
         page_viewer.install(stop)
     assert index.left() == before
     assert page_viewer.can_install()
+
+
+def test_a_built_program_does_not_offer_it(index, monkeypatch):
+    assert page_viewer.can_install()
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    assert not page_viewer.can_install()
 
 
 def test_another_content_is_refused_and_the_index_is_quoted(index):

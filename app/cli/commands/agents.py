@@ -9,6 +9,7 @@ from app.core.catalog import PROGRAM
 from app.core.errors import FailureKind, NotFound
 from app.core.external_agents import RECIPES, recipe_of
 from app.core.provider import ProviderConfig, ProviderStatus
+from app.core.reasons import failure_text
 from app.core.text import exact
 
 
@@ -74,8 +75,7 @@ async def check_agent(run: CommandRun) -> int:
         names = ", ".join(map(exact, result.models)) or exact(result.model) or "–"
         text = words("provider.test.ok", seconds=f"{result.seconds:.1f}", models=names)
     else:
-        reason = words(f"failure.{result.failure}")
-        text = words("provider.test.detail", reason=reason, detail=result.detail) if result.detail else reason
+        text = failure_text(result.failure, result.detail, status.config.id, words)
         recipe = recipe_of(status.config.recipe)
         if result.failure == FailureKind.AGENT_LOGIN and recipe.login:
             text += " " + words("cli.agents.login", command=recipe.login)

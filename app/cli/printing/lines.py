@@ -17,11 +17,20 @@ from app.core.events import (
 )
 from app.core.message import Message, MessageState, Role
 from app.core.provider import ProviderStatus
-from app.core.reasons import HELD_UP, LIMITS, Reason, paused_text, reason_code, reason_text
+from app.core.reasons import (
+    HELD_UP,
+    LIMITS,
+    Reason,
+    failure_detail,
+    in_words,
+    paused_text,
+    reason_code,
+    reason_text,
+)
 from app.core.session import Session, Status
 from app.core.store import Problem
 from app.core.text import without_steering
-from app.core.texts import Texts, choose_language, in_words
+from app.core.texts import Texts, choose_language
 from app.core.usage import Total, money_text, saved_text, used_text
 from app.storage.paths import resources_dir
 
@@ -144,8 +153,9 @@ def _warnings(message: Message, texts: Texts) -> list[str]:
     if message.state == MessageState.FAILED and message.error is not None:
         error = message.error
         reason = without_steering(named_text(texts, "failure", error.kind))
-        detail = f" ({one_line(error.detail)})" if error.detail else ""
-        return [f"  ! {texts('cli.failed', name=message.author.name)} {reason}{detail}\n"]
+        said = failure_detail(error.kind, one_line(error.detail), message.model.partition("/")[0], texts)
+        reason = f"{reason} {said}".rstrip()
+        return [f"  ! {texts('cli.failed', name=message.author.name)} {reason}\n"]
     if message.state in {MessageState.STOPPED, MessageState.STREAMING}:
         return [f"  ! {texts('cli.cut')}\n"]
     if message.state not in {MessageState.DONE, MessageState.FAILED}:

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
 from dataclasses import replace
 
-from app.core.errors import FailureKind
+from app.core.errors import FailureKind, ProviderError
 from app.core.events import Event, Notice, RetryScheduled, utc_now
 from app.core.message import Author, Failure, Message, MessageState
 from app.engine.availability.policies import Waits
@@ -86,13 +86,13 @@ class SpeakerTurn:
                         self._tell(f"picture_{fault}", name=self._author.name)
                     return answer.answered()
                 if error.kind == FailureKind.BUDGET_MONTH:
-                    return self._held(answer, error.kind, error.detail)
+                    return self._held(answer, error, plan.provider)
                 limited = error.kind in (FailureKind.RATE_LIMIT, FailureKind.QUOTA)
                 if answer.begun or (retried and not limited):
                     return answer.failed(error)
                 if limited:
                     if retried or seconds_to_wait(error) is None:
-                        return self._held(answer, error.kind, error.detail)
+                        return self._held(answer, error, plan.provider)
                 elif error.kind in (FailureKind.CONTEXT_WINDOW, FailureKind.UNANSWERED):
                     if plan.make_room is None:
                         attempt = replace(attempt, window=SHORT_WINDOW)
@@ -120,11 +120,13 @@ class SpeakerTurn:
         failure = Failure(kind=kind, detail=self._author.name)
         return replace(message, state=MessageState.FAILED, error=failure, created_at=utc_now())
 
-    def _held(self, answer: Answer, kind: str, detail: str) -> CallResult:
+    def _held(self, answer: Answer, error: ProviderError, provider: str) -> CallResult:
         """Keep what was said, and say that the session must pause before this call."""
         answer.stopped()
-        self._tell("turn_held", name=self._author.name, kind=kind, detail=detail)
-        return CallResult(held=kind)
+        self._tell(
+            "turn_held", name=self._author.name, kind=error.kind, detail=error.detail, provider=provider
+        )
+        return CallResult(held=error.kind)
 
     def _at_gate(self, plan: CallPlan) -> Callable[[float], AbstractContextManager[None]]:
         """Return what the gate enters while the turn waits there, and for how many seconds as far as known."""

@@ -249,9 +249,7 @@ class ConnectDialog(QDialog):
         if self._result.ok:
             await self._keep()
             return
-        reason = words.failure(self._result.failure)
-        detail = self._result.detail if self._result.detail not in reason else ""
-        self._say("error", words("provider.test.detail", reason=reason, detail=detail) if detail else reason)
+        self._say("error", words.failure(self._result.failure, self._result.detail, self._draft.id))
         self._anyway.setVisible(self._result.failure not in HOPELESS)
         self._go_on_at(self.key if self._result.failure in KEY_FAILURES else self.address)
 

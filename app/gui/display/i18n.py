@@ -11,9 +11,9 @@ from PySide6.QtCore import QCoreApplication, QLibraryInfo, QObject, QTranslator,
 
 from app.core.catalog import shown_label
 from app.core.provider import FoundServer, ProviderStatus
-from app.core.reasons import paused_text, reason_text
+from app.core.reasons import failure_text, in_words, paused_text, reason_text
 from app.core.store import Problem
-from app.core.texts import Texts, choose_language, in_words
+from app.core.texts import Texts, choose_language
 
 # What such a server is called that the user has not named.
 BUILT_IN_ROLES = ("for", "against", "neutral", "optimist", "realist", "devils-advocate")
@@ -117,9 +117,9 @@ class Language(QObject):
                     continue
         return code
 
-    def failure(self, kind: str) -> str:
-        """Return why a provider could not be reached, outside of any session; see FailureKind."""
-        return self(f"failure.{kind}")
+    def failure(self, kind: str, detail: str = "", provider: str = "") -> str:
+        """Return why a provider could not be reached, outside of any session; see `reasons.failure_text`."""
+        return failure_text(kind, detail, provider, self.texts)
 
     def file_problem(self, problem: Problem) -> str:
         """Return what is wrong with a file: its name, line and field, and the problem."""

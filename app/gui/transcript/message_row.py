@@ -294,7 +294,7 @@ class MessageRow(ContextRow[MessageContext]):
     @property
     def error_text(self) -> str:
         """Why the message failed, in words."""
-        return error_of(self.message, self.context.speaker.name, self.style.texts)
+        return error_of(self.message, self.style.texts)
 
     def tip_at(self, point: QPoint) -> str:
         """Return the tool tip at a point of the row: what is elided, or what a mark does."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from app.core.message import SWITCH_ASSISTANT, Message, MessageState, ToolCall
+from app.core.reasons import failure_text
 from app.core.text import clock_text, visible
 from app.core.texts import Texts
 from app.core.tool import READ_FILE_PART
@@ -143,20 +144,15 @@ def why_of(message: Message, texts: Texts) -> str:
     return texts(key) if message.why and key in texts else ""
 
 
-def error_of(message: Message, name: str, texts: Texts) -> str:
-    """Return why the message of the speaker `name` failed."""
+def error_of(message: Message, texts: Texts) -> str:
+    """Return why a message failed, and what its provider said."""
     error = message.error
     if error is None:
         return texts("transcript.failed")
-    key = f"failure.{error.kind}"
-    detail = clean(error.detail)
-    provider = message.usage.provider if message.usage else ""
-    words = (
-        texts(key, detail=detail, name=name, provider=provider)
-        if key in texts
-        else texts("transcript.failed")
-    )
-    return words if not detail or detail in words else f"{words}\n{detail}"
+    if f"failure.{error.kind}" not in texts:
+        return texts("transcript.failed")
+    provider = message.model.partition("/")[0]
+    return failure_text(error.kind, clean(error.detail), provider, texts)
 
 
 SHOWN = 20_000

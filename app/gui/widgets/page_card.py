@@ -113,7 +113,11 @@ class PageCard(QuestionCard):
             offer = words("page.viewer", size=size)
             self._install.show_offer(offer, words("page.viewer.install"))
         self._install.setVisible(state.offered or state.done is not None)
-        return words("page.viewer.restart") if state.installed else state.problem or words("page.no_view")
+        if state.installed:
+            return words("page.viewer.restart")
+        # A built program has no place for the viewer.
+        offered = state.offered or state.done is not None
+        return state.problem or words("page.no_view" if offered else "page.no_viewer")
 
     def _on_viewer_changed(self) -> None:
         if self._page.kind == HTML and not available():

@@ -103,4 +103,4 @@ def explain_refused_tools(failure: Classified, sent: Mapping[str, object]) -> Cl
     ) and _NO_TOOLS.search(failure.detail)
     if "tools" not in sent or not refused:
         return failure
-    return Classified(kind=FailureKind.BAD_REQUEST, detail=f"this model cannot call tools: {failure.detail}")
+    return Classified(kind=FailureKind.NO_TOOLS, detail=failure.detail)

@@ -330,15 +330,9 @@ class ProviderPage(QWidget):
             seconds = f"{result.seconds:.1f}"
             self._say("ok", words("provider.test.ok", seconds=seconds, models=models or "–"))
             return
-        reason = words.failure(result.failure)
         login = recipe_of(self._status.config.recipe).login
         self._copy_login.setVisible(result.failure == FailureKind.AGENT_LOGIN and bool(login))
-        key = (
-            "provider.test.detail"
-            if result.detail and result.detail not in reason
-            else "provider.test.failed"
-        )
-        self._say("error", words(key, reason=reason, detail=result.detail))
+        self._say("error", words.failure(result.failure, result.detail, self._status.config.id))
 
     def _on_clock(self) -> None:
         seconds = int(time.monotonic() - self._asked_at)
