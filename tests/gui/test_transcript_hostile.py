@@ -1,5 +1,6 @@
 """What outside text could do to a transcript: read files, ask servers, or take for ever."""
 
+import codecs
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -50,6 +51,7 @@ def reached(view: TranscriptView, monkeypatch: pytest.MonkeyPatch) -> Iterator[l
         return real(document, kind, name)
 
     monkeypatch.setattr(BlockDocument, "loadResource", load)
+    codecs.lookup("utf-16-le")  # Python opens the module of an encoding when it is first used.
     _listening.append(found)
     yield found
     _listening.clear()
