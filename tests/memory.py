@@ -67,7 +67,8 @@ class MemoryDefinitions(Generic[Definition]):
     def all(self) -> tuple[Definition, ...]:
         return self.kept
 
-    async def save(self, definition: Definition) -> Definition:
+    async def change(self, make: Callable[[], Definition]) -> Definition:
+        definition = make()
         self.kept = (*(one for one in self.kept if one.id != definition.id), definition)
         return definition
 
@@ -97,8 +98,8 @@ class MemoryDocuments:
     def settings(self) -> Settings:
         return self._settings
 
-    async def save_settings(self, settings: Settings) -> None:
-        self._settings = settings
+    async def change_settings(self, change: Callable[[Settings], Settings]) -> None:
+        self._settings = change(self._settings)
 
     def providers(self) -> tuple[ProviderConfig, ...]:
         return self._providers
@@ -106,8 +107,10 @@ class MemoryDocuments:
     def provider_problem(self, provider_id: str) -> Problem | None:
         return self.unreadable.get(provider_id)
 
-    async def save_providers(self, providers: tuple[ProviderConfig, ...]) -> None:
-        self._providers = providers
+    async def change_providers(
+        self, change: Callable[[tuple[ProviderConfig, ...]], tuple[ProviderConfig, ...]]
+    ) -> None:
+        self._providers = change(self._providers)
 
     async def throw_provider(self, provider_id: str) -> str:
         self._providers = tuple(one for one in self._providers if one.id != provider_id)
@@ -116,19 +119,23 @@ class MemoryDocuments:
     def model_lists(self) -> tuple[ModelList, ...]:
         return self._model_lists
 
-    async def save_model_lists(self, lists: tuple[ModelList, ...]) -> None:
-        self._model_lists = lists
+    async def change_model_lists(
+        self, change: Callable[[tuple[ModelList, ...]], tuple[ModelList, ...]]
+    ) -> None:
+        self._model_lists = change(self._model_lists)
 
     def mcp_servers(self) -> tuple[McpServer, ...]:
         return ()
 
-    async def save_mcp_servers(self, servers: tuple[McpServer, ...]) -> None:
+    async def change_mcp_servers(
+        self, change: Callable[[tuple[McpServer, ...]], tuple[McpServer, ...]]
+    ) -> None:
         return None
 
     def consents(self) -> frozenset[str]:
         return frozenset()
 
-    async def save_consents(self, consents: frozenset[str]) -> None:
+    async def change_consents(self, change: Callable[[frozenset[str]], frozenset[str]]) -> None:
         return None
 
     def problems(self) -> tuple[Problem, ...]:

@@ -153,7 +153,7 @@ async def test_a_model_of_the_catalogue_is_downloaded_offered_checked_and_remove
         catalogue.write_text(json.dumps([entry, entry | {"id": "huge", "computer_gb": 9_000}]))
         moot = await open_moot(data_dir, catalogue=catalogue)
         engine = moot.engine
-        await engine.save_settings(replace(engine.settings(), model_source=f"{served.address}/ok"))
+        await engine.change_settings(lambda settings: replace(settings, model_source=f"{served.address}/ok"))
         get = Arguments(command=CommandName.MODELS, action=Action.GET, name="tiny", yes=True)
         status, out = await run(moot, get)
         assert (status, out.out.splitlines()[-1].startswith("Installed tiny: ")) == (0, True)
@@ -172,12 +172,16 @@ async def test_a_model_of_the_catalogue_is_downloaded_offered_checked_and_remove
         assert (status, json.loads(out.out)["state"], file.exists()) == (0, "missing", False)
         assert not [one for one in engine.providers() if one.config.kind == LOCAL]
 
-        await engine.save_settings(replace(engine.settings(), model_source=f"{served.address}/missing"))
+        await engine.change_settings(
+            lambda settings: replace(settings, model_source=f"{served.address}/missing")
+        )
         status, out = await run(moot, replace(get, json=True))
         assert (status, json.loads(out.out)["code"]) == (1, "model_fetch_missing")
         assert "Tiny" in out.err[0]
 
-        await engine.save_settings(replace(engine.settings(), model_source=f"{served.address}/slow"))
+        await engine.change_settings(
+            lambda settings: replace(settings, model_source=f"{served.address}/slow")
+        )
         interrupted = asyncio.Event()
         getting = asyncio.create_task(run_command(moot, get, Answers(), interrupted))
         await until(lambda: any((data_dir / "models" / "tiny").glob("*.part")), 20)
@@ -230,7 +234,9 @@ async def test_a_model_that_writes_is_ended_before_its_file_is_deleted(
     with hub(content) as served:
         catalogue.write_text(json.dumps([catalogue_entry("tiny", served, memory=10**15)]))
         moot = await open_moot(data_dir, catalogue=catalogue)
-        await moot.engine.save_settings(replace(moot.engine.settings(), model_source=f"{served.address}/ok"))
+        await moot.engine.change_settings(
+            lambda settings: replace(settings, model_source=f"{served.address}/ok")
+        )
         get = Arguments(command=CommandName.MODELS, action=Action.GET, name="tiny", yes=True)
         assert (await run(moot, get))[0] == 0
     request = ModelRequest(

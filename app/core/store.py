@@ -141,10 +141,11 @@ class DefinitionStore(Protocol[Definition]):
         """Return the definitions that can be used."""
         ...
 
-    async def save(self, definition: Definition) -> Definition:
-        """Write a definition with the next version number and return it so; the version before is kept.
+    async def change(self, make: Callable[[], Definition]) -> Definition:
+        """Write the definition that `make` returns with the next version number and return it so; the version before is kept.
 
-        Raises BadInput, StorageError, also where the file holds what cannot be read.
+        `make` may be called in another thread, between no two other changes. Raises what it raises, BadInput, and
+        StorageError, also where the file holds what cannot be read.
         """
         ...
 
@@ -158,14 +159,18 @@ class DefinitionStore(Protocol[Definition]):
 
 
 class Documents(Protocol):
-    """Keeps the small documents: settings, providers, assistants, MCP servers, consents."""
+    """Keeps the small documents: settings, providers, assistants, MCP servers, consents.
+
+    Each `change…` is given a function from what there is to what is to be. It may be called in another thread, between no two
+    other changes, so that none is lost; what it raises is raised.
+    """
 
     def settings(self) -> Settings:
         """Return the settings as last read or saved."""
         ...
 
-    async def save_settings(self, settings: Settings) -> None:
-        """Write the settings, keeping a previous copy."""
+    async def change_settings(self, change: Callable[[Settings], Settings]) -> None:
+        """Change the settings, keeping a previous copy."""
         ...
 
     def providers(self) -> tuple[ProviderConfig, ...]:
@@ -176,8 +181,10 @@ class Documents(Protocol):
         """Return why what is written about a provider cannot be used, None where it can."""
         ...
 
-    async def save_providers(self, providers: tuple[ProviderConfig, ...]) -> None:
-        """Write `providers.json`, keeping unknown fields and a previous copy."""
+    async def change_providers(
+        self, change: Callable[[tuple[ProviderConfig, ...]], tuple[ProviderConfig, ...]]
+    ) -> None:
+        """Change `providers.json`, keeping unknown fields and a previous copy."""
         ...
 
     async def throw_provider(self, provider_id: str) -> str:
@@ -191,8 +198,10 @@ class Documents(Protocol):
         """Return the lists of models of `models.json`, which were fetched from the providers."""
         ...
 
-    async def save_model_lists(self, lists: tuple[ModelList, ...]) -> None:
-        """Write `models.json`. Raises StorageError."""
+    async def change_model_lists(
+        self, change: Callable[[tuple[ModelList, ...]], tuple[ModelList, ...]]
+    ) -> None:
+        """Change `models.json`. Raises StorageError."""
         ...
 
     @property
@@ -234,8 +243,10 @@ class Documents(Protocol):
         """Return the servers of `mcp.json`."""
         ...
 
-    async def save_mcp_servers(self, servers: tuple[McpServer, ...]) -> None:
-        """Write `mcp.json`, keeping unknown fields and a previous copy."""
+    async def change_mcp_servers(
+        self, change: Callable[[tuple[McpServer, ...]], tuple[McpServer, ...]]
+    ) -> None:
+        """Change `mcp.json`, keeping unknown fields and a previous copy."""
         ...
 
     async def throw_server(self, name: str) -> str:
@@ -249,8 +260,8 @@ class Documents(Protocol):
         """Return the fingerprints the user has allowed."""
         ...
 
-    async def save_consents(self, consents: frozenset[str]) -> None:
-        """Write what the user has allowed."""
+    async def change_consents(self, change: Callable[[frozenset[str]], frozenset[str]]) -> None:
+        """Change what the user has allowed."""
         ...
 
     def problems(self) -> tuple[Problem, ...]:

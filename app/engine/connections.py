@@ -248,15 +248,16 @@ class Connections:
         known = provider_of(self._documents, shown.id)
         if known is not None and known.fingerprint != shown.fingerprint:
             raise BadInput("server_changed", name=shown.label or shown.id)
-        await self._documents.save_consents(self._documents.consents() | {shown.fingerprint})
+        await self._documents.change_consents(lambda known: known | {shown.fingerprint})
         await self._save(replace(shown, enabled=True))
 
     async def deny_agent(self, provider_id: str) -> None:
         """Withdraw the consent to run a program. Raises NotFound, StorageError."""
         own = self._config(provider_id).fingerprint
         # Those to its work in folders begin with it.
-        kept = (one for one in self._documents.consents() if not one.startswith(own))
-        await self._documents.save_consents(frozenset(kept))
+        await self._documents.change_consents(
+            lambda consents: frozenset(one for one in consents if not one.startswith(own))
+        )
 
     def _free_id(self, stem: str) -> str:
         taken = {config.id for config in configured(self._documents)}
@@ -264,14 +265,11 @@ class Connections:
         return next(name for name in names if name not in taken)
 
     async def _keep_list(self, provider_id: str, models: Iterable[str]) -> None:
-        known = {config.id for config in configured(self._documents)}
-        others = [
-            one
-            for one in self._documents.model_lists()
-            if one.provider != provider_id and one.provider in known
-        ]
+        known = {config.id for config in configured(self._documents)} - {provider_id}
         fresh = ModelList(provider=provider_id, fetched_at=utc_now(), models=chat_models(tuple(models)))
-        await self._documents.save_model_lists((*others, fresh))
+        await self._documents.change_model_lists(
+            lambda lists: (*(one for one in lists if one.provider in known), fresh)
+        )
 
     def _config(self, provider_id: str) -> ProviderConfig:
         config = provider_of(self._documents, provider_id)

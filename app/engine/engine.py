@@ -72,6 +72,7 @@ from app.engine.providers import (
     key_place,
     provider_of,
     status_of,
+    with_provider,
 )
 from app.engine.runner import Run
 from app.engine.servers import Servers
@@ -361,12 +362,7 @@ class Engine:
         """Add or replace a provider. Raises BadInput, StorageError."""
         config = check_provider(config)
         check_readable(self._documents, [config.id])
-        known = configured(self._documents)
-        if any(one.id == config.id for one in known):
-            providers = tuple(config if one.id == config.id else one for one in known)
-        else:
-            providers = (*known, config)
-        await self._documents.save_providers(providers)
+        await self._documents.change_providers(lambda known: with_provider(known, config))
         await self._secrets.refresh(((key_place(config), config.kind),))
 
     async def remove_provider(self, provider_id: str) -> Callable[[], Awaitable[bool]]:
@@ -404,10 +400,13 @@ class Engine:
         """Return the settings."""
         return self._documents.settings()
 
-    async def save_settings(self, settings: Settings) -> None:
-        """Write the settings; a change of language changes the names of what comes with Moot. Raises StorageError."""
+    async def change_settings(self, change: Callable[[Settings], Settings]) -> None:
+        """Change the settings; another language changes the names of what comes with Moot. Raises StorageError.
+
+        `change` may be called in another thread; no other change is lost.
+        """
         before = self._language()
-        await self._documents.save_settings(settings)
+        await self._documents.change_settings(change)
         self._tell_language(before)
 
     def speak(self, language: str) -> None:

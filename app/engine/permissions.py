@@ -77,7 +77,7 @@ class Permissions:
         Raises NotFound, BadInput, StorageError.
         """
         if not permission.session_id and permission.folders:
-            await self._documents.save_consents(self._documents.consents() - set(permission.keys))
+            await self._documents.change_consents(lambda known: known - set(permission.keys))
             return
         if not permission.session_id:
             await self._servers.ask_again(permission.server)

@@ -33,10 +33,21 @@ class ProviderProblem(StrEnum):
 
 def configured(documents: Documents) -> tuple[ProviderConfig, ...]:
     """Return every configured provider; the built-in one is always among them."""
-    providers = documents.providers()
+    return with_built_in(documents.providers())
+
+
+def with_built_in(providers: tuple[ProviderConfig, ...]) -> tuple[ProviderConfig, ...]:
+    """Return providers with the built-in one, which is added at the end where it is not among them."""
     if any(config.kind == EMBEDDED for config in providers):
         return providers
     return (*providers, ProviderConfig(id=EMBEDDED, kind=EMBEDDED))
+
+
+def with_provider(
+    providers: tuple[ProviderConfig, ...], config: ProviderConfig
+) -> tuple[ProviderConfig, ...]:
+    """Return all providers with this one, in place of the one of its id."""
+    return tuple(({one.id: one for one in with_built_in(providers)} | {config.id: config}).values())
 
 
 def provider_of(documents: Documents, provider_id: str) -> ProviderConfig | None:

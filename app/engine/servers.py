@@ -39,11 +39,11 @@ class Servers:
         self._take_out = take_out
 
     async def save(self, servers: tuple[McpServer, ...]) -> bool:
-        """Write `mcp.json`; the secrets of new and changed servers go to the keyring.
+        """Add servers to `mcp.json`, in place of those with the same names; their secrets go to the keyring.
 
         False where a secret is kept for this run only. Raises BadInput, StorageError.
         """
-        return await self._save(servers, {one.name: one for one in self._documents.mcp_servers()})
+        return await self._save({one.name: one for one in servers})
 
     def all(self) -> tuple[ServerStatus, ...]:
         """Return the MCP servers with their state."""
@@ -130,11 +130,10 @@ class Servers:
 
     async def secure(self) -> None:
         """Move the plain secrets of `mcp.json` to the keyring; those it does not take stay in the file."""
-        servers = self._documents.mcp_servers()
-        open_ones = [one.name for one in servers if parted(one)[1]]
+        open_ones = {one.name: one for one in self._documents.mcp_servers() if parted(one)[1]}
         if open_ones:
             with contextlib.suppress(MootError):
-                await self._save(servers, {one.name: one for one in servers}, open_ones)
+                await self._save(open_ones)
 
     async def allow(self, shown: ServerStatus) -> None:
         """Allow a server to run as it was shown, switch it on, and connect.
@@ -149,8 +148,7 @@ class Servers:
         await self._tools.consent(name)
         if server.disabled:
             # In this order the user is never asked again.
-            on = replace(server, disabled=False)
-            await self.save(tuple(on if one.name == name else one for one in self._documents.mcp_servers()))
+            await self.save((replace(server, disabled=False),))
             await self._tools.attach((name,))
 
     async def deny(self, name: str) -> None:
@@ -168,22 +166,16 @@ class Servers:
 
         Answers as `save` does. Raises NotFound, BadInput, StorageError.
         """
-        before, servers = self._find(name), self._documents.mcp_servers()
+        before = self._find(name)
         # Consent is kept only where it was given: somebody else may have edited the file.
         typed = server.name if before.fingerprint in self._documents.consents() else ""
         if server.name == name:
-            known = {one.name: one for one in servers}
-            return await self._save(
-                tuple(server if one.name == name else one for one in servers), known, (name,), typed
-            )
-        if any(one.name == server.name for one in servers):
+            return await self._save({name: server}, typed)
+        if any(one.name == server.name for one in self._documents.mcp_servers()):
             raise BadInput("server_name_taken", name=server.name)
         values = await self._values_with_login(name, server)
         kept = await self._keep_all(server.name, values)
-        known = {one.name: one for one in servers} | {server.name: replace(before, name=server.name)}
-        kept &= await self._save(
-            tuple(server if one.name == name else one for one in servers), known, typed=typed
-        )
+        kept &= await self._save({name: server}, typed)
         await self._forget({secret_place(name, LOGIN)} if LOGIN in values else set())
         for agent in self._documents.assistants.all():
             if name in agent.mcp_servers:
@@ -215,45 +207,34 @@ class Servers:
             kept = await self._keep_all(name, values)
             if self._find(name) != server:
                 # A secret was in the file; the file in the trash holds none.
-                servers = tuple(server if one.name == name else one for one in self._documents.mcp_servers())
-                await self._documents.save_mcp_servers(servers)
+                await self._documents.change_mcp_servers(lambda now: _with({name: server}, now))
                 self._changed()
             return kept
 
         return bring_back
 
-    async def _save(
-        self,
-        servers: tuple[McpServer, ...],
-        known: Mapping[str, McpServer],
-        edited: Collection[str] = (),
-        typed: str = "",
-    ) -> bool:
-        """Write the servers; the secrets of those `edited` and of those that differ from `known` go to the keyring. The values
-        of the server `typed` were typed by the user into its form.
+    async def _save(self, servers: Mapping[str, McpServer], typed: str = "") -> bool:
+        """Write servers by the names they had before; their secrets go to the keyring. The values of the server `typed` were
+        typed by the user into its form.
         """
-        before = self._documents.mcp_servers()
+        before = {one.name: one for one in self._documents.mcp_servers() if one.name in servers}
         changed: dict[str, str | None] = {}
-        saved: list[McpServer] = []
+        secured: dict[str, McpServer] = {}
         kept = True
         try:
-            for server in servers:
-                if known.get(server.name) == server and server.name not in edited:
-                    saved.append(server)
-                else:
-                    secured, stays = await self._secured(server, known.get(server.name), changed)
-                    saved.append(secured)
-                    kept &= stays
-            await self._carry_consents(servers, saved, changed.keys(), typed)
-            await self._documents.save_mcp_servers(tuple(saved))
+            for name, server in servers.items():
+                secured[name], stays = await self._secured(server, before.get(name), changed)
+                kept &= stays
+            await self._carry_consents(servers.values(), secured.values(), changed.keys(), typed)
+            await self._documents.change_mcp_servers(lambda now: _with(secured, now))
         except MootError:
             for place, value in changed.items():
                 await (self._secrets.remove(place) if value is None else self._secrets.keep(place, value))
             raise
-        await self._forget(_places(before) - _places(saved))
+        await self._forget(_places(before.values()) - _places(secured.values()))
         self._changed()
         if changed:
-            await self._renew(changed, before)
+            await self._renew(changed, before.values())
         return kept
 
     async def _secured(
@@ -283,32 +264,34 @@ class Servers:
         return parted(server, left)[0] if left else secured, stays
 
     async def _carry_consents(
-        self, given: tuple[McpServer, ...], saved: list[McpServer], changed: Collection[str], typed: str
+        self, given: Iterable[McpServer], saved: Iterable[McpServer], changed: Collection[str], typed: str
     ) -> None:
         """Keep the consent to servers of which only the places of their secrets have changed.
 
         Where the values at the places `changed` were neither allowed nor typed into the form, the consent is withdrawn:
         it was given with other values.
         """
-        consents = self._documents.consents()
-        moved = {old.fingerprint: new.fingerprint for old, new in zip(given, saved, strict=True)}
-        others = {
-            new.fingerprint
-            for old, new in zip(given, saved, strict=True)
-            if old.name != typed
-            and old.fingerprint not in consents
-            and any(place in changed for place in _places((new,)))
-        }
-        more = {
-            moved[fingerprint] + rest
-            for fingerprint, rest in ((one[:64], one[64:]) for one in consents)
-            if fingerprint in moved
-        }
-        wanted = frozenset(one for one in consents if one[:64] not in others) | more
-        if wanted != consents:
-            await self._documents.save_consents(wanted)
+        pairs = tuple(zip(given, saved, strict=True))
+        moved = {old.fingerprint: new.fingerprint for old, new in pairs}
 
-    async def _renew(self, changed: Mapping[str, str | None], before: tuple[McpServer, ...]) -> None:
+        def carried(consents: frozenset[str]) -> frozenset[str]:
+            others = {
+                new.fingerprint
+                for old, new in pairs
+                if old.name != typed
+                and old.fingerprint not in consents
+                and any(place in changed for place in _places((new,)))
+            }
+            more = {
+                moved[fingerprint] + rest
+                for fingerprint, rest in ((one[:64], one[64:]) for one in consents)
+                if fingerprint in moved
+            }
+            return frozenset(one for one in consents if one[:64] not in others) | more
+
+        await self._documents.change_consents(carried)
+
+    async def _renew(self, changed: Mapping[str, str | None], before: Collection[McpServer]) -> None:
         """Reconnect to servers of which only a secret has changed."""
         for status in self._tools.servers():
             renewed = any(place in changed for place in _places((status.server,)))
@@ -358,6 +341,11 @@ class Servers:
             if server.name == name:
                 return server
         raise NotFound("mcp_server_not_found", name=name)
+
+
+def _with(servers: dict[str, McpServer], now: tuple[McpServer, ...]) -> tuple[McpServer, ...]:
+    """Return the servers of now, with those given in place of the ones that have their names, and new ones at the end."""
+    return tuple(({one.name: one for one in now} | servers).values())
 
 
 def _places(servers: Iterable[McpServer]) -> set[str]:

@@ -102,13 +102,13 @@ class DefinitionFolder(Generic[Definition]):
         """Return the definitions that can be used."""
         return self._found
 
-    async def save(self, definition: Definition) -> Definition:
-        """Write a definition with the next version number and return it so; the version before is kept.
+    async def change(self, make: Callable[[], Definition]) -> Definition:
+        """Write the definition that `make` returns with the next version number and return it so; the version before is kept.
 
-        Fields of the file that are unknown here stay. Raises BadInput for an id that cannot name a file, and
-        StorageError, also where the file holds what cannot be read.
+        `make` is called in the documents' thread, between no two other changes. Fields of the file that are unknown here
+        stay. Raises BadInput for an id that cannot name a file, and StorageError, also where the file holds what cannot be read.
         """
-        return await self._threads.run(lambda: self._save(definition))
+        return await self._threads.run(lambda: self._save(make()))
 
     async def delete(self, definition_id: str) -> None:
         """Move a definition to the trash and keep it as a version. Raises BadInput, StorageError."""

@@ -6,6 +6,7 @@ reported, and the faulty entries are left as they are.
 """
 
 import dataclasses
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +60,7 @@ from app.storage.providers_file import (
     writable_entries,
 )
 from app.storage.records import plain
-from app.storage.threads import OneAtATime, in_thread
+from app.storage.threads import OneAtATime, Result
 
 
 class JsonDocuments:
@@ -68,7 +69,9 @@ class JsonDocuments:
     def __init__(self, paths: DataPaths, *, file_system: FileSystem | None = None) -> None:
         self._paths = paths
         self._disk = file_system or FileSystem()
-        self._settings = Settings()
+        # The settings in use, those of the file, and the changes between them, which take effect before they are written.
+        self._settings = self._written = Settings()
+        self._unwritten: list[Callable[[Settings], Settings]] = []
         self._providers = ProviderEntries(providers=())
         self._models = CachedModels()
         self._threads = OneAtATime("moot-documents")
@@ -104,12 +107,24 @@ class JsonDocuments:
             if isinstance(found, JsonFile):
                 problems.append(found.problem("previous_used"))
         if isinstance(found, JsonFile):
-            self._settings = _read_settings(found, problems)
+            self._written = _read_settings(found, problems)
+            self._use_written()
         self._problems["settings"] = problems
 
     async def load(self) -> None:
         """Read all documents, in a thread."""
-        await in_thread(self._load, "moot-documents")
+        await self._threads.run(self._load)
+
+    async def load_after(self, work: Callable[[], Result]) -> Result:
+        """Run `work`, which changes files, and read all documents again; no other change comes in between."""
+
+        def run() -> Result:
+            try:
+                return work()
+            finally:
+                self._load()
+
+        return await self._threads.run(run)
 
     def fits(self, name: str, data: bytes) -> bool:
         """Return whether the data could be used as the document of this name; blocks."""
@@ -124,18 +139,14 @@ class JsonDocuments:
         """Return the settings as last read or saved."""
         return self._settings
 
-    async def save_settings(self, settings: Settings) -> None:
-        """Write the settings, keeping a previous copy. Raises StorageError; then the settings are as before.
+    async def change_settings(self, change: Callable[[Settings], Settings]) -> None:
+        """Write what `change` makes of the settings, keeping a previous copy. Raises StorageError; then they are as before.
 
-        They take effect at once, so that a second change right after this one includes them.
+        They take effect at once: what the user begins right after this uses them.
         """
-        before, self._settings = self._settings, settings
-        try:
-            await self._threads.run(lambda: self._save_settings(settings))
-        except StorageError:
-            if self._settings is settings:
-                self._settings = before
-            raise
+        self._settings = change(self._settings)
+        self._unwritten.append(change)
+        await self._threads.run(lambda: self._save_settings(change))
 
     def providers(self) -> tuple[ProviderConfig, ...]:
         """Return the providers of `providers.json`; if there is no file, the usual ones."""
@@ -145,12 +156,15 @@ class JsonDocuments:
         """Return why the entry of a provider cannot be used, None if it can."""
         return self._providers.problem_of(provider_id)
 
-    async def save_providers(self, providers: tuple[ProviderConfig, ...]) -> None:
-        """Write `providers.json`; unknown fields and unusable entries stay in it.
+    async def change_providers(
+        self, change: Callable[[tuple[ProviderConfig, ...]], tuple[ProviderConfig, ...]]
+    ) -> None:
+        """Write what `change` makes of `providers.json`; unknown fields and unusable entries stay in it.
 
-        Raises StorageError, also if the present file cannot be read: it is not overwritten.
+        As in all changes below, `change` is called in the documents' thread, between no two other changes, so that none is
+        lost. Raises StorageError, also if the present file cannot be read: it is not overwritten.
         """
-        await self._threads.run(lambda: self._save_providers(providers))
+        await self._threads.run(lambda: self._save_providers(change(self._providers.providers)))
 
     async def throw_provider(self, provider_id: str) -> str:
         """Move an entry of `providers.json` to the trash and return its file there. Raises StorageError."""
@@ -164,10 +178,11 @@ class JsonDocuments:
         """Return the lists of models that were fetched from the providers."""
         return self._models.lists
 
-    async def save_model_lists(self, lists: tuple[ModelList, ...]) -> None:
-        """Write `models.json`, a cache that can be fetched again. Raises StorageError."""
-        self._models = dataclasses.replace(self._models, lists=lists)
-        await self._save_models()
+    async def change_model_lists(
+        self, change: Callable[[tuple[ModelList, ...]], tuple[ModelList, ...]]
+    ) -> None:
+        """Write what `change` makes of `models.json`, a cache that can be fetched again. Raises StorageError."""
+        await self._threads.run(lambda: self._save_models(lists=change(self._models.lists)))
 
     def known_models(self) -> KnownModels:
         """Return what is known about single models."""
@@ -175,22 +190,20 @@ class JsonDocuments:
 
     async def save_known_models(self, known: KnownModels) -> None:
         """Write `models.json`, as above. Raises StorageError."""
-        self._models = dataclasses.replace(self._models, known=known)
-        await self._save_models()
-
-    async def _save_models(self) -> None:
-        await self._threads.run(lambda: save_models(self._disk, self._paths.models, self._models))
+        await self._threads.run(lambda: self._save_models(known=known))
 
     def mcp_servers(self) -> tuple[McpServer, ...]:
         """Return the servers of `mcp.json`."""
         return self._servers
 
-    async def save_mcp_servers(self, servers: tuple[McpServer, ...]) -> None:
-        """Write `mcp.json`; unknown fields and unusable entries stay in it.
+    async def change_mcp_servers(
+        self, change: Callable[[tuple[McpServer, ...]], tuple[McpServer, ...]]
+    ) -> None:
+        """Write what `change` makes of `mcp.json`; unknown fields and unusable entries stay in it.
 
         Raises StorageError, also if the present file cannot be read: it is not overwritten.
         """
-        await self._threads.run(lambda: self._save_servers(servers))
+        await self._threads.run(lambda: self._save_servers(change(self._servers)))
 
     async def throw_server(self, name: str) -> str:
         """Move an entry of `mcp.json` to the trash and return its file there. Raises NotFound, StorageError."""
@@ -200,9 +213,9 @@ class JsonDocuments:
         """Return the fingerprints that the user has allowed."""
         return self._consents
 
-    async def save_consents(self, consents: frozenset[str]) -> None:
-        """Write the fingerprints that the user has allowed. Raises StorageError."""
-        await self._threads.run(lambda: self._save_consents(consents))
+    async def change_consents(self, change: Callable[[frozenset[str]], frozenset[str]]) -> None:
+        """Write what `change` makes of the fingerprints that the user has allowed, if that is another. Raises StorageError."""
+        await self._threads.run(lambda: self._save_consents(change(self._consents)))
 
     def problems(self) -> tuple[Problem, ...]:
         """Return the faults found in the documents."""
@@ -253,11 +266,25 @@ class JsonDocuments:
         self._consents = frozenset(consents)
         self._problems["consents"] = problems
 
-    def _save_settings(self, settings: Settings) -> None:
-        document = own_document(self._disk, self._paths.settings, self._paths.quarantine)
-        for field in dataclasses.fields(Settings):
-            document[field.name] = plain(getattr(settings, field.name))
-        replace_document(self._disk, self._paths.settings, {"version": VERSION, **document})
+    def _save_settings(self, change: Callable[[Settings], Settings]) -> None:
+        try:
+            settings = change(self._written)
+            document = own_document(self._disk, self._paths.settings, self._paths.quarantine)
+            for field in dataclasses.fields(Settings):
+                document[field.name] = plain(getattr(settings, field.name))
+            replace_document(self._disk, self._paths.settings, {"version": VERSION, **document})
+            self._written = settings
+        finally:
+            self._unwritten.remove(change)
+            self._use_written()
+
+    def _use_written(self) -> None:
+        if not self._unwritten:
+            self._settings = self._written
+
+    def _save_models(self, **values: Any) -> None:
+        self._models = dataclasses.replace(self._models, **values)
+        save_models(self._disk, self._paths.models, self._models)
 
     def _save_providers(self, providers: tuple[ProviderConfig, ...]) -> None:
         document, entries = writable_entries(self._paths.providers)
@@ -323,6 +350,8 @@ class JsonDocuments:
         self._load_servers()
 
     def _save_consents(self, consents: frozenset[str]) -> None:
+        if consents == self._consents:
+            return
         path = self._paths.consents
         document = own_document(self._disk, path, self._paths.quarantine)
         replace_document(self._disk, path, {"version": VERSION, **document, "consents": sorted(consents)})

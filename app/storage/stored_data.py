@@ -141,8 +141,9 @@ class FileArchive:
                 progress(done)
             names: tuple[str, ...] = ()
             if documents:
-                names = await self._do(lambda: self._bring_documents(backup, replace=replace))
-                await self._documents.load()
+                names = await self._documents.load_after(
+                    lambda: self._bring_documents(backup, replace=replace)
+                )
             usage = await self._do(backup.usage)
         finally:
             await self._do(backup.close)
@@ -180,8 +181,10 @@ class FileArchive:
             self._disk.sync_folder(target.parent)
             self._disk.sync_folder(self._paths.trash)
 
-        await self._do(move)
-        await self._documents.load()
+        try:
+            await self._documents.load_after(move)
+        except OSError as error:
+            raise storage_error(error, target) from error
         return ""
 
     async def remove_thrown(self, files: Collection[str]) -> None:

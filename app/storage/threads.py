@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
 from typing import TypeVar
@@ -15,15 +16,7 @@ def run_in_thread(work: Callable[[], Result], name: str) -> "Future[Result]":
     # Marked as running, so that a caller who gives up cannot cancel it: the result is then ignored.
     future.set_running_or_notify_cancel()
 
-    def run() -> None:
-        try:
-            result = work()
-        except BaseException as error:
-            future.set_exception(error)
-        else:
-            future.set_result(result)
-
-    threading.Thread(target=run, name=name, daemon=True).start()
+    threading.Thread(target=_answer, args=(future, work), name=name, daemon=True).start()
     return future
 
 
@@ -33,17 +26,34 @@ async def in_thread(work: Callable[[], Result], name: str) -> Result:
 
 
 class OneAtATime:
-    """Runs blocking work in threads, one piece after the other."""
+    """Runs blocking work in threads, one piece after the other, in the order of the calls."""
 
     def __init__(self, name: str) -> None:
         self._name = name
         self._lock = threading.Lock()
+        self._waiting: deque[Callable[[], object]] = deque()
 
     async def run(self, work: Callable[[], Result]) -> Result:
         """Run `work` and return its result; if the caller is cancelled, the work goes on."""
+        future: Future[Result] = Future()
+        # As above: a caller who gives up cannot cancel it.
+        future.set_running_or_notify_cancel()
 
-        def in_turn() -> Result:
+        def next_in_turn() -> None:
+            # Not always this call's work: a thread may come to the lock before the thread of an earlier call.
             with self._lock:
-                return work()
+                self._waiting.popleft()()
 
-        return await in_thread(in_turn, self._name)
+        self._waiting.append(lambda: _answer(future, work))
+        run_in_thread(next_in_turn, self._name)
+        return await asyncio.wrap_future(future)
+
+
+def _answer(future: "Future[Result]", work: Callable[[], Result]) -> None:
+    """Run `work` and give the future its result, or what it raised."""
+    try:
+        result = work()
+    except BaseException as error:
+        future.set_exception(error)
+    else:
+        future.set_result(result)

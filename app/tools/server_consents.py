@@ -1,6 +1,5 @@
 """What the user allowed of MCP servers: which may run, with which tools, and which of these run without a question."""
 
-import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -24,7 +23,6 @@ class ServerConsents:
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
-        self._saving = asyncio.Lock()
 
     def may_run(self, server: McpServer) -> bool:
         """Say whether a server is switched on and allowed as it is now."""
@@ -53,36 +51,38 @@ class ServerConsents:
         tools = (
             set() if offered is None else {f"{fingerprint}/", *(consent_of(server, one) for one in offered)}
         )
-        async with self._saving:
-            consents = self._documents.consents()
-            if tools:
-                consents = frozenset(
+        await self._documents.change_consents(
+            lambda known: (
+                frozenset(
                     one
-                    for one in consents
-                    if not one.startswith(f"{fingerprint}/")
+                    for one in known
+                    if not tools
+                    or not one.startswith(f"{fingerprint}/")
                     # A lasting permission is bound to the tool as it was.
                     or (_is_lasting(server, one) and one.removesuffix(_ALWAYS) in tools)
                 )
-            await self._documents.save_consents(consents | tools | {fingerprint})
+                | tools
+                | {fingerprint}
+            )
+        )
 
     async def withdraw(self, fingerprint: str) -> None:
         """Withdraw the consent to the servers of a fingerprint and to their tools."""
-        async with self._saving:
-            consents = self._documents.consents()
-            left = frozenset(one for one in consents if one.partition("/")[0] != fingerprint)
-            await self._documents.save_consents(left)
+        await self._documents.change_consents(
+            lambda known: frozenset(one for one in known if one.partition("/")[0] != fingerprint)
+        )
 
     async def permit(self, consents: Collection[str]) -> None:
         """Save that these tools, as they are named in their consents, run without a question for good."""
-        async with self._saving:
-            known = self._documents.consents()
-            await self._documents.save_consents(known | {one + _ALWAYS for one in consents if one in known})
+        await self._documents.change_consents(
+            lambda known: known | {one + _ALWAYS for one in consents if one in known}
+        )
 
     async def ask_again(self, server: McpServer) -> None:
         """Withdraw the lasting permissions of a server's tools."""
-        async with self._saving:
-            kept = (one for one in self._documents.consents() if not _is_lasting(server, one))
-            await self._documents.save_consents(frozenset(kept))
+        await self._documents.change_consents(
+            lambda known: frozenset(one for one in known if not _is_lasting(server, one))
+        )
 
 
 def _is_lasting(server: McpServer, consent: str) -> bool:

@@ -135,8 +135,8 @@ async def _download(folder: Path, size: int) -> Result:
         catalogue.write_text(json.dumps([entry]))
         async with at_window(folder / "data", catalogue=catalogue) as person:
             controller = person.window.controller
-            await controller.engine.save_settings(
-                replace(controller.engine.settings(), model_source=f"{served.address}/ok")
+            await controller.engine.change_settings(
+                lambda settings: replace(settings, model_source=f"{served.address}/ok")
             )
             controller.settings.open("local")
             page = person.find("settings_dialog").page("local")

@@ -18,7 +18,7 @@ async def bench(data_dir: Path) -> AsyncIterator[Bench]:
     store = a_log_store(data_dir)
     await asyncio.to_thread(store.prepare)
     made = a_bench(store, agents=(agent(), agent("quiet", knows_user=False)))
-    await made.engine.save_settings(replace(made.engine.settings(), about_user=TEXT))
+    await made.engine.change_settings(lambda settings: replace(settings, about_user=TEXT))
     yield made
     await made.engine.shutdown()
 

@@ -53,7 +53,7 @@ async def test_assistants_keep_their_model_and_the_users_order_and_those_switche
     )
     bench = bench_of(tmp_path, *agents)
     settings = replace(bench.engine.settings(), assistant_order=("own", "reviewer"))
-    await bench.engine.save_settings(settings)
+    await bench.engine.change_settings(lambda _: settings)
     candidates = [one for one in bench.engine.debates.candidates() if not one.plain]
     assert [one.participant.id for one in candidates] == ["own", "reviewer"]
     assert (candidates[0].participant.provider, candidates[0].participant.model) == ("remote1", "model-1")

@@ -55,7 +55,7 @@ class Bench:
     async def save(self, config: ProviderConfig) -> None:
         await asyncio.sleep(0)
         known = [one for one in self.documents.providers() if one.id != config.id]
-        await self.documents.save_providers((*known, config))
+        await self.documents.change_providers(lambda _: (*known, config))
 
     async def secrets_set(self, provider_id: str, key: str) -> bool:
         self.keys[provider_id] = key
@@ -153,7 +153,7 @@ async def test_lists_of_providers_that_are_gone_are_forgotten():
     bench = Bench(ProviderConfig(id="openai", kind="openai"), ProviderConfig(id="gone", kind="openai"))
     for provider in ("openai", "gone"):
         await bench.connections.fetch(provider)
-    await bench.documents.save_providers((bench.config("openai"),))
+    await bench.documents.change_providers(lambda _: (bench.config("openai"),))
     await bench.connections.fetch("openai")
     assert [one.provider for one in bench.documents.model_lists()] == ["openai"]
 

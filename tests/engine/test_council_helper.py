@@ -33,13 +33,13 @@ async def test_a_council_of_small_models_is_compared_once_a_provider_may_read_it
     with pytest.raises(BadInput, match="council_no_helper"):
         await councils.compare(session_id)
     # One that is ready is not sent the answers before the user has said so.
-    await made.documents.save_providers(remotes(2))
+    await made.documents.change_providers(lambda _: remotes(2))
     could = councils.may_not_read(session)
     assert could is not None and could.config.id == "remote0" and councils.helper(session) == ""
     with pytest.raises(BadInput, match="council_no_helper"):
         await councils.compare(session_id)
     assert len(asked) == 2
-    await made.engine.save_settings(replace(made.engine.settings(), may_read_any=("remote1",)))
+    await made.engine.change_settings(lambda settings: replace(settings, may_read_any=("remote1",)))
     assert (councils.helper(session), councils.may_not_read(session)) == ("remote1/model-1", None)
     assert councils.estimate(session, live.messages, "compare").turns == 1
     assert councils.estimate(session, live.messages, "merge").turns == 2
@@ -48,10 +48,10 @@ async def test_a_council_of_small_models_is_compared_once_a_provider_may_read_it
     assert [(one.provider, one.model) for one in asked[2:]] == [("remote1", "model-1")]
     assert Record(live.debate_session.debate, live.messages).options()[0].text == "SQLite"
     # The one that compared goes on to do so while it can be asked, then another.
-    await made.engine.save_settings(replace(made.engine.settings(), may_read_any=("remote0", "remote1")))
+    await made.engine.change_settings(lambda settings: replace(settings, may_read_any=("remote0", "remote1")))
     await councils.merge(session_id)
     await made.engine.wait(session_id)
-    await made.documents.save_providers(remotes(1))
+    await made.documents.change_providers(lambda _: remotes(1))
     await councils.compare(session_id)
     await made.engine.wait(session_id)
     assert [one.provider for one in asked[3:]] == ["remote1", "remote0"]

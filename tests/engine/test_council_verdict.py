@@ -397,7 +397,7 @@ async def test_who_reads_from_outside_is_of_a_provider_that_may_read_any_session
     assert (found.judge, found.inside) == ("remote0/model-0", True)
     with pytest.raises(BadInput, match="council_no_outsider"):
         await councils.check_outside(session_id)
-    await made.engine.save_settings(replace(made.engine.settings(), may_read_any=("remote5",)))
+    await made.engine.change_settings(lambda settings: replace(settings, may_read_any=("remote5",)))
     session_id, found = await result(made)
     assert (found.judge, found.inside) == ("remote5/qwen-5", False)
     live = made.engine.live(session_id)

@@ -54,7 +54,7 @@ async def test_an_answer_that_is_stopped_costs_what_was_sent_and_said(bench: Ben
 
 async def test_what_was_cut_counts_towards_the_months_limit(bench: Bench) -> None:
     await stopped_chat(bench, SAID * 10)
-    await bench.engine.save_settings(Settings(max_month_usd=1.0))
+    await bench.engine.change_settings(lambda _: Settings(max_month_usd=1.0))
     session_id = await bench.engine.chats.start("ann", "Again")
     session = await bench.engine.wait(session_id)
     assert (session.status, session.reason) == (Status.PAUSED, "budget_month")

@@ -272,9 +272,9 @@ async def test_with_another_language_what_comes_with_moot_is_listed_anew(bench: 
     told: list[str] = []
     bench.engine.bus.subscribe(lambda batch: told.extend(type(one).__name__ for one in batch))
     settings = replace(bench.engine.settings(), language="en")
-    await bench.engine.save_settings(settings)
+    await bench.engine.change_settings(lambda _: settings)
     told.clear()
-    await bench.engine.save_settings(replace(settings, theme="dark"))
+    await bench.engine.change_settings(lambda _: replace(settings, theme="dark"))
     assert told == []
-    await bench.engine.save_settings(replace(settings, language="ko"))
+    await bench.engine.change_settings(lambda _: replace(settings, language="ko"))
     assert told == ["AssistantsChanged", "WorkflowsChanged", "SavedPromptsChanged"]

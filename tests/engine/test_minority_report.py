@@ -46,7 +46,7 @@ async def test_the_judge_reads_neither_names_nor_votes_and_takes_no_part_where_o
     assert debate.verdict is not None and debate.judged_inside
     # Another provider may read any session: then nobody who takes part judges.
     outside = bench(tmp_path / "outside")
-    await outside.engine.save_settings(replace(outside.engine.settings(), may_read_any=("remote2",)))
+    await outside.engine.change_settings(lambda settings: replace(settings, may_read_any=("remote2",)))
     debate = debate_of(outside, await held(outside, judge=ANY_JUDGE))
     assert debate.verdict is not None
     assert (debate.verdict.model, debate.judged_inside) == ("remote2/model-2", False)

@@ -99,7 +99,9 @@ async def test_whichever_call_is_held_the_run_pauses_and_ends_as_it_would_have(
     for allowed in range(1, calls):
         made, whom = await make(tmp_path / str(allowed))  # type: ignore[misc]
         _made.append(made)
-        await made.engine.save_settings(Settings(max_month_usd=allowed * COST, max_cost_usd=0))
+        await made.engine.change_settings(
+            lambda _, allowed=allowed: Settings(max_month_usd=allowed * COST, max_cost_usd=0)
+        )
         held_id = await begin(made, whom)
         session = await made.engine.wait(held_id)
         assert (session.status, session.reason) == (Status.PAUSED, "budget_month")
@@ -107,7 +109,7 @@ async def test_whichever_call_is_held_the_run_pauses_and_ends_as_it_would_have(
         await made.engine.resume(held_id)
         await made.engine.wait(held_id)
         assert len(made.models.requests) == allowed
-        await made.engine.save_settings(Settings(max_month_usd=0, max_cost_usd=0))
+        await made.engine.change_settings(lambda _: Settings(max_month_usd=0, max_cost_usd=0))
         await made.engine.resume(held_id)
         await made.engine.wait(held_id)
         assert status(made, held_id) == status(whole, session_id)
@@ -128,7 +130,7 @@ async def test_choosing_a_workflow_is_counted_and_held_too(tmp_path: Path) -> No
     assert (await made.engine.usage.this_month()).known_usd == COST
     report = await made.engine.usage.of((await made.engine.usage.months())[0][0])
     assert [one.name for one in report.authors] == [""]
-    await made.engine.save_settings(Settings(max_month_usd=COST))
+    await made.engine.change_settings(lambda _: Settings(max_month_usd=COST))
     assert await made.engine.workflows.classify("Do what must be done.") is None
     assert len(made.models.requests) == 1
 
@@ -142,12 +144,12 @@ async def test_a_vote_and_a_verdict_wait_for_the_limit_and_are_taken_once(tmp_pa
     for allowed in range(1, 11):
         made = test_verdict.bench(tmp_path / str(allowed), paid(answer))
         _made.append(made)
-        await made.engine.save_settings(Settings(max_month_usd=allowed * COST))
+        await made.engine.change_settings(lambda _, allowed=allowed: Settings(max_month_usd=allowed * COST))
         session_id = await test_verdict.held(made)
         assert made.debate_of(session_id).reason == "budget_month", allowed
         # Of two votes that go out at once both are made.
         assert allowed <= len(made.models.requests) <= allowed + 1
-        await made.engine.save_settings(Settings())
+        await made.engine.change_settings(lambda _: Settings())
         await made.engine.resume(session_id)
         await made.engine.wait(session_id)
         assert made.debate_of(session_id).status == Status.COMPLETED

@@ -98,7 +98,7 @@ async def test_a_failed_call_leaves_the_title_and_is_not_repeated(bench_of: Benc
 
 async def test_the_setting_switches_titles_off(bench_of: Benches) -> None:
     bench = await bench_of(["Heat pumps win."])
-    await bench.engine.save_settings(replace(bench.engine.settings(), titles=False))
+    await bench.engine.change_settings(lambda settings: replace(settings, titles=False))
     assert not bench.engine.titles.wanted(await chat(bench))
 
 
@@ -110,7 +110,7 @@ async def test_another_model_writes_the_title_where_its_provider_may_read_the_ch
 ) -> None:
     bench = await bench_of(["Heat pumps win."], ["Heat pump or gas boiler"])
     settings = replace(bench.engine.settings(), helper_model="remote1/model-1", may_read_any=ticked)
-    await bench.engine.save_settings(settings)
+    await bench.engine.change_settings(lambda _: settings)
     session_id = await chat(bench)
 
     await bench.engine.titles.write(session_id)
@@ -124,7 +124,7 @@ async def test_a_provider_that_answered_may_read_the_chat_but_not_one_that_a_fil
     bench_of: Benches, imported: bool, chosen: str
 ) -> None:
     bench = await bench_of(["Heat pumps win."])
-    await bench.engine.save_settings(replace(bench.engine.settings(), helper_model="remote1/model-1"))
+    await bench.engine.change_settings(lambda settings: replace(settings, helper_model="remote1/model-1"))
     session_id = await chat(bench)
     said = [replace(one, model="remote1/model-2") for one in bench.messages(session_id)]
     (own,) = bench.engine.models_for(agent())

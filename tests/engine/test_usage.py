@@ -44,7 +44,7 @@ async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
 
 
 async def limit(bench: Bench, usd: float) -> None:
-    await bench.engine.save_settings(Settings(max_month_usd=usd, max_cost_usd=0))
+    await bench.engine.change_settings(lambda _: Settings(max_month_usd=usd, max_cost_usd=0))
 
 
 async def test_a_month_is_the_sum_of_its_calls_and_says_who_made_them(bench: Bench) -> None:

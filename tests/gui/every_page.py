@@ -206,9 +206,9 @@ async def keep_all(data_dir: Path) -> None:
     documents = JsonDocuments(paths)
     await documents.load()
     for one in AGENTS:
-        await documents.assistants.save(one)
-    await documents.groups.save(CREW)
-    await documents.save_mcp_servers(SERVERS)
+        await documents.assistants.change(lambda one=one: one)
+    await documents.groups.change(lambda: CREW)
+    await documents.change_mcp_servers(lambda _: SERVERS)
     store = JsonLogStore(paths)
     await store.open()
     for each, messages in sessions():

@@ -87,7 +87,9 @@ async def test_a_metered_connection_and_too_little_memory_are_asked_about(
         monkeypatch.setenv("DBUS_SYSTEM_BUS_ADDRESS", address)
         async with network_manager(address, 1), at_window(data_dir, catalogue=catalogue) as person:
             engine = person.window.controller.engine
-            await engine.save_settings(replace(engine.settings(), model_source=f"{served.address}/ok"))
+            await engine.change_settings(
+                lambda settings: replace(settings, model_source=f"{served.address}/ok")
+            )
             person.window.controller.settings.open("local")
             dialog = person.find("settings_dialog")
             page = dialog.page("local")

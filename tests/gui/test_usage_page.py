@@ -94,7 +94,7 @@ async def test_what_is_not_known_is_said_and_never_nothing(engine, page):
 
 
 async def test_the_limit_and_how_much_of_it_is_used(engine, page):
-    await engine.save_settings(Settings(max_month_usd=2.0))
+    await engine.change_settings(lambda _: Settings(max_month_usd=2.0))
     spend(engine, 0.5)
     await shown(page)
     assert page.bar.isVisible()
@@ -112,14 +112,14 @@ async def test_the_limit_and_how_much_of_it_is_used(engine, page):
     [((None,), "No price is known for what was used of the $2.00"), ((0.0, None), "No price is known for what was used of the $2.00"), ((0.5, None), "at least $0.50 of $2.00 used"), ((0.0,), "$0.00 of $2.00 used"), ((), "$0.00 of $2.00 used")],
 )  # fmt: skip
 async def test_of_the_limit_nothing_is_said_to_be_used_that_is_not_known(engine, page, costs, said):
-    await engine.save_settings(Settings(max_month_usd=2.0))
+    await engine.change_settings(lambda _: Settings(max_month_usd=2.0))
     spend(engine, *costs)
     await shown(page)
     assert page.used.text() == f"{said} this month"
 
 
 async def test_what_is_estimated_says_so(engine, page):
-    await engine.save_settings(Settings(max_month_usd=2.0))
+    await engine.change_settings(lambda _: Settings(max_month_usd=2.0))
     entry = UsageEntry(message_id="cut", at=utc_now(), input_tokens=900, cost_usd=0.5, estimated=True)
     engine.usage.note(entry)
     spend(engine, 0.25)

@@ -42,7 +42,7 @@ async def test_of_a_file_that_cannot_be_read_no_provider_can_be_used(paths: Data
     assert {one.id for one in documents.providers()} >= {"openai", "anthropic", "gemini"}
     assert all(documents.provider_problem(one) is problem for one in ("openai", "lab", "embedded"))
     with pytest.raises(StorageError):
-        await documents.save_providers((ProviderConfig(id="new", kind="openai"),))
+        await documents.change_providers(lambda _: (ProviderConfig(id="new", kind="openai"),))
     assert paths.providers.read_text(encoding="utf-8") == content
 
 
@@ -74,7 +74,7 @@ async def test_only_the_provider_of_a_damaged_entry_cannot_be_used(
     assert documents.provider_problem("lab") is None
     with pytest.raises(StorageError, match="unreadable_file"):
         await documents.throw_provider("openai")
-    await documents.save_providers((*documents.providers(), ProviderConfig(id="new", kind="ollama")))
+    await documents.change_providers(lambda known: (*known, ProviderConfig(id="new", kind="ollama")))
     kept = json.loads(paths.providers.read_bytes())["providers"]
     assert [one for one in kept if one["id"] == "openai"] == entries
     assert [one["id"] for one in kept if one["id"] != "openai"] == ["lab", "new"]
@@ -89,7 +89,7 @@ async def test_an_entry_without_a_name_is_shown_by_its_place(paths: DataPaths) -
 async def test_an_entry_that_was_corrected_meanwhile_is_not_overwritten(paths: DataPaths) -> None:
     documents = await loaded(paths, json.dumps({"providers": [PRIVATE | {"base_url": 7}]}))
     paths.providers.write_text(json.dumps({"providers": [PRIVATE]}), encoding="utf-8")
-    await documents.save_providers((*documents.providers(), ProviderConfig(id="new", kind="ollama")))
+    await documents.change_providers(lambda known: (*known, ProviderConfig(id="new", kind="ollama")))
     kept = json.loads(paths.providers.read_bytes())["providers"]
     assert kept[0] == PRIVATE and [one["id"] for one in kept] == ["openai", "new"]
     assert documents.provider_problem("openai") is None

@@ -3,6 +3,7 @@
 import dataclasses
 import errno
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -52,9 +53,11 @@ def _file(paths: DataPaths, name: str, value: object) -> Path:
 
 async def test_a_definition_is_saved_whole_and_each_save_is_the_next_version(paths):
     documents = await _loaded(paths)
-    saved = await documents.assistants.save(dataclasses.replace(BROWSER, version=7))
+    saved = await documents.assistants.change(lambda: dataclasses.replace(BROWSER, version=7))
     assert saved == dataclasses.replace(BROWSER, version=1)
-    again = await documents.assistants.save(dataclasses.replace(saved, name="Browser", busy=None, tools=()))
+    again = await documents.assistants.change(
+        lambda: dataclasses.replace(saved, name="Browser", busy=None, tools=())
+    )
     assert (again.version, again.name, again.busy, again.tools) == (2, "Browser", None, ())
     assert documents.assistants.all() == (again,)
     other = await _loaded(paths)
@@ -78,7 +81,9 @@ async def test_unknown_fields_survive_a_save_and_the_file_keeps_its_name(paths):
     )
     documents = await _loaded(paths)
     [agent] = documents.assistants.all()
-    await documents.assistants.save(dataclasses.replace(agent, role="Aide", busy=Busy(strategy="reject")))
+    await documents.assistants.change(
+        lambda: dataclasses.replace(agent, role="Aide", busy=Busy(strategy="reject"))
+    )
     after = json.loads(path.read_bytes())
     assert after["of_tomorrow"] == {"a": [1]}
     assert after["busy"] == {"strategy": "reject", "x": 1}
@@ -89,7 +94,7 @@ async def test_unknown_fields_survive_a_save_and_the_file_keeps_its_name(paths):
 async def test_the_newest_twenty_versions_are_kept(paths):
     documents = await _loaded(paths)
     for number in range(KEPT_VERSIONS + 5):
-        await documents.assistants.save(dataclasses.replace(BROWSER, role=f"role {number}"))
+        await documents.assistants.change(partial(dataclasses.replace, BROWSER, role=f"role {number}"))
     kept = await documents.assistants.versions("browser")
     assert [one.version for one in kept] == list(range(KEPT_VERSIONS + 4, 4, -1))
     assert kept[0].role == f"role {KEPT_VERSIONS + 3}"
@@ -97,25 +102,25 @@ async def test_the_newest_twenty_versions_are_kept(paths):
 
 async def test_a_deleted_assistant_goes_to_the_bin_and_comes_back_as_the_next_version(paths):
     documents = await _loaded(paths)
-    await documents.assistants.save(BROWSER)
-    second = await documents.assistants.save(BROWSER)
+    await documents.assistants.change(lambda: BROWSER)
+    second = await documents.assistants.change(lambda: BROWSER)
     await documents.assistants.delete("browser")
     assert documents.assistants.all() == ()
     assert (await _loaded(paths)).assistants.all() == ()
     [thrown] = paths.trash.iterdir()
     assert thrown.name.startswith("browser.")
     assert [one.version for one in await documents.assistants.versions("browser")] == [2, 1]
-    back = await documents.assistants.save(second)
+    back = await documents.assistants.change(lambda: second)
     assert back == dataclasses.replace(BROWSER, version=3)
     await documents.assistants.delete("nobody")
 
 
 async def test_a_version_written_by_hand_with_a_number_that_is_taken_replaces_none(paths):
     documents = await _loaded(paths)
-    await documents.assistants.save(BROWSER)
-    await documents.assistants.save(dataclasses.replace(BROWSER, role="second"))
+    await documents.assistants.change(lambda: BROWSER)
+    await documents.assistants.change(lambda: dataclasses.replace(BROWSER, role="second"))
     _file(paths, "browser.json", {"id": "browser", "name": "By hand", "version": 1})
-    saved = await documents.assistants.save(BROWSER)
+    saved = await documents.assistants.change(lambda: BROWSER)
     kept = await documents.assistants.versions("browser")
     assert [one.name for one in kept] == ["By hand", BROWSER.name]
     assert saved.version == 3
@@ -130,7 +135,7 @@ async def test_a_version_written_by_hand_with_a_number_that_is_taken_replaces_no
 async def test_an_id_that_can_name_no_file_is_refused_and_reported(paths, agent_id):
     documents = await _loaded(paths)
     with pytest.raises(BadInput, match="assistant_id_invalid"):
-        await documents.assistants.save(dataclasses.replace(BROWSER, id=agent_id))
+        await documents.assistants.change(lambda: dataclasses.replace(BROWSER, id=agent_id))
     with pytest.raises(BadInput, match="assistant_id_invalid"):
         await documents.assistants.delete(agent_id)
     assert await documents.assistants.versions(agent_id) == ()
@@ -143,7 +148,7 @@ async def test_an_id_that_can_name_no_file_is_refused_and_reported(paths, agent_
 
 async def test_korean_ids_are_fine(paths):
     documents = await _loaded(paths)
-    await documents.assistants.save(dataclasses.replace(BROWSER, id="검색-도우미"))
+    await documents.assistants.change(lambda: dataclasses.replace(BROWSER, id="검색-도우미"))
     assert [one.id for one in (await _loaded(paths)).assistants.all()] == ["검색-도우미"]
 
 
@@ -154,7 +159,7 @@ async def test_what_could_not_be_read_is_never_overwritten_nor_deleted(paths, da
     path = _file(paths, "browser.json", data)
     documents = await _loaded(paths)
     with pytest.raises(StorageError, match="unreadable_file"):
-        await documents.assistants.save(BROWSER)
+        await documents.assistants.change(lambda: BROWSER)
     with pytest.raises(StorageError, match="unreadable_file"):
         await documents.assistants.delete("browser")
     assert path.read_bytes() == data
@@ -164,7 +169,7 @@ async def test_a_definition_that_could_not_be_read_back_is_not_written(paths):
     documents = await _loaded(paths)
     for faulty in ({"name": " "}, {"provider": "openai"}, {"max_steps": 0}, {"tools": (1,)}):
         with pytest.raises(StorageError, match="invalid_record"):
-            await documents.assistants.save(dataclasses.replace(BROWSER, **faulty))
+            await documents.assistants.change(partial(dataclasses.replace, BROWSER, **faulty))
     assert not (paths.assistants / "browser.json").exists()
 
 
@@ -184,7 +189,7 @@ async def test_a_command_is_reported_and_not_kept(paths):
         ("no_commands", 3, "x[0].Script"),
         ("no_commands", 4, "code"),
     ]
-    await documents.assistants.save(agent)
+    await documents.assistants.change(lambda: agent)
     assert documents.problems() == ()
     assert json.loads(path.read_bytes())["x"] == [{"kept": 1}]
     everything = b"".join(one.read_bytes() for one in paths.root.rglob("*") if one.is_file())
@@ -258,13 +263,15 @@ class _Dying(FileSystem):
 
 
 async def test_a_kill_at_any_call_leaves_the_old_definition_or_the_new(paths):
-    before = await (await _loaded(paths)).assistants.save(BROWSER)
+    before = await (await _loaded(paths)).assistants.change(lambda: BROWSER)
     finished = False
     for calls in range(60):
         saved = None
         documents = await _loaded(paths, _Dying(calls))
         try:
-            saved = await documents.assistants.save(dataclasses.replace(BROWSER, role=f"after {calls}"))
+            saved = await documents.assistants.change(
+                partial(dataclasses.replace, BROWSER, role=f"after {calls}")
+            )
         except StorageError:
             finished = False
         else:

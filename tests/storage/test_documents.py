@@ -2,14 +2,19 @@
 
 import asyncio
 import json
+import threading
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from app.core.errors import StorageError
-from app.core.provider import ProviderConfig
+from app.core.provider import ModelList, ProviderConfig
+from app.core.session import Folder
 from app.core.settings import Settings
+from app.core.tool import McpServer
 from app.storage.documents import JsonDocuments
 from app.storage.json_file import is_web_address
 from app.storage.paths import DataPaths
@@ -54,7 +59,7 @@ async def test_settings_are_kept_with_a_previous_copy_and_unknown_fields(paths):
     _write(paths.settings, {"version": 1, "language": "ko", "of_tomorrow": {"a": [1]}})
     documents = await _loaded(paths)
     assert documents.settings().language == "ko"
-    await documents.save_settings(Settings(theme="dark", project_context=("a.md",)))
+    await documents.change_settings(lambda _: Settings(theme="dark", project_context=("a.md",)))
     again = await _loaded(paths)
     assert again.settings() == Settings(theme="dark", project_context=("a.md",))
     assert json.loads(paths.settings.read_bytes())["of_tomorrow"] == {"a": [1]}
@@ -64,14 +69,14 @@ async def test_settings_are_kept_with_a_previous_copy_and_unknown_fields(paths):
 
 async def test_settings_that_cannot_be_read_are_set_aside_and_the_previous_copy_is_used(paths):
     documents = await _loaded(paths)
-    await documents.save_settings(Settings(theme="dark"))
-    await documents.save_settings(Settings(theme="light"))
+    await documents.change_settings(lambda _: Settings(theme="dark"))
+    await documents.change_settings(lambda _: Settings(theme="light"))
     _write(paths.settings, b'{"version": 1, "theme": "li')
     again = await _loaded(paths)
     assert again.settings() == Settings(theme="dark")
     assert [one.code for one in again.problems()] == ["not_json", "previous_used"]
     assert not paths.quarantine.exists()
-    await again.save_settings(Settings(language="en"))
+    await again.change_settings(lambda _: Settings(language="en"))
     [kept] = paths.quarantine.iterdir()
     assert kept.read_bytes() == b'{"version": 1, "theme": "li'
     assert (await _loaded(paths)).settings() == Settings(language="en")
@@ -101,7 +106,7 @@ async def test_limits_are_numbers_that_make_sense(paths):
     assert (found.max_cost_usd, type(found.max_cost_usd)) == (3.0, float)
     assert (found.max_model_calls, found.max_minutes) == (0, 7)
     assert found.assistant_order == ("b", "a")
-    await documents.save_settings(found)
+    await documents.change_settings(lambda _: found)
     assert (await _loaded(paths)).settings() == found
 
 
@@ -132,7 +137,7 @@ async def test_settings_of_a_newer_version_are_not_overwritten(paths):
     documents = await _loaded(paths)
     assert documents.settings().theme == "dark"
     with pytest.raises(StorageError, match="newer_version"):
-        await documents.save_settings(Settings())
+        await documents.change_settings(lambda _: Settings())
     assert paths.settings.read_bytes() == data
 
 
@@ -178,8 +183,8 @@ async def test_a_hand_written_file_that_cannot_be_read_is_reported_and_never_tou
     assert [agent.id for agent in documents.assistants.all()] == ["ben"]
     if name == "providers.json":
         with pytest.raises(StorageError, match="unreadable_file"):
-            await documents.save_providers((ProviderConfig(id="x", kind="openai"),))
-    await documents.save_settings(Settings(theme="dark"))
+            await documents.change_providers(lambda _: (ProviderConfig(id="x", kind="openai"),))
+    await documents.change_settings(lambda _: Settings(theme="dark"))
     assert path.read_bytes() == data
 
 
@@ -202,7 +207,7 @@ async def test_what_is_odd_but_clear_is_taken_and_survives_a_save(paths, data):
     [config] = documents.providers()
     assert config == ProviderConfig(id="openai", kind="openai", models=("gpt-5.2",))
     before = json.loads(data.decode("utf-8-sig"))
-    await documents.save_providers((ProviderConfig(id="openai", kind="openai", enabled=False),))
+    await documents.change_providers(lambda _: (ProviderConfig(id="openai", kind="openai", enabled=False),))
     after = json.loads(paths.providers.read_bytes())
     assert after["providers"][0]["enabled"] is False
     assert after["providers"][0]["models"] == []
@@ -245,7 +250,7 @@ async def test_a_bad_entry_is_named_by_field_and_kept_through_a_save(paths, entr
     assert problem.field == ("providers[1]" + (f".{field}" if field else ""))
     assert problem.line is not None
     assert problem.line >= 10
-    await documents.save_providers((*documents.providers(), ProviderConfig(id="new", kind="ollama")))
+    await documents.change_providers(lambda known: (*known, ProviderConfig(id="new", kind="ollama")))
     assert entry in json.loads(paths.providers.read_bytes())["providers"]
     assert _usable(await _loaded(paths)) == [*usable, "new"]
 
@@ -257,9 +262,9 @@ def _usable(documents):
 async def test_a_provider_is_added_changed_and_removed(paths):
     documents = await _loaded(paths)
     two = (ProviderConfig(id="a", kind="openai"), ProviderConfig(id="b", kind="ollama", label="B"))
-    await documents.save_providers(two)
+    await documents.change_providers(lambda _: two)
     assert documents.providers() == two
-    await documents.save_providers(two[1:])
+    await documents.change_providers(lambda _: two[1:])
     assert (await _loaded(paths)).providers() == two[1:]
 
 
@@ -267,7 +272,7 @@ async def test_an_edit_made_since_is_not_lost(paths):
     _write(paths.providers, {"providers": [GOOD]})
     documents = await _loaded(paths)
     _write(paths.providers, {"providers": [{**GOOD, "note": "mine"}], "extra": 1})
-    await documents.save_providers(documents.providers())
+    await documents.change_providers(lambda _: documents.providers())
     after = json.loads(paths.providers.read_bytes())
     assert (after["providers"][0]["note"], after["extra"]) == ("mine", 1)
 
@@ -288,7 +293,7 @@ async def test_a_link_to_a_file_of_the_users_is_followed_and_kept(paths, tmp_pat
     _write(target, {"providers": [GOOD]})
     paths.providers.symlink_to(target)
     documents = await _loaded(paths)
-    await documents.save_providers((ProviderConfig(id="openai", kind="openai", label="mine"),))
+    await documents.change_providers(lambda _: (ProviderConfig(id="openai", kind="openai", label="mine"),))
     assert paths.providers.is_symlink()
     assert json.loads(target.read_bytes())["providers"][0]["label"] == "mine"
 
@@ -327,10 +332,10 @@ async def test_a_full_disk_leaves_the_old_settings(paths):
     from tests.storage.sim_fs import SimFS
 
     documents = await _loaded(paths)
-    await documents.save_settings(Settings(theme="dark"))
+    await documents.change_settings(lambda _: Settings(theme="dark"))
     full = JsonDocuments(paths, file_system=_full(SimFS()))
     with pytest.raises(StorageError, match="disk_full"):
-        await full.save_settings(Settings(theme="light"))
+        await full.change_settings(lambda _: Settings(theme="light"))
     assert full.settings() == Settings()
     assert (await _loaded(paths)).settings().theme == "dark"
 
@@ -353,11 +358,63 @@ def test_what_is_no_web_address(text):
     assert not is_web_address(text)
 
 
-async def test_two_changes_right_after_each_other_are_both_kept(paths):
+def _server(name: str) -> McpServer:
+    return McpServer(name=name, command="x")
+
+
+@pytest.mark.parametrize("kind", ["settings", "providers", "model_lists", "mcp_servers", "consents"])
+async def test_changes_at_once_are_all_kept(paths, kind):
+    changes: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+        "settings": (lambda now: replace(now, theme="dark"), lambda now: replace(now, language="ko")),
+        "providers": tuple(lambda now, x=x: (*now, ProviderConfig(id=x, kind="ollama")) for x in "ab"),
+        "model_lists": tuple(
+            lambda now, x=x: (*now, ModelList(provider=x, fetched_at="2026-01-01T00:00:00Z", models=("m",)))
+            for x in "ab"
+        ),
+        "mcp_servers": tuple(lambda now, x=x: (*now, _server(x)) for x in "ab"),
+        "consents": tuple(lambda now, x=x: now | {x} for x in "ab"),
+    }
+    first, second = changes[kind]
     documents = await _loaded(paths)
-    first = asyncio.create_task(documents.save_settings(replace(documents.settings(), theme="dark")))
+    wanted = second(first(getattr(documents, kind)()))
+    began, goes_on = threading.Event(), threading.Event()
+
+    def slow(now):
+        # Settings are changed once more, at once, where they are used.
+        if threading.current_thread() is not threading.main_thread():
+            began.set()
+            assert goes_on.wait(60)
+        return first(now)
+
+    change = getattr(documents, f"change_{kind}")
+    running = [asyncio.create_task(change(slow))]
+    await asyncio.to_thread(began.wait)
+    running.append(asyncio.create_task(change(second)))
     await asyncio.sleep(0)
-    second = replace(documents.settings(), language="ko")
-    await asyncio.gather(first, documents.save_settings(second))
-    again = (await _loaded(paths)).settings()
-    assert (again.theme, again.language) == ("dark", "ko")
+    goes_on.set()
+    await asyncio.gather(*running)
+    assert getattr(documents, kind)() == wanted
+    assert getattr(await _loaded(paths), kind)() == wanted
+
+
+async def test_changes_are_made_in_the_order_in_which_they_came(paths):
+    documents = await _loaded(paths)
+    names = [str(number) for number in range(30)]
+    await asyncio.gather(
+        *(
+            documents.change_settings(lambda now, name=name: replace(now, tools_off=(*now.tools_off, name)))
+            for name in names
+        )
+    )
+    assert (await _loaded(paths)).settings().tools_off == tuple(names)
+
+
+async def test_definitions_changed_at_once_keep_both_changes(paths):
+    documents = await _loaded(paths)
+    folders = documents.folders
+    await folders.change(lambda: Folder(id="a", name="A"))
+    await asyncio.gather(
+        folders.change(lambda: replace(folders.all()[0], name="B")),
+        folders.change(lambda: replace(folders.all()[0], instructions="short")),
+    )
+    assert [(one.name, one.instructions) for one in (await _loaded(paths)).folders.all()] == [("B", "short")]

@@ -47,13 +47,13 @@ def _file(paths: DataPaths, name: str, value: object) -> Path:
 
 async def test_a_group_is_saved_whole_deleted_to_the_bin_and_saved_again(paths: DataPaths) -> None:
     documents = await _loaded(paths)
-    first = await documents.groups.save(CREW)
+    first = await documents.groups.change(lambda: CREW)
     assert (await _loaded(paths)).groups.all() == (first,)
     await documents.groups.delete("crew")
     assert documents.groups.all() == ()
     [thrown] = paths.trash.iterdir()
     assert thrown.name.startswith("crew.")
-    back = await documents.groups.save(first)
+    back = await documents.groups.change(lambda: first)
     assert (back.version, back.members) == (2, CREW.members)
 
 
@@ -77,7 +77,7 @@ async def test_what_cannot_be_read_is_reported_and_never_overwritten(
     [problem] = documents.problems()
     assert (problem.code, Path(problem.path).name) == (code, "crew.json")
     with pytest.raises(StorageError):
-        await documents.groups.save(CREW)
+        await documents.groups.change(lambda: CREW)
     assert path.read_bytes() == data
 
 
@@ -126,7 +126,7 @@ async def test_a_command_is_reported_and_not_kept(paths: DataPaths) -> None:
     _file(paths, "crew.json", {"id": "crew", "name": "Crew", "command": "rm -rf /"})
     documents = await _loaded(paths)
     assert [(one.code, one.field) for one in documents.problems()] == [("no_commands", "command")]
-    await documents.groups.save(documents.groups.all()[0])
+    await documents.groups.change(lambda: documents.groups.all()[0])
     assert b"rm -rf" not in b"".join(one.read_bytes() for one in paths.root.rglob("*") if one.is_file())
 
 
@@ -134,7 +134,7 @@ async def test_a_command_is_reported_and_not_kept(paths: DataPaths) -> None:
 async def test_an_id_that_can_name_no_file_is_refused(paths: DataPaths) -> None:
     documents = await _loaded(paths)
     with pytest.raises(BadInput):
-        await documents.groups.save(Group(id="../x", name="X"))
+        await documents.groups.change(lambda: Group(id="../x", name="X"))
     assert not list(paths.root.iterdir())
 
 

@@ -61,7 +61,7 @@ async def test_a_save_keeps_what_moot_does_not_know(paths):
     _, docs, news, _ = READ
     moved = McpServer(name="files", url="https://files.example.com/mcp")
     new = McpServer(name="new", command="uvx", args=("mcp-server-time",))
-    await documents.save_mcp_servers((moved, docs, news, new))
+    await documents.change_mcp_servers(lambda _: (moved, docs, news, new))
     assert documents.mcp_servers() == (moved, docs, news, new)
     after = json.loads(paths.mcp.read_bytes())
     assert after["inputs"] == []
@@ -80,7 +80,7 @@ async def test_a_save_keeps_what_moot_does_not_know(paths):
 async def test_servers_are_written_where_there_was_no_file(paths):
     documents = await _loaded(paths)
     assert (documents.mcp_servers(), documents.problems()) == ((), ())
-    await documents.save_mcp_servers(READ)
+    await documents.change_mcp_servers(lambda _: READ)
     assert (await _loaded(paths)).mcp_servers() == READ
     assert paths.mcp.stat().st_mode & 0o777 == 0o600
 
@@ -117,7 +117,7 @@ async def test_a_faulty_entry_is_named_passed_over_and_kept(paths, entry, code, 
     [problem] = documents.problems()
     assert (problem.path, problem.code, problem.field) == (str(paths.mcp), code, f"mcpServers.bad{field}")
     assert (problem.line or 0) > 5
-    await documents.save_mcp_servers((*READ[:1], READ[1]))
+    await documents.change_mcp_servers(lambda _: (*READ[:1], READ[1]))
     assert json.loads(paths.mcp.read_bytes())["mcpServers"]["bad"] == entry
 
 
@@ -128,7 +128,7 @@ async def test_a_name_nobody_can_read_is_none(paths, name):
     assert documents.mcp_servers() == ()
     assert [one.code for one in documents.problems()] == ["bad_server_name"]
     with pytest.raises(StorageError, match="invalid_record"):
-        await documents.save_mcp_servers((McpServer(name=name, command="x"),))
+        await documents.change_mcp_servers(lambda _: (McpServer(name=name, command="x"),))
 
 
 UNREADABLE = {
@@ -149,7 +149,7 @@ async def test_a_file_that_cannot_be_read_is_reported_and_never_touched(paths, d
     assert documents.mcp_servers() == ()
     assert [one.code for one in documents.problems()] == [code]
     with pytest.raises(StorageError, match="unreadable_file"):
-        await documents.save_mcp_servers(READ)
+        await documents.change_mcp_servers(lambda _: READ)
     assert paths.mcp.read_bytes() == data
 
 
@@ -157,7 +157,7 @@ async def test_a_file_without_servers_says_so_and_takes_some(paths):
     paths.mcp.write_text('{"servers": {}}')
     documents = await _loaded(paths)
     assert [(one.code, one.field) for one in documents.problems()] == [("missing", "mcpServers")]
-    await documents.save_mcp_servers(READ)
+    await documents.change_mcp_servers(lambda _: READ)
     assert documents.problems() == ()
     assert json.loads(paths.mcp.read_bytes())["servers"] == {}
 
@@ -165,14 +165,14 @@ async def test_a_file_without_servers_says_so_and_takes_some(paths):
 async def test_consents_are_kept(paths):
     documents = await _loaded(paths)
     assert documents.consents() == frozenset()
-    await documents.save_consents(frozenset(("b", "a")))
+    await documents.change_consents(lambda _: frozenset(("b", "a")))
     assert documents.consents() == {"a", "b"}
     again = await _loaded(paths)
     assert again.consents() == {"a", "b"}
     document = json.loads(paths.consents.read_bytes())
     assert document["consents"] == ["a", "b"]
     paths.consents.write_text(json.dumps({**document, "of_tomorrow": 1}))
-    await again.save_consents(frozenset())
+    await again.change_consents(lambda _: frozenset())
     assert json.loads(paths.consents.read_bytes()) == {"version": 1, "consents": [], "of_tomorrow": 1}
 
 
@@ -188,8 +188,8 @@ async def test_consents_are_kept(paths):
     ],
 )
 async def test_what_cannot_be_read_of_the_consents_is_asked_again(paths, data, code, left):
-    await (await _loaded(paths)).save_consents(frozenset("z"))
-    await (await _loaded(paths)).save_consents(frozenset("yz"))
+    await (await _loaded(paths)).change_consents(lambda _: frozenset("z"))
+    await (await _loaded(paths)).change_consents(lambda _: frozenset("yz"))
     paths.consents.write_bytes(data)
     documents = await _loaded(paths)
     # Not from the copy before: what was taken back would be allowed again.
@@ -197,10 +197,10 @@ async def test_what_cannot_be_read_of_the_consents_is_asked_again(paths, data, c
     assert [one.code for one in documents.problems()] == [code]
     if code == "newer_version":
         with pytest.raises(StorageError, match="newer_version"):
-            await documents.save_consents(frozenset("a"))
+            await documents.change_consents(lambda _: frozenset("a"))
         assert paths.consents.read_bytes() == data
         return
-    await documents.save_consents(frozenset("b"))
+    await documents.change_consents(lambda _: frozenset("b"))
     again = await _loaded(paths)
     assert (again.consents(), again.problems()) == ({"b"}, ())
     if code in ("not_json", "empty"):

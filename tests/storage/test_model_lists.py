@@ -59,7 +59,7 @@ async def test_lists_are_there_after_a_restart(data_dir):
     data_dir.mkdir()
     documents = await opened(data_dir)
     assert documents.model_lists() == ()
-    await documents.save_model_lists(LISTS)
+    await documents.change_model_lists(lambda _: LISTS)
     assert documents.model_lists() == LISTS
     assert (await opened(data_dir)).model_lists() == LISTS
 
@@ -72,7 +72,7 @@ async def test_what_cannot_be_read_is_left_out_and_written_over(data_dir):
         documents = await opened(data_dir)
         assert documents.model_lists() == ()
         assert documents.problems() == (), "a cache is nobody's problem"
-        await documents.save_model_lists(LISTS)
+        await documents.change_model_lists(lambda _: LISTS)
         assert (await opened(data_dir)).model_lists() == LISTS
 
 
@@ -80,7 +80,7 @@ async def test_lists_and_facts_are_kept_beside_each_other(data_dir):
     data_dir.mkdir()
     documents = await opened(data_dir)
     await documents.save_known_models(KNOWN)
-    await documents.save_model_lists(LISTS)
+    await documents.change_model_lists(lambda _: LISTS)
     documents = await opened(data_dir)
     assert documents.known_models() == KNOWN
     assert documents.model_lists() == LISTS

@@ -89,7 +89,7 @@ async def test_settings_of_that_kind_are_set_aside_and_not_lost(paths: DataPaths
     documents = await loaded(paths)
     assert documents.settings() == type(documents.settings())()
     assert [one.path for one in documents.problems()] == [str(paths.settings)]
-    await documents.save_settings(documents.settings())
+    await documents.change_settings(lambda _: documents.settings())
     assert [one.read_text(encoding="utf-8") for one in paths.quarantine.iterdir()] == [text]
 
 
@@ -247,10 +247,10 @@ def test_a_backup_brings_nothing_but_what_a_backup_holds(paths: DataPaths, tmp_p
 @pytest.mark.corpus(34, 35)
 async def test_ids_that_would_be_one_file_on_some_system_are_one(paths: DataPaths) -> None:
     documents = await loaded(paths)
-    await documents.assistants.save(Agent(id="\u1112\u1161\u11ab", name="Decomposed"))
-    await documents.assistants.save(Agent(id="\ud55c", name="Other"))
-    await documents.assistants.save(Agent(id="Browser", name="One"))
-    await documents.assistants.save(Agent(id="browser", name="Two"))
+    await documents.assistants.change(lambda: Agent(id="\u1112\u1161\u11ab", name="Decomposed"))
+    await documents.assistants.change(lambda: Agent(id="\ud55c", name="Other"))
+    await documents.assistants.change(lambda: Agent(id="Browser", name="One"))
+    await documents.assistants.change(lambda: Agent(id="browser", name="Two"))
     assert len([one for one in paths.assistants.iterdir() if one.is_file()]) == 2
     (paths.assistants / "twin.json").write_text('{"id": "BROWSER", "name": "Three"}', encoding="utf-8")
     documents = await loaded(paths)
@@ -269,7 +269,7 @@ async def test_copies_that_a_synchronised_folder_leaves_are_no_sessions_and_stay
     store.append((SessionStarted(session_id=session.id, session=session),))
     await store.close()
     documents = await loaded(paths)
-    await documents.assistants.save(Agent(id="ann", name="Ann"))
+    await documents.assistants.change(lambda: Agent(id="ann", name="Ann"))
     copies = []
     for path in (paths.session(session.id), paths.assistants / "ann.json", paths.index):
         for mark in (" (conflicted copy 2026-11-22)", ".sync-conflict-20261122-120000-ABCDEF", " (1)"):
@@ -298,7 +298,7 @@ async def test_a_key_or_a_command_in_a_definition_is_not_kept(paths: DataPaths) 
     documents = await loaded(paths)
     assert {one.code for one in documents.problems()} == {"no_commands"}
     assert documents.mcp_servers() == ()
-    await documents.assistants.save(documents.assistants.all()[0])
+    await documents.assistants.change(lambda: documents.assistants.all()[0])
     assert b"rm -rf" not in (paths.assistants / "x.json").read_bytes()
     assert b'"sh"' not in (paths.assistants / "x.json").read_bytes()
     paths.providers.write_text(
@@ -307,4 +307,4 @@ async def test_a_key_or_a_command_in_a_definition_is_not_kept(paths: DataPaths) 
     documents = await loaded(paths)
     assert "sk-canary" not in repr(documents.providers())
     with pytest.raises(MootError):
-        await documents.assistants.save(Agent(id="../x", name="X"))
+        await documents.assistants.change(lambda: Agent(id="../x", name="X"))

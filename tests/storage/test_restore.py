@@ -426,7 +426,7 @@ async def test_folders_come_back_from_the_bin_and_from_a_backup_with_their_sessi
 ):
     documents = JsonDocuments(paths)
     archive = FileArchive(paths, store, documents)
-    folder = await documents.folders.save(Folder(id="f1", name="School", instructions="Be brief."))
+    folder = await documents.folders.change(lambda: Folder(id="f1", name="School", instructions="Be brief."))
     session = await saved(store, "one", folder=folder.id)
     path = await packed(archive, tmp_path)
     await documents.folders.delete(folder.id)

@@ -52,7 +52,7 @@ async def test_a_provider_stays_in_the_bin_while_another_has_its_name(paths: Dat
     # There is no file yet: it comes with the program, and is thrown away all the same.
     first = await documents.throw_provider("ollama")
     assert [one.id for one in documents.providers()] == [one.id for one in before if one.id != "ollama"]
-    await documents.save_providers((*documents.providers(), ProviderConfig(id="ollama", kind="ollama")))
+    await documents.change_providers(lambda known: (*known, ProviderConfig(id="ollama", kind="ollama")))
     with pytest.raises(BadInput, match="bin_place_taken"):
         await archive.take_out(first)
     second = await documents.throw_provider("ollama")

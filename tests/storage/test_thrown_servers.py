@@ -48,7 +48,7 @@ async def test_a_server_stays_in_the_bin_while_another_has_its_name(paths: DataP
     await documents.load()
     archive = FileArchive(paths, store, documents)
     first = await documents.throw_server("first")
-    await documents.save_mcp_servers((*documents.mcp_servers(), McpServer(name="first", command="other")))
+    await documents.change_mcp_servers(lambda known: (*known, McpServer(name="first", command="other")))
     with pytest.raises(BadInput, match="bin_place_taken"):
         await archive.take_out(first)
     second = await documents.throw_server("first")

@@ -35,7 +35,7 @@ async def test_two_families_debate_and_sit_in_a_council(data_dir: Path, tmp_path
         catalogue.write_text(json.dumps(entries))
         moot = await open_moot(data_dir, catalogue=catalogue)
         engine = moot.engine
-        await engine.save_settings(replace(engine.settings(), model_source=f"{served.address}/ok"))
+        await engine.change_settings(lambda settings: replace(settings, model_source=f"{served.address}/ok"))
         for name in NAMES:
             await engine.local_models.fetch(name)
     chosen = [one.participant for one in engine.debates.candidates() if one.chosen]

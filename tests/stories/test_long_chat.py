@@ -56,7 +56,7 @@ async def test_a_fact_of_the_first_message_is_in_the_last_request(
     moot = await open_moot(data_dir)
     try:
         engine = moot.engine
-        await moot.documents.save_settings(Settings(history=history, titles=False))
+        await moot.documents.change_settings(lambda _: Settings(history=history, titles=False))
         await engine.assistants.save(Agent(id="ada", name="Ada", provider=kind, model=server.model))
         session_id = await engine.chats.start("ada", f"{FACT} {long}")
         for number in range(1, turns):

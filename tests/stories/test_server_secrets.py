@@ -266,9 +266,7 @@ async def test_what_was_written_by_hand_works_and_goes_to_the_keyring_on_the_nex
         said = [await told(moot, "process", tool) for tool in ("tell", "page", "fail", "end")]
         found = await doctor(data_dir)
         assert "env.NOTES, args.token" in found or "args.token, env.NOTES" in found
-        await engine.servers.save(
-            (*(one.server for one in engine.servers.all()), McpServer(name="b", command="c"))
-        )
+        await engine.servers.save((McpServer(name="b", command="c"),))
         backup = await engine.archive.back_up()
         contents = await engine.archive.contents(backup.path)
         assert {one.name: one.state for one in contents.documents}["mcp.json"] == Difference.SAME

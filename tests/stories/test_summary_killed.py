@@ -31,7 +31,7 @@ async def _chat(server: WireServer, data_dir: Path) -> str:
     server.script(server.model, lambda _request: Answer("Boats float. " * 700))
     moot = await open_moot(data_dir)
     try:
-        await moot.documents.save_settings(Settings(history="thrifty", titles=False))
+        await moot.documents.change_settings(lambda _: Settings(history="thrifty", titles=False))
         await moot.engine.assistants.save(
             Agent(id="ada", name="Ada", provider=server.kind, model=server.model)
         )

@@ -86,7 +86,7 @@ class Bench:
 
     async def connect(self, *entries: McpServer) -> None:
         """Write the entries, allow each, and connect to all of them at once."""
-        await self.documents.save_mcp_servers(entries)
+        await self.documents.change_mcp_servers(lambda _: entries)
         await asyncio.gather(*(self.servers.consent(entry.name) for entry in entries))
 
     def status(self, name: str) -> ServerStatus:

@@ -18,7 +18,7 @@ from tests.tools.serving import Context, bench, proper, rude, until
 @pytest.mark.threat("T11")
 async def test_nothing_starts_without_consent(data_dir: Path) -> None:
     async with bench(data_dir) as one:
-        await one.documents.save_mcp_servers((proper(),))
+        await one.documents.change_mcp_servers(lambda _: (proper(),))
         await one.servers.attach(["proper"])
         assert one.status("proper").state == ServerState.ASKING
         assert one.servers.server_tools(["proper"]) == ()
@@ -133,7 +133,7 @@ async def test_a_changed_command_asks_again(data_dir: Path) -> None:
     async with bench(data_dir) as one:
         await one.connect(proper())
         tool = one.tool("proper", "add")
-        await one.documents.save_mcp_servers((proper(cwd=str(data_dir)),))
+        await one.documents.change_mcp_servers(lambda _: (proper(cwd=str(data_dir)),))
         assert one.status("proper").state == ServerState.ASKING
         with pytest.raises(ToolError, match="not allowed"):
             await tool.run({"a": 1, "b": 2}, Context())

@@ -73,8 +73,8 @@ async def test_a_server_that_sent_too_much_is_not_started_again(data_dir: Path) 
 async def test_nobody_waits_long_for_a_slow_server_whose_tools_come_later(data_dir: Path) -> None:
     async with bench(data_dir, ServerLimits(wait=0.3)) as one:
         slow = working("2")
-        await one.documents.save_mcp_servers((slow,))
-        await one.documents.save_consents(frozenset({slow.fingerprint}))
+        await one.documents.change_mcp_servers(lambda _: (slow,))
+        await one.documents.change_consents(lambda _: frozenset({slow.fingerprint}))
         async with asyncio.timeout(20):
             await one.servers.attach(("working",))
         assert one.status("working").state == ServerState.CONNECTING

@@ -6,6 +6,7 @@ from dataclasses import replace
 from app.core.agent import Agent
 from app.core.errors import BadInput, NotFound
 from app.core.events import AvailabilityChanged, EventBus
+from app.core.settings import Settings
 from app.core.store import Documents
 from app.engine.availability.policies import MADE_FOR, role_of
 from app.engine.availability.slots import Job, Slots
@@ -72,10 +73,12 @@ class Queues:
 
         Raises StorageError; then nothing has changed.
         """
-        settings = self._documents.settings()
-        others = tuple(one for one in settings.held_back if one != agent_id)
-        held_back = (*others, agent_id) if held else others
-        await self._documents.save_settings(replace(settings, held_back=held_back))
+
+        def change(settings: Settings) -> Settings:
+            others = tuple(one for one in settings.held_back if one != agent_id)
+            return replace(settings, held_back=(*others, agent_id) if held else others)
+
+        await self._documents.change_settings(change)
         self._slots.hold(agent_id, held)
 
     def is_held(self, agent_id: str) -> bool:

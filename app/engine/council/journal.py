@@ -93,11 +93,15 @@ class Journal(Definitions[Decision]):
 
     async def settle(self, decision_id: str, result: str, right: str = "") -> Decision:
         """Keep what came of a decision; where it held, what was decided was right."""
-        decision = self.find(decision_id)
         if result not in RESULTS:
             raise BadInput("journal_result", result=result, results=", ".join(RESULTS))
-        right = decision.decided if result == HELD else one_line(right)
-        return await self.save(replace(decision, result=result, right=right))
+
+        def settled(decision: Decision) -> Decision:
+            return replace(
+                decision, result=result, right=decision.decided if result == HELD else one_line(right)
+            )
+
+        return await self.change(decision_id, settled)
 
     def due(self) -> tuple[Decision, ...]:
         """Return the decisions that the user wanted to look at by now, the oldest first."""

@@ -227,7 +227,7 @@ class AgentDirectory:
 
     def tools(self, agent: Agent, mode: str, given: Sequence[str] = ()) -> dict[str, Tool]:
         """Return what an agent may use in a mode, by name: the allow-list's tools of its keys, and those of
-        its MCP servers. Keys that are not on the list are nobody's (row S8); of the sets that a turn is
+        its MCP servers. Keys that are not on the list are nobody's; of the sets that a turn is
         given, it has those `given`.
         """
         off = tools_off(self.settings(), agent.id)
@@ -272,7 +272,7 @@ class AgentDirectory:
 
     async def let_work(self, consent: str) -> None:
         """Save that an external agent may work in a folder for good. Raises StorageError."""
-        await self._documents.save_consents(self._documents.consents() | {consent})
+        await self._documents.change_consents(lambda known: known | {consent})
 
     def in_role(self, role: str) -> list[Agent]:
         """Return the assistants that are switched on and have a role, or are called as it."""
@@ -326,7 +326,7 @@ class AgentDirectory:
         return f"There is no tool {name[:80]!r} here. Available: {names}."
 
     async def attach(self, agent: Agent) -> None:
-        """Connect the MCP servers an agent names (row G2)."""
+        """Connect the MCP servers an agent names."""
         if agent.mcp_servers:
             await self._tools.attach(agent.mcp_servers)
 

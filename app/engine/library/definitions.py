@@ -112,12 +112,11 @@ class Definitions(Generic[Definition]):
 
     async def save(self, definition: Definition) -> Definition:
         """Write a definition and return it as saved; one without an id gets one from its name."""
-        if not definition.id:
-            definition = replace(definition, id=self._free_id(definition.name))
-        self._check_own(definition.id, definition.name)
-        saved = await self._store.save(self._checked(definition))
-        self._tell()
-        return saved
+        return await self._save(lambda: definition)
+
+    async def change(self, definition_id: str, change: Callable[[Definition], Definition]) -> Definition:
+        """Write what `change` makes of a definition, in which no other change is lost, and return it as saved."""
+        return await self._save(lambda: change(self.find(definition_id)))
 
     async def duplicate(self, definition_id: str, name: str) -> Definition:
         """Save a copy under another name."""
@@ -131,9 +130,13 @@ class Definitions(Generic[Definition]):
 
     async def restore(self, definition: Definition) -> None:
         """Bring a deleted definition back as it was. Raises BadInput where there is one of its id."""
-        if any(one.id == definition.id for one in self.all()):
-            raise BadInput("bin_place_taken", name=definition.name)
-        await self._store.save(definition)
+
+        def make() -> Definition:
+            if any(one.id == definition.id for one in self.all()):
+                raise BadInput("bin_place_taken", name=definition.name)
+            return definition
+
+        await self._store.change(make)
         self._tell()
 
     async def versions(self, definition_id: str) -> tuple[Definition, ...]:
@@ -143,7 +146,7 @@ class Definitions(Generic[Definition]):
     async def reorder(self, definition_ids: Sequence[str]) -> None:
         """Keep the order in which definitions of a kind that has one are listed."""
         order: dict[str, Any] = {self._kind.order: tuple(definition_ids)}
-        await self._documents.save_settings(replace(self._documents.settings(), **order))
+        await self._documents.change_settings(lambda settings: replace(settings, **order))
         self._tell()
 
     def share(self, definition_id: str) -> str:
@@ -158,6 +161,18 @@ class Definitions(Generic[Definition]):
     async def bring_in(self, shared: Shared[Definition]) -> Definition:
         """Save what was read from a shared file."""
         return await self.save(shared.definition)
+
+    async def _save(self, make: Callable[[], Definition]) -> Definition:
+        def checked() -> Definition:
+            definition = make()
+            if not definition.id:
+                definition = replace(definition, id=self._free_id(definition.name))
+            self._check_own(definition.id, definition.name)
+            return self._checked(definition)
+
+        saved = await self._store.change(checked)
+        self._tell()
+        return saved
 
     def _checked(self, definition: Definition) -> Definition:
         """Return a definition with its name in order. Raises BadInput."""

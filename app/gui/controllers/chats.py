@@ -13,6 +13,7 @@ from app.core.events import SessionChanged
 from app.core.message import Attachment, Consent
 from app.core.provider_kind import ProviderKind
 from app.core.session import AgentMode
+from app.core.settings import Settings
 from app.engine.engine import Engine
 from app.engine.library.agents import AgentModel, tools_off
 from app.gui.bridge import Bridge
@@ -51,7 +52,6 @@ class ChatController(PageController):
         self, window: AppWindow, engine: Engine, bridge: Bridge, tasks: Tasks, page: ChatPage
     ) -> None:
         super().__init__(window, engine, bridge, tasks)
-        self._switched: dict[str, bool] = {}
         self._page = page
         self._shown_assistant = ""
         self._beginning = asyncio.Lock()
@@ -170,17 +170,14 @@ class ChatController(PageController):
     def switch_tool(self, agent: Agent | None, tool: str, on: bool) -> None:
         """Switch a tool of an assistant on or off."""
         if agent is not None:
-            self._switched[f"{agent.id}/{tool}"] = on
-            self._tasks.start("switch tools", self._save_switches())
+            self._tasks.add("switch tools", self._save_switch(f"{agent.id}/{tool}", on))
 
-    async def _save_switches(self) -> None:
-        """Save what was switched, also what is switched meanwhile."""
-        while self._switched:
-            switched, self._switched = self._switched, {}
-            settings = self._engine.settings()
-            left = (one for one in settings.tools_off if one not in switched)
-            off = (one for one, on in switched.items() if not on)
-            await self._engine.save_settings(replace(settings, tools_off=(*left, *off)))
+    async def _save_switch(self, key: str, on: bool) -> None:
+        def switched(settings: Settings) -> Settings:
+            others = tuple(one for one in settings.tools_off if one != key)
+            return replace(settings, tools_off=others if on else (*others, key))
+
+        await self._engine.change_settings(switched)
         self.refresh()
 
     def _group(self) -> tuple[str, list[str]]:

@@ -59,7 +59,7 @@ class ContextFileController(Controller):
     def _choose_context(self, paths: tuple[str, ...]) -> None:
         folder = self.folder
         if folder is not None:
-            self._start(self._engine.folders.save(replace(folder, context=paths)))
+            self._start(self._engine.folders.change(folder.id, lambda found: replace(found, context=paths)))
             return
         self.settings_chosen.emit({"project_context": paths})
         self._setup.set_context_paths(paths)

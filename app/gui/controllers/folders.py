@@ -85,7 +85,9 @@ class FolderController(Controller):
             self._ask_name(
                 folder.name,
                 "folder.name",
-                lambda name: self._start(self._engine.folders.save(replace(folder, name=name))),
+                lambda name: self._start(
+                    self._engine.folders.change(folder_id, lambda found: replace(found, name=name))
+                ),
             )
         elif action == CONTENTS:
             dialog = FolderDialog(self._language, self._look, folder, self._window)

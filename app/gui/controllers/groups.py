@@ -158,8 +158,7 @@ class GroupCommands(DefinitionCommands[Group]):
         self, group_id: str, change: Callable[[tuple[str, ...]], tuple[str, ...]]
     ) -> None:
         await self.settle()
-        group = self.definitions.find(group_id)
-        await self.definitions.save(replace(group, members=change(group.members)))
+        await self.definitions.change(group_id, lambda group: replace(group, members=change(group.members)))
         self.refresh()
 
     def _on_member_removed(self, agent_id: str, place: int) -> None:

@@ -1,11 +1,14 @@
 """The settings: kept, applied to the window, and changed in their dialog, from the palette or by a command."""
 
+import contextlib
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Signal
 
+from app.core.errors import MootError
 from app.core.settings import Settings
 from app.core.texts import next_language
 from app.engine.engine import Engine
@@ -37,14 +40,15 @@ class SettingsController(Controller):
     ) -> None:
         super().__init__(window, engine, bridge, tasks)
         self._data_dir = data_dir
-        self._chosen: Settings | None = None
+        self._unsaved: list[dict[str, Any]] = []
         self._quick_note, self._quick_fails = "", False
 
     def current(self) -> Settings:
         """Return the settings as they were last chosen, saved or not."""
-        if self._chosen is not None and self._tasks.running(SAVE):
-            return self._chosen
-        return self._engine.settings()
+        settings = self._engine.settings()
+        for values in self._unsaved:
+            settings = replace(settings, **values)
+        return settings
 
     def shown(self) -> Settings:
         """Return the settings with the language and theme in use, which the command line may have chosen."""
@@ -82,19 +86,27 @@ class SettingsController(Controller):
 
     def change(self, values: dict[str, Any]) -> None:
         """Choose other values for some of the settings, by their names: apply and save them."""
-        settings = replace(self.current(), **values)
+        self._unsaved.append(values)
+        settings = self.current()
         self.apply(settings)
         # What the command line chose for this run stays until another is chosen.
         if "language" in values:
             self._language.choose(settings.language)
         if "theme" in values:
             self._look.choose(settings.theme)
-        self._chosen = settings
-        self._tasks.replace(SAVE, self._save(settings))
+        self._tasks.start(SAVE, self._save())
 
-    async def _save(self, settings: Settings) -> None:
-        await self._engine.save_settings(settings)
-        self.saved.emit()
+    async def _save(self) -> None:
+        """Save what was chosen, also what is chosen meanwhile."""
+        try:
+            while self._unsaved:
+                values = self._unsaved[0]
+                await self._engine.change_settings(partial(replace, **values))
+                self._unsaved.remove(values)
+                self.saved.emit()
+        except MootError:
+            self._unsaved.clear()
+            raise
 
     def apply(self, settings: Settings) -> None:
         """Apply the settings that have no option on the command line."""
@@ -111,6 +123,9 @@ class SettingsController(Controller):
         self.change({"language": next_language(self._language.name)})
 
     async def close(self) -> None:
-        """Cancel the tasks of an open dialog."""
+        """Cancel the tasks of an open dialog, and save what was chosen last."""
         for dialog in self._window.findChildren(SettingsDialog):
             await dialog.tasks.close()
+        self._tasks.cancel(SAVE)
+        with contextlib.suppress(MootError):
+            await self._save()

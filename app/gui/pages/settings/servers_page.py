@@ -220,12 +220,6 @@ class ServersPage(QWidget):
         if not self._gone:
             self.result.setText(text)
 
-    async def _keep(self, *servers: McpServer) -> bool:
-        """Save servers, replacing those with the same names."""
-        fresh = {server.name: server for server in servers}
-        kept = [fresh.pop(status.server.name, status.server) for status in self._engine.servers.all()]
-        return await self._engine.servers.save((*kept, *fresh.values()))
-
     def _on_events(self, events: tuple[Event, ...]) -> None:
         if any(isinstance(event, ServersChanged) for event in events):
             self.refresh()
@@ -236,7 +230,7 @@ class ServersPage(QWidget):
         dialog.open()
 
     async def _take_in(self, servers: tuple[McpServer, ...]) -> None:
-        if await self._do(self._keep(*servers)):
+        if await self._do(self._engine.servers.save(servers)):
             self._go_to(servers[0].name)
 
     def _go_to(self, server: str) -> None:
@@ -264,7 +258,7 @@ class ServersPage(QWidget):
             self._tasks.start(f"switch server {server.name}", self._do(self._switch(server)))
 
     async def _switch(self, server: McpServer) -> bool:
-        kept = await self._keep(server)
+        kept = await self._engine.servers.save((server,))
         if not server.disabled:
             # Connect a server that was allowed before, so that its state is shown.
             await self._engine.servers.attach((server.name,))
