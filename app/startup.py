@@ -63,7 +63,8 @@ async def complete(
     look = Look(application, resources, theme)
     words.setParent(window)
     look.setParent(window)
-    window.setWindowIcon(QIcon(str(resources / "icons" / "moot.svg")))
+    # Also that of the quick chat, which has no parent.
+    application.setWindowIcon(QIcon(str(resources / "icons" / "moot.svg")))
     try:
         await _connect_engine(window, paths, words, look, catalogue)
     except MootError:

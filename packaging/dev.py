@@ -261,7 +261,7 @@ def fetch_model() -> None:
     model_file = load_by_path(ROOT / "app" / "providers" / "model_file.py")
     if (ROOT / ".model" / model_file.FILE_NAME).is_file() or os.environ.get("MOOT_MODEL"):
         return
-    say("downloading the built-in model (94 MB)")
+    say("downloading the built-in model (98 MB)")
     try:
         model_file.fetch_model(ROOT / ".model")
     except model_file.PackageError as error:

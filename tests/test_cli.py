@@ -196,6 +196,9 @@ def test_a_mistyped_command_gets_one_line(
         (["export", "01x", "--format", "pdf"], "usage_choice", "--format"),
         (["debate", "x", "--rounds", "many"], "usage_number", "--rounds"),
         (["debate", "x", "--rounds"], "usage_value", "--rounds"),
+        (["council", "x", "--max-usd", "abc"], "usage_amount", "--max-usd"),
+        (["council", "x", "--max-usd", "-1"], "usage_amount", "--max-usd"),
+        (["bench", "council", "--max-usd", "nan"], "usage_amount", "--max-usd"),
         (["debate", "x", "--wings", "2"], "usage_unknown", "--wings"),
         (["sessions", "--json=yes"], "usage_no_value", "--json"),
     ],
@@ -209,7 +212,7 @@ def test_what_is_mistyped_is_said_in_the_language_of_the_user(
     assert error.value.code == code
     line = error_line(error.value, korean)
     assert names in line
-    rest = re.sub(r"--[a-z]+|moot( [a-z]+)?|'[^']*'|TOPIC|COMMAND", "", line)
+    rest = re.sub(r"--[a-z-]+|moot( [a-z]+)?|'[^']*'|TOPIC|COMMAND", "", line)
     assert not re.search("[A-Za-z]", rest), line
 
 

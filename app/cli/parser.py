@@ -1,6 +1,7 @@
 """Reads the command line: commands, options, and the form of `-p SPEC`."""
 
 import argparse
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -31,6 +32,7 @@ _COMPLAINTS = tuple(
         ("usage_unknown", r"unrecognized arguments: (?P<what>.+)"),
         ("usage_choice", r"argument (?P<what>[^:]+): invalid choice: (?P<value>.+) \(choose from (?P<choices>.+)\)"),
         ("usage_number", r"argument (?P<what>[^:]+): invalid int value: (?P<value>.+)"),
+        ("usage_amount", r"argument (?P<what>[^:]+): invalid _amount value: (?P<value>.+)"),
         ("usage_value", r"argument (?P<what>[^:]+): expected (?:one|at least one) argument"),
         ("usage_no_value", r"argument (?P<what>[^:]+): ignored explicit argument (?P<value>.+)"),
     )
@@ -67,6 +69,14 @@ class _Parser(argparse.ArgumentParser):
             if found := pattern.fullmatch(message):
                 raise BadInput(code, help=help_command, **_shortened(found.groupdict()))
         raise BadInput("usage", help=help_command, **_shortened({"detail": message}))
+
+
+def _amount(typed: str) -> float:
+    """Read an amount of money. Raises ValueError."""
+    amount = float(typed)
+    if not 0 < amount < math.inf:
+        raise ValueError
+    return amount
 
 
 def _shortened(blanks: Mapping[str, str]) -> dict[str, str]:
@@ -209,7 +219,7 @@ def _parser(texts: Texts) -> _Parser:
     add(council, "--judge", text="council_judge", metavar="PROVIDER/MODEL")
     add(council, "--tools", text="council_tools", choices=[*DebateTools][:2], default=DebateTools.NONE)
     add(council, "--seed", text="council_seed", type=int, metavar="N")
-    add(council, "--max-usd", text="max_usd", type=float, metavar="X")
+    add(council, "--max-usd", text="max_usd", type=_amount, metavar="X")
     bench = command(CommandName.BENCH)
     add(bench, "name", text="bench_what", choices=[CommandName.COUNCIL.value])
     spoken = ("-p", "--participant")
@@ -218,7 +228,7 @@ def _parser(texts: Texts) -> _Parser:
     add(bench, "--tasks", text="bench_tasks", default="knights:3", metavar="knights:N")
     add(bench, "--n", text="bench_n", type=int, default=40, metavar="N", dest="count")
     add(bench, "--seed", text="bench_seed", type=int, metavar="N")
-    add(bench, "--max-usd", text="max_usd", type=float, metavar="X")
+    add(bench, "--max-usd", text="max_usd", type=_amount, metavar="X")
     add(bench, "--yes", text="agree", action="store_true")
     ask = command(CommandName.ASK)
     add(ask, "assistant", text="who", metavar="WHO")

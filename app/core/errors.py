@@ -53,6 +53,7 @@ class FailureKind(StrEnum):
     NO_ANSWER = "no_answer"
     INTERRUPTED = "interrupted"
     BAD_RESPONSE = "bad_response"
+    UNREADABLE = "unreadable"
     AUTHENTICATION = "authentication"
     PERMISSION = "permission"
     MODEL_NOT_FOUND = "model_not_found"

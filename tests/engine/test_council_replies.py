@@ -84,6 +84,7 @@ def test_the_last_line_is_not_shown(written: str, shown: str, found: dict[str, o
         ("## Yes\n\nBecause.", "Yes"),
         ("일요일은 사람들이 **시간이 있는** 날이에요. 또 있어요.", "일요일은 사람들이 시간이 있는 날이에요."),
         ("> See [the `report`](https://example.org/a) of 2 * 3. More.", "See the report of 2 * 3."),
+        ("A ban helps, but *deliveries* go on. More.", "A ban helps, but deliveries go on."),
     ],
 )
 def test_an_answer_without_a_last_line_is_held_by_its_first_sentence(written: str, first: str) -> None:

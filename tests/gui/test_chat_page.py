@@ -248,6 +248,7 @@ async def test_f2_renames_and_undo_brings_the_title_back(person, wire_servers): 
     await person.press("title_box", Qt.Key.Key_Return)
     await until(lambda: page.session.title == "Indentation")
     assert not person.sees("title_box")
+    assert page.composer.hasFocus(), "the keyboard is where it was"
     await person.click("toast_action")
     await until(lambda: page.session.title == "Tabs?")
 

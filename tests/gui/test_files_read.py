@@ -10,6 +10,8 @@ from app.gui.display.i18n import Language
 from app.gui.files.shared_files import read_shared_file
 from tests.gui.test_i18n import FOLDER
 
+CHECK = "Check the path and the file’s permissions."
+
 
 @pytest.mark.parametrize("shared", [True, False])
 @pytest.mark.parametrize(
@@ -25,11 +27,17 @@ from tests.gui.test_i18n import FOLDER
         (
             "gone.md",
             (
-                "Could not read gone.md: No such file or directory",
-                "“gone.md” could not be read: No such file or directory.",
+                f"Could not read gone.md: No such file or directory. {CHECK}",
+                f"“gone.md” could not be read: No such file or directory. {CHECK}",
             ),
         ),
-        ("folder", ("Could not read folder: Is a directory", "“folder” could not be read: Is a directory.")),
+        (
+            "folder",
+            (
+                f"Could not read folder: Is a directory. {CHECK}",
+                f"“folder” could not be read: Is a directory. {CHECK}",
+            ),
+        ),
     ],
 )
 async def test_a_file_that_cannot_be_read_is_named(

@@ -50,6 +50,21 @@ async def test_start_says_what_is_missing(person):
     assert setup._estimate.text() == "Choose at least two participants."
 
 
+async def test_enter_in_the_topic_starts_where_the_debate_can_start(person):
+    started = []
+    person.window.controller.panel.setup.start_requested.connect(
+        lambda setup, _paths: started.append(setup.topic)
+    )
+    await person.press("debate_topic", Qt.Key.Key_Return)
+    assert started == []
+    await person.write("debate_topic", "Tabs or spaces?")
+    box = person.find("debate_topic")
+    QTest.keyClick(box, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+    assert started == [] and box.toPlainText() == "Tabs or spaces?\n"
+    await person.press("debate_topic", Qt.Key.Key_Return)
+    assert started == ["Tabs or spaces?"]
+
+
 async def test_the_first_keys_take_the_ticks_of_the_small_model_but_not_of_whom_the_user_chose(person):
     card_of(person, "cleo").tick.setChecked(True)
     for provider in ("openai", "anthropic"):

@@ -13,6 +13,7 @@ from app.engine.council.judging import best_case
 from app.engine.council.quotes import QuoteState, quotes_of
 from app.engine.council.reading import Claim, JudgeReading, cruxes
 from app.engine.council.record import Record, Vote
+from app.engine.council.replies import without_marks
 from app.engine.debate.names import mentioned
 
 
@@ -310,7 +311,7 @@ def case_for(record: Record, option: str) -> tuple[str, tuple[str, ...]]:
 def last_words(record: Record, who: str) -> tuple[str, tuple[str, ...]]:
     """Return what a participant said last, and the ids of all it said."""
     own = [one for one in record.statements(record.rounds + 1) if one.author.id == who]
-    return (own[-1].content, tuple(one.id for one in own)) if own else ("", ())
+    return (without_marks(own[-1].content), tuple(one.id for one in own)) if own else ("", ())
 
 
 def _sureness(record: Record, who: str, number: int) -> float:
@@ -335,7 +336,7 @@ def _failure(record: Record) -> str:
     if None in asked:
         return ""
     failed = [one.error.kind for one in asked if one is not None and one.error is not None]
-    return failed[-1] if failed else FailureKind.BAD_RESPONSE
+    return failed[-1] if failed else FailureKind.UNREADABLE
 
 
 def names_visible(debate: Debate) -> bool:

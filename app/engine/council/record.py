@@ -3,7 +3,6 @@
 Nothing depends on the order in which answers that were asked for side by side came in.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,10 +11,9 @@ from app.core.calibration import Calibration
 from app.core.message import CouncilPart, Message, MessageState, Role
 from app.core.session import Debate, Participant
 from app.engine.council.reading import JudgeReading, reading_of
-from app.engine.council.replies import MOST_OPTION, objects_in, one_line, same_words
+from app.engine.council.replies import MOST_OPTION, objects_in, one_line, same_words, without_marks
 from app.engine.debate.motion import asks_about_motion, side_of
 
-_MARKS, _LINK = re.compile(r"\*\*|~~|`"), re.compile(r"!?\[([^\]]*)\]\([^)\s]*\)")
 MOST_OPTIONS = 5
 UNSURE = 50
 """What a vote without a confidence counts for, in percent."""
@@ -427,7 +425,7 @@ def to(question: Message) -> tuple[str, ...]:
 def first_sentence(text: str) -> str:
     """Return the first sentence of an answer, without its Markdown."""
     line = next((one.strip(" #*_>-`") for one in text.splitlines() if one.strip(" #*_>-`")), "")
-    line = _MARKS.sub("", _LINK.sub(r"\1", line))
+    line = without_marks(line)
     for place, one in enumerate(line):
         ends = place + 1 == len(line) or line[place + 1].isspace()
         if one in ".!?。！？" and ends:

@@ -33,6 +33,8 @@ _NOT = re.compile(
     r"\b(?:not|never|no|neither|nor|against|except|rather than|instead)\b|n['’]t\b|아니|않|말고|못|반대",
     re.IGNORECASE,
 )
+_MARKS = re.compile(r"\*\*|~~|`|(?<!\w)\*(?=\S)|(?<=\S)\*(?!\w)")
+_LINK = re.compile(r"!?\[([^\]]*)\]\([^)\s]*\)")
 _SENTENCE = re.compile(r"[^.!?。！？\n]+")
 
 
@@ -117,6 +119,11 @@ def one_line(value: object, most: int = MOST_OPTION) -> str:
     """Return a value's text on one line, "" where it is no text."""
     text = " ".join(clean_text(value).split()) if isinstance(value, str) else ""
     return text if len(text) <= most else text[: most - 1].rstrip() + "…"
+
+
+def without_marks(text: str) -> str:
+    """Return Markdown without the marks of emphasis, code and links."""
+    return _MARKS.sub("", _LINK.sub(r"\1", text))
 
 
 def confidence_of(value: object) -> int | None:

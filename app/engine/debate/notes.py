@@ -107,7 +107,7 @@ async def write_notes(
             continue
         if not content or tokens_of(content) > max(LEAST_TOKENS, MOST_LEFT * replaces):
             note_in_vain(live, models, call, author)
-            failure = FailureKind.BAD_RESPONSE
+            failure = FailureKind.UNREADABLE
             continue
         message = summary_message(
             author,

@@ -377,7 +377,7 @@ async def judged(
         try:
             answer = await models.ask(request, live.id, used=used.append)
             read = read_verdict(answer, session.debate, messages, judge, prompts)
-            failure = FailureKind.BAD_RESPONSE
+            failure = FailureKind.UNREADABLE
             if read is not None:
                 options, chosen = read_options(answer, session.debate, prompts)
                 again = partial(models.ask, session_id=live.id, used=used.append)

@@ -58,7 +58,7 @@ class JournalDialog(AskDialog):
         self.list.itemActivated.connect(lambda _item: self._on_go())
         self._sessions: Collection[str] = ()
         links = hbox(self.council, self.delete, spacing=14)
-        self.arrange(self.heading, self._none, (self.list, 3), (self._scores, 2), before=links)
+        self.arrange(self.heading, (self._none, 1), (self.list, 3), (self._scores, 2), before=links)
         self.toasts = Toasts(self)
         self.resize(620, 520)
         self.list.setFocus()

@@ -76,14 +76,17 @@ class DebateDisplay(KindDisplay):
         return words.mode(session.debate.mode) if session.debate else ""
 
     def round(self, session: Session | SessionSummary) -> int:
-        """Return the round that runs, counted from 1."""
+        """Return the round that runs, counted from 1; 0 for a council, whose rounds are not those of its setup."""
         cursor = session if isinstance(session, SessionSummary) else session.debate
-        return min(cursor.round, cursor.rounds) if cursor else 0
+        if cursor is None or cursor.mode == DebateMode.COUNCIL:
+            return 0
+        return min(cursor.round, cursor.rounds)
 
     def title_state(self, session: Session, words: Language) -> str:
         """Return the round while the debate runs, else its state."""
-        if session.status == Status.RUNNING and session.debate:
-            return words("discussion.round", round=self.round(session), rounds=session.debate.rounds)
+        at = self.round(session)
+        if session.status == Status.RUNNING and session.debate and at:
+            return words("discussion.round", round=at, rounds=session.debate.rounds)
         return state_of(session, words)[0]
 
     def usage(self, session: Session) -> Iterator[tuple[str, str, UsageEntry]]:

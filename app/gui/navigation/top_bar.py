@@ -5,6 +5,7 @@ from functools import partial
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QFrame, QLineEdit, QMenu, QSizePolicy, QWidget
+from shiboken6 import isValid
 
 from app.core.session import (
     AgentMode,
@@ -39,6 +40,10 @@ class TitleBox(QLineEdit):
         self.left.emit()
 
 
+# In pixels; the edges are left and right of the text.
+_LEAST_BOX, _BOX_EDGES = 260, 30
+
+
 class TitleField(QWidget):
     """A title, elided if it does not fit; a double click or F2 edits it. Emits `renamed`."""
 
@@ -47,12 +52,12 @@ class TitleField(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._can_rename = False
+        self._before: QWidget | None = None
         self._label = ElidedLabel("title")
         self._label.setObjectName("session_title")
         self._box = TitleBox()
         self._box.setObjectName("title_box")
         self._box.setMaxLength(MOST_CHARACTERS)
-        self._box.setMinimumWidth(260)
         self._box.hide()
         hbox(self._label, self._box, inside=self)
         self._box.returnPressed.connect(self._on_written)
@@ -70,17 +75,24 @@ class TitleField(QWidget):
     def edit(self) -> None:
         """Edit the title if it can be renamed."""
         if self._can_rename:
+            self._before = self.window().focusWidget()
             self._box.setText(self.text())
             self._box.setAccessibleName(self.text())
+            wanted = self._label.sizeHint().width() + _BOX_EDGES
+            self._box.setMinimumWidth(max(_LEAST_BOX, min(self.width(), wanted)))
             self._label.hide()
             self._box.show()
             self._box.setFocus()
             self._box.selectAll()
 
     def end(self) -> None:
-        """Stop editing."""
+        """Stop editing; the keyboard goes back to where it was."""
+        before = self._before if self._box.hasFocus() else None
+        self._before = None
         self._box.hide()
         self._label.show()
+        if before is not None and isValid(before):
+            before.setFocus()
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         self.edit()

@@ -79,7 +79,7 @@ class SetupView(QWidget):
         self._starting = self._filling = False
         self._seed: int | None = None
         self.topic = say(
-            named("debate_topic", TextBox(lines=2, most=6, submits=False, longest=MAX_TOPIC_CHARACTERS)),
+            named("debate_topic", TextBox(lines=2, most=6, longest=MAX_TOPIC_CHARACTERS)),
             language,
             name="setup.topic",
             hint="setup.topic.placeholder",
@@ -274,6 +274,7 @@ class SetupView(QWidget):
 
     def _connect(self) -> None:
         self.topic.textChanged.connect(self._refresh)
+        self.topic.submitted.connect(self.start.click)
         self.topic.long_text_given.connect(lambda text: self.pasted.add((pasted_text(text, self._language),)))
         for tick in (self.context, self.files.look, self.opening):
             tick.toggled.connect(lambda _value: self._refresh())
