@@ -63,7 +63,7 @@ class PanelDialog(AskDialog):
         self._look, self._providers, self._facts = look, providers, facts
         self._who = named("panel_participants", QWidget())
         self._rows = vbox(inside=self._who, spacing=2)
-        self.add = button("link", "panel_add", self._on_add, text=words("panel.add_participant"))
+        self.add = button("link", "panel_add_participant", self._on_add, text=words("panel.add_participant"))
         self.take = button("link", "panel_take", self._on_take, text=words("panel.take"))
         self.compare = named("panel_compare", TickBox(look))
         self.debates = named("panel_debates", TickBox(look))
