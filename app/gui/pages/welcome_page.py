@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QLabel, QSizePolicy, QSpacerIt
 
 from app.core.catalog import EMBEDDED, EMBEDDED_BYTES
 from app.core.provider import ProviderStatus
+from app.core.texts import has_hangul
 from app.core.usage import size_text
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
@@ -370,10 +371,11 @@ class WelcomePage(QWidget):
         self._better.show_words(words("welcome.better"))
         self._retranslate_composer()
         for number, example in zip(EXAMPLES, self._examples, strict=True):
-            example.show_words(words(f"welcome.example.{number}"))
-            # The built-in model knows English only. Shown before it has a parent, it would be a window.
+            topic = words(f"welcome.example.{number}")
+            example.show_words(topic)
+            # The built-in model knows no Korean. Shown before it has a parent, an example would be a window.
             if example.parentWidget() is not None:
-                example.setVisible(not self._local_only or words.name == "en")
+                example.setVisible(not (self._local_only and has_hangul(topic)))
         key = "status_line.embedded_ready" if self._ready else "status_line.embedded_missing"
         self._embedded.setText(words(key) if self._known else "")
         self._embedded_icon.setVisible(self._known)
