@@ -175,8 +175,9 @@ def test_a_reply_to_a_debate_sends_a_pdf_as_each_model_takes_it(
         "openai": ("image/jpeg",) * 2,
     }
     for kind, server in four.items():
-        requests = server.requests[asked[kind] :]
-        assert requests, kind
+        # A turn and a ballot; DeepSeek refuses that with a schema first.
+        requests = [one for one in server.requests[asked[kind] :] if one.messages]
+        assert len(requests) == 2, kind
         for request in requests:
             text = "".join(one.text for one in request.messages)
             assert request.messages[0].images == images.get(kind, ()), kind
