@@ -13,11 +13,13 @@ from app.core.message import Author, Message
 from app.core.session import Debate, DebateSession, Participant
 from app.core.verdict import Ballot, Point, Verdict
 from app.engine.engine import DebateSetup
+from app.gui.display.style import Look
 from app.gui.panels.debate.cited_text import CitedText
 from app.gui.panels.debate.discussion_view import DiscussionView
 from app.gui.panels.debate.stance_chart import spread, stance_lines
 from app.gui.widgets.label import ElidedLabel
 from tests.app_driver import Person, at_window, until
+from tests.gui.test_drop_down_lists import RESOURCES
 from tests.wire import Answer, Fault, WireServer
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
 
@@ -415,7 +417,9 @@ def test_names_at_the_right_never_overlap():
 
 
 def test_the_sentences_of_a_verdict_are_plain_text(qapp):
+    look = Look(qapp, RESOURCES, "light")
     text = CitedText("verdict")
+    look.dress(text)
     points = (
         Point(text="<img src=x> & so on " * 9, cites=("a",)),
         Point(text="단어" * 200, cites=("a", "b")),
@@ -433,3 +437,4 @@ def test_the_sentences_of_a_verdict_are_plain_text(qapp):
     QTest.mouseClick(text.stops[2], Qt.MouseButton.LeftButton, pos=QPoint(5, 5))
     assert chosen == ["b"]
     text.deleteLater()
+    look.deleteLater()
