@@ -98,8 +98,7 @@ async def _try_all(wanted: argparse.Namespace, folder: Path) -> list[Trial]:
     trials = []
     try:
         if wanted.source:
-            settings = replace(moot.engine.settings(), model_source=wanted.source)
-            await moot.engine.save_settings(settings)
+            await moot.engine.change_settings(lambda before: replace(before, model_source=wanted.source))
         wanted.report.parent.mkdir(parents=True, exist_ok=True)
         with wanted.report.open("w", encoding="utf-8") as report:
             for model in await asyncio.to_thread(moot.engine.local_models.all):

@@ -51,3 +51,6 @@ class GatedModels(Models):
 
     async def listens(self, provider: str) -> bool:
         return True
+
+    def is_subscribed(self, provider: str) -> bool:
+        return False

@@ -93,7 +93,12 @@ async def test_a_debate_pauses_before_the_call_above_the_limit_and_goes_on_exact
     assert (session.debate.round, session.debate.turn) == (2, 1)
     assert [state for _, state in bench.states(session_id)] == [MessageState.DONE] * 3
     notice = next(one for one in bench.events if isinstance(one, Notice))
-    assert notice.details == {"name": "Claude", "kind": "budget_month", "detail": "$0.12 / $0.10"}
+    assert notice.details == {
+        "name": "Claude",
+        "kind": "budget_month",
+        "detail": "$0.12 / $0.10",
+        "provider": "remote1",
+    }
     await bench.engine.resume(session_id)
     await bench.engine.wait(session_id)
     assert len(bench.models.requests) == 3
