@@ -82,10 +82,10 @@ async def _connect_engine(
     await server.start()
     await moot.engine.drafts.load()
     await _take_over_drafts(window, moot)
-    window.furnish(words, look)
-    close = functools.partial(_close, moot, server)
-    window.set_controller(WindowController(window, moot.engine, paths.root, close))
-    look.dress(window)
+    with look.held():
+        window.furnish(words, look)
+        close = functools.partial(_close, moot, server)
+        window.set_controller(WindowController(window, moot.engine, paths.root, close))
     window.controller.begin()
     # The keyring may wait for its user, or not answer; the window does not wait for it.
     window.controller.tasks.start("look up keys", moot.look_up_keys())

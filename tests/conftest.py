@@ -113,7 +113,8 @@ def _plain_style() -> Iterator[None]:
     from PySide6.QtWidgets import QApplication
 
     application = QApplication.instance()
-    if isinstance(application, QApplication):
+    if isinstance(application, QApplication) and application.styleSheet():
+        application.setStyleSheet("")
         application.setPalette(QPalette())
 
 

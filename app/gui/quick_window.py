@@ -50,7 +50,6 @@ class QuickWindow(AppWindow):
         self.resize(SIZE)
         language.changed.connect(self._retranslate)
         self._retranslate()
-        look.dress(self)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:

@@ -203,9 +203,7 @@ def stream_columns(streams: int, seconds: float) -> float:
         for place in range(COLUMNS)
     )
     debate = Debate(topic="Which?", mode=DebateMode.COUNCIL, participants=people, council=Council())
-    look = Look(application(), I18N.parent, "light")
-    page = CouncilPage(Language(I18N, "en"), look)
-    look.dress(page)
+    page = CouncilPage(Language(I18N, "en"), Look(application(), I18N.parent, "light"))
     shown(page)
     page.show_session(DebateSession(id="s", title="Which?", status=Status.RUNNING, debate=debate), [])
     for one in people:

@@ -18,7 +18,6 @@ def chip(qtbot):
     look = Look(QApplication.instance(), RESOURCES, "light")
     result = Chip(look, icon="coins")
     qtbot.addWidget(result)
-    look.dress(result)
     result.set_text(LONG, short=SHORT)
     yield result
     look.deleteLater()

@@ -40,7 +40,6 @@ class Page(QWidget):
         column = QVBoxLayout(self)
         for part in (self.plain, self.model, self.field):
             column.addWidget(part)
-        self.look.dress(self)
 
 
 @pytest.fixture(params=["light", "dark"])

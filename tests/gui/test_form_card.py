@@ -31,7 +31,6 @@ def card(qtbot, qapp):
     message = Message(id="m", turn_id="t", role="system", author=Author(id="b", name="B"), prompt=prompt)
     made = FormCard(words, look, message)
     qtbot.addWidget(made)
-    look.dress(made)
     made.resize(620, made.heightForWidth(620))
     made.show()
     made._shown_at -= 1.0

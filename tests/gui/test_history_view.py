@@ -151,9 +151,7 @@ def test_a_card_names_everybody_and_shows_its_day_beside_the_buttons(qapp, width
         rounds=3,
         speakers=EVERYBODY,
     )
-    look = Look(qapp, RESOURCES, "light")
-    view = HistoryView(Language(RESOURCES / "i18n", "en"), look)
-    look.dress(view)
+    view = HistoryView(Language(RESOURCES / "i18n", "en"), Look(qapp, RESOURCES, "light"))
     view.resize(width, 300)
     view.show_sessions([row, row._replace(id="2", status="completed")])
     view.show()

@@ -23,9 +23,7 @@ RESOURCES = Path(__file__).parents[2] / "resources"
 @pytest.fixture
 async def choice(qapp):
     models = tuple(f"vendor-{number % 7}/Model-{number:03}" for number in range(400))
-    look = Look(qapp, RESOURCES, "light")
-    choice = ModelChoice(Language(RESOURCES / "i18n", "en"), look)
-    look.dress(choice)
+    choice = ModelChoice(Language(RESOURCES / "i18n", "en"), Look(qapp, RESOURCES, "light"))
     choice.set_providers([on_offer("Router", *models)])
     choice.resize(320, 30)
     choice.show()

@@ -25,7 +25,6 @@ def menu(qapp, qtbot: QtBot):
     look = Look(qapp, RESOURCES, "light")
     button = QPushButton("A model")
     qtbot.addWidget(button)
-    look.dress(button)
     button.show()
     offered = (
         on_offer("One", "small", "large"),

@@ -32,7 +32,6 @@ def made(qtbot, qapp):
         message = Message(id="m", turn_id="t", role="tool", author=author, prompt=prompt)
         card = (ApprovalCard if prompt.type == "approval" else QuestionCard)(words, look, message)
         qtbot.addWidget(card)
-        look.dress(card)
         card.resize(620, card.heightForWidth(620))
         card.show()
         card.activateWindow()

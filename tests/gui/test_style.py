@@ -5,7 +5,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QEvent, QPoint, QSize, Qt
+from PySide6.QtCore import QPoint, QSize, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QIcon, QPalette
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QListWidget, QPushButton, QStyle, QVBoxLayout, QWidget
@@ -14,9 +14,8 @@ from app.core.texts import Texts
 from app.gui.display.style import Look, sized, style_sheet, tall
 from app.gui.display.theme import DARK, LIGHT
 from app.gui.transcript.transcript_view import TranscriptView
-from app.gui.widgets.boxes import frame, vbox
 from app.gui.widgets.controls import icon_button
-from tests.app_driver import at_window, until
+from tests.app_driver import until
 from tests.gui.test_transcript_view import SESSION, many
 
 ROOT = Path(__file__).parent.parent.parent
@@ -41,17 +40,14 @@ def test_an_unknown_token_is_refused():
         style_sheet("QLabel { color: @nosuch; }", LIGHT)
 
 
-def test_the_theme_is_switched_while_the_window_is_open(look, qtbot):
+def test_the_theme_is_switched_while_the_window_is_open(look):
     heard = []
-    window = QWidget()
-    qtbot.addWidget(window)
-    look.dress(window)
     look.changed.connect(lambda: heard.append(look.tokens.dark))
     look.choose("dark")
     look.choose("dark")
     assert heard == [True]
     assert QApplication.palette().color(QPalette.ColorRole.Window).name() == DARK.bg.lower()
-    assert window.styleSheet().count(DARK.surface) > 1
+    assert DARK.surface in QApplication.instance().styleSheet()
     look.choose("light")
     assert QApplication.palette().color(QPalette.ColorRole.Window).name() == LIGHT.bg.lower()
 
@@ -61,7 +57,6 @@ async def test_what_is_hidden_wears_the_new_theme_too(look, qtbot):
     for label in (shown, hidden):
         label.setProperty("kind", "warn")
         qtbot.addWidget(label)
-        look.dress(label)
         label.show()
     hidden.hide()
     look.choose("dark")
@@ -81,7 +76,6 @@ def test_every_text_grows_and_shrinks_while_the_window_is_open(look, qtbot, perc
     view = TranscriptView(look.tokens, Texts.load(RESOURCES / "i18n", "en"))
     for widget in (label, box, view):
         qtbot.addWidget(widget)
-        look.dress(widget)
         widget.show()
     look.changed.connect(lambda: view.set_theme(look.tokens))
     view.feed.show_session(SESSION, many(9))
@@ -102,7 +96,6 @@ def test_every_text_grows_and_shrinks_while_the_window_is_open(look, qtbot, perc
 def test_motion_is_what_was_chosen_or_what_the_system_says(look, qtbot):
     view = TranscriptView(look.tokens, Texts.load(RESOURCES / "i18n", "en"))
     qtbot.addWidget(view)
-    look.dress(view)
     view.show()
 
     def duration() -> int:
@@ -177,7 +170,6 @@ async def test_rings_are_drawn_after_a_key_and_not_after_a_click(look, qtbot):
     for one in (first, second, names):
         inside.addWidget(one)
     qtbot.addWidget(window)
-    look.dress(window)
     window.resize(300, 200)
     window.show()
     window.activateWindow()
@@ -214,46 +206,6 @@ async def test_rings_are_drawn_after_a_key_and_not_after_a_click(look, qtbot):
     assert not ringed(names)
 
 
-class Counted(QLabel):
-    """A label that counts how often Qt styles it."""
-
-    times = 0
-
-    def changeEvent(self, event):  # noqa: N802
-        super().changeEvent(event)
-        self.times += event.type() == QEvent.Type.StyleChange
-
-
-def test_a_page_is_styled_once_however_many_boxes_its_parts_are_in(look, qtbot):
-    window = QWidget()
-    qtbot.addWidget(window)
-    look.dress(window)
-    label = inner = Counted("x")
-    label.setProperty("kind", "warn")
-    for _ in range(6):
-        inner.ensurePolished()
-        inner = frame("card", vbox(inner))
-    assert label.times == 0
-    vbox(inner, inside=window)
-    assert label.times == 1
-    window.show()
-    assert label.palette().color(QPalette.ColorRole.WindowText).name() == look.tokens.warn.lower()
-
-
-@pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
-async def test_no_window_list_or_menu_is_without_the_style_sheet(qapp, tmp_path):
-    def bare(one):
-        return not one.styleSheet() and (one.parentWidget() is None or bare(one.parentWidget()))
-
-    async with at_window(tmp_path) as person:
-        desk = person.window.controller
-        desk.show_new()
-        desk.quick.show()
-        desk.settings.open("chats")
-        await until(lambda: person.sees("settings_dialog"))
-        assert [one for one in QApplication.topLevelWidgets() if bare(one)] == []
-
-
 @pytest.mark.parametrize("kind", ["", "primary", "plain", "link", "chip", "choice", "tab", "segment"])
 def test_a_ring_changes_no_size(look, qtbot, kind):
     button = QPushButton("One")
@@ -261,7 +213,6 @@ def test_a_ring_changes_no_size(look, qtbot, kind):
     button.setCheckable(True)
     button.setChecked(True)
     qtbot.addWidget(button)
-    look.dress(button)
     button.ensurePolished()
     before = button.sizeHint()
     button.setProperty("ring", True)

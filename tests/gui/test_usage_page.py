@@ -50,7 +50,6 @@ async def page(qapp, engine):
     tasks = Tasks(lambda _name, _error: None)
     look = Look(qapp, RESOURCES, "light")
     page = UsagePage(Language(RESOURCES / "i18n", "en"), look, engine, tasks)
-    look.dress(page)
     page.resize(610, 560)
     yield page
     await tasks.close()

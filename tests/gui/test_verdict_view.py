@@ -419,7 +419,6 @@ def test_names_at_the_right_never_overlap():
 def test_the_sentences_of_a_verdict_are_plain_text(qapp):
     look = Look(qapp, RESOURCES, "light")
     text = CitedText("verdict")
-    look.dress(text)
     points = (
         Point(text="<img src=x> & so on " * 9, cites=("a",)),
         Point(text="단어" * 200, cites=("a", "b")),

@@ -43,7 +43,6 @@ class Tray(QObject):
         self._waiting = 0
         self.icon = QSystemTrayIcon(moot_icon(look), self)
         self._menu = QMenu()
-        look.dress(self._menu)
         self.icon.setContextMenu(self._menu)
         self.icon.activated.connect(self._on_activated)
         self.icon.messageClicked.connect(self.note_clicked)

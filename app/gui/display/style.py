@@ -6,6 +6,8 @@ the application's font; `sized` and `tall` scale painted text and row heights wi
 
 import re
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -59,7 +61,6 @@ class Look(QObject):
         self._motion = SYSTEM
         self._shown_moves = True
         self._unstyled: list[QWidget] = []
-        self._windows: list[QWidget] = []
         self._later = QTimer(self, singleShot=True, interval=0)
         self._later.timeout.connect(self._style_some)
         self._desktop = DesktopSettings(self)
@@ -78,13 +79,12 @@ class Look(QObject):
         """Return whether a row of a list that is painted with these options has a focus ring."""
         return self._ring.by_keyboard and bool(option.state & QStyle.StateFlag.State_HasFocus)
 
-    def dress(self, window: QWidget) -> None:
-        """Give a window without parent the style sheet; windows and menus that belong to it have it from there.
-
-        It is the windows' and not the application's: Qt would style a page anew for each box its parts are put into.
-        """
-        self._windows.append(window)
-        window.setStyleSheet(self._shown_sheet)
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Remove the style sheet while many widgets are made; Qt would apply it again for each one."""
+        self._app.setStyleSheet("")
+        yield
+        self._apply()
 
     def choose(self, theme: str) -> None:
         """Switch to `light`, `dark` or `system`."""
@@ -184,13 +184,10 @@ class Look(QObject):
                 one.setAttribute(POLISHED, False)
             self._unstyled += hidden
             self._later.start()
-        self._shown_sheet = sheet
-        self._windows = [one for one in self._windows if isValid(one)]
-        for one in self._windows:
-            # Where one sheet replaces another, Qt styles a widget again for each of those around it; after none, once.
-            one.setStyleSheet("")
-            one.setStyleSheet(sheet)
-        # A platform theme (gtk3) may have brought fonts for some classes.
+        # Where one sheet replaces another, Qt styles a widget again for each of those around it; after none, once.
+        self._app.setStyleSheet("")
+        self._app.setStyleSheet(sheet)
+        # A new style sheet restores the fonts that a platform theme (gtk3) has for some classes.
         if QApplication.font(QLABEL) != QApplication.font():
             self._app.setFont(ui_font(self._percent))
 

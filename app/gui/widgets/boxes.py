@@ -54,12 +54,6 @@ def frame(kind: str, layout: QLayout) -> QFrame:
     return result
 
 
-def measure_again(widget: QWidget) -> None:
-    """Let the layouts in a widget forget its sizes: those of before it was in a window are without the style sheet."""
-    for layout in widget.findChildren(QLayout):
-        layout.invalidate()
-
-
 def _filled(layout: Layout, parts: tuple[Part, ...], margins: Margins, spacing: int | None) -> Layout:
     if margins is not None:
         layout.setContentsMargins(*(margins if isinstance(margins, tuple) else (margins,) * 4))

@@ -67,8 +67,6 @@ class ModelChoice(Choice):
         finder.setCompletionMode(QCompleter.CompletionMode.PopupCompletion)
         finder.setFilterMode(Qt.MatchFlag.MatchContains)
         finder.setMaxVisibleItems(8)
-        # Without a parent it would not have the window's style.
-        finder.popup().setParent(self, Qt.WindowType.Popup)
         for view, whole in ((self.view(), False), (finder.popup(), True)):
             view.setItemDelegate(ModelLines(look, self.facts_of, self, whole=whole))
             if isinstance(view, QListView):

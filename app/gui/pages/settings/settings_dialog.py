@@ -34,7 +34,7 @@ from app.gui.pages.settings.settings_rows import LimitsPage, SettingsRows, setti
 from app.gui.pages.settings.shortcuts_page import ShortcutsPage
 from app.gui.pages.settings.usage_page import UsagePage
 from app.gui.tasks import Tasks
-from app.gui.widgets.boxes import STRETCH, hbox, measure_again, vbox
+from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button, scrolling
 from app.gui.widgets.label import ElidedLabel
 from app.gui.widgets.search import SearchBox
@@ -148,8 +148,6 @@ class SettingsDialog(QDialog):
         if page not in self._made:
             self._made[page], holder = self._make(page)
             self._places[page] = self._stack.addWidget(holder)
-            # The dialog would grow to a size that its page has not.
-            measure_again(holder)
         return self._made[page]
 
     def provider_page(self) -> ProviderPage:
