@@ -196,7 +196,7 @@ class CouncilColumn(QFrame):
                 facts.append(words("council.seconds", seconds=round(answer.seconds, 1)))
             spent = Spending()
             spent.add((answer,))
-            facts += filter(None, (spent.short_text(words),))
+            facts += filter(None, (spent.known_text(words),))
         self._cost.setText(" · ".join(facts))
         show_as(self._use, "primary" if used else "", words("council.used" if used else "council.use"))
         for part in (self._use, self._copy):

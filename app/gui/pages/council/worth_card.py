@@ -121,7 +121,7 @@ class WorthCard(QFrame):
         seconds = words("council.seconds", seconds=round(_seconds(messages), 1))
         self._grid.addWidget(ElidedLabel(kind, text=name), row, 0)
         self._grid.addWidget(tile, row, 1)
-        self._grid.addWidget(plain_label(kind, text=spent.short_text(words)), row, 2)
+        self._grid.addWidget(plain_label(kind, text=spent.known_text(words)), row, 2)
         self._grid.addWidget(plain_label(kind, text=seconds), row, 3)
 
     def _sentence(self, record: Record, first: str, solo: Message | None) -> str:
