@@ -155,8 +155,8 @@ class Prompt:
     always, deny) and `answered_by` the message that says so. An approval names the `tool`, its
     whole `arguments` as JSON text, and in `reason` why it asks: `tool` (it may do something that
     cannot be undone), `may_have_run` (Moot ended while it ran), `agent_works` (external agent `server` is to work in a folder for the
-    first time) or `agent_asks` (that agent wants to do what it calls `tool`; `options` are what it takes besides allow and deny, in its own words,
-    and `kinds` what each means: allow_always, reject_always, allow_once or reject_once). With the reason `page` it is not Moot
+    first time) or `agent_asks` (that agent wants to do what it calls `tool`; `options` are the labels of the answers it offers besides allow and
+    deny, and `kinds` what each means: allow_always, reject_always, allow_once or reject_once). With the reason `page` it is not Moot
     that asks: the result of `tool`, called with `arguments`, holds a page of MCP server `server`. `link` is an address that the question is about. For a tool of
     a server an approval names the `server`, in `consent` the tool as it was when Moot asked, and whether it `reads` only.
     """

@@ -239,7 +239,7 @@ class AgentAct:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentOption:
-    """An answer that an external agent takes, in its own words; `kind` says what it means, as in `core.message.Prompt`."""
+    """An answer that an external agent offers: `name` is its label, `kind` what it means, as in `core.message.Prompt`."""
 
     kind: str
     name: str

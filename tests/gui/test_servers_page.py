@@ -44,6 +44,16 @@ def page(person: Person):
     return person.find("settings_dialog").page("servers")
 
 
+async def agree_on_page(person: Person, opened: list[str]) -> None:
+    """Say yes to the page of a login to the server "there", log in on it, and wait for the connection."""
+    await until(lambda: person.sees("link_dialog"), 20)
+    assert "there" in person.find("link_dialog").heading.text() and not opened
+    await person.click("link_open")
+    await until(lambda: bool(opened))
+    await asyncio.to_thread(visit, opened[0])
+    await until(lambda: states(person) == {"there": ServerState.CONNECTED}, 20)
+
+
 def states(person: Person) -> dict[str, str]:
     return {status.server.name: status.state for status in person.window.controller.engine.servers.all()}
 
@@ -363,12 +373,7 @@ async def test_the_composer_offers_the_login_of_the_assistants_server(qapp, data
             await person.click("consent_allow")
             await until(lambda: strip.isVisible() and strip.text() == "Log in…", 20)
             QTest.mouseClick(strip, Qt.MouseButton.LeftButton)
-            await until(lambda: person.sees("link_dialog"), 20)
-            assert "there" in person.find("link_dialog").heading.text() and not opened
-            await person.click("link_open")
-            await until(lambda: bool(opened))
-            await asyncio.to_thread(visit, opened[0])
-            await until(lambda: states(person) == {"there": ServerState.CONNECTED}, 20)
+            await agree_on_page(person, opened)
             await until(lambda: not strip.isVisible())
             assert len(opened) == len(server.clients) == 1
 
@@ -386,12 +391,7 @@ async def test_a_login_shows_its_page_first_and_connects_after_it(person, data_d
         await until(lambda: person.sees("server_login"), 60)
         assert not server.clients
         await person.click("server_login")
-        await until(lambda: person.sees("link_dialog"), 20)
-        assert "there" in person.find("link_dialog").heading.text() and not opened
-        await person.click("link_open")
-        await until(lambda: bool(opened))
-        await asyncio.to_thread(visit, opened[0])
-        await until(lambda: states(person) == {"there": ServerState.CONNECTED}, 20)
+        await agree_on_page(person, opened)
         await until(lambda: person.sees("server_logout"))
         assert not person.sees("server_login")
         await person.click("server_logout")

@@ -106,17 +106,17 @@ class PageCard(QuestionCard):
         """Offer to install what shows pages, or show how far that is; return what is said of it."""
         state, words = self._viewer.state, self._words
         size = size_text(self._language, VIEWER_BYTES)
+        offered = state.offered or state.done is not None
         if state.done is not None:
             text = words("page.viewer.fetching", done=size_text(self._language, state.done), size=size)
             self._install.show_progress(text, state.done, VIEWER_BYTES, words("embedded.cancel"))
         elif state.offered:
             offer = words("page.viewer", size=size)
             self._install.show_offer(offer, words("page.viewer.install"))
-        self._install.setVisible(state.offered or state.done is not None)
+        self._install.setVisible(offered)
         if state.installed:
             return words("page.viewer.restart")
         # A built program has no place for the viewer.
-        offered = state.offered or state.done is not None
         return state.problem or words("page.no_view" if offered else "page.no_viewer")
 
     def _on_viewer_changed(self) -> None:

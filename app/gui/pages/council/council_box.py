@@ -154,7 +154,7 @@ class CouncilBox(QFrame):
         doubted = idle and enough and bool(helper) and agreed
         offered = {
             "check": doubted and bool(shown.outsider),
-            "join": idle and enough and who_may_join(Record(session.debate, messages), result) is not None,
+            "join": idle and enough and who_may_join(shown.record, result) is not None,
             "connect": idle and (not (helper or could) or (doubted and not shown.outsider)),
             "allow": idle and enough and could is not None and not helper,
             "pause": running,
