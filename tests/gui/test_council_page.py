@@ -253,7 +253,8 @@ async def test_where_all_agree_a_provider_is_offered_or_a_model_from_outside(
     assert page.box._chip.text().startswith("All the same") and buttons["connect"].isVisible()
     assert not buttons["check"].isVisible() and not buttons["debate"].isVisible()
     await person.click("council_connect")
-    await until(lambda: person.sees("settings_dialog"), what="the settings")
+    await until(lambda: person.sees("connect_dialog"), what="the dialog that adds a provider")
+    person.find("connect_dialog").reject()
     assert page.councils is not None
     monkeypatch.setattr(page.councils, "outsider", lambda _session: "ollama/ollama-wire")
     page.refresh()

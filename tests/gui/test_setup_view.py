@@ -217,8 +217,8 @@ async def test_the_small_model_is_honest_about_itself_and_about_korean(person):
     await person.write("debate_topic", "원격 근무, 늘려야 할까?")
     assert setup._warning.isVisible()
     await person.click("warning_providers")
-    await until(lambda: person.sees("settings_dialog"))
-    person.find("settings_dialog").accept()
+    await until(lambda: person.sees("connect_dialog"))
+    person.find("connect_dialog").reject()
     await person.settle()
     for card in cards(person):
         card.tick.setChecked(False)

@@ -306,8 +306,8 @@ async def test_a_model_too_small_to_judge_leads_to_a_provider(qapp, data_dir):
         assert not person.sees("debate_ask")
         assert person.sees("cite_m0")
         await person.click("debate_add_provider")
-        await until(lambda: person.sees("settings_dialog"))
-        person.find("settings_dialog").reject()
+        await until(lambda: person.sees("connect_dialog"))
+        person.find("connect_dialog").reject()
         await person.settle()
 
 

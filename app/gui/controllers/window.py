@@ -211,6 +211,8 @@ class WindowController(QObject):
             asking.session_requested.connect(self.show_session)
         for needing in (self.debates, self.councils, self.chats):
             needing.settings_requested.connect(self.settings.open)
+        for lacking in (panel.setup, panel.discussion, self.session_page, self.council_page):
+            lacking.connect_requested.connect(self.providers.connect_provider)
         for writing in (self.notifications.chat_requested, self.quick.new_requested):
             writing.connect(self.show_new)
         self.notifications.debate_requested.connect(self.debates.show_setup)

@@ -36,7 +36,7 @@ from app.gui.widgets.search import FindBar
 
 
 class ConversationView(QWidget):
-    """Shows one session; every request carries the session's id.
+    """Shows one session; every request carries the session's id, but `connect_requested`, which is to add a provider.
 
     summary_action_requested(session, summary or message to pin, action), answer_requested(session, message, answer),
     calls_answer_requested(session, messages, answer), dismiss_requested(session, message), stop_turn_requested(session,
@@ -49,6 +49,7 @@ class ConversationView(QWidget):
     resource_requested = Signal(str, str)
     picture_requested = Signal(str, object, int)
     provider_requested = Signal(str)
+    connect_requested = Signal()
     draft_changed = Signal(str, object)
     draft_shown = Signal()
     summary_action_requested = Signal(str, object, str)

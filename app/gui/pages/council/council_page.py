@@ -399,7 +399,7 @@ class CouncilPage(ConversationView):
             getattr(box, f"{name}_requested").connect(lambda asked=asked: asked.emit(self.session_id))
         box.check_requested.connect(lambda: self.more_requested.emit(self.session_id, "check"))
         box.join_requested.connect(lambda: self.more_requested.emit(self.session_id, "join"))
-        box.connect_requested.connect(lambda: self.provider_requested.emit(""))
+        box.connect_requested.connect(self.connect_requested)
         box.allow_requested.connect(self.reading_requested)
         box.judge_chosen.connect(self._on_judge)
         self._tabs.chosen.connect(self._on_tab)

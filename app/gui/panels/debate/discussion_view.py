@@ -317,7 +317,7 @@ class DiscussionView(ConversationView):
         self.transcript.action_requested.connect(self._on_action)
         self.controls.side_chosen.connect(self._show_side)
         self.verdict.cite_requested.connect(self.show_cited)
-        self.verdict.provider_requested.connect(self.provider_requested)
+        self.verdict.connect_requested.connect(self.connect_requested)
         self.verdict.verdict_requested.connect(
             lambda judge: self.verdict_requested.emit(self.session_id, judge)
         )

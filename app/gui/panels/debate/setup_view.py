@@ -56,6 +56,8 @@ UNDER_TICK = 28
 class SetupView(QWidget):
     """Where a debate is set up; emits `start_requested` with the setup and the paths of the context files.
 
+    `provider_requested` shows a provider in the settings, `connect_requested` adds one.
+
     `draft_changed` carries a Draft; `prices_wanted` the models whose prices the estimate lacks; `sizes_wanted` the paths
     of documents whose text was not read;
     `participant_removed` the draft and the position of a participant, `pasted_removed` an attachment and its position.
@@ -64,6 +66,7 @@ class SetupView(QWidget):
 
     start_requested = Signal(object, tuple)
     provider_requested = Signal(str)
+    connect_requested = Signal()
     context_chosen = Signal(tuple)
     draft_changed = Signal(object)
     prices_wanted = Signal(tuple)
@@ -118,7 +121,7 @@ class SetupView(QWidget):
         self._warning.setProperty("tone", "warn")
         self._warning_text = say(Paragraph("warn"), language, "setup.embedded.not_english")
         self._warning_button = say(
-            button("", "warning_providers", lambda: self.provider_requested.emit("")),
+            button("", "warning_providers", self.connect_requested),
             language,
             "welcome.connect.button",
         )

@@ -45,13 +45,14 @@ INSIDE = 15
 class VerdictView(QWidget):
     """Shows a debate's verdict and ballots, or how to get them.
 
-    Signals: cite_requested(message id), verdict_requested(Judge, or None for the first that can), stop_requested().
+    Signals: cite_requested(message id), verdict_requested(Judge, or None for the first that can), stop_requested(),
+    connect_requested() to add a provider.
     """
 
     cite_requested = Signal(str)
     verdict_requested = Signal(object)
     stop_requested = Signal()
-    provider_requested = Signal(str)
+    connect_requested = Signal()
 
     def __init__(self, language: Language, look: Look, *, prefix: str, margin: int) -> None:
         """`prefix` begins the object names; `margin` is the space at the left."""
@@ -80,7 +81,7 @@ class VerdictView(QWidget):
             "verdict.ask",
         )
         self._provider = say(
-            button("", f"{prefix}add_provider", lambda: self.provider_requested.emit("")),
+            button("", f"{prefix}add_provider", self.connect_requested),
             language,
             "welcome.connect.button",
         )
