@@ -202,3 +202,48 @@ async def test_a_session_begun_in_a_folder_uses_its_instructions_and_file(
         QTest.mouseClick(page.chat_composer._folder_leave, Qt.MouseButton.LeftButton)
         assert not page.chat_composer.folder.isVisible()
         assert controller.panel.setup.files.paths == ()
+
+
+async def test_delete_means_the_row_that_was_clicked_until_something_else_is_pressed(
+    qapp: QApplication, data_dir: Path
+) -> None:
+    async with at_window(data_dir) as person:
+        await fill(person)
+        side, window = person.window.side_bar, person.window.windowHandle()
+        composer = person.window.controller.chat_page.chat_composer.box
+
+        async def click(wanted: str) -> None:
+            side.sessions.clearFocus()
+            QTest.mouseClick(side.sessions.viewport(), Qt.MouseButton.LeftButton, pos=row_at(person, wanted))
+            await until(composer.hasFocus, what="the keyboard in the page of the session")
+
+        await click("two")
+        QTest.keyClick(window, KEYS.Key_Delete)
+        await until(lambda: rows(person) == ["three", "one"])
+        person.window.controller.undo()
+        await until(lambda: rows(person) == ["three", "two", "one"])
+        # After a word or a press at another place it edits text, as ever.
+        await click("two")
+        QTest.keyClick(window, "a")
+        QTest.keyClick(window, KEYS.Key_Home)
+        QTest.keyClick(window, KEYS.Key_Delete)
+        assert composer.toPlainText() == ""
+        await click("three")
+        side.search.setFocus()
+        QTest.mouseClick(
+            window, Qt.MouseButton.LeftButton, pos=side.search.mapTo(person.window, QPoint(4, 4))
+        )
+        QTest.keyClick(window, KEYS.Key_Delete)
+        # Text that came otherwise, as from an input method, is not a reason to delete a session.
+        await person.press("composer", KEYS.Key_Escape)
+        await click("one")
+        composer.setPlainText("가")
+        QTest.keyClick(window, KEYS.Key_Delete)
+        # F2 renames the one in front, as from everywhere.
+        composer.clear()
+        QTest.keyClick(window, KEYS.Key_F2)
+        await until(
+            person.window.top_bar.isAncestorOf(person.window.focusWidget()).__bool__, what="the title's field"
+        )
+        await person.settle()
+        assert rows(person) == ["three", "two", "one"]

@@ -3,9 +3,9 @@
 import functools
 from collections.abc import Sequence
 
-from PySide6.QtCore import QModelIndex, QPoint, QRect, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, QRect, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QContextMenuEvent, QDragMoveEvent, QDropEvent, QKeyEvent, QMouseEvent
-from PySide6.QtWidgets import QListView, QMenu, QWidget
+from PySide6.QtWidgets import QLineEdit, QListView, QMenu, QPlainTextEdit, QWidget
 
 from app.core.session import DebateMode, ExportFormat, Folder, SessionSummary
 from app.gui.display.i18n import Language
@@ -29,6 +29,9 @@ class SessionList(QListView):
     folder id) and folded() when folders were opened or closed.
 
     It is as tall as its rows and does not scroll; `row_reached` tells the parent which part to show.
+
+    After a click on a session the keyboard is in its page, where the user goes on writing; until another key or button
+    is pressed, Delete still means the row, unless the page's box has text.
     """
 
     session_requested = Signal(str)
@@ -52,6 +55,7 @@ class SessionList(QListView):
         self._summaries: list[SessionSummary] = []
         self._folders: Sequence[Folder] = ()
         self._pressed = QPoint()
+        self._clicked = ""
         self._rows = SessionRows(language, self)
         self.setModel(self._rows)
         self._delegate = SessionRowDelegate(language, look, self)
@@ -171,6 +175,26 @@ class SessionList(QListView):
             self._switch(folder_id)
         self.folder_requested.emit(BEGIN, folder_id)
 
+    def _take_delete(self, session_id: str) -> None:
+        """Let Delete mean the row that was clicked, if it is the next key."""
+        self._clicked = session_id
+        # The window's own events are few: those of all widgets would slow down the whole program.
+        self.window().windowHandle().installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() not in (QEvent.Type.KeyPress, QEvent.Type.MouseButtonPress) or not self._clicked:
+            return super().eventFilter(watched, event)
+        clicked, self._clicked = self._clicked, ""
+        watched.removeEventFilter(self)
+        if (
+            isinstance(event, QKeyEvent)
+            and (event.key(), event.modifiers()) == (Qt.Key.Key_Delete, Qt.KeyboardModifier.NoModifier)
+            and not _has_text(self.window().focusWidget())
+        ):
+            self.delete_requested.emit(clicked)
+            return True
+        return super().eventFilter(watched, event)
+
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self._pressed = event.position().toPoint()
         super().mousePressEvent(event)
@@ -221,7 +245,8 @@ class SessionList(QListView):
         for name in exports_of(summary.mode):
             export = functools.partial(self.export_requested.emit, summary.id, name)
             exports.addAction(self._language(f"export.{name}"), export)
-        menu.addAction(self._language("side.delete"), lambda: self.delete_requested.emit(summary.id))
+        delete = functools.partial(self.delete_requested.emit, summary.id)
+        menu.addAction(f"{self._language('side.delete')}\tDel", delete)
         menu.popup(place)
 
     def _add_moves(self, menu: QMenu, summary: SessionSummary) -> None:
@@ -254,8 +279,16 @@ class SessionList(QListView):
     def _on_chosen(self, index: QModelIndex) -> None:
         summary, folder = self._summary_at(index), self._folder_at(index)
         if summary is not None:
+            self._take_delete(summary.id)
             self.session_requested.emit(summary.id)
         elif folder is not None and self._pressed.x() < self.visualRect(index).left() + FOLD_WIDTH:
             self._switch(folder.id)
         elif folder is not None:
             self._begin_in(folder.id)
+
+
+def _has_text(box: QWidget | None) -> bool:
+    """Say whether the widget with the focus has text that Delete edits; an input method's text counts."""
+    if isinstance(box, QPlainTextEdit):
+        return not box.document().isEmpty() or bool(box.textCursor().block().layout().preeditAreaText())
+    return isinstance(box, QLineEdit)
