@@ -54,6 +54,8 @@ def at_the_screen(kind, programs):
         with Running("--lang", "en", environment=environment) as running:
             user = kind(bus, environment)
             user.finds("Ask anything", "text")
+            # Keys pressed before the window has the keyboard are lost.
+            wait(bus.focused, "the keyboard in the window")
             yield user
             running.send(signal.SIGTERM)
             assert running.finish().status == 0

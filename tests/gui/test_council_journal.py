@@ -127,7 +127,8 @@ async def test_a_decision_is_deleted_and_brought_back(person: Person) -> None:
     await until(lambda: rows.count() == 2, what="the decision again")
     for left in (1, 0):
         await person.click("journal_delete")
-        await until(lambda left=left: len(journal.all()) == left)
+        await until(lambda left=left: rows.count() == left, what="the list without the decision")
+    assert not journal.all()
     await until(lambda: person.sees("journal_none") and not badge.isVisible())
     assert not person.find("journal_delete").isEnabled()
     gone = await person.window.controller.engine.archive.thrown()

@@ -100,7 +100,7 @@ async def test_the_menu_renames_and_exports_a_session(qapp, data_dir, tmp_path):
             "Rename…\tF2",
             "Move to folder",
             "Export",
-            "Delete",
+            "Delete\tDel",
         ]
         actions[2].trigger()
         await until(lambda: person.sees("rename_dialog"))

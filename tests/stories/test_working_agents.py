@@ -346,7 +346,8 @@ async def test_a_picture_reaches_an_agent_that_takes_them(work: Work) -> None:
 
 async def test_what_was_stopped_is_by_the_subscription_too(work: Work) -> None:
     session_id = await work.start(await work.add("slow"))
-    await until(lambda: told(work.journal("slow"), "prompt") != [])
+    live = await work.engine.open(session_id)
+    await until(lambda: "I begin" in [*live.whole_messages()][-1].content)
     await work.engine.stop(session_id)
     used = [one.usage for one in work.messages(session_id) if one.usage is not None]
     assert used and {money_text(load_texts("en"), Total.of(one)) for one in used} == {"by your subscription"}
