@@ -5,6 +5,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 
+_EMPTY_LINES_BEFORE = re.compile(r"\A(?:[^\S\n]*\n)+")
 _SURROGATES = dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
 
 
@@ -13,6 +14,11 @@ def clean_text(text: str) -> str:
     if text.isascii() and "\0" not in text:
         return text
     return text.translate(_SURROGATES).replace("\0", "\ufffd")
+
+
+def trimmed(text: str) -> str:
+    """Return a text without the empty lines before it and the blanks after it; its first line stays indented."""
+    return _EMPTY_LINES_BEFORE.sub("", text).rstrip()
 
 
 def clean_values(value: object) -> object:

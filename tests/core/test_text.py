@@ -2,12 +2,26 @@
 
 import pytest
 
-from app.core.text import clean_text, clean_values, exact, visible
+from app.core.text import clean_text, clean_values, exact, trimmed, visible
 
 
 @pytest.mark.corpus(23, 24)
 def test_lone_surrogates_and_nuls_go() -> None:
     assert clean_text("a\ud83d\0b 가 👩") == "a\ufffd\ufffdb 가 👩"
+
+
+@pytest.mark.parametrize(
+    ("typed", "kept"),
+    [
+        ("    a\n\tb \n\n", "    a\n\tb"),
+        ("\n \t\n  a\n\n b", "  a\n\n b"),
+        (" \n\t \n", ""),
+        (" ", ""),
+        ("", ""),
+    ],
+)
+def test_a_first_line_keeps_its_indentation(typed: str, kept: str) -> None:
+    assert trimmed(typed) == kept
 
 
 def test_values_are_cleaned_however_deep() -> None:

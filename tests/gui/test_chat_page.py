@@ -37,10 +37,11 @@ async def test_new_writes_to_the_last_assistant_and_the_chat_begins(person, wire
     await person.click("new_button")
     assert person.window.focusWidget() is person.find("composer")
     assert not person.sees("stop_button")
-    await say(person, "Tabs or spaces?")
+    await say(person, "\n    Tabs or spaces?\n")
     await until(lambda: len(person.transcript("transcript")) == 2, what="the answer")
     page = person.window.controller.chat_page
     await until(lambda: page.session.status == "idle")
+    assert said_last(wire_servers["openai"].requests[0]).endswith("    Tabs or spaces?"), "still indented"
     assert person.window.top_bar._title.text() == "Tabs or spaces?"
 
 

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from PySide6.QtGui import QColor, QFont
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QRawFont, QTextLayout
 
 from app.core.message import MessageState
 from app.core.session import Debate, Participant
@@ -30,7 +30,20 @@ def test_a_bullet_after_a_link_has_the_colour_of_the_text(qtbot) -> None:
 
 
 def test_letters_between_digits_stay_letters(qapp) -> None:
-    assert ui_font().featureValue(QFont.Tag("calt")) == 0
+    for file in sorted((resources_dir() / "fonts").glob("*.otf")):
+        raw = QRawFont(str(file), 14)
+        [letter] = raw.glyphIndexesForString("x")
+        font = ui_font()
+        font.setFamilies([raw.familyName()])
+        font.setWeight(QFont.Weight(raw.weight()))
+        number = QFontDatabase.addApplicationFont(str(file))
+        text = QTextLayout("1920x1080", font)
+        text.beginLayout()
+        text.createLine()
+        text.endLayout()
+        drawn = [glyph for run in text.glyphRuns() for glyph in run.glyphIndexes()]
+        QFontDatabase.removeApplicationFont(number)
+        assert drawn[4] == letter
 
 
 def test_a_running_tool_says_since_when(qtbot) -> None:

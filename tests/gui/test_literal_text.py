@@ -40,6 +40,12 @@ def test_a_users_message_stands_as_it_was_typed(view: TranscriptView) -> None:
     assert lines[0].left() == lines[1].left() < lines[2].left() < lines[3].left()
 
 
+def test_a_tab_is_as_wide_as_four_blanks(view: TranscriptView) -> None:
+    view.feed.show_session(SESSION, [of_user("\ta\n    b")])
+    row = view.canvas.row(0)
+    assert abs(row.position_rect(1).left() - row.position_rect(7).left()) <= 1
+
+
 def test_it_is_found_and_copied_as_it_was_typed(view: TranscriptView) -> None:
     view.feed.show_session(SESSION, [of_user(TYPED)])
     view.search.finder.search("x_y_z ** 2")

@@ -8,7 +8,7 @@ from app.core.forms import form_text, means_yes, problem_of, read_form
 from app.core.ids import new_id
 from app.core.message import AGENT_OPTION, Attachment, Consent, Message, Prompt, PromptReason, PromptType
 from app.core.session import AgentMode, Status
-from app.core.text import clean_text, visible
+from app.core.text import clean_text, trimmed, visible
 
 MAX_TEXT = 400_000
 MAX_TITLE = 80
@@ -30,7 +30,7 @@ def begun_with(message: Message, folder: str, asked_by: str = "") -> dict[str, A
 
 def checked_text(text: str, attachments: tuple[Attachment, ...]) -> str:
     """Return a text as it is kept. Raises BadInput where there is nothing in it, or too much."""
-    text = clean_text(text).strip()
+    text = trimmed(clean_text(text))
     if not text and not attachments:
         raise BadInput("text_empty")
     if len(text) > MAX_TEXT:

@@ -18,7 +18,7 @@ from app.core.session import (
     Status,
 )
 from app.core.store import Documents, SessionStore
-from app.core.text import clean_text
+from app.core.text import clean_text, trimmed
 from app.engine.chat.commands import found_message
 from app.engine.chat.run import user_message
 from app.engine.council.costs import calls_of
@@ -137,7 +137,7 @@ class Councils:
         """
         live = await self._at_rest(session_id)
         debate = live.debate_session.debate
-        text = clean_text(text).strip()
+        text = trimmed(clean_text(text))
         if len(text) > MAX_TEXT:
             raise BadInput("text_too_long", characters=len(text), most=MAX_TEXT)
         data: dict[str, object] = {"follows": True} if text else {}

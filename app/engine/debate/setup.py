@@ -28,7 +28,7 @@ from app.core.session import (
     Participant,
     Status,
 )
-from app.core.text import clean_text
+from app.core.text import clean_text, trimmed
 from app.engine.council.families import family_of
 from app.engine.debate.modes import MODES, mode_of, with_sides
 from app.engine.debate.names import USER_NAMES, normal
@@ -80,7 +80,7 @@ class Candidate:
 
 def session_of(setup: DebateSetup, statuses: Sequence[ProviderStatus]) -> DebateSession:
     """Return the session of a set-up that passes every check. Raises BadInput."""
-    topic = clean_text(setup.topic).strip()
+    topic = trimmed(clean_text(setup.topic))
     if not topic:
         raise BadInput("topic_empty")
     if len(topic) > MAX_TOPIC_CHARACTERS:

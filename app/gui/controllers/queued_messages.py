@@ -8,6 +8,7 @@ from app.core.errors import MootError
 from app.core.events import SessionChanged
 from app.core.message import Role
 from app.core.session import QueuedMessage
+from app.core.text import trimmed
 from app.engine.engine import Engine
 from app.gui.bridge import Bridge
 from app.gui.controllers.controller import PageController
@@ -57,8 +58,8 @@ class QueuedMessages(PageController):
 
     async def _take_over(self, session_id: str, queued_id: str) -> None:
         """Save the unfinished edit of a message that is about to leave the queue."""
-        text = self._engine.drafts.of(session_id).queued.get(queued_id, "").strip()
-        if text:
+        text = self._engine.drafts.of(session_id).queued.get(queued_id, "")
+        if text.strip():
             await self._engine.chats.edit_queued(session_id, queued_id, text)
         self._end_edit(session_id, queued_id)
 
@@ -105,6 +106,6 @@ class QueuedMessages(PageController):
         if gone:
             live = self._engine.live(event.session_id)
             said = {one.content for one in live.messages if one.role == Role.USER} if live else set()
-            late = [text for text in gone if text.strip() not in said]
+            late = [text for text in gone if trimmed(text) not in said]
             rest = {queued_id: text for queued_id, text in draft.queued.items() if queued_id in waits}
             self._show_draft(event.session_id, replace(draft.led_by("\n\n".join(late)), queued=rest))

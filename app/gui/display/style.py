@@ -305,8 +305,9 @@ def ui_font(percent: int = 100) -> QFont:
     else:
         font.setFamilies([font.family(), *families])
     font.setPixelSize(round(body * percent / 100))
-    # Inter would draw the x of "2x3" as a sign: what was written is shown.
-    font.setFeature(QFont.Tag("calt"), 0)
+    # Inter and Pretendard would draw the x of "2x3" as a sign: what was written is shown.
+    for feature in ("calt", "clig"):
+        font.setFeature(QFont.Tag(feature), 0)
     return font
 
 

@@ -51,6 +51,8 @@ BLOCK_GAP = 8
 ITEM_GAP = 4
 HEADING_GAP = 14
 INDENT = 20
+# A tab is as wide as this many blanks.
+TAB = 4
 # Padding and border of a cell at both sides.
 _CELL = 15
 # How many of a column's longest texts are measured, and how much of each.
@@ -99,6 +101,7 @@ class BlockDocument(QTextDocument):
         self.setDefaultFont(style.code_font if code else style.font)
         option = QTextOption()
         option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        option.setTabStopDistance(TAB * QFontMetricsF(self.defaultFont()).horizontalAdvance(" "))
         self.setDefaultTextOption(option)
         register(self)
         self._insert(blocks)

@@ -23,6 +23,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
+from app.core.text import trimmed
 from app.gui.display.style import Look, sized, tall
 from app.gui.widgets.boxes import hbox, vbox
 from app.gui.widgets.controls import button, name_button
@@ -70,8 +71,8 @@ class TextBox(QPlainTextEdit):
         self._fit()
 
     def text(self) -> str:
-        """Return the text, stripped."""
-        return self.toPlainText().strip()
+        """Return the text without the empty lines before it and the blanks after it."""
+        return trimmed(self.toPlainText())
 
     def lead_with(self, text: str) -> None:
         """Put a text before what is written, unless it stands there, with the cursor at the end and the focus."""
