@@ -96,7 +96,7 @@ class Work:
     def messages(self, session_id: str) -> list[Message]:
         live = self.engine.live(session_id)
         assert live is not None
-        return live.messages
+        return [*live.whole_messages()]
 
     def said(self, session_id: str) -> list[str]:
         spoken = [one for one in self.messages(session_id) if one.role == Role.ASSISTANT]
@@ -346,8 +346,7 @@ async def test_a_picture_reaches_an_agent_that_takes_them(work: Work) -> None:
 
 async def test_what_was_stopped_is_by_the_subscription_too(work: Work) -> None:
     session_id = await work.start(await work.add("slow"))
-    live = await work.engine.open(session_id)
-    await until(lambda: "I begin" in [*live.whole_messages()][-1].content)
+    await until(lambda: "I begin" in work.messages(session_id)[-1].content)
     await work.engine.stop(session_id)
     used = [one.usage for one in work.messages(session_id) if one.usage is not None]
     assert used and {money_text(load_texts("en"), Total.of(one)) for one in used} == {"by your subscription"}
