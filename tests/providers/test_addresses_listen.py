@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import time
 
 import pytest
 
@@ -15,6 +16,17 @@ async def test_a_listening_server_is_found_and_a_closed_port_is_not() -> None:
     server.close()
     await server.wait_closed()
     assert not await listens(f"http://127.0.0.1:{port}/v1", 1.0)
+
+
+async def test_a_server_is_found_although_the_loop_was_busy_meanwhile() -> None:
+    server = await asyncio.start_server(lambda _reader, writer: writer.close(), "127.0.0.1", 0)
+    asked = asyncio.create_task(listens(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", 0.1))
+    for _ in range(2):
+        await asyncio.sleep(0)
+        time.sleep(0.15)  # what a window that opens does
+    assert await asked
+    server.close()
+    await server.wait_closed()
 
 
 @pytest.mark.parametrize("address", ["", "nonsense", "http://", "http://127.0.0.1:0"])
