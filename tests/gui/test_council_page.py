@@ -13,14 +13,17 @@ from PySide6.QtWidgets import QWidget
 
 from app.core.message import Attachment, CouncilPart
 from app.core.session import DebateMode, Participant
-from app.engine.council.outcome import holders_of
+from app.engine.council.outcome import CouncilOutcome, State, Tally, holders_of
 from app.engine.council.record import Record
 from app.engine.engine import CouncilSetup, DebateSetup
-from app.gui.pages.council.council_page import CouncilPage
+from app.gui.display.i18n import Language
+from app.gui.pages.council.council_box import state_text
+from app.gui.pages.council.council_page import VERDICT, CouncilPage
+from app.gui.panels.debate.cited_text import CitedText
 from app.gui.widgets.badge import initials
 from tests import app_driver
 from tests.app_driver import Person, at_window
-from tests.wire import Answer, Fault, WireServer
+from tests.wire import Answer, Fault, Recorded, WireServer
 from tests.wire.fixtures import wire_home, wire_servers
 
 __all__ = ["wire_home", "wire_servers"]
@@ -31,7 +34,7 @@ QUESTION = (
 )
 SAYS = {
     "openai": "Use **Postgres**, one row per document. Forty laptops coming back from the field write in the same minutes, and SQLite admits one writer at a time.\n\nLet the server settle conflicts by version number; a laptop only says what it last saw.\n\nRehearse a restore before the first laptop connects.",
-    "anthropic": "SQLite in WAL mode, one writer behind a queue. A sync is a batch: a queue drains 40 batches in seconds, so nobody waits long enough to notice.\n\nWhat fails in the field is operations, not throughput. One file that anyone can copy beats a service nobody on site can repair.\n\nConflicts belong on the server, and a restore is tried each month.",
+    "anthropic": "SQLite in WAL mode, one writer behind a queue. A sync is a batch: a queue drains 40 batches in seconds, so nobody waits long enough to notice.\n\nWhat fails in the field is *operations*, not throughput. One file that anyone can copy beats a service nobody on site can repair.\n\nConflicts belong on the server, and a restore is tried each month.",
     "gemini": "Postgres. Not for speed: two people will want reports while laptops sync, and readers there never wait for a writer.\n\nDecide conflicts in one place, on the server. Practise the restore either way.",
 }
 HOLDS = {
@@ -283,6 +286,13 @@ async def test_what_is_open_is_debated_and_the_column_says_who_moved(
     await ended(page)
     count = sum(len(server.requests) for server in wire_home.values())
     assert "at most 13 calls" in page.box._buttons["debate"].text()
+
+    def moved_by_nothing(request: Recorded) -> str:
+        text = request.messages[-1].text
+        return judged(text) if "You judge a question" in text else vote(text).replace("[1]", "[]")
+
+    for model in wire_home["anthropic"].models:
+        wire_home["anthropic"].script(model, moved_by_nothing)
     await person.click("council_debate")
     await until(lambda: page.transcript.isVisible() and page.transcript.message_ids, what="the turn")
     await ended(page)
@@ -293,6 +303,13 @@ async def test_what_is_open_is_debated_and_the_column_says_who_moved(
     assert [len(said(page, place)) for place in range(3)] == [1, 1, 1]
     assert page.columns.all["p1"]._sure.text() == "88% sure · first B"
     assert page.box._chip.text().startswith("All the same") and not page.box._buttons["debate"].isVisible()
+    # What was given up is shown without marks, and who names no statement leaves no empty line.
+    page._tabs.set_value(VERDICT)
+    minority, before_after = (
+        page.verdict.findChild(QWidget, name).findChildren(CitedText)
+        for name in ("council_minority", "council_before_after")
+    )
+    assert "in the field is operations, not throughput" in minority[0].text() and not before_after
 
 
 async def test_the_panel_shows_how_the_council_stands_and_never_a_second_transcript(
@@ -390,6 +407,13 @@ async def test_the_composer_of_a_chat_asks_several_without_a_comparison(
     assert page.session.debate.topic == QUESTION
     assert [one.part for one in page._messages.values()].count(CouncilPart.DIFFERENCES) == 0
     assert "Grouped by their short answers" not in page.glance._lacks.text()
+
+
+def test_a_tie_names_each_number(qapp: object) -> None:
+    tally = Tally(votes={"a": 1, "b": 1, "c": 1}, weighted={})
+    result = CouncilOutcome(state=State.TIE, headline="", before=tally, after=tally)
+    words = Language(Path(__file__).parents[2] / "resources" / "i18n", "en")
+    assert state_text(result, words) == "Open: a tie · 1 to 1 to 1"
 
 
 def test_participants_with_the_same_initial_get_different_letters() -> None:

@@ -52,6 +52,10 @@ async def test_the_switch_makes_what_is_written_a_debate_in_the_main_area(person
     setup = person.window.controller.panel.setup.setup()
     assert len(setup.participants) >= 2
     assert all(one.name in welcome._debaters.text() for one in setup.participants)
+    # As long as there is room beside it, it is whole.
+    welcome.show_mode("debate", "garam-large, naru-mini, judge-one · 3 rounds", compares=False)
+    await person.settle()
+    assert welcome._debaters.width() >= welcome._debaters.sizeHint().width()
     await person.write("welcome_composer", "Should cities ban cars?")
     await person.press("welcome_composer", Qt.Key.Key_Return)
     await until(lambda: debate_page.session and debate_page.isVisible(), what="the debate")

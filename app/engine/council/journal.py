@@ -121,6 +121,19 @@ class Journal(Definitions[Decision]):
         return scores(self.all())
 
 
+def is_late(decision: Decision, today: date) -> bool:
+    """Return whether the user wanted to know by now what came of a decision, and has not said it."""
+    return bool(decision.due) and decision.due <= today.isoformat() and not decision.result
+
+
+def stands(decision: Decision, today: date, words: Callable[..., str]) -> str:
+    """Return what came of a decision or when that is asked, "" where it is not asked."""
+    if decision.result:
+        return words(f"journal.result.{decision.result}")
+    late = is_late(decision, today)
+    return words("journal.due_since" if late else "journal.due_on", date=decision.due) if decision.due else ""
+
+
 def scores(decisions: Sequence[Decision]) -> dict[str, Score]:
     """Return how right each model has been in the decisions whose outcome is known."""
     return _scored(decisions, lambda _decision, vote: vote.model)

@@ -4,7 +4,7 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
 from app.core.text import exact
-from app.engine.council.journal import held_up
+from app.engine.council.journal import held_up, stands
 from app.engine.council.outcome import outcome
 from app.engine.council.record import Record
 from app.engine.engine import Engine
@@ -35,6 +35,7 @@ class JournalController(Controller):
         for asked in (page.glance.journal.clicked, page.verdict.decision_requested):
             asked.connect(lambda: self._start(self._open(page.session_id)))
         page.verdict.scores = self._journal.scores
+        page.verdict.decision = self._decision
         page.verdict.held_up = lambda state: held_up(self._journal.all()).get(state, (0, 0))
         window.top_bar.needs_you.question_requested.connect(self._on_question)
         window.side_bar.journal_button.clicked.connect(lambda: self.show())
@@ -66,9 +67,17 @@ class JournalController(Controller):
     def _refresh(self) -> None:
         """Show how many decisions are due, and the list if it is open."""
         self._window.side_bar.show_due(len(self._journal.due()))
+        self._page.verdict.refresh()
         if self._dialog is not None:
             known = {one.id for one in self._engine.sessions()}
             self._dialog.show_decisions(self._journal.all(), known, self._journal.today())
+
+    def _decision(self, session_id: str) -> tuple[str, str] | None:
+        """Return what was decided after a council and how that stands, None where nothing was."""
+        decision = self._journal.get(session_id)
+        if decision is None:
+            return None
+        return exact(decision.decided), stands(decision, self._journal.today(), self._language)
 
     async def _delete(self, decision_id: str) -> None:
         """Move a decision to the trash, and offer to bring it back. Raises NotFound, StorageError."""

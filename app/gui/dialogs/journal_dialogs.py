@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QLineEdit, QWidget
 
 from app.core.council import FAILED, HELD, RESULTS, Decision
 from app.core.text import exact
-from app.engine.council.journal import ENOUGH, Score, is_date, listed, standing_lines
+from app.engine.council.journal import ENOUGH, Score, is_date, is_late, listed, standing_lines, stands
 from app.gui.dialogs.ask_dialogs import AskDialog
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
@@ -65,14 +65,12 @@ class JournalDialog(AskDialog):
 
     def show_decisions(self, decisions: Sequence[Decision], sessions: Collection[str], today: date) -> None:
         """Show the decisions as they are now; `sessions` are the ids of those that can be opened."""
-        words, day = self._words, today.isoformat()
+        words = self._words
         self._sessions = sessions
         rows = []
         for one in listed(decisions):
-            late = bool(one.due) and one.due <= day and not one.result
-            due = words("journal.due_since" if late else "journal.due_on", date=one.due) if one.due else ""
-            said = words(f"journal.result.{one.result}") if one.result else due
-            tone = "warn" if late else TONES.get(one.result, "")
+            said = stands(one, today, words)
+            tone = "warn" if is_late(one, today) else TONES.get(one.result, "")
             rows.append((one.id, exact(one.decided), " · ".join(filter(None, (said, exact(one.name)))), tone))
         self.list.show_rows(rows)
         self.list.setVisible(bool(rows))

@@ -217,7 +217,7 @@ class WelcomePage(QWidget):
         cards.addStretch(1)
         switch = hbox(
             self.mode,
-            (self._debaters, 1),
+            self._debaters,
             self.compare,
             self._change,
             STRETCH,

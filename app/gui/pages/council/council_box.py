@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import chain
 
-from PySide6.QtCore import QSignalBlocker, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QBoxLayout, QFrame
 
 from app.core.message import CouncilPart, Message
@@ -85,7 +85,7 @@ class CouncilBox(QFrame):
         self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         self._row.setContentsMargins(14, 9, 12, 9)
         self._row.setSpacing(10)
-        self._row.addLayout(hbox(self._chip, (self._words, 1), spacing=10), 1)
+        self._row.addLayout(hbox(self._chip, (self._words, 1, Qt.AlignmentFlag.AlignVCenter), spacing=10), 1)
         self._row.addWidget(self._flow)
 
     def _show_judges(self, session: DebateSession, judges: Sequence[str]) -> None:
@@ -212,4 +212,9 @@ def state_text(result: CouncilOutcome, words: Language) -> str:
     votes = sorted((count for count in result.after.votes.values() if count), reverse=True)
     if len(votes) < MIN_PARTICIPANTS:
         return words(f"council.state.{result.state}")
-    return f"{words(f'council.state.{result.state}')} · {words('council.votes', first=votes[0], second=sum(votes[1:]))}"
+    # Of a tie each number: "1 to 2" would be none.
+    first, *others = votes if result.state == State.TIE else (votes[0], sum(votes[1:]))
+    counted = str(first)
+    for count in others:
+        counted = words("council.votes", first=counted, second=count)
+    return f"{words(f'council.state.{result.state}')} · {counted}"

@@ -14,6 +14,8 @@ from app.engine.council.reading import NEITHER
 from app.engine.council.words import judge_line, lettered, unread_lines, verdict_parts, view_line
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
+from app.gui.markdown.excerpt import plain_of
+from app.gui.markdown.parser import parse
 from app.gui.pages.council.claims_page import ClaimRow
 from app.gui.pages.council.council_box import TONES, state_text
 from app.gui.pages.council.council_column import Letter
@@ -82,6 +84,8 @@ class VerdictPage(QWidget):
         """Returns how many results of a state turned out right, of how many that are known; set by who knows the journal."""
         self.scores: Callable[[], Mapping[str, Score]] = dict
         """Returns how right each model has been, by its "provider/model"; set by who knows the journal."""
+        self.decision: Callable[[str], tuple[str, str] | None] = lambda _session_id: None
+        """Returns what was decided after a council and how that stands; set by who knows the journal."""
         body = QWidget()
         self._columns = QBoxLayout(QBoxLayout.Direction.LeftToRight, body)
         self._columns.setContentsMargins(18, 12, 8, 12)
@@ -113,6 +117,12 @@ class VerdictPage(QWidget):
         self._columns.addWidget(right)
         self._right = right
         self._fit()
+
+    def refresh(self) -> None:
+        """Show the verdict again, after the journal has changed."""
+        judged, self._shown = self._shown, None
+        if judged is not None:
+            self.show_verdict(judged)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -232,7 +242,7 @@ class VerdictPage(QWidget):
         parts = [hbox(*avatars, (line, 1), spacing=6)]
         if view in in_full(judged.result):
             text = CitedText("points")
-            text.show_points([Point(text=" ".join(view.text.split()), cites=view.cites[-1:])], self._cite)
+            text.show_points([Point(text=_on_one_line(view.text), cites=view.cites[-1:])], self._cite)
             text.cite_requested.connect(self.cite_requested)
             parts.append(hbox((text, 1)))
             right = words("council.right_if", text=view.right_if) if view.right_if else ""
@@ -316,8 +326,9 @@ class VerdictPage(QWidget):
                 )
                 tiles.append((tile, plain_label("hint", text=sure)))
             arrow = plain_label("agreed" if flipped else "hint", text="→")
+            causes = moved_by(record, who) if flipped else ()
             row, why = QWidget(), CitedText("points")
-            why.show_points([Point(text="", cites=moved_by(record, who))] if flipped else [], self._cite)
+            why.show_points([Point(text="", cites=causes)] if causes else [], self._cite)
             why.cite_requested.connect(self.cite_requested)
             hbox(
                 avatar,
@@ -335,7 +346,7 @@ class VerdictPage(QWidget):
                 after=letters.get(now.choice, "–"),
             )
             row.setAccessibleName(said)
-            parts.append(vbox(row, *([why] if flipped else []), spacing=2))
+            parts.append(vbox(row, *([why] if causes else []), spacing=2))
         summary = (
             words("council.moved", count=moved, all=len(before)) if moved else words("council.nobody_moved")
         )
@@ -343,14 +354,19 @@ class VerdictPage(QWidget):
         return self._card("council_before_after", parts)
 
     def _journal(self, judged: Judged) -> QFrame:
-        words = self._language
-        decide = button(
-            "", "verdict_decision", self.decision_requested.emit, text=words("journal.keep_decision")
-        )
+        words, decision = self._language, self.decision(judged.session.id)
+        decided, stands = decision or ("", "")
+        asks = words("journal.enter" if decided else "journal.keep_decision")
+        decide = button("", "verdict_decision", self.decision_requested.emit, text=asks)
         title = plain_label("card_title", text=words("journal.title"))
         parts = [
             hbox(HeadingIcon(self._look, "bookmark", "text"), title, STRETCH, spacing=8),
-            hbox((Paragraph("hint", text=words("journal.card")), 1)),
+            *(
+                [hbox((Paragraph("card_text", text=words("journal.was", option=decided)), 1))]
+                if decided
+                else []
+            ),
+            hbox((Paragraph("hint", text=stands if decided else words("journal.card")), 1)),
             hbox(STRETCH, decide),
         ]
         if known := self._scored(judged):
@@ -396,3 +412,8 @@ class VerdictPage(QWidget):
         QGuiApplication.clipboard().setText(
             "\n\n".join("\n".join([heading, *found]) for heading, found in parts)
         )
+
+
+def _on_one_line(text: str) -> str:
+    """Return a statement's Markdown as plain text on one line."""
+    return " ".join(plain_of(parse(text), 0, len(text)).split())
