@@ -5,7 +5,7 @@ Used by the window's tests, the stories and the screenshots. Never waits inside 
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TypeVar
@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QApplication, QComboBox, QFileDialog, QLineEdit, Q
 
 from app.gui.main_window import MainWindow
 from app.gui.transcript.transcript_view import TranscriptView
+from app.gui.widgets.steps import Steps
 from app.main import open_window
 
 Kind = TypeVar("Kind", bound=QWidget)
@@ -37,13 +38,15 @@ class Person:
 
     def find(self, name: str, kind: type[Kind] = QWidget) -> Kind:  # type: ignore[assignment]
         """Return the widget of that object name, in the window or a dialog over it."""
-        for root in (self.window, *QApplication.topLevelWidgets()):
-            if root.objectName() == name and isinstance(root, kind):
-                return root
-            found = root.findChild(kind, name)
-            if found is not None:
-                return found
-        raise AssertionError(f"nothing is called {name}")
+        roots = (self.window, *QApplication.topLevelWidgets())
+        found = _found(roots, name, kind)
+        if found is None:
+            # It may be in a part of a page that is not built yet.
+            for steps in [one for root in roots for one in root.findChildren(Steps)]:
+                steps.finish()
+            found = _found(roots, name, kind)
+        assert found is not None, f"nothing is called {name}"
+        return found
 
     def sees(self, name: str) -> bool:
         """Say whether a widget of that name is on the screen."""
@@ -109,6 +112,16 @@ class Person:
         view = self.find(name)
         point: QPoint = view.visualRect(view.model().index(row, 0)).center()  # type: ignore[attr-defined]
         QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=point)  # type: ignore[attr-defined]
+
+
+def _found(roots: Sequence[QWidget], name: str, kind: type[Kind]) -> Kind | None:
+    for root in roots:
+        if root.objectName() == name and isinstance(root, kind):
+            return root
+        found = root.findChild(kind, name)
+        if found is not None:
+            return found
+    return None
 
 
 @asynccontextmanager

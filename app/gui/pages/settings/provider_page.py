@@ -21,7 +21,7 @@ from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
-from app.gui.widgets.controls import TickBox, button, put_in_tab_order
+from app.gui.widgets.controls import TickBox, button
 from app.gui.widgets.label import Paragraph, plain_label, show_as
 from app.gui.widgets.wording import named, say
 
@@ -115,6 +115,14 @@ class ProviderPage(QWidget):
         """Whether a result is awaited that the page will show."""
         return not self._test.isEnabled()
 
+    @property
+    def stops(self) -> tuple[QWidget, ...]:
+        """The widgets in the tab order."""
+        keys = (self.enabled, self.key, self._save_key, self._unlock, self._remove_key)
+        agent = (self._copy_login, self._deny, self._allow)
+        fields = (self.base_url, self.models, self.window_size)
+        return (*keys, *fields, *agent, self._remove, self._test, self._save)
+
     def config(self) -> ProviderConfig:
         """Return the provider as edited."""
         models = tuple(name.strip() for name in self.models.text().split(",") if name.strip())
@@ -143,11 +151,6 @@ class ProviderPage(QWidget):
         column.addStretch(1)
         foot = hbox(self._remove, STRETCH, self._test, self._save)
         column.addLayout(foot)
-        stops = (self.enabled, self.key, self._save_key, self._unlock, self._remove_key, self.base_url)
-        agent = (self._copy_login, self._deny, self._allow)
-        put_in_tab_order(
-            (*stops, self.models, self.window_size, *agent, self._remove, self._test, self._save)
-        )
 
     def _fill(self) -> None:
         config = self._status.config

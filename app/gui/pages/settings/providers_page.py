@@ -1,6 +1,6 @@
 """Providers in the settings: a list with their states, and the page of the chosen one."""
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
@@ -15,7 +15,7 @@ from app.gui.pages.settings.lists import TwoLineList
 from app.gui.pages.settings.provider_page import ProviderPage
 from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import hbox, vbox
-from app.gui.widgets.controls import button
+from app.gui.widgets.controls import button, put_where
 from app.gui.widgets.label import Paragraph
 from app.gui.widgets.offers import ServerOffers
 from app.gui.widgets.wording import say
@@ -41,6 +41,7 @@ class ProvidersPage(QWidget):
         self._outdated = False
         self.list = say(TwoLineList(look, "settings_providers", 200), language, name="settings.providers")
         self._text = Paragraph("card_text")
+        self._made: dict[str, ProviderPage] = {}
         self._pages = QStackedWidget()
         self._add = say(
             button("link", "settings_add_provider", lambda: self._connect(None)),
@@ -73,27 +74,32 @@ class ProvidersPage(QWidget):
             margins=(22, 14, 22, 14),
             spacing=10,
         )
-        self.list.currentRowChanged.connect(self._pages.setCurrentIndex)
+        self.list.currentRowChanged.connect(self._on_row)
         self.offers.use_requested.connect(self._on_use)
         language.changed.connect(self._mark)
         self.refresh()
         tasks.start("look for servers", self._find())
 
     def page(self) -> ProviderPage:
-        """Return the page of the provider shown."""
-        page = self._pages.currentWidget()
-        assert isinstance(page, ProviderPage)
-        return page
+        """Return the page of the provider shown; it is made when it is first asked for or shown."""
+        provider_id = self.list.chosen()
+        if provider_id not in self._made:
+            [status] = [one for one in self._engine.providers() if one.config.id == provider_id]
+            page = self._made[provider_id] = self._new_page(status)
+            self._pages.addWidget(page)
+            put_where(self._pages, page.stops)
+        return self._made[provider_id]
 
     def show_provider(self, provider_id: str) -> None:
         """Show a provider, also one that was added or restored a moment ago."""
-        if all(page.provider_id != provider_id for page in self._listed()):
+        if provider_id not in self._listed():
             self._outdated = True
         self._catch_up()
         self.list.choose(provider_id)
 
     def showEvent(self, event: QShowEvent) -> None:
         self._catch_up()
+        self._pages.setCurrentWidget(self.page())
         super().showEvent(event)
 
     def look_again(self) -> None:
@@ -106,48 +112,45 @@ class ProvidersPage(QWidget):
         if not self._outdated:
             return
         self._outdated = False
-        there = [status.config.id for status in self._engine.providers()]
-        pages = self._listed()
-        if sorted(page.provider_id for page in pages) != sorted(there):
-            shown = self.page().provider_id
+        if sorted(self._listed()) != sorted(status.config.id for status in self._engine.providers()):
+            shown = self.list.chosen()
             self.refresh()
             self.show_provider(shown)
         else:
-            for page in pages:
+            for page in self._made.values():
                 page.refresh()
             self._mark()
 
-    def _listed(self) -> list[ProviderPage]:
-        """Return the pages of the providers in the list."""
-        return [page for page in self.findChildren(ProviderPage) if self._pages.indexOf(page) >= 0]
+    def _listed(self) -> list[str]:
+        """Return the ids of the providers in the list."""
+        return [self.list.id_at(row) for row in range(self.list.count())]
 
     def show_keys(self) -> None:
         """Show the keyring's late answer."""
-        for page in self.findChildren(ProviderPage):
+        for page in self._made.values():
             page.show_keys()
         self._mark()
 
     def refresh(self) -> None:
         """Read the providers again."""
-        busy: dict[str, ProviderPage] = {}
-        while self._pages.count():
-            page = self._pages.widget(0)
-            assert isinstance(page, ProviderPage)
-            self._pages.removeWidget(page)
-            if page.busy:
-                busy[page.provider_id] = page
-            else:
-                page.deleteLater()
-        self.list.clear()
-        for status in self._engine.providers():
-            self.list.add_row(status.config.id, status.label, "")
+        providers = self._engine.providers()
+        there = {status.config.id for status in providers}
+        for provider_id, page in list(self._made.items()):
             # Keep a page that awaits a result, so that it can show it.
-            known = status.config.id in busy
-            self._pages.addWidget(busy.pop(status.config.id) if known else self._new_page(status))
-        for page in busy.values():
-            page.deleteLater()
+            if provider_id not in there or not page.busy:
+                del self._made[provider_id]
+                self._pages.removeWidget(page)
+                page.deleteLater()
+        with QSignalBlocker(self.list):
+            self.list.clear()
+            for status in providers:
+                self.list.add_row(status.config.id, status.label, "")
         self.list.setCurrentRow(0)
         self._mark()
+
+    def _on_row(self, row: int) -> None:
+        if row >= 0 and self.isVisible():
+            self._pages.setCurrentWidget(self.page())
 
     def _new_page(self, status: ProviderStatus) -> ProviderPage:
         page = ProviderPage(self._language, self._look, self._engine, status, self._tasks)

@@ -15,7 +15,7 @@ from app.core.events import ModelFetching, Notice
 from app.core.matching import fits
 from app.core.settings import Settings
 from app.engine.engine import Engine
-from app.gui.commands import COMMANDS, QUICK
+from app.gui.commands import COMMANDS
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look, tall
 from app.gui.pages.settings.chats_page import ChatsPage
@@ -38,6 +38,7 @@ from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button, scrolling
 from app.gui.widgets.label import ElidedLabel
 from app.gui.widgets.search import SearchBox
+from app.gui.widgets.steps import Steps
 from app.gui.widgets.toast import Toast, Toasts
 from app.gui.widgets.wording import named, say
 
@@ -192,7 +193,7 @@ class SettingsDialog(QDialog):
         if "shortcuts" in self._made:
             page = self.page("shortcuts")
             assert isinstance(page, ShortcutsPage)
-            page.rows[QUICK].note(text, fails=fails)
+            page.note_quick(text, fails=fails)
 
     def show_notice(self, notice: Notice) -> None:
         """Show a late answer of the keyring or the end of a download here, since the window is behind the dialog."""
@@ -258,7 +259,7 @@ class SettingsDialog(QDialog):
                 made = SettingsRows(language, look, self._settings, page)
             case "shortcuts":
                 made = ShortcutsPage(language, look, self._settings)
-                made.rows[QUICK].note(self._quick_keys[0], fails=self._quick_keys[1])
+                made.note_quick(self._quick_keys[0], fails=self._quick_keys[1])
             case "privacy":
                 made = PrivacyPage(language, look, engine)
             case "about":
@@ -274,6 +275,8 @@ class SettingsDialog(QDialog):
             self.finished.connect(made.leave)
         if isinstance(made, RowPage | UsagePage | NetworkPage | LocalModelsPage):
             made.chosen.connect(self.settings_chosen)
+        for steps in made.findChildren(Steps):
+            steps.done.connect(self._order_stops)
         scrolls = isinstance(made, RowPage | NetworkPage | PrivacyPage | AboutPage)
         return made, scrolling(_with_margins(made), keeps_bar=True) if scrolls else made
 
@@ -308,8 +311,8 @@ class SettingsDialog(QDialog):
                 for row, name in self._rows_of(page) if typed else ():
                     if fits(name, typed):
                         self._add_item(name, icon, page, row)
-        if not typed:
-            self.pages.setCurrentRow(list(PAGES).index(self._shown or "providers"))
+        if not typed and self._shown:
+            self.pages.setCurrentRow(list(PAGES).index(self._shown))
 
     def _rows_of(self, page: str) -> list[tuple[str, str]]:
         """Return the names and texts of a page's rows."""
@@ -331,7 +334,7 @@ class SettingsDialog(QDialog):
             self._on_item(self.pages.item(0))
 
     def _order_stops(self) -> None:
-        """Put Close last in the Tab order: the page may have been created later."""
+        """Put Close last in the Tab order: the page, or a part of it, may have been created later."""
         last = self.previousInFocusChain()
         while last is not None and last.focusPolicy() == Qt.FocusPolicy.NoFocus:
             last = last.previousInFocusChain()

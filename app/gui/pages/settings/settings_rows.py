@@ -4,7 +4,7 @@ A new field is a new row. Its texts are `setting.<name>`, `setting.<name>.hint` 
 `setting.<name>.<choice>`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import fields
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
@@ -18,6 +18,7 @@ from app.gui.widgets.boxes import STRETCH, Stretch, hbox, vbox
 from app.gui.widgets.composer import TextBox
 from app.gui.widgets.controls import Choice, TickBox, bring_into_sight
 from app.gui.widgets.label import Paragraph, plain_label, show_or_hide
+from app.gui.widgets.steps import Steps
 from app.gui.widgets.wording import named, say
 
 NUMBER_WIDTH = 120
@@ -151,26 +152,39 @@ class SettingsRows(QFrame):
     def __init__(self, language: Language, look: Look, settings: Callable[[], Settings], page: str) -> None:
         super().__init__()
         self.setProperty("kind", "card")
+        self._language, self._look = language, look
         self._settings = settings
         self._page = page
-        self.rows: dict[str, SettingRow] = {}
-        column = vbox(inside=self, spacing=0)
-        for name in settings_of(page):
-            if self.rows:
-                line = QFrame()
-                line.setProperty("kind", "line")
-                line.setFixedHeight(1)
-                column.addWidget(line)
-            row = SettingRow(language, look, name, rules()[name], getattr(settings(), name))
-            row.changed.connect(lambda changed, value: self.chosen.emit({changed: value}))
-            self.rows[name] = row
-            column.addWidget(row)
+        self._rows: dict[str, SettingRow] = {}
+        self._column = vbox(inside=self, spacing=0)
+        self._steps = Steps(self, self._build())
         language.changed.connect(self.retranslate)
+
+    @property
+    def rows(self) -> dict[str, SettingRow]:
+        """The rows by the names of their settings."""
+        self._steps.finish()
+        return self._rows
 
     def refresh(self) -> None:
         """Show the current settings."""
-        for name, row in self.rows.items():
+        for name, row in self._rows.items():
             row.show_value(getattr(self._settings(), name))
+
+    def _build(self) -> Iterator[None]:
+        for name in settings_of(self._page):
+            if self._rows:
+                line = QFrame()
+                line.setProperty("kind", "line")
+                line.setFixedHeight(1)
+                self._column.addWidget(line)
+            value = getattr(self._settings(), name)
+            row = SettingRow(self._language, self._look, name, rules()[name], value)
+            row.changed.connect(lambda changed, value: self.chosen.emit({changed: value}))
+            self._rows[name] = row
+            self._column.addWidget(row)
+            row.show()
+            yield
 
     def reset(self) -> dict[str, object]:
         """Reset the page to the defaults; return the previous values of the settings that changed."""
@@ -195,7 +209,7 @@ class SettingsRows(QFrame):
 
     def retranslate(self) -> None:
         """Show every text in the language in use."""
-        for row in self.rows.values():
+        for row in self._rows.values():
             row.retranslate()
 
 

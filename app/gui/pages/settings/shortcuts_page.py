@@ -1,20 +1,21 @@
 """Shortcuts in the settings: every command with its keys, which can be changed."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QFrame, QKeySequenceEdit, QStackedWidget, QWidget
+from PySide6.QtWidgets import QKeySequenceEdit, QLabel, QStackedWidget, QVBoxLayout, QWidget
 
 from app.core.settings import Settings
-from app.gui.commands import COMMANDS, PORTABLE, chosen_keys, kept_shortcuts, written
+from app.gui.commands import COMMANDS, PORTABLE, QUICK, Command, chosen_keys, kept_shortcuts, written
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
-from app.gui.widgets.boxes import Part, frame, hbox, vbox
+from app.gui.widgets.boxes import frame, hbox, vbox
 from app.gui.widgets.controls import bring_into_sight, button, icon_button, name_button
 from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, restyle, show_or_hide
+from app.gui.widgets.steps import Steps
 from app.gui.widgets.wording import say
 
 KEYS_WIDTH = 150
@@ -150,26 +151,53 @@ class ShortcutsPage(QWidget):
 
     def __init__(self, language: Language, look: Look, settings: Callable[[], Settings]) -> None:
         super().__init__()
-        self._language, self._settings = language, settings
+        self._language, self._look, self._settings = language, look, settings
         self._keys = chosen_keys(settings().shortcuts)
-        self.rows = {one.name: ShortcutRow(language, look, one.name) for one in COMMANDS}
-        self._fixed = {name: (plain_label("hint"), plain_label("hint")) for _keys, name in FIXED}
-        for row in self.rows.values():
-            row.given.connect(self._on_given)
-            row.reset.clicked.connect(lambda _on=False, name=row.name: self._on_reset(name))
-        fixed = [hbox((label, 1), keys, margins=(14, 4, 14, 4)) for label, keys in self._fixed.values()]
-        commands = _card(*self.rows.values())
-        vbox(
-            say(Paragraph("card_text"), language, "keys.text"),
-            commands,
-            6,
-            say(plain_label("field"), language, "keys.fixed"),
-            _card(*fixed),
-            inside=self,
-            spacing=10,
-        )
+        self._quick_note = ("", False)
+        self._rows: dict[str, ShortcutRow] = {}
+        self._fixed: dict[str, tuple[QLabel, QLabel]] = {}
+        self._column = vbox(say(Paragraph("card_text"), language, "keys.text"), inside=self, spacing=10)
+        self._steps = Steps(self, self._build())
         language.changed.connect(self.retranslate)
-        self.retranslate()
+
+    @property
+    def rows(self) -> dict[str, ShortcutRow]:
+        """The rows by the names of their commands."""
+        self._steps.finish()
+        return self._rows
+
+    def note_quick(self, text: str, *, fails: bool) -> None:
+        """Say where the keys of the quick chat work; `fails` if they do not."""
+        self._quick_note = text, fails
+        if QUICK in self._rows:
+            self._rows[QUICK].note(text, fails=fails)
+
+    def _build(self) -> Iterator[None]:
+        lines = self._add_card()
+        for one in COMMANDS:
+            row = self._rows[one.name] = ShortcutRow(self._language, self._look, one.name)
+            row.given.connect(self._on_given)
+            row.reset.clicked.connect(lambda _on=False, name=one.name: self._on_reset(name))
+            self._show_keys(one)
+            if one.name == QUICK:
+                row.note(self._quick_note[0], fails=self._quick_note[1])
+            lines.addWidget(row)
+            row.show()
+            yield
+        self._column.addSpacing(6)
+        self._column.addWidget(say(plain_label("field"), self._language, "keys.fixed"))
+        lines = self._add_card()
+        for keys, name in FIXED:
+            label, shown = self._fixed[name] = (plain_label("hint"), plain_label("hint"))
+            lines.addLayout(hbox((label, 1), shown, margins=(14, 4, 14, 4)))
+            self._show_fixed(keys, name)
+            yield
+
+    def _add_card(self) -> QVBoxLayout:
+        """Add an empty card; return the layout of its lines."""
+        lines = vbox(margins=(0, 6, 0, 6), spacing=0)
+        self._column.addWidget(frame("card", lines))
+        return lines
 
     def refresh(self) -> None:
         """Show the current keys."""
@@ -188,7 +216,7 @@ class ShortcutsPage(QWidget):
         lines = values["shortcuts"]
         assert isinstance(lines, tuple)
         self._keys = chosen_keys(lines)
-        for row in self.rows.values():
+        for row in self._rows.values():
             row.say("")
         self.retranslate()
         self.chosen.emit(values)
@@ -200,14 +228,21 @@ class ShortcutsPage(QWidget):
 
     def retranslate(self) -> None:
         """Show every text in the language in use."""
-        words = self._language
         for one in COMMANDS:
-            keys = self._keys[one.name]
-            self.rows[one.name].show_keys(keys, first=keys == one.keys)
+            if one.name in self._rows:
+                self._show_keys(one)
         for keys, name in FIXED:
-            label, shown = self._fixed[name]
-            label.setText(words(f"keys.{name}"))
-            shown.setText(written(keys))
+            if name in self._fixed:
+                self._show_fixed(keys, name)
+
+    def _show_keys(self, command: Command) -> None:
+        keys = self._keys[command.name]
+        self._rows[command.name].show_keys(keys, first=keys == command.keys)
+
+    def _show_fixed(self, keys: str, name: str) -> None:
+        label, shown = self._fixed[name]
+        label.setText(self._language(f"keys.{name}"))
+        shown.setText(written(keys))
 
     def _on_given(self, name: str, keys: str) -> None:
         row = self.rows[name]
@@ -238,7 +273,3 @@ class ShortcutsPage(QWidget):
         if not COMMANDING.search(keys) or standard or written(keys) in own:
             return words("keys.writing", keys=written(keys))
         return ""
-
-
-def _card(*lines: Part) -> QFrame:
-    return frame("card", vbox(*lines, margins=(0, 6, 0, 6), spacing=0))

@@ -1,0 +1,53 @@
+"""A page that is built in steps: the first at once, the others in turns of the event loop, all when it is asked for."""
+
+import asyncio
+
+from PySide6.QtCore import QObject, Qt
+from shiboken6 import delete
+
+from app.gui.widgets.steps import Steps
+from tests.app_driver import at_window, until
+
+
+async def test_steps_run_in_turns_until_the_whole_is_needed_or_the_owner_goes(qapp):
+    ran, owner = [], QObject()
+
+    def work():
+        for step in range(100):
+            ran.append(step)
+            # Asked for by a step itself, the whole is what is there.
+            owner.findChild(Steps).finish()
+            yield
+
+    ended = []
+    steps = Steps(owner, work())
+    steps.done.connect(lambda: ended.append(len(ran)))
+    assert ran == [0]
+    await until(lambda: len(ran) > 1)
+    steps.finish()
+    steps.finish()
+    assert (ran, ended, steps.is_done) == (list(range(100)), [100], True)
+    ran.clear()
+    Steps(owner, work())
+    delete(owner)
+    await asyncio.sleep(0.05)
+    assert ran == [0]
+
+
+async def test_a_page_of_the_settings_is_built_when_it_is_shown(qapp, data_dir):
+    async with at_window(data_dir) as person:
+        person.window.controller.settings.open("providers", "gemini")
+        dialog = person.find("settings_dialog")
+        await until(dialog.isVisible)
+        assert list(dialog._made) == ["providers"]
+        assert list(dialog.page("providers")._made) == ["gemini"]
+        dialog.show_page("shortcuts")
+        steps = dialog.findChild(Steps)
+        assert not steps.is_done
+        await until(lambda: steps.is_done)
+        # Tab goes from the last row to the button under the page.
+        stop = list(dialog.page("shortcuts").rows.values())[-1].keys.nextInFocusChain()
+        while not (stop.isVisible() and stop.focusPolicy() & Qt.FocusPolicy.TabFocus):
+            stop = stop.nextInFocusChain()
+        assert stop is dialog._close
+        dialog.accept()
