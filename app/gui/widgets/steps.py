@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -55,3 +56,19 @@ class Steps(QObject):
             self._running = False
         if self.is_done:
             self.done.emit()
+
+
+class BuiltInSteps:
+    """A base of widgets that keep their `Steps` as `_steps`: a part that is not built yet is built when it is asked for."""
+
+    _steps: Steps
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            steps = vars(self).get("_steps")
+            if steps is not None and not steps.is_done:
+                steps.finish()
+                if name in vars(self):
+                    return vars(self)[name]
+            raise AttributeError(f"{type(self).__name__} has no {name}")

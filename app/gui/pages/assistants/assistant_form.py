@@ -1,12 +1,12 @@
 """The form of an assistant: name, model, instructions, tools, sub-agents, servers and limits."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
-from PySide6.QtCore import QSignalBlocker, Signal
-from PySide6.QtWidgets import QBoxLayout, QFrame, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtCore import QSignalBlocker, Signal, SignalInstance
+from PySide6.QtWidgets import QBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from app.core.agent import Agent
 from app.core.catalog import PROGRAM
@@ -20,13 +20,14 @@ from app.gui.display.server_display import server_state
 from app.gui.display.style import Look, tall
 from app.gui.widgets.agent_choices import BusyChoice
 from app.gui.widgets.answer_style_choice import AnswerStyleChoice
-from app.gui.widgets.boxes import STRETCH, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, frame, hbox, vbox
 from app.gui.widgets.chip_list import ChipList, ChipOption
 from app.gui.widgets.composer import TextBox
 from app.gui.widgets.controls import NumberBox, TickBox, WrappedTick
 from app.gui.widgets.folder_choice import FolderChoice
 from app.gui.widgets.label import Paragraph, plain_label
 from app.gui.widgets.model_choice import ModelChoice
+from app.gui.widgets.steps import BuiltInSteps, Steps
 from app.gui.widgets.wording import named, say
 
 MOST_NAME = 60
@@ -48,86 +49,50 @@ class Choices:
     facts: Callable[[str, str], ModelFacts] = lambda _provider, _model: ModelFacts()
 
 
-class AssistantForm(QWidget):
-    """Shows an assistant for editing; emits `changed` with every change the user makes."""
+class AssistantForm(QWidget, BuiltInSteps):
+    """Shows an assistant for editing; emits `changed` with every change the user makes.
+
+    The name, role and model are there at once, the other parts are built in steps.
+    """
 
     changed = Signal()
 
     def __init__(self, language: Language, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._language = language
+        self._language, self._look = language, look
         self._agent = Agent(id="", name="")
         self._choices = Choices()
         self._fixed = False
         self._called = 0
-        self._labels = {
-            name: plain_label("field", wrap=True)
-            for name in (*TEXTS, "answers", "tools", "sub_agents", "servers", "busy")
-        }
-        self.errors = {name: plain_label("error", wrap=True) for name in TEXTS}
-        self.name = _line("assistant_name", MOST_NAME)
-        self.role = _line("assistant_role", MOST_NAME)
-        self.model = named("assistant_model", ModelChoice(language, look))
-        self.folder = FolderChoice("assistant_folder", language)
-        self._folder_hint = say(Paragraph("hint"), language, "assistant.folder.text")
-        self._own_tools = say(Paragraph("hint"), language, "assistant.own_tools.text")
-        self.answers = AnswerStyleChoice(language, look)
-        self.description = _line("assistant_description", MOST_LINE)
-        self.instructions = named("assistant_instructions", TextBox(lines=6, most=18, submits=False))
-        self.tools = ChipList(language, look, "assistant_tools")
-        self.sub_agents = ChipList(language, look, "assistant_sub_agents")
-        self.servers = ChipList(language, look, "assistant_servers")
-        self.deep = say(NumberBox("assistant_depth", 0, DEEPEST), language, name="assistant.depth.name")
-        self.steps = say(NumberBox("assistant_steps", 1, MOST_STEPS), language, name="assistant.steps.name")
-        self._limit_labels = [plain_label("hint") for _ in range(3)]
-        self._tools_hint = say(Paragraph("hint"), language, "assistant.tools.text")
-        self._servers_hint = say(Paragraph("hint"), language, "assistant.servers.text")
-        self.pages = named("assistant_pages", TextBox(lines=2, most=6, submits=False))
-        self.busy = BusyChoice(language, look)
-        self.knows_user = say(
-            named("assistant_knows_user", WrappedTick(look)), language, "assistant.knows_user"
-        )
-        self.enabled = say(named("assistant_enabled", TickBox(look)), language, "assistant.enabled")
-        self._pair = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._boxes = QWidget()
-        self._trio = QBoxLayout(QBoxLayout.Direction.LeftToRight, self._boxes)
-        self._trio.setContentsMargins(0, 0, 0, 0)
-        self._limits = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._lay_out()
-        self._connect()
+        self._width = 0
+        # What is built already: its parts by what is done with them.
+        self._whole = False
+        self._labels: dict[str, QLabel] = {}
+        self.errors: dict[str, QLabel] = {}
+        self._shown: list[Callable[[], None]] = []
+        self._hinted: dict[str, QLineEdit | TextBox] = {}
+        self._chips: dict[str, ChipList] = {}
+        self._across: list[QBoxLayout] = []
+        self._styles: list[AnswerStyleChoice] = []
+        self._limit_labels: list[QLabel] = []
+        # Only an external agent works in a folder; it has its own tools.
+        self._of_agents: list[QWidget] = []
+        self._of_others: list[QWidget] = []
+        self._column = vbox(inside=self, spacing=14)
+        self._steps = Steps(self, self._build())
         language.changed.connect(self._retranslate)
-        self._retranslate()
 
     def show_assistant(self, agent: Agent, *, fixed: bool) -> None:
         """Show an assistant; `fixed` makes it read-only."""
         self._agent, self._fixed = agent, fixed
+        self._called = len(agent.sub_agents)
         # Signals are for the user's changes only; setting the same text again would lose the undo history.
         with QSignalBlocker(self):
-            for field, text in (
-                (self.name, agent.name),
-                (self.role, agent.role),
-                (self.description, agent.description),
-            ):
-                field.setText(text)
-                field.setCursorPosition(0)
-                field.setReadOnly(fixed)
             self._show_hints()
-            for box, text in ((self.instructions, agent.instructions), (self.pages, "\n".join(agent.pages))):
-                box.setPlainText(text)
-                box.setReadOnly(fixed)
-            self.model.show_model(agent.provider, agent.model)
-            self.model.set_fixed(fixed)
-            self.folder.show_folder(agent.folder, fixed=fixed)
-            self.answers.show_style(agent.effort, agent.creativity, agent.length, fixed=fixed)
+            for show in self._shown:
+                show()
             self._show_facts()
-            for number, value in ((self.deep, agent.max_depth), (self.steps, agent.max_steps)):
-                number.setValue(value)
-                number.setReadOnly(fixed)
-            self.busy.show_busy(agent.busy, agent.role, fixed=fixed)
-            for tick, on in ((self.knows_user, agent.knows_user), (self.enabled, agent.enabled)):
-                tick.setChecked(on)
-                tick.setEnabled(not fixed)
-            self._show_chips()
+            self._offer()
             for error in self.errors.values():
                 error.setText("")
                 error.hide()
@@ -176,6 +141,7 @@ class AssistantForm(QWidget):
 
     def show_error(self, field: str, text: str) -> None:
         """Show beside a field of `TEXTS` what is wrong with it; "" for nothing."""
+        self._steps.finish()
         self.errors[field].setText(text)
         self.errors[field].setVisible(bool(text))
 
@@ -184,80 +150,183 @@ class AssistantForm(QWidget):
 
         The form's own width cannot be used: the parts side by side keep it wide.
         """
-        down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
-        for row in (self._pair, self._trio, self._limits):
-            row.setDirection(down if width < tall(NARROW) else across)
-        self.answers.set_across(width >= tall(NARROW))
+        self._width = width
+        across = QBoxLayout.Direction.LeftToRight
+        for row in self._across:
+            row.setDirection(QBoxLayout.Direction.TopToBottom if width < tall(NARROW) else across)
+        for answers in self._styles:
+            answers.set_across(width >= tall(NARROW))
 
-    def _lay_out(self) -> None:
-        for name, role in (("name", self.name), ("role", self.role), ("model", self.model)):
-            self._pair.addLayout(self._field(name, role), 3 if name == "model" else 2)
-        self._pair.setSpacing(14)
+    def _build(self) -> Iterator[None]:
+        words = self._language
+        self.name, self.role = _line("assistant_name", MOST_NAME), _line("assistant_role", MOST_NAME)
+        self.model = named("assistant_model", ModelChoice(words, self._look))
+        pair = self._row(14)
+        for name, field in (("name", self.name), ("role", self.role), ("model", self.model)):
+            pair.addLayout(self._field(name, field), 3 if name == "model" else 2)
+        self._hinted["role"] = self.role
+        self._column.addLayout(pair)
+        self.model.changed.connect(self._show_facts)
+        self.model.changed.connect(self.changed)
+        self._add(self._show_head, self.name, self.role)
+        yield
+        self.folder = FolderChoice("assistant_folder", words)
+        hint = say(Paragraph("hint"), words, "assistant.folder.text")
+        self._hinted["folder"] = self.folder.path
+        self._column.addLayout(self._field("folder", self.folder, hint))
+        self._of_agents += [self._labels["folder"], self.folder, hint]
+        self.answers = AnswerStyleChoice(words, self._look)
+        self._styles.append(self.answers)
+        self._column.addLayout(vbox(self._label("answers"), self.answers, spacing=5))
+        self._add(self._show_answers, self.folder, self.answers)
+        yield
+        self.description = _line("assistant_description", MOST_LINE)
+        self.instructions = named("assistant_instructions", TextBox(lines=6, most=18, submits=False))
+        for name, text in (("description", self.description), ("instructions", self.instructions)):
+            self._hinted[name] = text
+            self._column.addLayout(self._field(name, text))
+        self._add(self._show_texts, self.description, self.instructions)
+        yield
+        boxes = QWidget()
+        self._of_others.append(boxes)
+        trio = self._row(14, boxes)
+        self._column.addWidget(boxes)
+        self.tools = ChipList(words, self._look, "assistant_tools")
+        trio.addLayout(
+            self._box("tools", self.tools, say(Paragraph("hint"), words, "assistant.tools.text")), 1
+        )
+        self._add(lambda: self.tools.show_chosen(self._agent.tools, fixed=self._fixed), self.tools)
+        yield
+        self.sub_agents = ChipList(words, self._look, "assistant_sub_agents")
+        self.deep = say(NumberBox("assistant_depth", 0, DEEPEST), words, name="assistant.depth.name")
+        self.steps = say(NumberBox("assistant_steps", 1, MOST_STEPS), words, name="assistant.steps.name")
+        self._limit_labels += [plain_label("hint") for _ in range(3)]
+        self._name_limits()
+        trio.addLayout(self._box("sub_agents", self.sub_agents, self._limits()), 1)
+        self._add(self._show_sub_agents, self.sub_agents, self.deep, self.steps)
+        yield
+        self.servers = ChipList(words, self._look, "assistant_servers")
+        servers_hint = say(Paragraph("hint"), words, "assistant.servers.text")
+        trio.addLayout(self._box("servers", self.servers, servers_hint), 1)
+        own_tools = say(Paragraph("hint"), words, "assistant.own_tools.text")
+        self._of_agents.append(own_tools)
+        self._column.addWidget(own_tools)
+        self._add(lambda: self.servers.show_chosen(self._agent.mcp_servers, fixed=self._fixed), self.servers)
+        yield
+        self.pages = self._hinted["pages"] = named("assistant_pages", TextBox(lines=2, most=6, submits=False))
+        self.busy = BusyChoice(words, self._look)
+        self.role.textEdited.connect(self.busy.show_role)
+        self._column.addLayout(self._field("pages", self.pages))
+        self._column.addLayout(vbox(self._label("busy"), self.busy, spacing=5))
+        self._add(self._show_pages, self.pages, self.busy)
+        yield
+        self.knows_user = say(
+            named("assistant_knows_user", WrappedTick(self._look)), words, "assistant.knows_user"
+        )
+        self.enabled = say(named("assistant_enabled", TickBox(self._look)), words, "assistant.enabled")
+        self._column.addWidget(self.knows_user)
+        self._column.addWidget(self.enabled)
+        self._column.addStretch(1)
+        self._add(self._show_ticks, self.knows_user, self.enabled)
+        self._whole = True
+        self._put_in_order()
+
+    def _add(self, show: Callable[[], None], *fields: QWidget) -> None:
+        """Fill a part that was just built, and connect its fields."""
+        self._shown.append(show)
+        with QSignalBlocker(self):
+            self._show_hints()
+            self._offer()
+            show()
+            self._show_facts()
+        self.fit(self._width)
+        for field in fields:
+            _change_of(field).connect(lambda *_value: self.changed.emit())
+            if isinstance(field, ChipList):
+                field.changed.connect(self._grant_calls)
+                field.drawn.connect(self._put_in_order)
+
+    def _show_head(self) -> None:
+        agent = self._agent
+        for field, text in ((self.name, agent.name), (self.role, agent.role)):
+            self._show_line(field, text)
+        self.model.show_model(agent.provider, agent.model)
+        self.model.set_fixed(self._fixed)
+
+    def _show_answers(self) -> None:
+        agent, fixed = self._agent, self._fixed
+        self.folder.show_folder(agent.folder, fixed=fixed)
+        self.answers.show_style(agent.effort, agent.creativity, agent.length, fixed=fixed)
+
+    def _show_texts(self) -> None:
+        self._show_line(self.description, self._agent.description)
+        self.instructions.setPlainText(self._agent.instructions)
+        self.instructions.setReadOnly(self._fixed)
+
+    def _show_sub_agents(self) -> None:
+        agent, fixed = self._agent, self._fixed
+        self.sub_agents.show_chosen(agent.sub_agents, fixed=fixed)
+        for number, value in ((self.deep, agent.max_depth), (self.steps, agent.max_steps)):
+            number.setValue(value)
+            number.setReadOnly(fixed)
+
+    def _show_pages(self) -> None:
+        self.pages.setPlainText("\n".join(self._agent.pages))
+        self.pages.setReadOnly(self._fixed)
+        self.busy.show_busy(self._agent.busy, self._agent.role, fixed=self._fixed)
+
+    def _show_ticks(self) -> None:
+        for tick, on in ((self.knows_user, self._agent.knows_user), (self.enabled, self._agent.enabled)):
+            tick.setChecked(on)
+            tick.setEnabled(not self._fixed)
+
+    def _show_line(self, field: QLineEdit, text: str) -> None:
+        field.setText(text)
+        field.setCursorPosition(0)
+        field.setReadOnly(self._fixed)
+
+    def _row(self, spacing: int, inside: QWidget | None = None) -> QBoxLayout:
+        """Return a row whose parts stand one below the other where they do not fit side by side."""
+        row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        if inside is not None:
+            inside.setLayout(row)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(spacing)
+        self._across.append(row)
+        return row
+
+    def _limits(self) -> QBoxLayout:
+        limits = self._row(6)
         before, between, after = self._limit_labels
         for limit in (hbox(before, self.deep, between, spacing=6), hbox(self.steps, after, spacing=6)):
             limit.addStretch(0)
-            self._limits.addLayout(limit)
-        self._limits.addStretch(1)
-        self._limits.setSpacing(6)
-        boxes = (
-            ("tools", self.tools, self._tools_hint),
-            ("sub_agents", self.sub_agents, self._limits),
-            ("servers", self.servers, self._servers_hint),
-        )
-        for name, chips, under in boxes:
-            self._trio.addLayout(self._box(name, chips, under), 1)
-        self._trio.setSpacing(14)
-        vbox(
-            self._pair,
-            self._field("folder", self.folder, self._folder_hint),
-            vbox(self._labels["answers"], self.answers, spacing=5),
-            self._field("description", self.description),
-            self._field("instructions", self.instructions),
-            self._boxes,
-            self._own_tools,
-            self._field("pages", self.pages),
-            vbox(self._labels["busy"], self.busy, spacing=5),
-            self.knows_user,
-            self.enabled,
-            STRETCH,
-            inside=self,
-            spacing=14,
-        )
+            limits.addLayout(limit)
+        limits.addStretch(1)
+        return limits
+
+    def _label(self, name: str) -> QLabel:
+        words = f"assistant.field.{name}"
+        label = self._labels[name] = say(plain_label("field", wrap=True), self._language, words)
+        return label
 
     def _field(self, name: str, widget: QWidget, *under: QWidget) -> QVBoxLayout:
-        column = vbox(self._labels[name], widget, *under, self.errors[name], spacing=5)
-        self._labels[name].setBuddy(widget)
-        return column
+        label, error = self._label(name), plain_label("error", wrap=True)
+        self.errors[name] = error
+        error.hide()
+        label.setBuddy(widget)
+        says = widget.path if isinstance(widget, FolderChoice) else widget
+        say(says, self._language, name=f"assistant.field.{name}")
+        return vbox(label, widget, *under, error, spacing=5)
 
     def _box(self, name: str, chips: ChipList, under: QWidget | QBoxLayout) -> QVBoxLayout:
-        frame = QFrame()
-        frame.setProperty("kind", "card")
-        inside = vbox(chips, inside=frame, margins=(12, 11, 12, 11), spacing=9)
-        if isinstance(under, QWidget):
-            inside.addWidget(under)
-        else:
-            inside.addLayout(under)
-        return vbox(self._labels[name], frame, STRETCH, spacing=5)
-
-    def _connect(self) -> None:
-        for field in (self.name, self.role, self.description):
-            field.textChanged.connect(lambda _text: self.changed.emit())
-        for box in (self.instructions, self.pages):
-            box.textChanged.connect(self.changed)
-        for chips in (self.tools, self.sub_agents, self.servers):
-            chips.changed.connect(self.changed)
-            chips.changed.connect(self._grant_calls)
-            chips.drawn.connect(self._put_in_order)
-        for number in (self.deep, self.steps):
-            number.valueChanged.connect(lambda _value: self.changed.emit())
-        self.model.changed.connect(self._show_facts)
-        self.model.changed.connect(self.changed)
-        self.answers.changed.connect(self.changed)
-        self.folder.changed.connect(self.changed)
-        self.busy.changed.connect(self.changed)
-        self.role.textEdited.connect(lambda role: self.busy.show_role(role))
-        for tick in (self.knows_user, self.enabled):
-            tick.toggled.connect(lambda _on: self.changed.emit())
+        self._chips[name] = chips
+        self._name_chips(name)
+        return vbox(
+            self._label(name),
+            frame("card", vbox(chips, under, margins=(12, 11, 12, 11), spacing=9)),
+            STRETCH,
+            spacing=5,
+        )
 
     def _grant_calls(self) -> None:
         """Give an assistant the tool that calls sub-agents with each one it gets."""
@@ -269,6 +338,8 @@ class AssistantForm(QWidget):
 
     def _put_in_order(self) -> None:
         """Set the Tab order from top to bottom, including chips that were added later."""
+        if not self._whole:
+            return
         stops: tuple[QWidget, ...] = (
             *(self.name, self.role, self.model, self.folder.path, self.folder.choose),
             *(self.answers.effort, self.answers.creativity, self.answers.length),
@@ -283,79 +354,66 @@ class AssistantForm(QWidget):
     def _show_facts(self) -> None:
         """Offer for the answers what the chosen model takes."""
         provider, model = self.model.chosen() or ("", "")
-        self.answers.show_facts(self._choices.facts(provider, model) if provider else ModelFacts())
-        # Only an external agent works in a folder; it has its own tools.
+        facts = self._choices.facts(provider, model) if provider else ModelFacts()
+        for answers in self._styles:
+            answers.show_facts(facts)
         kinds = {one.config.id: one.config.kind for one in self._choices.providers}
         external = kinds.get(provider) == PROGRAM
-        for part in (self._labels["folder"], self.folder, self._folder_hint, self._own_tools):
+        for part in self._of_agents:
             part.setVisible(external)
-        self._boxes.setVisible(not external)
-
-    def _show_chips(self) -> None:
-        agent, fixed = self._agent, self._fixed
-        self._called = len(agent.sub_agents)
-        self._offer()
-        self.tools.show_chosen(agent.tools, fixed=fixed)
-        self.sub_agents.show_chosen(agent.sub_agents, fixed=fixed)
-        self.servers.show_chosen(agent.mcp_servers, fixed=fixed)
+        for part in self._of_others:
+            part.setVisible(not external)
 
     def _offer(self) -> None:
+        for name, chips in self._chips.items():
+            chips.set_offers(self._offers_of(name))
+
+    def _offers_of(self, name: str) -> list[ChipOption]:
         words, choices = self._language, self._choices
-        self.tools.set_offers(_tool_offers(choices.tools, words))
-        self.sub_agents.set_offers(
-            [
-                ChipOption(agent.id, agent.name, agent.description)
-                for agent in choices.agents
-                if agent.id != self._agent.id
-            ]
-        )
+        if name == "tools":
+            return _tool_offers(choices.tools, words)
+        if name == "sub_agents":
+            others = [agent for agent in choices.agents if agent.id != self._agent.id]
+            return [ChipOption(agent.id, agent.name, agent.description) for agent in others]
         offers = []
         for status in choices.servers:
             text, tone = server_state(status, words)
-            name = status.server.name
-            offers.append(
-                ChipOption(
-                    name, words("assistant.server", name=exact(name), state=text), status.detail, "", tone
-                )
-            )
-        self.servers.set_offers(offers)
+            shown = words("assistant.server", name=exact(status.server.name), state=text)
+            offers.append(ChipOption(status.server.name, shown, status.detail, "", tone))
+        return offers
 
     def _show_hints(self) -> None:
         """Show placeholders in empty fields that can be edited."""
-        for box, name in (
-            (self.role, "role"),
-            (self.description, "description"),
-            (self.instructions, "instructions"),
-            (self.pages, "pages"),
-            (self.folder.path, "folder"),
-        ):
-            hint = "" if self._fixed else self._language(f"assistant.hint.{name}")
-            box.setPlaceholderText(hint)
+        for name, box in self._hinted.items():
+            box.setPlaceholderText("" if self._fixed else self._language(f"assistant.hint.{name}"))
+
+    def _name_chips(self, name: str) -> None:
+        words = self._language
+        self._chips[name].set_words(words(f"assistant.field.{name}"), words(f"assistant.none.{name}"))
+
+    def _name_limits(self) -> None:
+        texts = self._language("assistant.limits.row").split("{}")
+        for label, text in zip(self._limit_labels, texts, strict=False):
+            label.setText(text.strip())
 
     def _retranslate(self) -> None:
-        words = self._language
-        for name, label in self._labels.items():
-            label.setText(words(f"assistant.field.{name}"))
-        for field, name in (
-            (self.name, "name"),
-            (self.role, "role"),
-            (self.model, "model"),
-            (self.description, "description"),
-            (self.instructions, "instructions"),
-            (self.pages, "pages"),
-            (self.folder.path, "folder"),
-        ):
-            field.setAccessibleName(words(f"assistant.field.{name}"))
         self._show_hints()
-        for chips, name in (
-            (self.tools, "tools"),
-            (self.sub_agents, "sub_agents"),
-            (self.servers, "servers"),
-        ):
-            chips.set_words(words(f"assistant.field.{name}"), words(f"assistant.none.{name}"))
-        for label, text in zip(self._limit_labels, words("assistant.limits.row").split("{}"), strict=True):
-            label.setText(text.strip())
+        for name in self._chips:
+            self._name_chips(name)
+        self._name_limits()
         self.set_choices(self._choices)
+
+
+def _change_of(field: QWidget) -> SignalInstance:
+    """Return the signal of a field that says that the user has changed it."""
+    if isinstance(field, TickBox):
+        return field.toggled
+    if isinstance(field, NumberBox):
+        return field.valueChanged
+    if isinstance(field, QLineEdit | TextBox):
+        return field.textChanged
+    assert isinstance(field, FolderChoice | AnswerStyleChoice | BusyChoice | ChipList)
+    return field.changed
 
 
 def _line(name: str, most: int) -> QLineEdit:
