@@ -65,6 +65,8 @@ def test_a_form_is_filled_in_at_once_and_checked_before_it_is_sent(card):
         "Fill this in.",
     ]
     assert answers == []
+    card._language.choose("ko")
+    assert wrong(card)[0] == card._language("form.wrong.empty") != "Fill this in."
     name.setText("Ada")
     mail.setText("")
     seats.setText("4")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from app.core.errors import BadInput
-from app.core.forms import form_text, means_yes, problem_of, read_form
+from app.core.forms import FieldKind, form_text, means_yes, problem_of, read_form
 from app.core.ids import new_id
 from app.core.message import AGENT_OPTION, Attachment, Consent, Message, Prompt, PromptReason, PromptType
 from app.core.session import AgentMode, Status
@@ -98,14 +98,15 @@ def _fitting_form(prompt: Prompt, answer: str) -> str:
     return form_text(values)
 
 
-def answer_words(prompt: Prompt) -> str:
-    """Return the answer to a question as the user gave it; of a form each label with its value."""
+def answer_words(prompt: Prompt, yes: str = "yes", no: str = "no") -> str:
+    """Return the answer to a question as the user gave it; of a form each label with its value, yes and no in these words."""
     if prompt.type != PromptType.FORM:
         return prompt.answer
     values = read_form(prompt.answer, prompt.fields) or {}
     lines = []
     for field in prompt.fields:
-        labels = dict(zip(field.options, field.labels, strict=False))
+        yesno = field.kind == FieldKind.YESNO
+        labels = {"yes": yes, "no": no} if yesno else dict(zip(field.options, field.labels, strict=False))
         said = ", ".join(labels.get(one, one) for one in values.get(field.key, ()))
         if said:
             lines.append(f"{field.label}: {said}")

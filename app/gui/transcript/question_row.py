@@ -74,7 +74,10 @@ class QuestionRow(ContextRow[QuestionContext]):
         if prompt.type == PromptType.APPROVAL:
             return texts.named("transcript.permission", prompt.answer.partition("-")[0])
         key = _ANSWERS.get((prompt.type, prompt.answer.strip().lower()))
-        return texts(key) if key else visible(answer_words(prompt), "\n")
+        if key:
+            return texts(key)
+        yes, no = texts("transcript.question.yes"), texts("transcript.question.no")
+        return visible(answer_words(prompt, yes, no), "\n")
 
     def question_text(self) -> str:
         """Return the question; of an approval, what was to be allowed."""

@@ -204,3 +204,5 @@ class FieldRow(QWidget):
                 box.setAccessibleName(shown)
         for name in self._own:
             name()
+        if not self._wrong.isHidden():
+            self.check()
