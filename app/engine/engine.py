@@ -215,7 +215,7 @@ class Engine:
             plugs.secrets,
             tools,
             changed=lambda: bus.publish(ServersChanged(session_id="")),
-            save_agent=self.assistants.save,
+            change_agent=self.assistants.change,
             take_out=self.archive.take_out,
         )
         self.permissions = Permissions(store, documents, self._sessions, tools, self.servers)

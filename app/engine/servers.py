@@ -17,7 +17,7 @@ from app.engine.providers import NOT_REMOVED
 class Servers:
     """Saves, replaces and removes MCP servers; each command says whether their secrets outlast this run.
 
-    `changed` is called after each; `save_agent` saves an assistant whose server has another name; `take_out`
+    `changed` is called after each; `change_agent` changes an assistant whose server has another name; `take_out`
     restores from the trash.
     """
 
@@ -28,14 +28,14 @@ class Servers:
         tools: Tools,
         *,
         changed: Callable[[], None],
-        save_agent: Callable[[Agent], Awaitable[object]],
+        change_agent: Callable[[str, Callable[[Agent], Agent]], Awaitable[object]],
         take_out: Callable[[str], Awaitable[None]],
     ) -> None:
         self._documents = documents
         self._secrets = secrets
         self._tools = tools
         self._changed = changed
-        self._save_agent = save_agent
+        self._change_agent = change_agent
         self._take_out = take_out
 
     async def save(self, servers: tuple[McpServer, ...]) -> bool:
@@ -177,10 +177,14 @@ class Servers:
         kept = await self._keep_all(server.name, values)
         kept &= await self._save({name: server}, typed)
         await self._forget({secret_place(name, LOGIN)} if LOGIN in values else set())
+
+        def renamed(agent: Agent) -> Agent:
+            names = (server.name if one == name else one for one in agent.mcp_servers)
+            return replace(agent, mcp_servers=tuple(names))
+
         for agent in self._documents.assistants.all():
             if name in agent.mcp_servers:
-                names = tuple(server.name if one == name else one for one in agent.mcp_servers)
-                await self._save_agent(replace(agent, mcp_servers=names))
+                await self._change_agent(agent.id, renamed)
         return kept
 
     async def remove(self, name: str) -> Callable[[], Awaitable[bool]]:

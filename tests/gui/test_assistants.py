@@ -1,6 +1,7 @@
 """Assistants as a person keeps them: listed, made, written, looked back at, shared, brought in, ordered."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -174,6 +175,52 @@ async def test_one_that_is_deleted_while_it_is_written_stays_deleted_and_comes_b
     await person.click("toast_action")
     await until(lambda: agent_id in side(person).ids())
     assert kept(data_dir, agent_id)["instructions"] == "The last words"
+
+
+async def test_what_others_change_meanwhile_is_kept_and_of_the_same_field_one_is_chosen(qapp, data_dir):
+    async with at_window(data_dir) as person:
+        agent_id = await make(person, "Shared")
+        library = person.window.controller.engine.assistants
+
+        async def elsewhere(**fields):
+            await library.change(agent_id, lambda agent: replace(agent, **fields))
+
+        # Each time while the form has what is not saved yet.
+        await person.write("assistant_role", "QA")
+        editor(person).form.tools.choose("web")
+        await elsewhere(name="Renamed", tools=("fetch",), description="From elsewhere")
+        await until(lambda: kept(data_dir, agent_id).get("role") == "QA")
+        document = kept(data_dir, agent_id)
+        assert (document["name"], document["description"]) == ("Renamed", "From elsewhere")
+        assert sorted(document["tools"]) == ["fetch", "web"]
+        await until(lambda: person.find("assistant_name").text() == "Renamed")
+        assert sorted(editor(person).form.tools.chosen()) == ["fetch", "web"]
+
+        await person.write("assistant_role", "Mine")
+        await elsewhere(role="Theirs")
+        await until(lambda: person.sees("two_changes_dialog"))
+        assert kept(data_dir, agent_id)["role"] == "Theirs"
+        await person.click("two_changes_cancel")
+        assert person.find("assistant_role").text() == "Mine"
+        await person.write("assistant_description", "Goes on")
+        await until(lambda: person.sees("two_changes_dialog"))
+        await person.click("two_changes_mine")
+        await until(lambda: kept(data_dir, agent_id)["role"] == "Mine")
+        assert kept(data_dir, agent_id)["description"] == "Goes on"
+        await until(lambda: "✓" in editor(person).state.text())
+
+        await person.write("assistant_role", "Mine again")
+        await elsewhere(role="Theirs again")
+        await until(lambda: person.sees("two_changes_dialog"))
+        await person.click("two_changes_other")
+        assert person.find("assistant_role").text() == "Theirs again"
+        await elsewhere(role="Shown at once")
+        await until(lambda: person.find("assistant_role").text() == "Shown at once")
+
+        # Nobody can be asked where the window closes.
+        await person.write("assistant_role", "Last words")
+        await elsewhere(role="Also last")
+    assert kept(data_dir, agent_id)["role"] == "Last words"
 
 
 async def test_the_order_is_changed_with_the_keyboard_and_kept(qapp, data_dir):

@@ -1,6 +1,7 @@
 """Panels in the side bar, in Setup and in the palette: made, renamed, asked, shared as files, deleted and brought back."""
 
 import json
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -135,6 +136,28 @@ async def test_the_participants_of_a_panel_are_changed_where_it_is_edited(person
     changed = person.window.controller.engine.councils.panels.find(panel.id).participants
     assert [one.model for one in changed] == ["gemini-wire", "gemini-other", "gemini-other"]
     assert len({one.name for one in changed}) == 3
+
+    panels = person.window.controller.engine.councils.panels
+    await at_row(person, Qt.Key.Key_F2)
+    await until(lambda: person.sees("panel_dialog"))
+    await panels.change(panel.id, lambda one: replace(one, name="Renamed meanwhile"))
+    await person.press("panel_rounds", Qt.Key.Key_Right)
+    await person.click("panel_save")
+    await until(lambda: panels.find(panel.id).rounds == panel.rounds + 1)
+    assert panels.find(panel.id).name == "Renamed meanwhile"
+    await at_row(person, Qt.Key.Key_F2)
+    await until(lambda: person.sees("panel_dialog"))
+    await person.write("panel_name", "Mine")
+    await panels.change(panel.id, lambda one: replace(one, name="Theirs"))
+    await person.click("panel_save")
+    await until(lambda: person.sees("two_changes_dialog"))
+    await person.click("two_changes_cancel")
+    await until(lambda: person.sees("panel_dialog"))
+    assert person.find("panel_name").text() == "Mine", "what was written is there to be saved"
+    await person.click("panel_save")
+    await until(lambda: person.sees("two_changes_dialog"))
+    await person.click("two_changes_mine")
+    await until(lambda: panels.find(panel.id).name == "Mine")
 
 
 async def test_a_panel_is_asked_from_the_side_bar_and_debates_what_is_open_as_it_says(person: Person) -> None:

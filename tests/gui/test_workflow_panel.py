@@ -140,6 +140,13 @@ async def test_a_definition_is_copied_changed_and_kept_and_a_circle_is_named(per
     await until(lambda: len(json.loads(path.read_text("utf-8"))["steps"]) == 6)
     assert len(view.graph.boxes()) == 6
     assert "Verify" in view.graph.accessibleDescription()
+    view.name.setText("Mine")
+    view.name.textEdited.emit("Mine")
+    library = person.window.controller.engine.workflows
+    await library.change(definition_id, lambda one: replace(one, keywords=("meanwhile",)))
+    await until(lambda: view.keywords.text() == "meanwhile")
+    found = library.find(definition_id)
+    assert (found.name, found.keywords) == (view.name.text(), ("meanwhile",)) == ("Mine", ("meanwhile",))
     await person.click("workflow_delete")
     await until(lambda: not path.exists() and person.sees("toast_action"))
     await person.click("toast_action")

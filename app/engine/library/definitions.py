@@ -13,9 +13,11 @@ from app.core.events import Event, EventBus
 from app.core.matching import name_order
 from app.core.store import Definition, DefinitionStore, Documents
 from app.core.text import clean_text
+from app.engine.library.merging import merged
 
 MAX_NAME = 80
 MAX_SHARED = 1_000_000
+CHANGED_ELSEWHERE = "changed_elsewhere"
 
 Noun = TypeVar("Noun")
 
@@ -117,6 +119,30 @@ class Definitions(Generic[Definition]):
     async def change(self, definition_id: str, change: Callable[[Definition], Definition]) -> Definition:
         """Write what `change` makes of a definition, in which no other change is lost, and return it as saved."""
         return await self._save(lambda: change(self.find(definition_id)))
+
+    async def edit(
+        self, before: Definition, after: Definition, *, anyway: bool = False
+    ) -> tuple[Definition, bool]:
+        """Write what differs between `before` and `after` over what is stored now.
+
+        Return it as saved, and whether it has changes of others too. Raises NotFound where it was deleted, and BadInput
+        where somebody else has changed the same field since `before`, unless `anyway`.
+        """
+        joined = False
+
+        def make() -> Definition:
+            nonlocal joined
+            stored = self.get(after.id)
+            if stored is None:
+                raise NotFound(f"{self._kind.name}_not_found", **{self._kind.name: after.name})
+            result: Definition
+            result, clash = merged(before, after, stored)
+            if clash and not anyway:
+                raise BadInput(CHANGED_ELSEWHERE, name=stored.name)
+            joined = replace(result, version=after.version) != after
+            return result
+
+        return await self._save(make), joined
 
     async def duplicate(self, definition_id: str, name: str) -> Definition:
         """Save a copy under another name."""

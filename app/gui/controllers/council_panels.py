@@ -10,7 +10,7 @@ from app.core.text import exact
 from app.engine.debate.setup import set_up_again
 from app.engine.engine import Engine
 from app.gui.bridge import Bridge
-from app.gui.controllers.definitions import DefinitionCommands, DefinitionTexts, SharedKinds
+from app.gui.controllers.definitions import DefinitionCommands, DefinitionTexts, Edit, SharedKinds
 from app.gui.dialogs.panel_dialog import PanelDialog
 from app.gui.navigation.partner_list import panel_partners
 from app.gui.pages.chat.chat_composer import unmarked
@@ -75,7 +75,12 @@ class PanelCommands(DefinitionCommands[Panel]):
         name = self._free_name(self._language("panel.new"))
         self._edit(Panel(id="", name=name, participants=participants, compare=compare))
 
-    def _edit(self, panel: Panel) -> None:
+    def _on_unanswered(self, edit: Edit[Panel]) -> None:
+        """Show what the user wrote again: the dialog has closed."""
+        self._edit(edit.after, edit.before)
+
+    def _edit(self, panel: Panel, before: Panel | None = None) -> None:
+        """Open the dialog of a panel; `before` is what it was, if it has changes that are not saved."""
         engine = self._engine
         dialog = PanelDialog(
             self._language,
@@ -86,7 +91,10 @@ class PanelCommands(DefinitionCommands[Panel]):
             engine.connections.known_facts,
             self._window,
         )
-        dialog.saved.connect(lambda one: self._tasks.start(f"save {one.id}", self.definitions.save(one)))
+        if panel.id:
+            dialog.saved.connect(lambda one: self._saves.add(Edit(before or panel, one)))
+        else:
+            dialog.saved.connect(lambda one: self._tasks.start("save new", self.definitions.save(one)))
         dialog.open()
 
     def _fill_menu(self) -> None:

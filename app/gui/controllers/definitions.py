@@ -11,7 +11,7 @@ from PySide6.QtCore import Signal
 from app.core.errors import MootError
 from app.core.store import Definition
 from app.engine.engine import Engine
-from app.engine.library.definitions import Definitions, Shared, read_document
+from app.engine.library.definitions import CHANGED_ELSEWHERE, Definitions, Shared, read_document
 from app.gui.bridge import Bridge
 from app.gui.controllers.controller import Controller
 from app.gui.files.shared_files import (
@@ -77,18 +77,21 @@ class DefinitionCommands(Controller, Generic[Definition]):
         self._shared = shared
         self._editors: list[DefinitionEditor[Definition]] = []
         self._saves: SaveQueue[Definition] = SaveQueue(
-            self._tasks, definitions.save, self._on_saved, self._on_save_failed
+            self._tasks, self._save, self._on_saved, self._on_save_failed
         )
+        # The edits about which the user is being asked, by the definition's id.
+        self._asked: dict[str, Edit[Definition]] = {}
 
     async def close(self) -> None:
         """Save unsaved changes and cancel tasks."""
-        await self.settle()
+        # Nobody can be asked any more. What the user wrote is saved; the version before is kept.
+        await self.settle(anyway=True)
         await self._tasks.close()
 
-    async def settle(self) -> None:
-        """Save unsaved changes, and return when that is done."""
+    async def settle(self, *, anyway: bool = False) -> None:
+        """Save unsaved changes, and return when that is done; `anyway` also over other changes of the same fields."""
         for editor in self._editors:
-            editor.save_now()
+            editor.save_now(anyway=anyway)
         await self._saves.empty()
 
     # To be implemented
@@ -167,7 +170,11 @@ class DefinitionCommands(Controller, Generic[Definition]):
 
     def adopt(self, editor: DefinitionEditor[Definition]) -> None:
         """Save what an editor asks to save, and show it the result."""
-        editor.save_requested.connect(self._saves.add)
+
+        def save(before: Definition, after: Definition, anyway: bool) -> None:
+            self._saves.add(Edit(before, after, anyway, editor))
+
+        editor.save_requested.connect(save)
         editor.share_requested.connect(self.share)
         self._editors.append(editor)
 
@@ -218,59 +225,124 @@ class DefinitionCommands(Controller, Generic[Definition]):
     def _free_name(self, name: str) -> str:
         return free_name(name, {one.name for one in self.definitions.all()})
 
-    def _on_saved(self, definition: Definition) -> None:
-        for editor in self._editors:
-            editor.show_saved(definition)
+    async def _save(self, edit: "Edit[Definition]") -> tuple[Definition, bool]:
+        return await self.definitions.edit(edit.before, edit.after, anyway=edit.anyway)
 
-    def _on_save_failed(self, definition_id: str, error: MootError) -> None:
+    def _on_saved(self, edit: "Edit[Definition]", saved: Definition, shown: Definition) -> None:
+        if edit.editor is not None:
+            edit.editor.show_saved(saved, shown)
+
+    def _on_save_failed(self, edit: "Edit[Definition]", error: MootError) -> None:
+        asks = error.code == CHANGED_ELSEWHERE
         text = self._language.problem(error.code, **error.details)
-        for editor in self._editors:
-            editor.show_failure(definition_id, text, self._texts.fields.get(error.code, "name"))
+        if edit.editor is not None:
+            place = self._texts.fields.get(error.code, "name")
+            edit.editor.show_failure(edit.after.id, "" if asks else text, place)
+        elif not asks:
+            self._toasts.show_toast(text)
+        if asks:
+            self._ask(edit, text)
+
+    def _ask(self, edit: "Edit[Definition]", text: str) -> None:
+        """Ask which of two changes of the same field is to be kept; once, also where the user goes on writing."""
+        from app.gui.dialogs.definition_dialogs import TwoChangesDialog
+
+        definition_id: str = edit.after.id
+
+        def answer(result: int) -> None:
+            edit = self._asked.pop(definition_id)
+            if result == TwoChangesDialog.DialogCode.Accepted:
+                self._keep_mine(edit)
+            elif result == TwoChangesDialog.OTHER:
+                self._keep_other(edit)
+            else:
+                self._on_unanswered(edit)
+
+        open_already = definition_id in self._asked
+        self._asked[definition_id] = edit
+        if not open_already:
+            dialog = TwoChangesDialog(self._language, text, self._window)
+            dialog.finished.connect(answer)
+            dialog.open()
+
+    def _keep_mine(self, edit: "Edit[Definition]") -> None:
+        editor = edit.editor
+        if editor is not None and editor.definition_id == edit.after.id:
+            editor.save_now(anyway=True)
+        else:
+            self._saves.add(replace(edit, anyway=True))
+
+    def _keep_other(self, edit: "Edit[Definition]") -> None:
+        stored: Definition | None = self.definitions.get(edit.after.id)
+        if edit.editor is not None and stored is not None:
+            edit.editor.use_stored(stored)
+
+    def _on_unanswered(self, edit: "Edit[Definition]") -> None:
+        """Leave it as it is: the form still shows what the user wrote."""
 
     def _on_task_failed(self, _name: str, error: MootError) -> None:
         self._toasts.show_toast(self._language.problem(error.code, **error.details))
 
 
+@dataclass(slots=True)
+class Edit(Generic[Definition]):
+    """What a form makes of a definition: from `before`, which it was filled from, to `after`.
+
+    `anyway`: also over other changes of the same fields. `editor` is the form, None for a dialog.
+    """
+
+    before: Definition
+    after: Definition
+    anyway: bool = False
+    editor: DefinitionEditor[Definition] | None = None
+
+
 class SaveQueue(Generic[Definition]):
-    """Saves the newest version of each definition; reports the result to `on_saved` or `on_failed`."""
+    """Saves edits one after the other; reports the result to `on_saved` or `on_failed`.
+
+    `save` returns what is saved, and whether it has changes of others. `on_saved` is also told what the form shows: without these.
+    """
 
     def __init__(
         self,
         tasks: Tasks,
-        save: Callable[[Definition], Awaitable[Definition]],
-        on_saved: Callable[[Definition], None],
-        on_failed: Callable[[str, MootError], None],
+        save: Callable[[Edit[Definition]], Awaitable[tuple[Definition, bool]]],
+        on_saved: Callable[[Edit[Definition], Definition, Definition], None],
+        on_failed: Callable[[Edit[Definition], MootError], None],
     ) -> None:
         self._tasks = tasks
-        self._save: Callable[[Definition], Awaitable[Definition]] = save
-        self._on_saved: Callable[[Definition], None] = on_saved
-        self._on_failed = on_failed
-        self._unsaved: dict[str, Definition] = {}
-        self._saving: set[str] = set()
+        self._save: Callable[[Edit[Definition]], Awaitable[tuple[Definition, bool]]] = save
+        self._on_saved: Callable[[Edit[Definition], Definition, Definition], None] = on_saved
+        self._on_failed: Callable[[Edit[Definition], MootError], None] = on_failed
+        self._waiting: list[Edit[Definition]] = []
         self._all_saved = asyncio.Event()
         self._all_saved.set()
 
-    def add(self, definition: Definition) -> None:
-        """Save a definition, replacing an unsaved version of it."""
-        self._unsaved[definition.id] = definition
+    def add(self, edit: Edit[Definition]) -> None:
+        """Save an edit after those that were added before."""
+        self._waiting.append(edit)
         self._all_saved.clear()
-        self._tasks.start(f"save {definition.id}", self._save_newest(definition.id))
+        self._tasks.start("save", self._save_all())
 
     async def empty(self) -> None:
         """Return when nothing is left to save."""
         await self._all_saved.wait()
 
-    async def _save_newest(self, definition_id: str) -> None:
-        """Save a definition, again if it has changed meanwhile."""
-        self._saving.add(definition_id)
+    async def _save_all(self) -> None:
         try:
-            while (definition := self._unsaved.pop(definition_id, None)) is not None:
+            while self._waiting:
+                edit = self._waiting.pop(0)
                 try:
-                    self._on_saved(await self._save(definition))
+                    saved, joined = await self._save(edit)
                 except MootError as error:
-                    self._on_failed(definition_id, error)
+                    self._on_failed(edit, error)
+                    continue
+                shown = edit.after if joined else saved
+                for later in self._waiting:
+                    # It was written in the same form before this was saved.
+                    if later.before is edit.before:
+                        later.before = shown
+                self._on_saved(edit, saved, shown)
         finally:
-            self._saving.discard(definition_id)
-            self._unsaved.pop(definition_id, None)
-            if not self._unsaved and not self._saving:
-                self._all_saved.set()
+            self._waiting.clear()
+            self._all_saved.set()

@@ -46,10 +46,10 @@ class GroupCommands(DefinitionCommands[Group]):
         self._wire(bridge)
         self.refresh()
 
-    async def settle(self) -> None:
+    async def settle(self, *, anyway: bool = False) -> None:
         """Save unsaved changes of the group and of the member being edited, and return when that is done."""
-        await super().settle()
-        await self._assistants.settle()
+        await super().settle(anyway=anyway)
+        await self._assistants.settle(anyway=anyway)
 
     def refresh(self) -> None:
         """Show the groups, and the assistants that can join, as they are now."""

@@ -1,4 +1,6 @@
-"""Dialogs that preview panels, assistants and groups from a file, and list the groups that come with the program."""
+"""Dialogs that preview panels, assistants and groups from a file, list the groups that come with the program, and ask
+which of two changes is kept.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +21,7 @@ from app.gui.display.style import Look
 from app.gui.pages.settings.lists import TwoLineList
 from app.gui.widgets.badge import Avatar
 from app.gui.widgets.boxes import hbox
+from app.gui.widgets.controls import button
 from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, plain_tip
 from app.gui.widgets.wording import named
 
@@ -198,3 +201,20 @@ class ReadyGroupsDialog(AskDialog):
         stem = self._list.chosen()
         self.accept()
         self.chosen.emit(stem)
+
+
+class TwoChangesDialog(AskDialog):
+    """Asks which of two changes of one field is kept: accepted for the user's own, `OTHER` is the result for the other."""
+
+    OTHER = 2
+
+    def __init__(self, words: Language, text: str, parent: QWidget) -> None:
+        mine = ("mine", words("two_changes.mine"))
+        super().__init__(words, parent, "two_changes", words("two_changes.title"), mine, safe=True)
+        self.other = button(
+            "", "two_changes_other", lambda: self.done(self.OTHER), text=words("two_changes.other")
+        )
+        self.arrange(
+            self.heading, plain_label("card_text", wrap=True, text=visible(text)), 6, before=self.other
+        )
+        self.resize(460, self.sizeHint().height())

@@ -85,8 +85,7 @@ class AssistantEditor(DefinitionEditor[Agent]):
         self._colour = colour
         if self.definition_id == agent.id and not self._built_in:
             if self._is_changed_elsewhere(agent):
-                self._definition = agent
-                self._show_again()
+                self.show_stored(agent)
             elif not self._differs(agent):
                 self._definition = agent
             return
@@ -104,6 +103,10 @@ class AssistantEditor(DefinitionEditor[Agent]):
 
     def show_error(self, field: str, text: str) -> None:
         self.form.show_error(field, text)
+
+    def show_stored(self, definition: Agent) -> None:
+        self._definition = definition
+        self._show_again()
 
     def show_versions(self, versions: Sequence[Agent]) -> None:
         """Open a menu of earlier versions, newest first."""

@@ -303,10 +303,8 @@ class GroupPage(DefinitionEditor[Group]):
         """Show a group and one of its members; the same group again keeps unsaved changes."""
         if self.definition_id == group.id:
             if self._is_changed_elsewhere(group):
-                self._definition = group
-                kept = member or self.form.cards.current_id()
-                self.form.show_group(group, kept if kept in group.members else _first(group))
-            elif member:
+                self.show_stored(group)
+            if member:
                 self.form.show_members(member)
         else:
             self.save_now()
@@ -320,6 +318,12 @@ class GroupPage(DefinitionEditor[Group]):
 
     def show_error(self, field: str, text: str) -> None:
         self.form.show_error(field, text)
+
+    def show_stored(self, definition: Group) -> None:
+        self._definition = definition
+        kept = self.form.cards.current_id()
+        self.form.show_group(definition, kept if kept in definition.members else _first(definition))
+        self._show_member()
 
     def forget(self) -> None:
         """Forget the group: it was deleted."""

@@ -141,6 +141,10 @@ class DefinitionsView(DefinitionEditor[WorkflowDefinition]):
         self._retranslate()
         self._check()
 
+    def show_stored(self, definition: WorkflowDefinition) -> None:
+        self._definitions[definition.id] = definition
+        self.show_definition(definition.id)
+
     def definition(self) -> WorkflowDefinition | None:
         """Return the definition as edited."""
         if self._definition is None:
