@@ -235,7 +235,7 @@ async def test_context_files_are_kept_and_counted(person, tmp_path, data_dir):
     setup = person.window.controller.panel.setup
     file = tmp_path / "notes.md"
     file.write_text("x" * 8_000, encoding="utf-8")
-    setup._on_files_chosen([str(file)])
+    setup.add_files([str(file)])
     assert setup.context.isChecked()
     assert setup._context_size.text() == "1 file · 2.0k tokens"
     await until(lambda: (data_dir / "settings.json").exists())
@@ -271,7 +271,7 @@ async def test_a_voice_and_a_context_file_that_were_removed_come_back_where_they
     ]
     assert setup.seats.layout().indexOf(back) == cards(person).index(back)
     files = [str(tmp_path / name) for name in ("a.md", "b.md", "c.md")]
-    setup._on_files_chosen(files)
+    setup.add_files(files)
     await until(lambda: desk.engine.settings().project_context == tuple(files))
     setup.files.findChildren(IconButton)[1].click()
     await until(lambda: desk.engine.settings().project_context == (files[0], files[2]))
@@ -371,9 +371,9 @@ async def test_a_document_counts_with_its_text_and_a_bad_one_is_named_at_once(pe
     bad.write_bytes(a_locked_pdf())
     person.window.controller.debates.show_setup("Ban cars?")
     setup = person.window.controller.panel.setup
-    setup._on_files_chosen([str(good)])
+    setup.add_files([str(good)])
     await until(lambda: "2.0k" in setup._context_size.text())
-    setup._on_files_chosen([str(bad)])
+    setup.add_files([str(bad)])
     await until(lambda: person.sees("toast"))
     assert "locked.pdf" in person.find("toast").accessibleName()
     assert setup._context_size.text() == "2 files · 2.0k tokens"
@@ -390,7 +390,7 @@ async def test_the_pdf_files_of_a_debate_are_sent_as_they_look(qapp, data_dir, t
             desk = person.window.controller
             desk.debates.show_setup()
             setup = desk.panel.setup
-            setup._on_files_chosen([str(path)])
+            setup.add_files([str(path)])
             await until(lambda: person.sees("context_look"))
             seats = {card.candidate.participant.provider: card for card in cards(person)}
             for card in cards(person):

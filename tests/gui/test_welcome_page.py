@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QMimeData, Qt, QUrl
+from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QLabel, QWidget
 
 from app.core.agent import Group
 from app.core.draft import NEW
@@ -65,6 +66,41 @@ async def test_the_switch_makes_what_is_written_a_debate_in_the_main_area(person
     assert not person.window.controller.panel.isVisible()
     assert person.window.controller.panel.setup.topic.toPlainText() == ""
     await person.window.controller.engine.stop(session.id)
+
+
+async def test_what_is_pasted_or_dropped_where_a_debate_begins_goes_to_the_debate(person, tmp_path):
+    desk, welcome = person.window.controller, person.window.welcome
+    setup, composer, engine = desk.panel.setup, welcome.composer, desk.engine
+    QTest.mouseClick(welcome.mode._segments[1], Qt.MouseButton.LeftButton)
+    long, picture, file = QMimeData(), QMimeData(), QMimeData()
+    long.setText("Tabs are one character. " * 400)
+    picture.setImageData(QImage(8, 8, QImage.Format.Format_RGB32))
+    notes = tmp_path / "notes.md"
+    notes.write_text("Three rules.", encoding="utf-8")
+    file.setUrls([QUrl.fromLocalFile(str(notes))])
+    composer.message_box.insertFromMimeData(long)
+    assert [one.text for one in composer.attachments()] == [long.text()] and person.sees(
+        "welcome_attachments"
+    )
+    removing = composer.strip.findChild(QWidget, "attachment_remove_1")
+    QTest.mouseClick(removing, Qt.MouseButton.LeftButton)
+    assert not composer.attachments() and not setup.pasted.attachments()
+    await person.click("toast_action")
+    assert composer.attachments() == setup.pasted.attachments() != ()
+    QTest.mouseClick(welcome.mode._segments[0], Qt.MouseButton.LeftButton)
+    assert not composer.attachments() and not engine.drafts.of(NEW).attachments, "it is the debate's"
+    QTest.mouseClick(welcome.mode._segments[1], Qt.MouseButton.LeftButton)
+    composer.message_box.insertFromMimeData(picture)
+    assert any("with an image" in one.text() for one in person.window.toasts.findChildren(QLabel))
+    await person.write("welcome_composer", "Tabs?")
+    composer.message_box.insertFromMimeData(file)
+    assert setup.context_paths == (str(notes),) and person.sees("debate_topic")
+    await person.press("welcome_composer", Qt.Key.Key_Return)
+    await until(lambda: desk.session_page.session is not None, what="the debate")
+    debate = desk.session_page.session.debate
+    assert [one.text for one in debate.context] == [long.text(), "Three rules."]
+    assert not composer.attachments() and composer.box.toPlainText() == ""
+    await engine.stop(desk.session_page.session_id)
 
 
 async def test_the_page_for_a_new_chat_has_the_same_switch(person):

@@ -1,10 +1,12 @@
 """The composer of the welcome page: begins a chat with an assistant or a group, or a debate."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 from PySide6.QtCore import Signal
+from PySide6.QtGui import QImage
 
 from app.core.catalog import EMBEDDED
 from app.core.draft import NEW, Draft
@@ -130,6 +132,7 @@ class WelcomeController(Controller):
     def _on_mode_chosen(self, mode: str) -> None:
         self._state.keep(MODE, mode)
         self.refresh()
+        self.show_draft()
         self._page.composer.box.setFocus()
 
     def go_on(self) -> None:
@@ -149,7 +152,8 @@ class WelcomeController(Controller):
     def _fill(self, draft: Draft) -> None:
         composer = self._page.composer
         self._filling = True
-        composer.strip.show_attachments(draft.attachments)
+        several = self._mode in WITH_SEVERAL
+        composer.strip.show_attachments(self._setup.pasted.attachments() if several else draft.attachments)
         if draft.text != composer.box.toPlainText():
             composer.box.setPlainText(draft.text)
             composer.box.moveCursor(composer.box.textCursor().MoveOperation.End)
@@ -158,13 +162,15 @@ class WelcomeController(Controller):
     def _on_text_changed(self) -> None:
         composer = self._page.composer
         if not self._filling:
-            draft = Draft(text=composer.box.toPlainText(), attachments=composer.attachments())
+            kept = self._engine.drafts.of(NEW).attachments
+            attachments = kept if self._mode in WITH_SEVERAL else composer.attachments()
+            draft = Draft(text=composer.box.toPlainText(), attachments=attachments)
             self._engine.drafts.keep(NEW, draft)
 
     def _wire(self) -> None:
         composer = self._page.composer
         composer.text_changed.connect(self._on_text_changed)
-        composer.strip.removed.connect(lambda one, place: self._chats.files.offer_back("", one, place))
+        composer.strip.removed.connect(self._on_removed)
         self._chats.files.wire_looks(composer.strip)
         self._chats.files.brought_back.connect(self._on_brought_back)
         self._page.came.connect(self.show_draft)
@@ -172,6 +178,7 @@ class WelcomeController(Controller):
         composer.message_submitted.connect(self._on_submitted)
         self._page.mode.chosen.connect(self._on_mode_chosen)
         self._setup.draft_changed.connect(lambda _draft: self._show_mode())
+        self._setup.pasted.changed.connect(self._on_brought_back)
         composer.assistant_chosen.connect(self._on_assistant_chosen)
         composer.settings_mode_chosen.connect(self._chats.choose_settings_mode)
         composer.settings_requested.connect(lambda page: self._chats.settings_requested.emit(page, ""))
@@ -181,11 +188,11 @@ class WelcomeController(Controller):
         for signal, attach in (
             (composer.attach_requested, files.ask),
             (composer.attach_from_requested, files.from_servers.ask),
-            (composer.files_given, files.attach_files),
-            (composer.image_given, files.attach_image),
-            (composer.long_text_given, files.attach_text),
         ):
             signal.connect(partial(self._attach, attach))
+        composer.files_given.connect(self._on_files)
+        composer.image_given.connect(self._on_image)
+        composer.long_text_given.connect(self._on_long_text)
         self._chats.refreshed.connect(self.refresh)
         self._chats.several_requested.connect(partial(self._debates.begin, council=True))
         composer.ask_several.setVisible(False)
@@ -206,18 +213,45 @@ class WelcomeController(Controller):
 
     def _on_submitted(self, text: str, attachments: tuple[Attachment, ...]) -> None:
         if self._mode in WITH_SEVERAL:
-            # The files of a new chat wait for it.
-            self._engine.drafts.keep(NEW, Draft(attachments=attachments))
+            # The files of a new chat wait for it; what is shown here are those of Setup.
+            self._engine.drafts.keep(NEW, Draft(attachments=self._engine.drafts.of(NEW).attachments))
             self.show_draft()
             self._debates.begin(text, council=self._mode == COUNCIL)
             return
         self.new_requested.emit(self._group_id)
         self._chats.send_new(text, attachments)
 
-    def _attach(self, attach: Callable[..., None], *given: object) -> None:
-        """Attach something on the page of the new chat; a debate gets its files in Setup."""
+    def _on_long_text(self, text: str) -> None:
+        """Attach a long text that was pasted; a debate or a council gets it through Setup, and it is shown here too."""
+        if self._mode in WITH_SEVERAL:
+            self._setup.add_pasted(text)
+        else:
+            self._attach(self._chats.files.attach_text, text)
+
+    def _on_files(self, paths: Sequence[Path]) -> None:
+        """Attach files; a debate or a council gets them in Setup."""
         if self._mode in WITH_SEVERAL:
             self._debates.show_setup(self._page.composer.box.text())
-            return
+            self._setup.add_files([str(path) for path in paths])
+        else:
+            self._attach(self._chats.files.attach_files, paths)
+
+    def _on_image(self, image: QImage) -> None:
+        """Attach a picture; a debate or a council cannot begin with one."""
+        if self._mode in WITH_SEVERAL:
+            self._toasts.show_toast(self._language("welcome.no_images"))
+        else:
+            self._attach(self._chats.files.attach_image, image)
+
+    def _on_removed(self, attachment: Attachment, place: int) -> None:
+        """Offer to bring back an attachment that was removed here, from the new chat or from Setup."""
+        if self._mode in WITH_SEVERAL:
+            self._setup.pasted.show_attachments(self._page.composer.attachments())
+            self._setup.pasted_removed.emit(attachment, place)
+        else:
+            self._chats.files.offer_back("", attachment, place)
+
+    def _attach(self, attach: Callable[..., None], *given: object) -> None:
+        """Attach something on the page of the new chat."""
         self.new_requested.emit(self._group_id)
         attach(*given)

@@ -1,6 +1,7 @@
 """Setup: the topic, the mode, the context files, who takes part, and Start."""
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal
@@ -278,7 +279,7 @@ class SetupView(QWidget):
     def _connect(self) -> None:
         self.topic.textChanged.connect(self._refresh)
         self.topic.submitted.connect(self.start.click)
-        self.topic.long_text_given.connect(lambda text: self.pasted.add((pasted_text(text, self._language),)))
+        self.topic.long_text_given.connect(self.add_pasted)
         for tick in (self.context, self.files.look, self.opening):
             tick.toggled.connect(lambda _value: self._refresh())
         for changed in (self.mode.chosen, self.rounds.valueChanged, self.tools.currentIndexChanged):
@@ -292,7 +293,7 @@ class SetupView(QWidget):
         self.seats.participant_removed.connect(self.participant_removed)
         self.pasted.removed.connect(self.pasted_removed)
         self._choose.clicked.connect(self.files.ask)
-        self.files.files_given.connect(self._on_files_chosen)
+        self.files.files_given.connect(self.add_files)
         self.files.kept.connect(self.context_chosen)
         self._language.changed.connect(self._retranslate)
 
@@ -408,7 +409,12 @@ class SetupView(QWidget):
         self._order_stops()
         self._refresh()
 
-    def _on_files_chosen(self, files: list[str]) -> None:
+    def add_pasted(self, text: str) -> None:
+        """Add a long text that was pasted."""
+        self.pasted.add((pasted_text(text, self._language),))
+
+    def add_files(self, files: Sequence[str]) -> None:
+        """Add context files by their paths."""
         self.context.setChecked(True)
         self.context_chosen.emit(tuple(dict.fromkeys((*self.files.paths, *files))))
 

@@ -1,5 +1,6 @@
 """The topic of a debate with the files it was given: one line, and the whole of it when it is unfolded."""
 
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
 from app.core.session import Debate
@@ -45,6 +46,11 @@ class TopicCard(QFrame):
         self._debate = debate
         self._refresh()
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self._fit()
+
     def _refresh(self) -> None:
         debate, words = self._debate, self._language
         if debate is None:
@@ -64,7 +70,11 @@ class TopicCard(QFrame):
         ]
         self._files.setText("\n".join(sizes))
         self._files.setVisible(bool(sizes))
-        if unfolded:
+        self._fit()
+
+    def _fit(self) -> None:
+        """Set the height of the unfolded topic to that of its text and files at the card's width."""
+        if self._toggle.isChecked():
             width = max(1, self.width() - 2 * MARGIN - 12)
-            lines = self._files.sizeHint().height() + 8 if sizes else 0
+            lines = self._files.heightForWidth(width) + 8 if self._files.text() else 0
             self._whole.setFixedHeight(min(MOST_HEIGHT, self._text.heightForWidth(width) + lines + 4))
