@@ -269,7 +269,7 @@ async def debate_pages(person: Person) -> AsyncIterator[tuple[str, QWidget]]:
         card.tick.setChecked(True)
     setup.add_participant(ready[0].candidate)
     await person.choose("role_added-1", window.language("role.own"))
-    setup._on_files_chosen(["/zyx/wvu.md", f"/zyx/{'wvu-' * 20}.md"])
+    setup.add_files(["/zyx/wvu.md", f"/zyx/{'wvu-' * 20}.md"])
     yield "setup with roles", panel
     setup.findChild(QScrollArea).verticalScrollBar().setValue(1 << 16)
     yield "the end of setup", panel

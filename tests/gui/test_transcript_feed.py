@@ -436,13 +436,15 @@ def test_the_buttons_over_a_message_go_with_it(view: TranscriptView, qtbot: QtBo
 
 
 def test_what_went_on_after_a_cut_offers_no_continue(view: TranscriptView) -> None:
-    cut = spoke("m1", "t1", "Half", state=MessageState.STOPPED)
-    view.feed.show_session(SESSION, [asked(1), cut])
+    view.feed.show_session(SESSION, [asked(1), cut := spoke("m1", "t1", "Half", state=MessageState.STOPPED)])
 
     def offers() -> list[str]:
         row = view.canvas.row(view.model.index("m1"))
         return [name for name, _ in row.actions if name]
 
     assert offers() == ["continue"]
+    view.feed.message_started(asked(2, "Now in Korean."))
+    assert offers() == [], "it would take back what was said since"
+    view.feed.reload([asked(1), cut])
     view.feed.message_finished(spoke("m2", "t1", "The other half."))
     assert offers() == []

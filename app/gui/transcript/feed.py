@@ -331,6 +331,7 @@ class Feed(QObject):
         # Those that were cut or failed before offer nothing any more.
         book = self._model.book
         before = [one.id for one in book.said(message.turn_id) if book.is_past(one)]
+        before += [one.id for one in book.before(message)]
         rows += [one for one in (*before, message.retakes) if one in self._model]
         if message.tool_call_id is not None and (message.role == Role.TOOL or message.prompt is not None):
             rows += self._model.caller_rows(message.turn_id, message.tool_call_id)

@@ -300,6 +300,9 @@ class TranscriptModel:
         said = (each for each in range(index - 1, -1, -1) if self.entries[each].kind == MESSAGE)
         before = next((self.message(each).round for each in said), 0)
         may_act = self.can_retry and not self.book.is_past(message)
+        if self.chat and not self.book.is_last(message):
+            # It would take back what was said since; the buttons over the message and its menu still offer it.
+            may_act = False
         separator = ""
         if self._debate and message.round and message.round != before:
             separator = texts("transcript.round", round=message.round)

@@ -72,6 +72,19 @@ class TurnBook:
         spoken = [one for one in self.said(message.turn_id) if one.role == Role.ASSISTANT]
         return message.id in self._retaken or (bool(spoken) and spoken[-1].id != message.id)
 
+    def is_last(self, message: Message) -> bool:
+        """Return whether nothing was said after the root turn of a message."""
+        last = next(reversed(self.messages.values()), message)
+        return self.root(last.turn_id) == self.root(message.turn_id)
+
+    def before(self, message: Message) -> list[Message]:
+        """Return what was said in the root turn before that which a message begins, nothing if it begins none."""
+        if message.parent_turn_id is not None or self._said[message.turn_id][0] != message.id:
+            return []
+        earlier = (one for one in reversed(self.messages.values()) if one.turn_id != message.turn_id)
+        root = next((self.root(one.turn_id) for one in earlier), "")
+        return self.block(root)
+
     def parent(self, turn_id: str) -> str:
         """Return the turn that called a turn, "" for a root."""
         said = self._said.get(turn_id)
