@@ -152,7 +152,7 @@ def test_steps_by_hand() -> None:
 
 async def test_a_workflow_is_estimated_by_who_does_its_steps() -> None:
     bench = a_bench(
-        MemoryStore(), agents=(Agent(id="ann", name="Ann", role="QA", provider="remote1", model="model-1"),)
+        MemoryStore(), agents=(Agent(id="one", name="Ann", role="QA", provider="remote1", model="model-1"),)
     )
     step = WorkflowStep(id="a", name="A", role="QA", prompt="Test it.")
     definition = WorkflowDefinition(id="w", name="W", steps=(step, replace(step, id="b", depends_on=("a",))))
@@ -163,11 +163,22 @@ async def test_a_workflow_is_estimated_by_who_does_its_steps() -> None:
     assert longer.tokens[0] - found.tokens[0] == 2 * (tokens_of("Do it " * 100) - tokens_of("Do it"))
     nobody = replace(definition, steps=(replace(step, role="Nobody"),))
     assert bench.engine.estimates.workflow(nobody, "Do it").unasked == (("remote0", "model-0"),)
+    called = replace(definition, steps=(replace(step, role="ann"),))
+    assert bench.engine.estimates.workflow(called, "Do it").unasked == found.unasked
     bench.models.prices = {"model-1": CENT}
     await bench.engine.estimates.ask(found.unasked)
     priced = bench.engine.estimates.workflow(definition, "Do it")
     assert priced.usd is not None
     assert not priced.unasked
+
+
+async def test_the_role_of_a_step_may_be_what_an_assistant_is_called() -> None:
+    bench = a_bench(MemoryStore(), agents=(Agent(id="one", name="Translator", role="Puts it into Korean"),))
+    step = WorkflowStep(id="a", name="A", role="translator", prompt="Translate it.")
+    definition = WorkflowDefinition(id="w", name="W", steps=(step,))
+    assert not bench.engine.workflows.faults(definition)
+    [fault] = bench.engine.workflows.faults(replace(definition, steps=(replace(step, role="Poet"),)))
+    assert fault.code == "unknown_role"
 
 
 def test_a_request_is_counted_with_its_pictures_its_calls_and_its_tools() -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
-from app.core.agent import Busy
+from app.core.agent import Agent, Busy
 from app.core.reasons import Reason
 
 DEFAULT_DEPTH = 3
@@ -60,6 +60,11 @@ def role_of(text: str) -> str:
     """Return the role a text names, exactly or by an alias; otherwise the text itself in lower case."""
     folded = " ".join(text.casefold().split())
     return _ALIASES.get(folded, folded)
+
+
+def roles_of(agent: Agent) -> frozenset[str]:
+    """Return the roles an assistant fills: its own, and those it is called as, as the ready-made architect is."""
+    return frozenset(map(role_of, (agent.role, agent.id, agent.name)))
 
 
 def known_roles() -> frozenset[str]:

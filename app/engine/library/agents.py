@@ -17,7 +17,7 @@ from app.core.session import AgentMode, GroupState, Participant
 from app.core.settings import Settings
 from app.core.store import Documents
 from app.core.tool import FILES, Tool, ToolChoice, Tools
-from app.engine.availability.policies import role_of
+from app.engine.availability.policies import roles_of
 from app.engine.library.definitions import Definitions, LibraryKind, Shared
 from app.engine.providers import ProviderProblem
 from app.engine.turns.sub_agents import PARAMETERS, SUB_AGENT, callable_by, description
@@ -276,9 +276,7 @@ class AgentDirectory:
 
     def in_role(self, role: str) -> list[Agent]:
         """Return the assistants that are switched on and have a role, or are called as it."""
-        return [
-            one for one in self.agents() if one.enabled and role in map(role_of, (one.role, one.id, one.name))
-        ]
+        return [one for one in self.agents() if one.enabled and role in roles_of(one)]
 
     def members(self, group: GroupState) -> tuple[Agent, ...]:
         """Return the members of a group that are still there and switched on, in order."""

@@ -299,12 +299,11 @@ class Estimates:
 
     def workflow(self, definition: WorkflowDefinition, command: str) -> Estimate:
         """Return what the steps of a workflow will use, each with what those it depends on came to."""
-        agents = [one for one in self._directory.agents() if one.enabled]
         steps = []
         for step in definition.steps:
             role = role_of(step.role)
-            fitting = (one for one in agents if role in (role_of(one.role), one.id.casefold()))
-            speaker = self._agent(next(fitting, Agent(id=role, name=step.role, role=step.role)))
+            fitting = self._directory.in_role(role)
+            speaker = self._agent(next(iter(fitting), Agent(id=role, name=step.role, role=step.role)))
             sent = (
                 speaker.sent
                 + _TOOL

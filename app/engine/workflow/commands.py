@@ -15,7 +15,7 @@ from app.core.session import Chat, Status, WorkflowSession, WorkflowState
 from app.core.store import Documents
 from app.core.usage import UsageEntry
 from app.core.workflow import Fault, StepState, StepStatus, WorkflowDefinition, WorkflowStep, faults
-from app.engine.availability.policies import known_roles, role_of
+from app.engine.availability.policies import known_roles, role_of, roles_of
 from app.engine.chat.input import begun_with, checked_text
 from app.engine.chat.run import ChatRun, close_turns, user_message
 from app.engine.debate.names import normal
@@ -99,7 +99,7 @@ class Workflows(Definitions[WorkflowDefinition]):
 
     def faults(self, definition: WorkflowDefinition) -> list[Fault]:
         """Return what keeps a definition from running, each with its place."""
-        roles = {role_of(agent.role) for agent in self._directory.agents()} | known_roles()
+        roles = known_roles().union(*map(roles_of, self._directory.agents()))
         steps = tuple(replace(step, role=role_of(step.role)) for step in definition.steps)
         return [
             replace(fault, detail=definition.steps[fault.place].role)

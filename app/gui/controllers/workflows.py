@@ -14,7 +14,7 @@ from app.core.ids import new_id
 from app.core.message import Attachment
 from app.core.session import WorkflowSession
 from app.core.workflow import StepState, WorkflowDefinition, WorkflowStep
-from app.engine.availability.policies import MADE_FOR, policy_of, role_of
+from app.engine.availability.policies import MADE_FOR, policy_of, role_of, roles_of
 from app.engine.engine import Engine
 from app.engine.live_session import LiveSession
 from app.engine.workflow.director import call_id, work_turn
@@ -333,11 +333,8 @@ class WorkflowController(Controller):
         rows: dict[str, BusyRow] = {}
         for step in session.workflow.definition.steps:
             role = role_of(step.role)
-            those = [
-                one
-                for one in agents.values()
-                if one.enabled and role in map(role_of, (one.role, one.id, one.name))
-            ] or [Agent(id=f"{MADE_FOR}{role}", name=step.role, role=step.role)]
+            fitting = [one for one in agents.values() if one.enabled and role in roles_of(one)]
+            those = fitting or [Agent(id=f"{MADE_FOR}{role}", name=step.role, role=step.role)]
             for agent in those:
                 policy = policy_of(agent.busy, agent.role)
                 rows[agent.id] = BusyRow(
