@@ -65,6 +65,7 @@ async def test_those_of_the_program_are_listed_and_can_only_be_looked_at(person)
 async def test_what_is_written_is_saved_by_itself_and_after_a_restart_there(qapp, data_dir):
     async with at_window(data_dir) as person:
         agent_id = await make(person, "Architect")
+        await until(lambda: editor(person)._avatar._letters == "Ar", what="it to be told from Assistant")
         await person.write("assistant_instructions", "Name the trade-off, pick one.")
         editor(person).form.tools.choose("web")
         editor(person).form.sub_agents.choose("browser")

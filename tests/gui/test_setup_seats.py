@@ -54,6 +54,8 @@ async def test_an_assistant_knows_its_role_the_mode_and_its_own_instructions(
         await desk.engine.assistants.save(agent)
         desk.debates.show_setup()
         await person.write("debate_topic", "Should we rewrite the parser?")
+        chosen = [card for card in desk.panel.setup.seats.cards if card.chosen]
+        assert {"Gp", "Ge"} < {card._avatar._letters for card in chosen}, "GPT and Gemini are told apart"
         for card in desk.panel.setup.seats.cards:
             card.tick.setChecked(card.candidate.participant.id in ("auditor", "openai"))
         await person.click("segment_roles")

@@ -2,6 +2,7 @@
 
 import pytest
 
+from app.core.agent import Agent
 from app.core.session import Chat, Status, WorkflowSession, WorkflowState
 from app.core.workflow import StepState, WorkflowDefinition, WorkflowStep
 from app.gui.display.i18n import Language
@@ -68,3 +69,9 @@ def test_what_was_made_is_short_and_plain_and_its_links_open():
     text, _ = made_of(patch)
     assert text.splitlines()[-1] == "+ line 3…"
     assert len(made_of("x" * 10_000)[0]) < 300
+
+
+def test_who_does_the_steps_is_told_apart_by_letters(words):
+    agents = {one: Agent(id=one, name=one.title()) for one in ("architect", "assistant", "browser")}
+    states = [StepState(id=one, state="done", assistant_id=one) for one in agents]
+    assert [look.letters for look in looks_of(session(*states), agents, {}, words)] == ["Ar", "As", "B"]

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QMenu, QWidget
 from app.core.text import visible
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
-from app.gui.widgets.badge import Avatar
+from app.gui.widgets.badge import Avatar, initials
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import Button, button, name_button, scrolling
 from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label
@@ -97,19 +97,19 @@ class QueueDialog(QDialog):
         self._states = {}
         self._column.addWidget(self._nothing)
         self._nothing.setVisible(not sections)
-        for one in sections:
-            self._column.addWidget(self._section(one))
+        for one, letters in zip(sections, initials([each.name for each in sections]), strict=True):
+            self._column.addWidget(self._section(one, letters))
         self._column.addStretch(1)
         again = self.findChild(QWidget, focused) if focused else None
         (again or self._close).setFocus()
 
-    def _section(self, shown: QueueSection) -> QWidget:
+    def _section(self, shown: QueueSection, letters: str) -> QWidget:
         words, card = self._words, QFrame()
         card.setProperty("kind", "big_card")
         avatar = Avatar(self._look, 20)
         name = ElidedLabel("name", text=visible(shown.name))
         text = plain_label("hint", text=shown.text)
-        avatar.set_speaker(shown.name, shown.colour)
+        avatar.set_speaker(shown.name, shown.colour, letters=letters)
         hold = button("link", f"queue_hold_{shown.agent_id}")
         key = "queue.go_on" if shown.held else "queue.hold"
         hold.setText(words(key))

@@ -12,7 +12,7 @@ from app.core.agent import Agent
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.pages.assistants.assistant_form import AssistantForm, Choices
-from app.gui.widgets.badge import Avatar
+from app.gui.widgets.badge import Avatar, told_apart
 from app.gui.widgets.boxes import hbox, vbox
 from app.gui.widgets.controls import button, icon_button, scrolling
 from app.gui.widgets.definition_editor import DefinitionEditor
@@ -41,6 +41,7 @@ class AssistantEditor(DefinitionEditor[Agent]):
         self._shown: Agent | None = None
         self._built_in = False
         self._colour = 0
+        self._others: Sequence[str] = ()
         self._avatar = Avatar(look, 30)
         self._title = ElidedLabel("page_title")
         self._versions = say(
@@ -80,9 +81,14 @@ class AssistantEditor(DefinitionEditor[Agent]):
         language.changed.connect(self._show_banner)
         self._show_banner()
 
-    def show_assistant(self, agent: Agent, colour: int, *, built_in: bool) -> None:
-        """Show an assistant in a speaker's colour; the same one again keeps unsaved changes."""
-        self._colour = colour
+    def show_assistant(
+        self, agent: Agent, colour: int, *, built_in: bool, others: Sequence[str] = ()
+    ) -> None:
+        """Show an assistant in a speaker's colour; the same one again keeps unsaved changes.
+
+        `others` are the names that its letters are told apart from.
+        """
+        self._colour, self._others = colour, others
         if self.definition_id == agent.id and not self._built_in:
             if self._is_changed_elsewhere(agent):
                 self.show_stored(agent)
@@ -172,7 +178,7 @@ class AssistantEditor(DefinitionEditor[Agent]):
             return
         name = self.form.name.text().strip() or self._definition.name
         self._title.setText(name)
-        self._avatar.set_speaker(name, self._colour)
+        self._avatar.set_speaker(name, self._colour, letters=told_apart(name, self._others))
         self._chat.setEnabled(self._definition.enabled)
 
     def _show_banner(self) -> None:

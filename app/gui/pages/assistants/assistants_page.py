@@ -233,8 +233,13 @@ class AssistantsPage(QWidget):
         self.editor.form.name.setFocus()
 
     def _show_in_editor(self, agent_id: str) -> None:
-        colour = colours_of(tuple(self._agents.values()))[agent_id]
-        self.editor.show_assistant(self._agents[agent_id], colour, built_in=agent_id in self._built_in)
+        agents = tuple(self._agents.values())
+        self.editor.show_assistant(
+            self._agents[agent_id],
+            colours_of(agents)[agent_id],
+            built_in=agent_id in self._built_in,
+            others=[one.name for one in agents if one.id != agent_id],
+        )
 
     def _show_cards(self, chosen: str) -> None:
         agents = tuple(self._agents.values())

@@ -370,7 +370,9 @@ class GroupPage(DefinitionEditor[Group]):
         self._chat.setEnabled(any(one in self._agents for one in self.form.members))
         if agent is not None:
             colour = colours_of(tuple(self._agents.values()))[agent.id]
-            self.editor.show_assistant(agent, colour, built_in=agent.id in self._built_in)
+            shown = [self._agents[one].name for one in self.form.members if one in self._agents]
+            others = [name for name in shown if name != agent.name]
+            self.editor.show_assistant(agent, colour, built_in=agent.id in self._built_in, others=others)
         else:
             words = self._language
             self._empty_title.setText(words("group.gone" if member else "group.nobody"))

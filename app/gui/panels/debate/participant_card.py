@@ -190,9 +190,9 @@ class ParticipantCard(QFrame):
                 self._role.setCurrentIndex(self._role.findData(default))
         self._show_parts()
 
-    def set_speaker_index(self, index: int) -> None:
-        """Set the colour by the position among the participants that take part."""
-        self._avatar.set_speaker(self._name.text(), index)
+    def set_speaker_index(self, index: int, letters: str) -> None:
+        """Set the colour by the position among the participants that take part, and the letters of the name."""
+        self._avatar.set_speaker(self._name.text(), index, letters=letters)
 
     def retranslate(self) -> None:
         """Show every text in the language in use."""

@@ -34,6 +34,7 @@ from app.gui.panels.debate.conclusion_choice import ConclusionChoice
 from app.gui.panels.debate.context_list import ContextList
 from app.gui.panels.debate.participant_card import ParticipantCard
 from app.gui.panels.debate.participant_list import ParticipantList
+from app.gui.widgets.badge import initials
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.composer import TextBox
 from app.gui.widgets.controls import (
@@ -317,9 +318,10 @@ class SetupView(QWidget):
         words = self._language
         roles = self.mode.value() == DebateMode.ROLES
         chosen = [card for card in self.seats.cards if card.chosen]
+        letters = initials([card.participant().name for card in chosen])
         for place, card in enumerate(chosen):
             card.show_roles(roles, BUILT_IN_ROLES[place % 3])
-            card.set_speaker_index(place)
+            card.set_speaker_index(place, letters[place])
         self.draft_changed.emit(self.draft)
         embedded = [card for card in chosen if card.is_embedded]
         self._honesty.setVisible(bool(embedded))

@@ -11,6 +11,7 @@ from app.core.workflow import StepState, StepStatus, WorkflowDefinition, Workflo
 from app.gui.display.i18n import Language
 from app.gui.markdown.excerpt import plain_of
 from app.gui.markdown.parser import parse
+from app.gui.widgets.badge import initials
 
 ACCEPT, RETRY, SKIP, STOP, ANSWER = "accept", "retry", "skip", "stop", "answer"
 CUT = "cut"
@@ -49,6 +50,7 @@ class StepLook:
     action: str = ""
     others: tuple[str, ...] = field(default=())
     colour: int | None = None
+    letters: str = ""
 
 
 def depths(definition: WorkflowDefinition) -> dict[str, int]:
@@ -156,7 +158,9 @@ def looks_of(
                 colour=colours.get(state.assistant_id),
             )
         )
-    return looks
+    people = tuple(dict.fromkeys(one.who for one in looks))
+    letters = dict(zip(people, initials(people), strict=True))
+    return [replace(one, letters=letters[one.who]) for one in looks]
 
 
 def made_of(artifacts: str) -> tuple[str, tuple[tuple[str, str], ...]]:

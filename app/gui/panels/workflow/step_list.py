@@ -117,7 +117,7 @@ class StepRow(QFrame):
         words = self._language
         self._mark.show_state(shown.state)
         self._name.setText(visible(shown.name))
-        self._avatar.set_speaker(shown.who, shown.colour)
+        self._avatar.set_speaker(shown.who, shown.colour, letters=shown.letters)
         self._who.setText(visible(shown.who))
         self.chip.set_text(shown.text, shown.tone)
         # Several lines are aligned with the first word.

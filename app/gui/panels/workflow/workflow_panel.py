@@ -21,7 +21,7 @@ from app.gui.panels.right_panel import RightPanel
 from app.gui.panels.workflow.definitions_view import DefinitionsView
 from app.gui.panels.workflow.step_display import StepLook, done_count
 from app.gui.panels.workflow.step_list import StepList
-from app.gui.widgets.badge import Avatar, Chip
+from app.gui.widgets.badge import Avatar, Chip, initials
 from app.gui.widgets.boxes import STRETCH, FlowBox, hbox, vbox
 from app.gui.widgets.composer import TextBox
 from app.gui.widgets.controls import Choice, button, scrolling
@@ -83,16 +83,16 @@ class BusyList(QFrame):
             old.hide()
             old.deleteLater()
         self._rows, self.texts = [], []
-        for row in rows:
-            self._column.addWidget(self._line(row))
+        for row, letters in zip(rows, initials([one.name for one in rows]), strict=True):
+            self._column.addWidget(self._line(row, letters))
 
-    def _line(self, row: BusyRow) -> QWidget:
+    def _line(self, row: BusyRow, letters: str) -> QWidget:
         line = QWidget()
         inside = hbox(inside=line, spacing=8)
         avatar = Avatar(self._look, 20)
         name = ElidedLabel("meta", text=visible(row.name))
         chip = Chip(self._look)
-        avatar.set_speaker(row.name, row.colour)
+        avatar.set_speaker(row.name, row.colour, letters=letters)
         chip.set_text(row.strategy)
         text = plain_label("hint", text=row.text)
         text.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
