@@ -80,13 +80,20 @@ async def test_a_turn_that_waits_is_tried_at_once_and_its_wait_is_seen_by_who_co
     wire_home["openai"].script("openai-wire", [REFUSED])
     view = await start(person, *KINDS)
     await until(lambda: person.sees("debate_retry_now"), PATIENCE_S)
-    waiting = view.session_id
+    typing, waiting = view.transcript.typing, view.session_id
+    assert "next try" in typing.waiting_text()
+    light = typing._speaker
+    person.window.controller.settings.change({"theme": "dark"})
+    await until(lambda: typing._speaker.background != light.background, what="the colours of the theme")
     other = await start(person, "anthropic", "gemini")
     await until(lambda: other.session.status == "completed", PATIENCE_S)
     assert not person.sees("debate_retry_now")
     await person.window.controller.debates.show_discussion(waiting)
     await until(lambda: person.sees("debate_retry_now"))
-    await person.click("debate_retry_now")
+    view.controls._retry_at = 0.0
+    await until(lambda: not person.sees("debate_retry_now"), what="the countdown to end")
+    assert "next try" not in typing.waiting_text()
+    await person.window.controller.engine.debates.held.retry(waiting)
     await until(lambda: view.session.status == "completed", PATIENCE_S)
     assert states(view) == [(kind, "done") for kind in KINDS]
 

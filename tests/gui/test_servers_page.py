@@ -87,6 +87,7 @@ async def test_the_composer_says_that_the_assistants_server_is_not_allowed(qapp,
         assert "files" in person.find("consent_dialog").heading.text()
         await person.click("consent_allow")
         await until(lambda: not allow.isVisible(), 20)
+        assert person.window.focusWidget() is desk.chat_page.composer.box
         await until(lambda: states(person)["files"] == ServerState.CONNECTED, 20)
         assert states(person) == {"files": ServerState.CONNECTED, "other": ServerState.OFF}
 

@@ -17,7 +17,7 @@ from app.gui.transcript.pending_messages import SLICE, PendingMessages, PendingM
 from app.gui.transcript.question_row import QuestionRow, QuestionWidgets
 from app.gui.transcript.row_store import goes_on
 from app.gui.transcript.row_tree import QUESTION
-from app.gui.transcript.speaker_line import TypingIndicator, animated
+from app.gui.transcript.speaker_line import RowSpeaker, TypingIndicator, animated
 from app.gui.transcript.summary_row import SummaryRow
 from app.gui.transcript.transcript_model import Splice, TranscriptModel
 
@@ -59,6 +59,7 @@ class Feed(QObject):
         self._questions = questions
         self._questions.resized.connect(lambda message_id: canvas.renew([message_id]))
         self._typing = typing
+        self._speaking: Author | None = None
         self._pending = PendingMessagesTimer(area)
         self._pending.slice_due.connect(self._put_before)
         self._frame = single_shot(self, self._on_frame)
@@ -421,10 +422,18 @@ class Feed(QObject):
 
     def set_speaking(self, author: Author, role_label: str = "", words: str = "") -> None:
         """Show under the last row who speaks next; `words` say what is waited for."""
-        style = self._canvas.style
-        speaker = self._model.speaker(author, Role.ASSISTANT, style.tokens, style.texts)
-        self._typing.start(speaker, role_label, words)
+        self._speaking = author
+        self._typing.start(self._next_speaker(author), role_label, words)
         self._canvas.set_footer(self._tail + self._typing.height)
+
+    def redress_speaking(self) -> None:
+        """Show who speaks next in the look of the canvas."""
+        if self._typing.active and self._speaking is not None:
+            self._typing.dress(self._next_speaker(self._speaking))
+
+    def _next_speaker(self, author: Author) -> RowSpeaker:
+        style = self._canvas.style
+        return self._model.speaker(author, Role.ASSISTANT, style.tokens, style.texts)
 
     def clear_speaking(self) -> None:
         """Show that nobody speaks next."""

@@ -198,6 +198,10 @@ class TypingIndicator(QObject):
         """Paint in another look."""
         self._style = style
 
+    def dress(self, speaker: RowSpeaker) -> None:
+        """Show the same speaker in other colours or words; the seconds go on."""
+        self._speaker = speaker
+
     def start(self, speaker: RowSpeaker, role: str, words: str = "") -> None:
         """Show a speaker, and in words what is waited for."""
         if speaker != self._speaker:

@@ -149,6 +149,7 @@ class TranscriptView(QAbstractScrollArea):
         self._bar.set_theme(tokens)
         self.typing.set_style(style)
         self.canvas.restyle(style)
+        self.feed.redress_speaking()
 
     # What is shown
 

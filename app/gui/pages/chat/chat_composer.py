@@ -247,7 +247,8 @@ class ChatComposer(AttachingComposer):
 
     def _show_asking(self, status: ServerStatus | None) -> None:
         """Say that an MCP server of the assistant may not run yet or needs a login, with a button for that."""
-        if self._asking_allow.hasFocus() and status is None:
+        # The question that was answered may still be in front.
+        if status is None and self.window().focusWidget() is self._asking_allow:
             self.box.setFocus()
         words, login = self._language, status is not None and status.needs_login
         self._asking_name = status.server.name if status is not None else ""

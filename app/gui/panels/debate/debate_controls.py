@@ -30,13 +30,14 @@ DISCUSSION, VERDICT = "discussion", "verdict"
 
 
 class DebateControls(QFrame):
-    """Shows the state of a debate; emits the user's requests."""
+    """Shows the state of a debate; emits the user's requests, and `retry_due` when a countdown has ended."""
 
     pause_requested = Signal()
     resume_requested = Signal()
     stop_requested = Signal()
     side_chosen = Signal(str)
     retry_requested = Signal()
+    retry_due = Signal()
     skip_requested = Signal()
     without_requested = Signal(str)
 
@@ -85,7 +86,7 @@ class DebateControls(QFrame):
         self.held.retried.connect(self.retry_requested)
         self.held.skipped.connect(self.skip_requested)
         self.held.left_out.connect(self.without_requested)
-        self._countdown.timeout.connect(self.refresh)
+        self._countdown.timeout.connect(self._on_countdown)
         language.changed.connect(self.refresh)
 
     def show_session(
@@ -144,6 +145,13 @@ class DebateControls(QFrame):
         """Stop the countdown: the turn continues."""
         if self._retry is not None:
             self._retry = None
+            self.refresh()
+
+    def _on_countdown(self) -> None:
+        if self._retry is not None and time.monotonic() >= self._retry_at:
+            self.end_retry()
+            self.retry_due.emit()
+        else:
             self.refresh()
 
     def refresh(self) -> None:

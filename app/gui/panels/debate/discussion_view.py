@@ -184,6 +184,14 @@ class DiscussionView(ConversationView):
 
     def show_retry(self, event: RetryScheduled) -> None:
         self.controls.show_retry(event)
+        self._say_what_is_waited_for("transcript.waits_retry")
+
+    def _say_what_is_waited_for(self, key: str) -> None:
+        """Say beside who speaks next what is waited for, nothing for ""; the seconds are counted anew."""
+        self._waits = self._language(key) if key else ""
+        if self._turn is not None:
+            self.transcript.feed.clear_speaking()
+            self._show_speaking(self._turn)
 
     def open_find(self) -> None:
         self._show_side(DISCUSSION)
@@ -301,6 +309,7 @@ class DiscussionView(ConversationView):
         self.controls.pause_requested.connect(lambda: self.pause_requested.emit(self.session_id))
         self.controls.resume_requested.connect(lambda: self.resume_requested.emit(self.session_id))
         self.controls.stop_requested.connect(lambda: self.stop_requested.emit(self.session_id))
+        self.controls.retry_due.connect(lambda: self._say_what_is_waited_for(""))
         self.controls.retry_requested.connect(lambda: self.turn_retry_requested.emit(self.session_id))
         self.controls.skip_requested.connect(lambda: self.turn_skip_requested.emit(self.session_id))
         self.controls.without_requested.connect(
