@@ -1,4 +1,4 @@
-"""Stands for a model host that `tests/loaded_host.py` splits off: has its number, and ends as it ends."""
+"""Stands for a host that `tests/loaded_host.py` splits off: has its number, and ends as it ends."""
 
 import json
 import os
@@ -6,12 +6,18 @@ import socket
 import sys
 
 
-def main(path: str) -> int:
+def main(path: str, *arguments: str) -> int:
     """Give the standard streams away and wait."""
     server = socket.socket(socket.AF_UNIX)
     server.connect(path)
     socket.send_fds(server, [b"{"], [0, 1, 2])
-    server.sendall(json.dumps(dict(os.environ)).encode()[1:] + b"\n")
+    started = {
+        "environment": dict(os.environ),
+        "folder": os.getcwd(),
+        "arguments": arguments,
+        "for": os.getpid(),
+    }
+    server.sendall(json.dumps(started).encode()[1:] + b"\n")
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nothing, stream)
@@ -22,4 +28,4 @@ def main(path: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(*sys.argv[1:]))

@@ -1,7 +1,8 @@
-"""A model host that has loaded LiteLLM already and splits off another for each test that wants one.
+"""A host that has loaded its libraries already and splits off another for each test that wants one.
 
-Loading costs seconds of a processor, for hundreds of tests. What runs is the real host: its program, its
-pipes, a process of its own. `python -m tests.loaded_host SOCKET` waits; `tests/host_stub.py` asks.
+Loading costs seconds of a processor, for hundreds of tests: LiteLLM in the model host, MCP in the tool host and in
+each server of tests/tools/servers that is written with that library. What runs is the real program, with real pipes,
+in a process of its own. `python -m tests.loaded_host SOCKET PROGRAM` waits; `tests/host_stub.py` asks.
 """
 
 import asyncio
@@ -9,32 +10,48 @@ import gc
 import importlib
 import json
 import os
+import runpy
 import select
 import signal
 import socket
 import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
-from app.children.processes import end_with_parent
-from app.providers.model_host import __main__ as model_host
+from app.children.processes import MODEL_HOST, TOOL_HOST, end_with_parent
 
 READY = b"ready\n"
 KIBIBYTE = 1 << 10
+STUB = str(Path(__file__).with_name("host_stub.py"))
+SERVERS = Path(__file__).parent / "tools" / "servers"
+# What the tool host, and servers that are written with the same library, load when they are first used.
+USED_BY_SERVERS = (
+    "app.tools.tool_host.mcp_servers",
+    "app.tools.tool_host.web_fetch",
+    "app.tools.tool_host.web_search",
+    "mcp.server.apps",
+    "mcp.server.mcpserver.resolve",
+    "mcp.server.stdio",
+)
 
 
-def serve(path: str) -> None:
+def serve(path: str, program: str) -> None:
     """Split off a host for each connection; end it when its connection ends, and tell how it ended."""
     end_with_parent()
-    model_host._prepare_environment()
-    import app.providers.model_host.host  # noqa: F401
-
-    for module in _loaded_by_the_first_call():
-        importlib.import_module(module)
-    gc.collect()
-    gc.freeze()
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(path)
     listener.listen(64)
+    if program == MODEL_HOST:
+        _load_model_host()
     os.write(1, READY)
+    if program == TOOL_HOST:
+        # Not every run has a test that needs it.
+        select.select([listener], [], [])
+        _load_tool_host(path)
+    gc.collect()
+    gc.freeze()
     hosts: dict[int, socket.socket] = {}
     while True:
         # How a host ends comes as no readable file: it is looked for now and then while there are any.
@@ -44,7 +61,7 @@ def serve(path: str) -> None:
                 asking, _ = listener.accept()
                 request = _request(asking)
                 if request is not None:
-                    hosts[_split_off(asking, *request, [listener, *hosts.values()])] = asking
+                    hosts[_split_off(program, asking, *request, [listener, *hosts.values()])] = asking
         for pid, asking in list(hosts.items()):
             if asking in readable:
                 os.kill(pid, signal.SIGKILL)
@@ -52,6 +69,16 @@ def serve(path: str) -> None:
             if ended:
                 del hosts[pid]
                 _tell(asking, status)
+
+
+def _load_model_host() -> None:
+    from app.providers.model_host import __main__ as model_host
+
+    model_host._prepare_environment()
+    import app.providers.model_host.host  # noqa: F401
+
+    for module in _loaded_by_the_first_call():
+        importlib.import_module(module)
 
 
 def _loaded_by_the_first_call() -> list[str]:
@@ -78,8 +105,27 @@ def _loaded_by_the_first_call() -> list[str]:
     return modules
 
 
-def _request(asking: socket.socket) -> tuple[list[int], dict[str, str]] | None:
-    """Return the standard streams and the environment of who asks; None where they were ended meanwhile."""
+def _load_tool_host(path: str) -> None:
+    """Load what it loads at its first use, and let the servers that it starts be split off here as well."""
+    for module in USED_BY_SERVERS:
+        importlib.import_module(module)
+    from app.tools.tool_host import mcp_transports
+
+    start: Callable[..., Any] = mcp_transports._start
+    loaded = [
+        str(script) for script in SERVERS.glob("*.py") if "from mcp.server import" in script.read_text()
+    ]
+
+    async def start_or_split(command: list[str], **options: Any) -> Any:
+        if len(command) > 1 and command[1] in loaded:
+            command = [sys.executable, "-I", "-S", STUB, path, *command[1:]]
+        return await start(command, **options)
+
+    mcp_transports._start = start_or_split
+
+
+def _request(asking: socket.socket) -> tuple[list[int], dict[str, Any]] | None:
+    """Return the standard streams of who asks, and how it was started; None where it was ended meanwhile."""
     streams: list[int] = []
     try:
         first, streams, _, _ = socket.recv_fds(asking, KIBIBYTE, 3)
@@ -93,7 +139,11 @@ def _request(asking: socket.socket) -> tuple[list[int], dict[str, str]] | None:
 
 
 def _split_off(
-    asking: socket.socket, streams: list[int], environment: dict[str, str], others: list[socket.socket]
+    program: str,
+    asking: socket.socket,
+    streams: list[int],
+    started: dict[str, Any],
+    others: list[socket.socket],
 ) -> int:
     """Return the number of a new host that has the standard streams and the environment of who asks."""
     own = os.getpid()
@@ -107,9 +157,33 @@ def _split_off(
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)
+    # The name by which a test finds the process that works for the one that it has started.
+    Path("/proc/self/comm").write_text(f"for {started['for']}", encoding="ascii")
+    os.chdir(started["folder"])
     os.environ.clear()
-    os.environ.update(environment, MOOT_PARENT=str(own))
-    os._exit(model_host.main())
+    os.environ.update(started["environment"])
+    if arguments := started["arguments"]:
+        os._exit(_run_script(arguments))
+    if program == MODEL_HOST:
+        os.environ["MOOT_PARENT"] = str(own)
+    os._exit(importlib.import_module(f"{program}.__main__").main())
+
+
+def _run_script(arguments: list[str]) -> int:
+    """Run a Python script with its arguments as `python` does; return its exit status."""
+    sys.argv = arguments
+    sys.path[0] = str(Path(arguments[0]).parent)
+    try:
+        runpy.run_path(arguments[0], run_name="__main__")
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    except BaseException:
+        traceback.print_exc()
+        return 1
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    return 0
 
 
 def _tell(asking: socket.socket, status: int) -> None:
@@ -121,4 +195,4 @@ def _tell(asking: socket.socket, status: int) -> None:
 
 
 if __name__ == "__main__":
-    serve(sys.argv[1])
+    serve(*sys.argv[1:])

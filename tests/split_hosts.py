@@ -1,6 +1,6 @@
-"""Fixtures: model hosts that are split off a loaded one, for the folders of tests that start many.
+"""Fixtures: hosts that are split off a loaded one, for the folders of tests that start many.
 
-A `conftest.py` that imports both gives them to its folder. A test or file marked `own_host` starts its host as
+A `conftest.py` that imports them gives them to its folder. A test or file marked `own_host` starts its hosts as
 users do, which takes seconds; a few of each folder do.
 """
 
@@ -8,12 +8,13 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from app.children import host_client
-from app.children.processes import child_command, child_environment
+from app.children.processes import MODEL_HOST, TOOL_HOST, child_command, child_environment
 from tests.app_with_loaded_host import split_off
 from tests.loaded_host import READY
 from tests.stories import processes
@@ -21,36 +22,57 @@ from tests.stories import processes
 APP = processes.COMMAND
 
 
+@contextmanager
+def _loaded(folder: str, program: str) -> Iterator[None]:
+    command = [sys.executable, "-m", "tests.loaded_host", str(Path(folder, program)), program]
+    with subprocess.Popen(command, env=child_environment(), stdout=subprocess.PIPE) as loaded:
+        assert loaded.stdout is not None
+        assert loaded.stdout.readline() == READY
+        yield
+        loaded.kill()
+
+
 @pytest.fixture(scope="session")
-def loaded_host() -> Iterator[str]:
-    """Keep a loaded model host from the first test on that wants one; yield the socket where it is asked."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = str(Path(folder) / "socket")
-        command = [sys.executable, "-m", "tests.loaded_host", path]
-        with subprocess.Popen(command, env=child_environment(), stdout=subprocess.PIPE) as loaded:
-            assert loaded.stdout is not None
-            assert loaded.stdout.readline() == READY
-            yield path
-            loaded.kill()
+def loaded_tool_host() -> Iterator[str]:
+    """Keep a loaded tool host from the first test on that wants one; yield the folder where it is asked."""
+    with tempfile.TemporaryDirectory() as folder, _loaded(folder, TOOL_HOST):
+        yield folder
+
+
+@pytest.fixture(scope="session")
+def loaded_host(loaded_tool_host: str) -> Iterator[str]:
+    """Keep a loaded model host as well."""
+    with _loaded(loaded_tool_host, MODEL_HOST):
+        yield loaded_tool_host
 
 
 @pytest.fixture(autouse=True, scope="module")
 def split_hosts(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Let this process, and the `moot` it starts, have their model hosts from the loaded one (Linux only)."""
+    """Let this process, and the `moot` it starts, have their hosts from the loaded ones (Linux only)."""
+    yield from _split(request, "loaded_host")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def split_tool_hosts(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Let this process have its tool hosts from the loaded one, for files that need no model host."""
+    yield from _split(request, "loaded_tool_host")
+
+
+def _split(request: pytest.FixtureRequest, loaded: str) -> Iterator[None]:
     built = request.config.pluginmanager.hasplugin("tests.built_children")
     if sys.platform != "linux" or built or request.node.get_closest_marker("own_host"):
         yield
         return
-    path = request.getfixturevalue("loaded_host")
+    folder = request.getfixturevalue(loaded)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(host_client, "child_command", split_off(path))
-        patch.setattr(processes, "COMMAND", [sys.executable, "-m", "tests.app_with_loaded_host", path])
+        patch.setattr(host_client, "child_command", split_off(folder))
+        patch.setattr(processes, "COMMAND", [sys.executable, "-m", "tests.app_with_loaded_host", folder])
         yield
 
 
 @pytest.fixture(autouse=True)
 def own_host(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a test that is marked so start its model host as users do."""
+    """Let a test that is marked so start its hosts as users do."""
     if request.node.get_closest_marker("own_host"):
         monkeypatch.setattr(host_client, "child_command", child_command)
         monkeypatch.setattr(processes, "COMMAND", APP)

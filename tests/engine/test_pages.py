@@ -19,6 +19,7 @@ from app.core.tool import McpServer
 from app.tools.toolbox import Toolbox
 from tests.builders import Bench, Script, a_bench, a_log_store
 from tests.engine.test_turn import ANSWER, calling
+from tests.split_hosts import loaded_tool_host, own_host, split_tool_hosts  # noqa: F401
 from tests.tools.serving import SERVERS
 from tests.tools.serving import Bench as Served
 

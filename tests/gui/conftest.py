@@ -1,12 +1,12 @@
-"""The tests of this folder have model hosts that need not load LiteLLM each time, and a view of a chat."""
+"""The tests of this folder have hosts that need not load LiteLLM and MCP each time, and a view of a chat."""
 
 import pytest
 from pytestqt.qtbot import QtBot
 
 from tests.gui.shown_view import shown_view
-from tests.split_hosts import loaded_host, own_host, split_hosts
+from tests.split_hosts import loaded_host, loaded_tool_host, own_host, split_hosts
 
-__all__ = ["loaded_host", "own_host", "split_hosts"]
+__all__ = ["loaded_host", "loaded_tool_host", "own_host", "split_hosts"]
 
 
 @pytest.fixture

@@ -10,11 +10,11 @@ import pytest_asyncio
 from app.core.provider import ProviderConfig
 from app.providers.endpoints import ModelLimits
 from app.providers.remote import RemoteModels
-from tests.split_hosts import loaded_host, own_host, split_hosts
+from tests.split_hosts import loaded_host, loaded_tool_host, own_host, split_hosts
 from tests.wire import WireServer
 from tests.wire.fixtures import FOUR
 
-__all__ = ["loaded_host", "own_host", "split_hosts"]
+__all__ = ["loaded_host", "loaded_tool_host", "own_host", "split_hosts"]
 
 # Short enough to wait for, long enough for a busy machine.
 LIMITS = ModelLimits(connect=2, first_token=4, idle=1.5, total=60)

@@ -34,6 +34,7 @@ async def test_a_disabled_server_is_off_even_when_allowed(data_dir: Path) -> Non
         assert one.host.host_pid is None
 
 
+@pytest.mark.own_host
 async def test_a_proper_server_is_connected_and_called(data_dir: Path) -> None:
     async with bench(data_dir) as one:
         await one.connect(proper(env={"TOKEN": "secret-token"}))

@@ -17,10 +17,15 @@ from tests.tools.serving import Bench, Context, bench, proper, rude, until
 
 
 def resident_megabytes(pid: int) -> int:
-    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith("VmHWM"):
-            return int(line.split()[1]) // 1024
-    return 0
+    """Return the most memory that a host has had; one that was split off works in another process."""
+    for path in Path("/proc").glob("[0-9]*/comm"):
+        with contextlib.suppress(OSError):  # the process ended while we looked
+            if path.read_text() == f"for {pid}\n":
+                pid = int(path.parent.name)
+                break
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    [most] = [line for line in lines if line.startswith("VmHWM")]
+    return int(most.split()[1]) // 1024
 
 
 def runs(pid: int) -> bool:
@@ -85,7 +90,7 @@ async def test_a_server_that_breaks_in_a_call_is_let_go_and_started_anew(
         assert reason in one.status(how).detail
         assert await one.call("proper", "add", a=1, b=2) == "3"
         assert one.host.host_pid is not None
-        assert resident_megabytes(one.host.host_pid) < 250
+        assert 40 < resident_megabytes(one.host.host_pid) < 250
         # On the next use it is there again; it just breaks again.
         with pytest.raises(ToolError, match=reason):
             await one.call(how, "add", a=1, b=2)
@@ -157,6 +162,7 @@ async def test_the_whole_tree_of_a_server_ends_with_moot(data_dir: Path, tmp_pat
 
 @pytest.mark.threat("T13")
 @pytest.mark.allow_logs
+@pytest.mark.own_host
 async def test_the_whole_tree_of_a_server_ends_with_a_killed_host(data_dir: Path, tmp_path: Path) -> None:
     async with bench(data_dir) as one:
         pids = await stubborn_pids(one, tmp_path / "pids")
