@@ -1,5 +1,6 @@
 """What is drawn says no more than what is there: bullets, digits, running tools, participants without a vote."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QRawFont, QTextLayout
@@ -76,3 +77,6 @@ def test_who_never_voted_has_no_line_and_is_named_so(qtbot, qapp) -> None:
 
     assert painted(0) > 10
     assert painted(1) == 0
+    low = chart.labels()[1]
+    assert low.center().y() >= room.bottom() and chart._label(chart._lines[1], low.width()) == "b: no vote"
+    assert chart._label(replace(chart._lines[1], name="a long name " * 9), 90).endswith("…: no vote")

@@ -151,8 +151,12 @@ class StanceChart(PaintedText):
     def labels(self) -> list[QRectF]:
         """Return the rectangles of the names at the right, in the participants' order."""
         room, height = self._room(), self._label_height()
-        last = [self._point(number, len(line.stances) - 1).y() for number, line in enumerate(self._lines)]
         low, high = PADDING + height / 2, self.height() - self._foot() - PADDING
+        # Who never voted stands below all levels, not beside one of them.
+        last = [
+            self._point(number, len(line.stances) - 1).y() if line.voted else high
+            for number, line in enumerate(self._lines)
+        ]
         left = room.right() + 2 * GAP + 4
         return [
             QRectF(left, y - height / 2, max(0.0, self.width() - left - PADDING), height)
@@ -231,10 +235,7 @@ class StanceChart(PaintedText):
             painter.drawLine(end, QPointF(rect.left() - 14, middle))
         self._paint_mark(painter, QPointF(rect.left() - 9, middle), number, hollow=not voted)
         painter.setPen(colour)
-        name = " ".join(self._lines[number].name.split())
-        if not voted:
-            name = self._language("verdict.no_vote", name=name)
-        shown = painter.fontMetrics().elidedText(name, Qt.TextElideMode.ElideRight, int(rect.width()))
+        shown = self._label(self._lines[number], rect.width())
         painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
 
     def _paint_mark(self, painter: QPainter, centre: QPointF, number: int, *, hollow: bool) -> None:
@@ -254,6 +255,14 @@ class StanceChart(PaintedText):
     def _label_font(self) -> QFont:
         return sized(self.font(), 12, 500)
 
+    def _label(self, line: StanceLine, width: float = 1e6) -> str:
+        """Return a name as it is drawn: shortened to the width; that there is no vote stays."""
+        whole = "{}" if line.voted else self._language("verdict.no_vote", name="{}")
+        metrics = QFontMetrics(self._label_font())
+        rest = int(width) - metrics.horizontalAdvance(whole.replace("{}", ""))
+        name = metrics.elidedText(" ".join(line.name.split()), Qt.TextElideMode.ElideRight, rest)
+        return whole.replace("{}", name)
+
     def _label_height(self) -> int:
         return QFontMetrics(self._label_font()).height()
 
@@ -265,7 +274,7 @@ class StanceChart(PaintedText):
         metrics = QFontMetrics(sized(self.font(), 12))
         left = max(metrics.horizontalAdvance(self._language(f"verdict.axis.{level}")) for level in LEVELS)
         names = QFontMetrics(self._label_font())
-        widest = max((names.horizontalAdvance(line.name) for line in self._lines), default=0) + 3
+        widest = max((names.horizontalAdvance(self._label(line)) for line in self._lines), default=0) + 3
         right = min(widest, self.width() * LABEL_PART) + 2 * GAP + 4
         top = TOP + MOST_APART / 2
         bottom = self.height() - self._foot() - MOST_APART / 2 - PADDING
