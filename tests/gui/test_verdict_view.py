@@ -222,6 +222,8 @@ async def test_in_the_main_area_what_comes_of_it_is_shown_there(person, wire_ser
     person.window.top_bar.debate_button.setChecked(True)
     panel.show_discussion()
     assert panel.summary.isVisible() and not panel.discussion.isVisible(), "never a second transcript"
+    facts = panel.summary.controls._facts
+    assert facts.isVisible() and facts.text() == page.controls._facts.text() != ""
     assert [
         one.text() for one in panel.summary.findChildren(ElidedLabel) if one.property("kind") == "value"
     ] == [

@@ -115,6 +115,11 @@ class DebateControls(QFrame):
     def show_facts(self, text: str) -> None:
         """Show the facts of a debate that has ended: participants, length and cost."""
         self._facts.setText(text)
+        self._show_facts()
+
+    def _show_facts(self) -> None:
+        ended = self._session is not None and self._session.status in ENDED
+        self._facts.setVisible(ended and bool(self._facts.text()))
 
     def show_side(self, side: str, *, offered: bool) -> None:
         """Mark the side shown, `discussion` or `verdict`; `offered` says whether the user can choose."""
@@ -175,7 +180,7 @@ class DebateControls(QFrame):
             self._cost.set_text(self._spending.text(words), short=self._spending.short_text(words))
         # While pausing, the line below says so, and the button's longer text needs the room.
         self._doing.set_text("" if self._pausing else self._doing_of(session))
-        self._facts.setVisible(ended)
+        self._show_facts()
         for cost in (self._cost, self._facts):
             cost.setToolTip(plain_tip(self._spending.lines(words)))
         self.pause.setText(words("discussion.pause_now" if self._pausing else "discussion.pause"))

@@ -15,6 +15,7 @@ from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.pages.council.council_glance import Shown
 from app.gui.panels.debate.debate_controls import DISCUSSION, DebateControls
+from app.gui.panels.debate.debate_facts import facts_of
 from app.gui.widgets.badge import Avatar, Chip
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import Button, button, scrolling
@@ -66,7 +67,12 @@ class DebateSummary(QWidget):
         writing: Collection[str],
     ) -> None:
         """Show a debate or council as it is now; `people` says how the participants are shown, and in which order."""
+        words, said = self._language, [one for one in messages if session.debate.council is None]
         before, self._session = self._session, session
+        # The page of a council counts its calls itself.
+        self.controls.show_facts(
+            facts_of(session, said, spending, words) if said else spending.known_text(words)
+        )
         if before is None or before.id != session.id:
             self.controls.show_session(session, spending, read_only=False, damaged=0)
             self.controls.show_side(DISCUSSION, offered=False)

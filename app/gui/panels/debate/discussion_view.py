@@ -16,7 +16,6 @@ from app.core.events import MessageFinished, RetryScheduled, TurnStarted
 from app.core.message import Attachment, Message
 from app.core.reasons import Reason
 from app.core.session import ENDED, DebateSession, Status
-from app.engine.debate.director import PARTICIPANT
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.files.attachments import LONG_PASTE, pasted_text
@@ -25,6 +24,7 @@ from app.gui.pages.council.council_glance import Shown, shown_people
 from app.gui.panels.conversation_view import ConversationView, empty_state
 from app.gui.panels.debate.debate_bars import AfterBar
 from app.gui.panels.debate.debate_controls import DISCUSSION, VERDICT, DebateControls
+from app.gui.panels.debate.debate_facts import facts_of
 from app.gui.panels.debate.topic_card import TopicCard
 from app.gui.panels.debate.verdict_view import VerdictView
 from app.gui.transcript.message_actions import FORK, SUMMARY_ACTIONS
@@ -242,21 +242,7 @@ class DiscussionView(ConversationView):
         self._show_composer()
 
     def _facts(self, session: DebateSession) -> str:
-        """Return participants, length and cost in one line."""
-        words = self._language
-        turns = [one for one in self._said.values() if one.author.kind == PARTICIPANT and not one.is_interim]
-        facts = [
-            words("verdict.participants", count=len(session.debate.participants)),
-            words("verdict.rounds", count=max((one.round for one in turns), default=0)),
-            words("verdict.turns", count=len(turns)),
-        ]
-        minutes, seconds = divmod(round(sum(one.seconds or 0.0 for one in turns)), 60)
-        if minutes:
-            facts.append(words("transcript.group.minutes", minutes=minutes, seconds=seconds))
-        elif seconds:
-            facts.append(words("transcript.group.elapsed", seconds=seconds))
-        # Where no price is known, the sum says so once.
-        return " · ".join((*facts, *filter(None, (self.spending.known_text(words),))))
+        return facts_of(session, self._said.values(), self.spending, self._language)
 
     def _provider_of(self, author_id: str) -> str:
         participants = self._session.debate.participants if self._session else ()
