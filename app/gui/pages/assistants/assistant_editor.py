@@ -105,7 +105,8 @@ class AssistantEditor(DefinitionEditor[Agent]):
         self.form.set_choices(choices)
 
     def written(self) -> Agent | None:
-        return self.form.assistant()
+        # An earlier version is only looked at.
+        return self.form.assistant() if self._shown is None else None
 
     def show_error(self, field: str, text: str) -> None:
         self.form.show_error(field, text)
