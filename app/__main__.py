@@ -3,6 +3,7 @@
 Nothing that the window does not need is imported before it shows.
 """
 
+import contextlib
 import os
 import sys
 from pathlib import Path
@@ -41,6 +42,8 @@ def main() -> int:
         return BAD_INPUT
     if not arguments.command:
         return _open_window(arguments.root, language=arguments.language, theme=arguments.theme)
+    if _is_refused(arguments.root, arguments.language):
+        return BAD_INPUT
     from app.cli.main import run
 
     return run(arguments)
@@ -48,7 +51,11 @@ def main() -> int:
 
 def _open_window(data_dir: Path | None = None, *, language: str = "", theme: str = "") -> int:
     from app.linux import install_command, missing_libraries
+    from app.storage.paths import default_data_dir
 
+    root = data_dir or default_data_dir()
+    if _is_refused(root, language):
+        return BAD_INPUT
     missing = missing_libraries()
     if missing:
         from app.cli.printing.lines import load_texts
@@ -58,9 +65,24 @@ def _open_window(data_dir: Path | None = None, *, language: str = "", theme: str
         sys.stderr.write(line + "\n")
         return BAD_INPUT
     from app.main import run_window
-    from app.storage.paths import default_data_dir
 
-    return run_window(data_dir or default_data_dir(), language=language, theme=theme)
+    return run_window(root, language=language, theme=theme)
+
+
+def _is_refused(root: Path, language: str) -> bool:
+    """Say on standard error where a file stands in the place of the data directory, or of a folder above it."""
+    with contextlib.suppress(OSError):
+        there = next((one for one in (root, *root.parents) if one.exists()), None)
+        if there is not None and not there.is_dir():
+            from app.cli.printing.lines import load_texts, one_line
+            from app.storage.paths import default_data_dir
+
+            by_variable = os.environ.get("MOOT_DATA_DIR") and root == default_data_dir()
+            name = "MOOT_DATA_DIR" if by_variable else "--data-dir"
+            text = load_texts(language)("cli.not_a_folder", path=str(there), name=name)
+            sys.stderr.write(one_line(text) + "\n")
+            return True
+    return False
 
 
 def _leave_bundle() -> None:

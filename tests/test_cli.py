@@ -15,8 +15,8 @@ from app import __main__, __version__
 from app.cli.arguments import DIVIDED, STARTING, WRITING, Arguments, CommandName
 from app.cli.parser import Spec, parse_arguments, parse_spec, wanted_language
 from app.cli.printing.debates import DebatePrinter
-from app.cli.printing.lines import Follower, JsonPrinter, error_line, json_line, load_texts
-from app.core.errors import BadInput
+from app.cli.printing.lines import Follower, JsonPrinter, error_line, json_line, load_texts, lost_line
+from app.core.errors import BadInput, StorageError
 from app.core.events import (
     MessageDelta,
     MessageFinished,
@@ -409,3 +409,36 @@ def test_a_command_imports_only_what_it_needs(data_dir: Path, typed: str, unneed
     loaded = set(done.stderr.splitlines()[-1].split())
     assert "app.cli.parser" in loaded
     assert not loaded & (NEVER | unneeded)
+
+
+@pytest.mark.parametrize("arguments", [(), ("doctor",), ("sessions",), ("panels",), ("mcp",)])
+@pytest.mark.parametrize("below", ["", "inside"])
+def test_a_file_is_refused_as_the_data_directory(
+    arguments: tuple[str, ...],
+    below: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text("mine", "utf-8")
+    said = f"{file} is a file, not a folder. Choose a folder for "
+    monkeypatch.setattr(sys, "argv", ["moot", "--lang", "en", "--data-dir", str(file / below), *arguments])
+    assert __main__.main() == 2
+    assert capsys.readouterr().err == f"{said}--data-dir.\n"
+    monkeypatch.setenv("MOOT_DATA_DIR", str(file / below))
+    monkeypatch.setattr(sys, "argv", ["moot", "--lang", "en", *arguments])
+    assert __main__.main() == 2
+    assert capsys.readouterr().err == f"{said}MOOT_DATA_DIR.\n"
+    assert file.read_text("utf-8") == "mine"
+
+
+def test_a_process_that_ends_says_that_what_is_not_saved_is_lost() -> None:
+    full = StorageError("disk_full", path="a.jsonl", detail="")
+    assert "retried" in error_line(full, TEXTS)
+    for session, then in (("", "run the command again"), ("s-1", "`moot resume s-1`")):
+        line = lost_line(full, TEXTS, session)
+        assert "disk is full: a.jsonl" in line and "lost" in line and then in line and "retried" not in line
+    assert lost_line(BadInput("bad_spec", spec="x"), TEXTS) == error_line(
+        BadInput("bad_spec", spec="x"), TEXTS
+    )

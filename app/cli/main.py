@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from app.cli.arguments import Arguments, CommandName
 from app.cli.exit_status import BAD_INPUT, FAULT, PAUSED_OR_STOPPED, Interrupt
-from app.cli.printing.lines import error_line, load_texts, whereabouts
+from app.cli.printing.lines import load_texts, lost_line, whereabouts
 from app.cli.terminal import Out, TerminalOut, forget_output
 from app.core.errors import MootError
 from app.storage.paths import DataPaths
@@ -32,7 +32,7 @@ async def _run(arguments: Arguments, out: Out) -> int:
             forget_output()
             return PAUSED_OR_STOPPED
         except MootError as error:
-            return await _complain(out, error_line(error, texts), BAD_INPUT)
+            return await _complain(out, lost_line(error, texts, interrupted.session_id), BAD_INPUT)
         except Exception as error:  # the last resort: no traceback, no key
             return await _complain(out, texts("cli.fault", **whereabouts(error)), FAULT)
 

@@ -78,6 +78,7 @@ def test_a_full_disk_pauses_the_session_and_space_lets_it_go_on(
         done = running.finish(90)
     assert done.status == 4, (done.status, done.err)
     assert told_of(done), done.events[-3:]
+    assert "saving is retried" not in done.err
     session_id = str(done.events[0]["session_id"])
     told = acknowledged(done.events)
     check_kept(show(session_id), told)

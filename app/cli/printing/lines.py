@@ -38,6 +38,8 @@ from app.storage.paths import resources_dir
 # lines as Unicode does must still see one event on a line.
 _JSON_CODES = {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), 0x2028, 0x2029)}
 Printer = Callable[[Event], str]
+# The errors of the disk: as long as Moot runs, what could not be written is kept and written later.
+LOST = ("disk_full", "disk_error")
 
 
 def safe_json(text: str) -> str:
@@ -64,6 +66,15 @@ def error_line(error: MootError, texts: Texts) -> str:
     """Return an error as one line in the user's language."""
     details = {name: one_line(str(value))[:300] for name, value in in_words(error.details, texts).items()}
     return one_line(named_text(texts, "error", error.code, details))
+
+
+def lost_line(error: MootError, texts: Texts, session_id: str = "") -> str:
+    """Return the error with which this process ends as one line: what is not saved is lost, and what to do then."""
+    if error.code not in LOST:
+        return error_line(error, texts)
+    lost = texts(f"cli.lost.{error.code}", **in_words(error.details, texts))
+    then = texts("cli.lost.resume", session=session_id) if session_id else texts("cli.lost.again")
+    return one_line(f"{lost} {then}")
 
 
 def named_text(texts: Texts, prefix: str, code: str, details: Mapping[str, object] | None = None) -> str:
