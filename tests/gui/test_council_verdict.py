@@ -88,7 +88,9 @@ async def test_claims_say_who_holds_and_denies_them_and_lead_to_where_that_was_s
     await ended(page)
     assert [name for name, one in tabs.items() if one.isEnabled()] == [ANSWERS]
     assert tabs[ANSWERS].text() == "Answers  3" and "after a debate" in tabs[CLAIMS].toolTip()
+    assert page.box._buttons["debate"].text().startswith("Debate what is open  2 rounds")
     await debate(person, page)
+    assert page.box._buttons["debate"].text().startswith("Debate 2 more rounds")
     assert all(one.isEnabled() for one in tabs.values()) and tabs[CLAIMS].text() == "Claims  2"
     assert tabs[DISCUSSION].text() == "Discussion  4"
     # Left of the verdict by the keyboard.

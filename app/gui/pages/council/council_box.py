@@ -168,7 +168,9 @@ class CouncilBox(QFrame):
         for name, made in self._buttons.items():
             text = words(f"council.{name}")
             price = shown.prices.get(name, "")
-            if name == "debate" and council is not None:
+            if name == "debate" and council is not None and shown.record.rounds:
+                text = words("council.debate_more", count=council.offered_rounds)
+            elif name == "debate" and council is not None:
                 rounds = words("verdict.rounds", count=council.offered_rounds)
                 price = f"{rounds} · {price}" if price else rounds
             text += f"  {price}" if price else ""
