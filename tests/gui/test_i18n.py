@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication
+from PySide6.QtWidgets import QAbstractButton, QFileDialog, QLabel
 
 from app.gui.display.i18n import Language
 
@@ -25,6 +26,14 @@ def blanks(text: str) -> set[str]:
 def test_qts_own_texts_follow_the_language(qapp):
     language = Language(FOLDER, "ko")
     assert QCoreApplication.translate("QWidgetTextControl", "&Copy") == "복사(&C)"
+    assert QCoreApplication.translate("Nobody", "Has this") == "Has this"
+    dialog = QFileDialog(None, "", str(ROOT), "*")
+    dialog.setOption(QFileDialog.Option.DontUseNativeDialog)
+    assert dialog.findChild(QLabel, "lookInLabel").text() == "찾는 위치(&L):"
+    english = re.compile("[A-Za-z]{2}")
+    said = [one.text() for kind in (QLabel, QAbstractButton) for one in dialog.findChildren(kind)]
+    assert len(said) > 5 and not [one for one in said if english.search(one)]
+    dialog.deleteLater()
     language.choose("en")
     assert QCoreApplication.translate("QWidgetTextControl", "&Copy") == "&Copy"
 

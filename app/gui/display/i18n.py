@@ -22,6 +22,35 @@ BUILT_IN_ROLES = ("for", "against", "neutral", "optimist", "realist", "devils-ad
 DAYS_APART, DAYS_TOGETHER = 7, 30
 
 
+# Texts of Qt's file dialog that its translations lack, by their context.
+LACKED = {
+    ("QFileDialog", "&Look in:"): "qt.look_in",
+    ("QFileDialog", "Files of &type:"): "qt.file_types",
+    ("QFileDialog", "File not found"): "qt.not_found",
+    ("QAbstractFileIconProvider", "Drive"): "qt.drive",
+    ("QAbstractFileIconProvider", "File"): "qt.file",
+    ("QAbstractFileIconProvider", "Folder"): "qt.folder",
+    ("QAbstractFileIconProvider", "Shortcut"): "qt.shortcut",
+    ("QAbstractFileIconProvider", "Unknown"): "qt.unknown",
+}
+
+
+class QtTexts(QTranslator):
+    """Qt's own texts in a language, and those that Qt's translation lacks."""
+
+    def __init__(self, language: "Language") -> None:
+        super().__init__(language)
+        self._language = language
+
+    def translate(
+        self, context: str, sourceText: str, disambiguation: str | None = None, n: int = -1
+    ) -> str | None:
+        found = super().translate(context, sourceText, disambiguation, n)
+        key = LACKED.get((context, sourceText))
+        # Qt takes None for "no text" and an empty one for a translation.
+        return found or (self._language(key) if key else None)
+
+
 class Language(QObject):
     """The texts of the language in use; emits `changed` when it is switched."""
 
@@ -34,7 +63,7 @@ class Language(QObject):
         """What was chosen last: a language, or `system`."""
         self.texts = Texts.load(folder, choose_language(wanted))
         self._keys: dict[str, str] = {}
-        self._of_qt = QTranslator(self)
+        self._of_qt = QtTexts(self)
         self._translate_qt()
 
     def __call__(self, key: str, **values: object) -> str:
