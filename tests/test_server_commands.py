@@ -23,6 +23,7 @@ from app.storage.paths import DataPaths
 from app.wiring import Moot, open_moot
 from tests.app_driver import at_window, until
 from tests.asked import Answers
+from tests.split_hosts import loaded_tool_host, own_host, split_tool_hosts  # noqa: F401
 from tests.tools.servers.guarded import guarded
 from tests.tools.serving import SERVERS as PROGRAMS
 from tests.tools.serving import proper
