@@ -31,10 +31,15 @@ def menu(qapp, qtbot: QtBot):
         on_offer("Two", "large"),
         on_offer("Off", "gone", ready=False),
     )
-    facts = lambda *_: ModelFacts()  # noqa: E731
+    looked_at: list[str] = []
+
+    def facts(_provider: str, model: str) -> ModelFacts:
+        looked_at.append(model)
+        return ModelFacts()
+
     language = Language(RESOURCES / "i18n", "en")
     menu = ModelMenu(language, look, offered, facts, ("one", "large"), button, first="Automatic")
-    menu.taken, menu.look, menu.language = [], look, language
+    menu.taken, menu.look, menu.language, menu.looked_at = [], look, language, looked_at
     menu.chosen.connect(lambda *pair: menu.taken.append(pair))
     menu.open(button)
     qtbot.waitUntil(menu.isVisible)
@@ -75,6 +80,12 @@ def test_arrows_pass_over_headings_and_a_click_takes(menu: ModelMenu) -> None:
     first = menu.list.visualRect(menu.list.model().index(0, 0))
     QTest.mouseClick(menu.list.viewport(), Qt.MouseButton.LeftButton, pos=first.center())
     assert taken == [("", "")]
+
+
+def test_what_is_learned_while_it_is_open_is_shown(menu: ModelMenu, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: "small" in menu.looked_at)
+    menu.looked_at.clear()
+    qtbot.waitUntil(lambda: "small" in menu.looked_at)
 
 
 def test_nothing_shines_through_it(menu: ModelMenu, qtbot: QtBot) -> None:

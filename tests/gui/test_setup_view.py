@@ -10,6 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QPlainTextEdit, QWidget
 
 from app.core.draft import Draft, ParticipantDraft, SetupDraft
+from app.core.model_facts import ModelFacts
 from app.core.texts import has_hangul
 from app.core.usage import Price
 from app.gui.panels.debate.participant_card import ParticipantCard
@@ -313,14 +314,20 @@ async def test_everything_a_person_acts_on_has_a_name_for_the_screen_reader(pers
 
 async def test_what_it_will_cost_is_estimated_before_start_and_follows_what_is_set_up(person, monkeypatch):
     setup, engine = person.window.controller.panel.setup, person.window.controller.engine
-    asked = []
+    asked: list[tuple[str, str]] = []
+    looked_up: list[tuple[str, str]] = []
 
     async def price(provider: str, model: str) -> Price | None:
         asked.append((provider, model))
         known = {"openai": Price(input_usd=0.000002, output_usd=0.00001), "embedded": Price()}
         return known.get(provider)
 
+    async def facts(provider: str, model: str) -> ModelFacts:
+        looked_up.append((provider, model))
+        return ModelFacts()
+
     monkeypatch.setattr(engine.estimates._models, "price", price)
+    monkeypatch.setattr(engine.connections._models, "facts", facts)
     await person.write("debate_topic", "Tabs or spaces?")
     await until(lambda: setup._estimate.text() == "About 6 turns · free on this computer")
     for provider in ("openai", "anthropic"):
@@ -338,6 +345,10 @@ async def test_what_it_will_cost_is_estimated_before_start_and_follows_what_is_s
     setup.rounds.setValue(10)
     assert setup._estimate.text() != before
     assert len(asked) == len(set(asked))
+    [models] = [one.models for one in engine.providers() if one.config.id == "openai"]
+    assert len(models) > 1
+    # Those that do not take part can be chosen too.
+    await until(lambda: {("openai", one) for one in models} <= set(looked_up))
 
 
 async def test_a_debate_that_is_run_again_has_its_seed_and_another_topic_one_of_its_own(person):

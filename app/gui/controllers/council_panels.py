@@ -82,6 +82,7 @@ class PanelCommands(DefinitionCommands[Panel]):
     def _edit(self, panel: Panel, before: Panel | None = None) -> None:
         """Open the dialog of a panel; `before` is what it was, if it has changes that are not saved."""
         engine = self._engine
+        self._tasks.replace("model facts", engine.connections.learn_facts())
         dialog = PanelDialog(
             self._language,
             self._look,

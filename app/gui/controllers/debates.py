@@ -381,10 +381,12 @@ class DebateController(Controller):
         self.session_requested.emit(session_id)
 
     async def _ask_prices(self, pairs: tuple[tuple[str, str], ...]) -> None:
-        """Ask what models cost and take, and show the estimate and the efforts."""
+        """Ask what models cost and take, and show the estimate and the efforts; then ask about all that can be chosen."""
         await self._engine.estimates.ask(pairs)
         await self._engine.connections.learn_facts(pairs)
         self._panel.setup.refresh_estimate()
+        # On its own: what is chosen meanwhile is asked about at once.
+        self._tasks.start("model facts", self._engine.connections.learn_facts())
 
     def _on_history_continue(self, session_id: str) -> None:
         self.session_requested.emit(session_id)

@@ -70,6 +70,7 @@ class GroupCommands(DefinitionCommands[Group]):
     def show_page(self, definition_id: str, member: str = "") -> None:
         """Show the page of a group, with one of its members in the editor."""
         page, window = self._made_page(), self._window
+        self._tasks.replace("model facts", self._engine.connections.learn_facts())
         page.show_group(self.definitions.find(definition_id), member)
         window.main_area.setCurrentWidget(page)
         window.top_bar.show_session_tools(False)

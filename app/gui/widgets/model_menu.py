@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QModelIndex, QSize, Qt, Signal
+from PySide6.QtCore import QModelIndex, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import QApplication, QListView, QWidget
 
@@ -17,6 +17,7 @@ from app.gui.widgets.search import SearchBox, SearchPopUp
 from app.gui.widgets.wording import named, say
 
 SIZE, SEARCH_HEIGHT = QSize(440, 380), 34
+FACTS_AGAIN_MS = 500
 FOUND_BY = Qt.ItemDataRole.UserRole + 2
 
 
@@ -66,6 +67,10 @@ class ModelMenu(SearchPopUp):
                 self.list.setCurrentIndex(self._rows.index(place, 0))
         self.search.textChanged.connect(self._filter)
         self.list.clicked.connect(self._take)
+        # What is known about the models may arrive while the list is open.
+        again = QTimer(self, interval=FACTS_AGAIN_MS)
+        again.timeout.connect(self.list.viewport().update)
+        again.start()
 
     def open(self, under: QWidget) -> None:
         """Open below a widget, at the model that is chosen."""
