@@ -326,7 +326,7 @@ class WindowController(QObject):
 
     async def _show_session(self, page: ConversationView, summary: SessionSummary) -> None:
         await self._open(page, summary)
-        if page.session_id == summary.id:
+        if page.session_id == summary.id and self.pages.current is not page:
             # The page may have shown the session already, behind another page.
             self.pages.show(page)
         page.take_focus()
