@@ -280,6 +280,9 @@ async def test_the_bar_counts_on_while_an_answer_comes_in(qapp, data_dir, wire_h
         assert count.text() == words("find.count", number=2, count=many)
         QTest.keyClick(box, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
         assert count.text() == words("find.count", number=1, count=many)
+        words.choose("ko")
+        assert count.text() == f"1/{many}"
+        words.choose("en")
         # A session shown instead is looked through for the same words, and read where it was read.
         desk.show_new()
         await until(lambda: count.text() == words("find.count", number=0, count=0), 60)

@@ -110,6 +110,7 @@ class FindBar(QFrame):
         self._box = QLineEdit()
         self._box.setObjectName("find_box")
         self._count = plain_label("hint")
+        self._counted = (0, 0)
         self._previous = icon_button(look, "chevron-up", "find_previous")
         self._next = icon_button(look, "chevron-down", "find_next")
         self._close = icon_button(look, "x", "find_close")
@@ -144,6 +145,7 @@ class FindBar(QFrame):
 
     def show_count(self, number: int, count: int) -> None:
         """Show the number of the current match and of all."""
+        self._counted = (number, count)
         self._count.setText(
             self._language("find.count", number=number, count=count) if self._box.text() else ""
         )
@@ -163,3 +165,4 @@ class FindBar(QFrame):
         name_button(self._previous, self._language("find.previous"), "Shift+Enter")
         name_button(self._next, self._language("find.next"), "Enter")
         name_button(self._close, self._language("find.close"), "Esc")
+        self.show_count(*self._counted)
