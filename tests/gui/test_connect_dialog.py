@@ -178,10 +178,14 @@ async def test_another_server_is_added_under_its_address_with_all_its_models(per
         dialog = await open_dialog(person)
         await person.click("connect_openai-compatible")
         await person.write("connect_address", server.address.removesuffix("/v1"))
+        await person.write("connect_key", "another-key-0123456789")
+        await person.click("connect_go")
+        place = server.address.removeprefix("http://").removesuffix("/v1")
+        assert f"{place}’s message: " in await answered(dialog), "by its name, not by its id"
+        await until(lambda: dialog.key.hasFocus() and dialog.key.selectedText())
         await person.write("connect_key", server.key)
         await person.click("connect_go")
         assert "answered" in await answered(dialog)
-        place = server.address.removeprefix("http://").removesuffix("/v1")
         (added,) = [one for one in person.window.controller.engine.providers() if one.label == place]
         assert added.ready and added.models == ("a", "b", "c")
 

@@ -1,6 +1,7 @@
 """Panels in the side bar, in Setup and in the palette: made, renamed, asked, shared as files, deleted and brought back."""
 
 import json
+import os
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -8,11 +9,13 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMenu
 
 from app.core.council import Panel
 from app.core.session import NO_JUDGE
 from app.gui.navigation.partner_list import PartnerList
+from app.gui.widgets.label import ElidedLabel
 from app.gui.widgets.model_menu import ModelMenu
 from tests import app_driver
 from tests.app_driver import Person, at_window
@@ -48,6 +51,36 @@ async def at_row(person: Person, key: Qt.Key) -> None:
     await person.press("panel_list", key)
 
 
+async def test_who_is_asked_is_changed_in_a_form_that_asks_them(person: Person) -> None:
+    controller, welcome = person.window.controller, person.window.welcome
+    setup = controller.panel.setup
+    await person.click("debate_button")
+    controller.panel.show_setup()
+    QTest.mouseClick(welcome.mode._segments[2], Qt.MouseButton.LeftButton)
+    await person.write("welcome_composer", QUESTION)
+    await person.click("welcome_set_up")
+    await until(lambda: person.sees("debate_topic"))
+    assert controller.debates._form.isAncestorOf(setup) and not controller.panel.isVisible()
+    for name in ("debate_mode", "debate_rounds", "debate_opening", "debate_polls"):
+        assert not person.sees(name), name
+    count = len(setup.setup().participants)
+    assert (
+        setup.start.text() == f"Ask {count} participants" and setup._estimate.text() == f"{count + 1} calls"
+    )
+    assert setup.topic.toPlainText() == QUESTION and setup._labels["topic"].text() == "Question"
+    if folder := os.environ.get("COUNCIL_SHOTS"):
+        person.window.grab().save(str(Path(folder) / "council-form.png"))
+    await person.click("debate_start")
+    await until(lambda: controller.council_page.session is not None)
+    page = controller.council_page
+    await ended(page)
+    assert page.session is not None and page.session.debate.topic == QUESTION
+    # In the panel it is the form of a debate again.
+    await person.click("debate_button")
+    controller.panel.show_setup()
+    assert person.sees("debate_mode") and setup._labels["topic"].text() == "Topic"
+
+
 async def test_participants_are_saved_as_a_panel_and_put_back_into_setup(person: Person) -> None:
     controller = person.window.controller
     setup, panels = controller.panel.setup, controller.engine.councils.panels
@@ -59,6 +92,8 @@ async def test_participants_are_saved_as_a_panel_and_put_back_into_setup(person:
     chosen = [(one.provider, one.model) for one in setup.setup().participants]
     assert len(chosen) >= 2
     entry("Save participants").trigger()
+    rows = person.find("panel_participants").findChildren(ElidedLabel)
+    assert rows[0].text() == "GPT · OpenAI › openai-wire"
     await person.write("panel_name", "Ours")
     await person.click("panel_save")
     await until(panels.all)

@@ -68,16 +68,19 @@ class DebateController(Controller):
         self.context = ContextFileController(window, engine, bridge, tasks, panel.setup)
         self._wire()
 
-    def show_new(self, topic: str = "") -> None:
-        """Show Setup in the main area, with a topic if one is given; in the panel where that shows it."""
+    def show_new(self, topic: str = "", *, council: bool = False) -> None:
+        """Show Setup in the main area, with a topic if one is given; that of a debate in the panel where that shows it."""
+        window = self._window
         if self._panel.shows_setup:
-            self.show_setup(topic)
-            return
+            if not council:
+                self.show_setup(topic)
+                return
+            window.top_bar.debate_button.setChecked(False)
         if topic:
             self._panel.setup.set_topic(topic)
-        window = self._window
+        self._panel.setup.show_council(council, compares=self._state.flag(COMPARE, True))
         window.main_area.setCurrentWidget(self._form)
-        window.top_bar.show_title(self._language("palette.new_debate"))
+        window.top_bar.show_title(self._language("mode.council" if council else "palette.new_debate"))
         window.top_bar.show_session_tools(False)
         window.side_bar.sessions.select("")
         self._form.take_form()
@@ -87,6 +90,7 @@ class DebateController(Controller):
         if self._panel.shows_setup and self._form.holds_form:
             in_front = self._window.main_area.currentWidget() is self._form
             self._panel.take_form()
+            self._panel.setup.show_council(False)
             if in_front:
                 self._window.show_welcome()
 
@@ -103,8 +107,8 @@ class DebateController(Controller):
         """
         setup = self._panel.setup
         setup.set_topic(topic)
-        if setup.problem():
-            self.show_new()
+        if setup.problem(council=council):
+            self.show_new(council=council)
         else:
             whole = setup.whole_setup()
             whole = replace(whole, mode=DebateMode.COUNCIL) if council else whole
@@ -351,7 +355,8 @@ class DebateController(Controller):
         )
         dialog.accepted.connect(lambda: self._begin(setup, paths))
         if not self._panel.setup.isVisible():
-            dialog.rejected.connect(self.show_new)
+            council = setup.mode == DebateMode.COUNCIL
+            dialog.rejected.connect(lambda: self.show_new(council=council))
         dialog.open()
 
     def _begin(self, setup: DebateSetup, paths: tuple[str, ...]) -> None:
@@ -370,7 +375,7 @@ class DebateController(Controller):
                 session_id = await self._engine.debates.start(whole)
         except MootError:
             if not self._panel.setup.isVisible():
-                self.show_new()
+                self.show_new(council=setup.mode == DebateMode.COUNCIL)
             raise
         finally:
             self._panel.setup.set_starting(False)

@@ -168,7 +168,7 @@ class WelcomeController(Controller):
             self._engine.drafts.keep(NEW, draft)
 
     def _wire(self) -> None:
-        composer = self._page.composer
+        composer, debates = self._page.composer, self._debates
         composer.text_changed.connect(self._on_text_changed)
         composer.strip.removed.connect(self._on_removed)
         self._chats.files.wire_looks(composer.strip)
@@ -177,6 +177,9 @@ class WelcomeController(Controller):
         self._page.came.connect(self.refresh)
         composer.message_submitted.connect(self._on_submitted)
         self._page.mode.chosen.connect(self._on_mode_chosen)
+        self._page.change_requested.connect(
+            lambda text: debates.show_new(text, council=self._mode == COUNCIL)
+        )
         self._setup.draft_changed.connect(lambda _draft: self._show_mode())
         self._setup.pasted.changed.connect(self._on_brought_back)
         composer.assistant_chosen.connect(self._on_assistant_chosen)

@@ -249,7 +249,10 @@ class ConnectDialog(QDialog):
         if self._result.ok:
             await self._keep()
             return
-        self._say("error", words.failure(self._result.failure, self._result.detail, self._draft.id))
+        self._say(
+            "error",
+            words.failure(self._result.failure, self._result.detail, self._draft.label or self._draft.id),
+        )
         self._anyway.setVisible(self._result.failure not in HOPELESS)
         self._go_on_at(self.key if self._result.failure in KEY_FAILURES else self.address)
 

@@ -24,7 +24,7 @@ from app.engine.debate.setup import MAX_PARTICIPANTS, voice_of
 from app.gui.dialogs.ask_dialogs import AskDialog
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
-from app.gui.panels.debate.model_button import ModelButton
+from app.gui.panels.debate.model_button import ModelButton, model_text
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import RoundsSlider, TickBox, button, icon_button, name_button
 from app.gui.widgets.label import ElidedLabel, plain_label
@@ -122,7 +122,8 @@ class PanelDialog(AskDialog):
                 old.hide()
                 old.deleteLater()
         for place, one in enumerate(self._participants):
-            text = f"{exact(one.name)} · {exact(f'{one.provider}/{one.model}')}"
+            model = model_text(self._words, self._providers(), one.provider, one.model)
+            text = f"{exact(one.name)} · {exact(model)}"
             gone = icon_button(self._look, "x", f"panel_remove_{place + 1}", partial(self._on_remove, place))
             name_button(gone, self._words("chat.attachment.remove", name=exact(one.name)))
             row = QWidget()

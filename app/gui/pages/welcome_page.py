@@ -94,6 +94,7 @@ class WelcomePage(QWidget):
     """
 
     debate_requested = Signal(str)
+    change_requested = Signal(str)
     group_requested = Signal(str)
     ready_groups_requested = Signal()
     providers_requested = Signal()
@@ -129,7 +130,7 @@ class WelcomePage(QWidget):
         self._debaters = ElidedLabel("hint")
         self._debaters.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self._change = button(
-            "link", "welcome_set_up", lambda: self.debate_requested.emit(self.composer.box.text())
+            "link", "welcome_set_up", lambda: self.change_requested.emit(self.composer.box.text())
         )
         self._debaters.hide()
         self._change.hide()

@@ -335,7 +335,8 @@ class ProviderPage(QWidget):
             return
         login = recipe_of(self._status.config.recipe).login
         self._copy_login.setVisible(result.failure == FailureKind.AGENT_LOGIN and bool(login))
-        self._say("error", words.failure(result.failure, result.detail, self._status.config.id))
+        config = self._status.config
+        self._say("error", words.failure(result.failure, result.detail, config.label or config.id))
 
     def _on_clock(self) -> None:
         seconds = int(time.monotonic() - self._asked_at)

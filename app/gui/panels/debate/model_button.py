@@ -14,6 +14,12 @@ from app.gui.widgets.model_choice import Facts
 from app.gui.widgets.model_menu import ModelMenu
 
 
+def model_text(language: Language, providers: Sequence[ProviderStatus], provider: str, model: str) -> str:
+    """Return a model as `provider › model`, with the name of the provider where it is known."""
+    status = next((one for one in providers if one.config.id == provider), None)
+    return f"{language.provider(status) if status else provider} › {model}"
+
+
 class ModelButton(ShorteningButton):
     """Shows a model as `provider › model`; emits `chosen` with the id of a provider and a model.
 
@@ -44,9 +50,8 @@ class ModelButton(ShorteningButton):
     def show_model(self, provider: str, model: str) -> None:
         """Show a model; two empty texts are the automatic choice."""
         self._shown = (provider, model)
-        status = next((one for one in self._providers() if one.config.id == provider), None)
-        label = self._language.provider(status) if status else provider
-        text = f"{label} › {model}" if provider else self._language(self._automatic)
+        words = self._language
+        text = model_text(words, self._providers(), provider, model) if provider else words(self._automatic)
         self.show_words(text, short=model)
 
     def _retranslate(self) -> None:

@@ -81,7 +81,7 @@ class SetupView(QWidget):
         self._language = language
         self._look = look
         self._engine = engine
-        self._starting = self._filling = False
+        self._starting = self._filling = self._council = self._compares = False
         self._seed: int | None = None
         self.topic = say(
             named("debate_topic", TextBox(lines=2, most=6, longest=MAX_TOPIC_CHARACTERS)),
@@ -136,6 +136,14 @@ class SetupView(QWidget):
         self._lay_out()
         self._connect()
         self.set_context_paths(engine.settings().project_context)
+        self._retranslate()
+
+    def show_council(self, council: bool, *, compares: bool = False) -> None:
+        """Show what a council needs, or all that a debate needs; with `compares` one more call compares the answers."""
+        self._council, self._compares = council, compares
+        rounds = (self._labels["rounds"], self.rounds, self._rounds_value)
+        for part in (self._labels["mode"], self.mode, *rounds, self.opening, self.conclusion):
+            part.setVisible(not council)
         self._retranslate()
 
     def set_topic(self, topic: str) -> None:
@@ -316,7 +324,7 @@ class SetupView(QWidget):
             self.draft_changed.emit(self.draft)
             return
         words = self._language
-        roles = self.mode.value() == DebateMode.ROLES
+        roles = self.mode.value() == DebateMode.ROLES and not self._council
         chosen = [card for card in self.seats.cards if card.chosen]
         letters = initials([card.participant().name for card in chosen])
         for place, card in enumerate(chosen):
@@ -338,14 +346,19 @@ class SetupView(QWidget):
         self.files.offer_look(self._engine.models_for(self.setup().participants))
         if (unread := self.files.sizes.unread(paths)) and self.isVisible():
             self.sizes_wanted.emit(unread)
-        problem = self.problem()
+        problem = self.problem(council=self._council)
         self.start.setEnabled(not problem and not self._starting)
         count = len(chosen)
         start = words("setup.start.count", count=count) if count >= MIN_PARTICIPANTS else words("setup.start")
+        start = words("setup.ask.count", count=count) if self._council else start
         self.start.setText(words("setup.starting") if self._starting else start)
         if problem:
             show_as(self._estimate, "hint", problem)
             self.conclusion.show_prices({}, None, inside=False)
+            return
+        if self._council:
+            compared = self._compares and len(embedded) < count
+            show_as(self._estimate, "hint", words("council.calls", count=count + compared))
             return
         context = self.files.tokens(self.context_paths)
         context += sum(len(one.text) for one in self.pasted.attachments()) // CHARACTERS_PER_TOKEN
@@ -361,14 +374,14 @@ class SetupView(QWidget):
         if unasked and self.isVisible():
             self.prices_wanted.emit(unasked)
 
-    def problem(self) -> str:
-        """Return why the debate cannot start as it is set up, "" where it can."""
+    def problem(self, *, council: bool = False) -> str:
+        """Return why the debate, or council, cannot start as it is set up, "" where it can."""
         chosen = [card for card in self.seats.cards if card.chosen]
         if not self.topic.text():
-            return self._language("setup.invalid.topic")
+            return self._language("setup.invalid.question" if council else "setup.invalid.topic")
         if len(chosen) < MIN_PARTICIPANTS:
             return self._language("setup.invalid.participants")
-        if self.mode.value() == DebateMode.ROLES:
+        if self.mode.value() == DebateMode.ROLES and not council:
             for participant in (card.participant() for card in chosen):
                 if not participant.role and not participant.system_prompt:
                     return self._language("setup.invalid.role", name=participant.name)
@@ -389,7 +402,8 @@ class SetupView(QWidget):
         return self.files.paths if self.context.isChecked() else ()
 
     def _on_start(self) -> None:
-        self.start_requested.emit(self.whole_setup(), self.context_paths)
+        mode = DebateMode.COUNCIL if self._council else self.mode.value()
+        self.start_requested.emit(replace(self.whole_setup(), mode=mode), self.context_paths)
 
     def _on_prompt(self, card: ParticipantCard) -> None:
         participant = replace(card.participant(), system_prompt="")
@@ -423,7 +437,9 @@ class SetupView(QWidget):
     def _retranslate(self) -> None:
         words = self._language
         for key, label in self._labels.items():
-            label.setText(words(f"setup.{key}"))
+            label.setText(words("setup.question" if self._council and key == "topic" else f"setup.{key}"))
+        hint = "welcome.placeholder.council" if self._council else "setup.topic.placeholder"
+        self.topic.setPlaceholderText(words(hint))
         self.panels.show_words(words("panel.menu"))
         names = tuple(words.mode(mode) for mode in MODES)
         self.mode.set_texts(names, tuple(words(f"mode.{mode}.hint") for mode in MODES))
