@@ -2,6 +2,7 @@
 
 import asyncio
 import ipaddress
+import socket
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -49,21 +50,21 @@ def is_open_router(address: str) -> bool:
 
 
 async def listens(address: str, seconds: float) -> bool:
-    """Return whether a server takes a TCP connection at an address within this many seconds, or as many again."""
-    parts = urlsplit(address)
-    # While the window opens, the loop may be busy for longer than that: the time is then over before anything is read.
-    for _ in range(2):
-        try:
-            port = parts.port or (443 if parts.scheme == "https" else 80)
-            async with asyncio.timeout(seconds):
-                _, writer = await asyncio.open_connection(parts.hostname, port)
-        except TimeoutError:
-            continue
-        except (OSError, ValueError):
+    """Return whether a server takes a TCP connection at an address within this many seconds."""
+    try:
+        parts = urlsplit(address)
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+        if not parts.hostname:
             return False
-        writer.close()
-        return True
-    return False
+        # In a thread: while the window opens, the loop may be busy for longer than that.
+        await asyncio.to_thread(_connect, parts.hostname, port, seconds)
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def _connect(host: str, port: int, seconds: float) -> None:
+    socket.create_connection((host, port), seconds).close()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
