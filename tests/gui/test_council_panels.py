@@ -75,6 +75,10 @@ async def test_who_is_asked_is_changed_in_a_form_that_asks_them(person: Person) 
     page = controller.council_page
     await ended(page)
     assert page.session is not None and page.session.debate.topic == QUESTION
+    column = next(iter(page.columns.all.values()))
+    for name, shown in (("openai-wire", ""), ("GPT", "openai-wire")):
+        column.show_speaker(name, "openai-wire", 0)
+        assert column._model.text() == shown, "a model that the participant is named after is not named twice"
     # In the panel it is the form of a debate again.
     await person.click("debate_button")
     controller.panel.show_setup()

@@ -153,7 +153,8 @@ class CouncilColumn(QFrame):
         )
 
     def show_speaker(self, name: str, model: str, index: int | None, letters: str = "") -> None:
-        """Show whose column it is; `letters` stand on its mark."""
+        """Show whose column it is; `letters` stand on its mark. A model that the participant is named after is not named twice."""
+        model = model if model != name else ""
         self._named = (name, model)
         self._avatar.set_speaker(name, index, letters=letters)
         self._name.setText(name)

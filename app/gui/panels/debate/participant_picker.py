@@ -44,7 +44,7 @@ class PickRow(QWidget):
         """Show who is offered, with what, and whether it can take part."""
         self._status = status
         self.tick.setText(name)
-        self._note.setText(note)
+        self._note.setText(note if note != name else "")
         self.words = f"{name} {note} {self.group}"
         self._set_up.setObjectName(f"set_up_{status.config.id}")
         self._set_up.setText(language("setup.set_up"))
