@@ -4,7 +4,6 @@ A point must cite messages that exist: unknown numbers are dropped, and so are t
 """
 
 import asyncio
-import json
 import random
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -22,7 +21,7 @@ from app.core.verdict import AGAINST, FOR, Ballot, MinorityView, Point, Verdict
 from app.engine.council.families import all_without_names
 from app.engine.council.reading import NEITHER
 from app.engine.council.record import MOST_OPTIONS
-from app.engine.council.replies import LETTERS, MOST_OPTION, objects_in, one_line, read_choice
+from app.engine.council.replies import LETTERS, MOST_OPTION, objects_in, one_line, read_choice, read_object
 from app.engine.council.requests import schema_object
 from app.engine.debate.names import label_of
 from app.engine.debate.perspective import chat_request, defuse, is_said, known_names, notes_sent
@@ -221,7 +220,7 @@ def read_verdict(
     answer: str, debate: Debate, messages: Sequence[Message], judge: Judge, prompts: Prompts
 ) -> Verdict | None:
     """Return the verdict an answer holds, with names for the letters the judge read; None where it holds none."""
-    document = _document(answer)
+    document = read_object(answer) or {}
     said, named = statements(messages), _with_names(debate, prompts)
     answered, agreed, left = (_points(document.get(part), said, named) for part in _PARTS)
     if not answered:
@@ -238,21 +237,12 @@ def read_verdict(
 
 def read_options(answer: str, debate: Debate, prompts: Prompts) -> tuple[list[str], str]:
     """Return the options that a verdict chooses among, each once, and the one it comes to; "" for none of them."""
-    document, named = _document(answer), _with_names(debate, prompts)
+    document, named = read_object(answer) or {}, _with_names(debate, prompts)
     given, choice = document.get("options"), document.get("choice")
     texts = [named(one_line(one, MOST_OPTION)) for one in given] if isinstance(given, list) else []
     options = list(dict.fromkeys(filter(None, texts)))[:MOST_OPTIONS]
     chosen = texts[choice - 1] if type(choice) is int and 0 < choice <= len(texts) else ""
     return options, chosen if chosen in options else ""
-
-
-def _document(answer: str) -> dict[str, object]:
-    begin, end = answer.find("{"), answer.rfind("}")
-    try:
-        document = json.loads(answer[begin : end + 1], strict=False) if 0 <= begin < end else None
-    except (ValueError, RecursionError):
-        return {}
-    return document if isinstance(document, dict) else {}
 
 
 def _with_names(debate: Debate, prompts: Prompts) -> Callable[[str], str]:
@@ -414,7 +404,7 @@ async def _read_again(
         answer = await ask(again_request(debate, messages, judge, [one for one, _ in shown], prompts))
     except ProviderError:
         return verdict
-    neither = one_line(_document(answer).get("choice")).casefold() == NEITHER
+    neither = one_line((read_object(answer) or {}).get("choice")).casefold() == NEITHER
     choice = "" if neither else read_choice(answer, shown)
     if not neither and choice not in options:
         return verdict
