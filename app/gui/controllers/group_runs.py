@@ -185,7 +185,7 @@ class GroupController(Controller):
             )
             for one in self._engine.councils.journal.due()
         ]
-        self._window.top_bar.needs_you.show_waiting(
+        self._window.top_bar.show_waiting(
             [
                 Waiting(
                     session_id=session_id,
@@ -199,7 +199,6 @@ class GroupController(Controller):
             ]
             + due
         )
-        self._window.top_bar.fit()
 
     def _on_question_requested(self, session_id: str, message_id: str) -> None:
         place, page = f"{message_id}:0", self._page

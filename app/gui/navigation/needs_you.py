@@ -94,6 +94,10 @@ class NeedsYou(Button):
             self._waiting = tuple(waiting)
             self._refresh()
 
+    def asks_in(self, session_id: str) -> bool:
+        """Return whether a question of this session waits; a decision that is due is none."""
+        return any(one.message_id and one.session_id == session_id for one in self._waiting)
+
     def open(self) -> None:
         """Open the list if a question waits."""
         if not self._waiting:

@@ -1,5 +1,6 @@
 """The bar over the main area: title, state and cost of what is in front, and the buttons of the panels."""
 
+from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import QEvent, Qt, Signal
@@ -7,14 +8,11 @@ from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QFrame, QLineEdit, QMenu, QSizePolicy, QWidget
 from shiboken6 import isValid
 
-from app.core.session import (
-    AgentMode,
-    Session,
-)
+from app.core.session import AgentMode, Session
 from app.gui.display.i18n import Language
-from app.gui.display.session_kinds import asked_by, kind_of, state_of
+from app.gui.display.session_kinds import TONES, asked_by, kind_of, state_of
 from app.gui.display.style import Look
-from app.gui.navigation.needs_you import NeedsYou
+from app.gui.navigation.needs_you import NeedsYou, Waiting
 from app.gui.navigation.session_list import EXPORTS, exports_of
 from app.gui.widgets.badge import Chip
 from app.gui.widgets.boxes import STRETCH, hbox
@@ -141,6 +139,7 @@ class TopBar(QFrame):
         self.plan_button = icon_button(look, "list-checks", "plan_button", checkable=True)
         self._panel_buttons = (self.debate_button, self.workflow_button, self.plan_button)
         self._page_tools: QWidget | None = None
+        self._session: Session | None = None
         self._row = row = hbox(
             self.side_button,
             self._title,
@@ -211,8 +210,10 @@ class TopBar(QFrame):
     def show_state(self, session: Session) -> None:
         """Show a session's mode, who asked for it, and its state: the round of a running debate, otherwise its status.
 
-        A chat that waits for the user's next message shows no state.
+        A chat that waits for the user's next message shows no state. Where a question of the session is open, the
+        state says that it waits for the user.
         """
+        self._session = session
         words = self._language
         kind = kind_of(session)
         offered = exports_of(session.debate.mode if session.debate is not None else "")
@@ -222,7 +223,16 @@ class TopBar(QFrame):
         self.mode.set_text(mode, kind.tone)
         settings = session.chat is not None and session.chat.mode == AgentMode.SETTINGS
         self.mode.setToolTip(plain_tip(words("chat.settings_mode") if settings else ""))
-        self.status.set_text(kind.title_state(session, words), state_of(session, words)[1])
+        asks = self.needs_you.asks_in(session.id)
+        state = words("status.waiting") if asks else kind.title_state(session, words)
+        self.status.set_text(state, TONES["waiting"] if asks else state_of(session, words)[1])
+
+    def show_waiting(self, waiting: Sequence[Waiting]) -> None:
+        """Show the questions that wait, and in the state of the session in front whether one is its own."""
+        self.needs_you.show_waiting(waiting)
+        if self._session is not None:
+            self.show_state(self._session)
+        self.fit()
 
     def show_mode(self, mode: str) -> None:
         """Show the mode of a new chat."""
@@ -249,6 +259,7 @@ class TopBar(QFrame):
         """Show or hide the buttons that need an open session."""
         self._export.setVisible(shown)
         if not shown:
+            self._session = None
             self._title.end()
             for chip in (self.mode, self.status, self.cost):
                 chip.set_text("")
