@@ -9,7 +9,7 @@ from app.cli.arguments import Arguments, CommandName
 from app.cli.commands.sessions import run_command
 from app.cli.control import ControlServer, MovedError, TooLongError, UnansweredError, hand_over
 from app.cli.exit_status import BAD_INPUT, FAULT, OK, PAUSED_OR_STOPPED, WAITS, Interrupt
-from app.cli.printing.lines import error_line, load_texts, lost_line, say_problems, whereabouts
+from app.cli.printing.lines import LOST, error_line, load_texts, lost_line, say_problems, whereabouts
 from app.cli.terminal import Out
 from app.core.errors import BadInput, DataDirectoryBusy, MootError, StorageError
 from app.core.session import Status
@@ -110,10 +110,13 @@ async def _serve_and_run(moot: Moot, arguments: Arguments, out: Out, interrupted
         try:
             await moot.close()
         except StorageError as error:
-            # What could not be saved is lost with this process, so the run is not complete.
-            if status in {OK, WAITS}:
+            # What could not be saved is lost with this process, so the run is not complete. A command that failed
+            # has given its reason, which closing gives again, but has not said what is lost.
+            complete = status in {OK, WAITS}
+            if complete:
                 status = PAUSED_OR_STOPPED
-            await out.complain(lost_line(error, load_texts(arguments.language), interrupted.session_id))
+            if complete or error.code in LOST:
+                await out.complain(lost_line(error, load_texts(arguments.language), interrupted.session_id))
     if server.given_way.is_set() and status == PAUSED_OR_STOPPED:
         raise MovedError(interrupted.session_id)
     return status

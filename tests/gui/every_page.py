@@ -36,6 +36,7 @@ from app.core.verdict import Ballot, Point, Verdict
 from app.core.workflow import StepState, StepStatus, WorkflowDefinition
 from app.engine.library.definitions import read_built_in
 from app.gui.pages.settings.settings_dialog import PAGES
+from app.gui.widgets.steps import Steps
 from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths, resources_dir
 from app.storage.sessions import JsonLogStore
@@ -310,6 +311,8 @@ async def every_dialog(person: Person) -> AsyncIterator[tuple[str, QWidget]]:
     for settings_page in PAGES:
         dialog.show_page(settings_page)  # type: ignore[attr-defined]
         await person.settle(0.2)
+        for steps in dialog.findChildren(Steps):
+            steps.finish()
         yield f"settings {settings_page}", dialog
     dialog.show_page("servers")  # type: ignore[attr-defined]
     await person.settle(0.2)

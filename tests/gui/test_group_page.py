@@ -243,7 +243,7 @@ async def test_a_hand_over_waits_for_the_user_who_may_rewrite_it(person, wire_se
     card = person.find("prompt_card", HandOverCard)
     assert card.accessibleName() == "Hand over to Architect?"
     assert person.find("hand_over_instruction").toPlainText() == "List what the importer lacks offline"
-    assert page.box._dot._tone == "warn"
+    await until(lambda: page.box._dot._tone == "warn", what="the state of the box")
     assert person.window.focusWidget() is card
     assert page.box.asks.isChecked()
     await person.write("hand_over_instruction", "List what it lacks, shortest first")

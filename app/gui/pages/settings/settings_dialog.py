@@ -38,7 +38,6 @@ from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button, scrolling
 from app.gui.widgets.label import ElidedLabel
 from app.gui.widgets.search import SearchBox
-from app.gui.widgets.steps import Steps
 from app.gui.widgets.toast import Toast, Toasts
 from app.gui.widgets.wording import named, say
 
@@ -275,8 +274,6 @@ class SettingsDialog(QDialog):
             self.finished.connect(made.leave)
         if isinstance(made, RowPage | UsagePage | NetworkPage | LocalModelsPage):
             made.chosen.connect(self.settings_chosen)
-        for steps in made.findChildren(Steps):
-            steps.done.connect(self._order_stops)
         scrolls = isinstance(made, RowPage | NetworkPage | PrivacyPage | AboutPage)
         return made, scrolling(_with_margins(made), keeps_bar=True) if scrolls else made
 
@@ -333,13 +330,14 @@ class SettingsDialog(QDialog):
             self.pages.setCurrentRow(0)
             self._on_item(self.pages.item(0))
 
-    def _order_stops(self) -> None:
-        """Put Close last in the Tab order: the page, or a part of it, may have been created later."""
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        # Close comes last; the page, or a part of it, may have been created after it.
         last = self.previousInFocusChain()
         while last is not None and last.focusPolicy() == Qt.FocusPolicy.NoFocus:
             last = last.previousInFocusChain()
         if last is not None and last is not self._close:
             QWidget.setTabOrder(last, self._close)
+        return super().focusNextPrevChild(forward)
 
     def _on_item(self, item: QListWidgetItem | None) -> None:
         if item is None:
@@ -348,7 +346,6 @@ class SettingsDialog(QDialog):
         made = self.page(page)
         self._shown = page
         self._stack.setCurrentIndex(self._places[page])
-        self._order_stops()
         self._title.setText(self._language(f"settings.{page}"))
         self._reset.setVisible(isinstance(made, RowPage))
         self._stack.currentWidget().setAccessibleName(self._title.text())
