@@ -11,7 +11,7 @@ from tests.app_driver import at_window, until
 
 
 async def test_steps_run_in_turns_until_the_whole_is_needed_or_the_owner_goes(qapp):
-    ran, owner = [], QObject()
+    ran, ended, owner = [], [], QObject()
 
     def work():
         for step in range(100):
@@ -19,10 +19,9 @@ async def test_steps_run_in_turns_until_the_whole_is_needed_or_the_owner_goes(qa
             # Asked for by a step itself, the whole is what is there.
             owner.findChild(Steps).finish()
             yield
+        ended.append(len(ran))
 
-    ended = []
     steps = Steps(owner, work())
-    steps.done.connect(lambda: ended.append(len(ran)))
     assert ran == [0]
     await until(lambda: len(ran) > 1)
     steps.finish()

@@ -105,9 +105,8 @@ class Journal(Definitions[Decision]):
 
     def due(self) -> tuple[Decision, ...]:
         """Return the decisions that the user wanted to look at by now, the oldest first."""
-        day = self.today().isoformat()
-        open_ = [one for one in self.all() if one.due and not one.result and one.due <= day]
-        return tuple(sorted(open_, key=lambda one: one.due))
+        today = self.today()
+        return tuple(sorted((one for one in self.all() if is_late(one, today)), key=lambda one: one.due))
 
     def look_at_day(self) -> None:
         """Tell that more may be due where a new day has begun since this was called last."""

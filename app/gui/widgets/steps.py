@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, QTimer
 
 # A turn of the event loop begins no further step after this time.
 TURN_S = 0.002
@@ -13,10 +13,8 @@ TURN_S = 0.002
 class Steps(QObject):
     """Runs a generator step by step: up to its first `yield` at once, the others in the next turns of the event loop.
 
-    It ends with its owner. `finish` runs what is left at once, for code that needs the whole. Emits `done` at the end.
+    It ends with its owner. `finish` runs what is left at once, for code that needs the whole.
     """
-
-    done = Signal()
 
     def __init__(self, owner: QObject, work: Iterator[None]) -> None:
         super().__init__(owner)
@@ -54,8 +52,6 @@ class Steps(QObject):
             self._turn.stop()
         finally:
             self._running = False
-        if self.is_done:
-            self.done.emit()
 
 
 class BuiltInSteps:
