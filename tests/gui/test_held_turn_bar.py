@@ -123,6 +123,13 @@ async def test_a_debate_that_failed_turns_paused_goes_on_without_one_of_them(
     await person.click("debate_without_2")
     await until(lambda: view.session.status == "completed", PATIENCE_S)
     assert states(view)[2:] == [("openai", "done"), ("gemini", "done")]
+    left_out = {"en": "every single word left out · ", "ko": "every single word 중도 제외 · "}[language]
+    assert left_out in view.controls._facts.text()
+    desk = person.window.controller
+    desk.show_session(view.session_id)
+    await until(desk.panel.summary.isVisible, what="the debate beside its page")
+    beside = [one.accessibleName() for one in desk.panel.summary.findChildren(QWidget)]
+    assert sum({"en": ", left out", "ko": ", 제외됨"}[language] in one for one in beside) == 1
     assert not person.sees("debate_retry_now")
 
 

@@ -7,10 +7,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
-from app.core.model_facts import ModelFacts
+from app.core.model_facts import ModelFacts, ModelPrices
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
-from app.gui.panels.debate.participant_picker import ParticipantPicker
+from app.gui.panels.debate.participant_picker import ModelOffer, ParticipantPicker
 from app.gui.widgets.model_choice import HEADING
 from app.gui.widgets.model_menu import ModelMenu
 from tests.builders import on_offer
@@ -89,11 +89,22 @@ def test_what_is_learned_while_it_is_open_is_shown(menu: ModelMenu, qtbot: QtBot
 
 
 def test_nothing_shines_through_it(menu: ModelMenu, qtbot: QtBot) -> None:
-    picker = ParticipantPicker(menu.language, menu.look, menu.parentWidget())
+    picker = ParticipantPicker(menu.language, menu.look, lambda *_pair: ModelFacts(), menu.parentWidget())
     picker.open(menu.parentWidget())
     for popup in (menu, picker):
         drawn = popup.grab().toImage()
         assert drawn.pixelColor(popup.width() // 2, popup.height() - 20) == QColor(menu.look.tokens.surface)
+    picker.close()
+
+
+def test_the_list_of_participants_says_what_a_model_can_do_and_costs(menu: ModelMenu) -> None:
+    prices = ModelPrices(read=0.000001, written=0.000004)
+    known = ModelFacts(images=True, prices=prices)
+    picker = ParticipantPicker(menu.language, menu.look, lambda *_pair: known, menu.parentWidget())
+    picker.show_models([ModelOffer(on_offer("One", "small"), "small", added=False)])
+    picker.open(menu.parentWidget())
+    (row,) = picker._model_rows
+    assert row._note.text() == "images · $1.00 in, $4.00 out / 1M"
     picker.close()
 
 

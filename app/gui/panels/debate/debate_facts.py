@@ -12,8 +12,10 @@ from app.gui.display.i18n import Language
 def facts_of(session: DebateSession, messages: Iterable[Message], spending: Spending, words: Language) -> str:
     """Return participants, length and cost in one line."""
     turns = [one for one in messages if one.author.kind == PARTICIPANT and not one.is_interim]
+    people, left = session.debate.participants, session.debate.left
     facts = [
-        words("verdict.participants", count=len(session.debate.participants)),
+        words("verdict.participants", count=len(people)),
+        *(words("verdict.left_out", name=one.name) for one in people if one.id in left),
         words("verdict.rounds", count=max((one.round for one in turns), default=0)),
         words("verdict.turns", count=len(turns)),
     ]

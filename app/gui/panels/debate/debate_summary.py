@@ -26,12 +26,15 @@ MARGIN = 18
 
 
 class Standing(NamedTuple):
-    """How a participant stands: how it is shown, its role, its last vote in words, whether it writes now, and its last turn's id."""
+    """How a participant stands: how it is shown, its role, its last vote in words, and its last turn's id.
+
+    `now` is the key of a text that says that it writes or was left out, "" for neither.
+    """
 
     shown: Shown
     role: str
     vote: str
-    writing: bool
+    now: str
     turn: str
 
 
@@ -114,11 +117,10 @@ class DebateSummary(QWidget):
                     votes[one] = words("council.holds", letter=letter, option=texts[choice])
         turns = {one.author.id: one.id for one in messages if one.part in SPOKEN and not one.is_interim}
         roles = {one.id: words.role(one.role) if one.role else "" for one in debate.participants}
-        running = session.status == Status.RUNNING
+        now = dict.fromkeys(writing, "beside.writing") if session.status == Status.RUNNING else {}
+        now |= dict.fromkeys(debate.left, "beside.left_out")
         return tuple(
-            Standing(
-                shown, roles.get(who, ""), votes.get(who, ""), running and who in writing, turns.get(who, "")
-            )
+            Standing(shown, roles.get(who, ""), votes.get(who, ""), now.get(who, ""), turns.get(who, ""))
             for who, shown in people.items()
         )
 
@@ -135,10 +137,11 @@ class DebateSummary(QWidget):
         for place, one in enumerate(self._standings):
             row = QWidget(self)
             # With a parent from the start: a chip that is given a text is shown, and would be a window.
-            avatar, role, writing = Avatar(self._look), Chip(self._look, row), Chip(self._look, row)
+            avatar, role, state = Avatar(self._look), Chip(self._look, row), Chip(self._look, row)
+            now = words(one.now) if one.now else ""
             avatar.set_speaker(one.shown.name, one.shown.colour, letters=one.shown.letters)
             role.set_text(one.role)
-            writing.set_text(words("beside.writing") if one.writing else "", "accent")
+            state.set_text(now, "accent" if one.now == "beside.writing" else "neutral")
             go = button(
                 "link",
                 f"beside_turn_{place + 1}",
@@ -149,10 +152,10 @@ class DebateSummary(QWidget):
             if not one.turn:
                 go.hide()
             name = ElidedLabel("value", text=one.shown.name)
-            head = hbox((name, 1), role, writing, go, spacing=8)
+            head = hbox((name, 1), role, state, go, spacing=8)
             lines = [ElidedLabel("hint", text=text) for text in (one.shown.model, one.vote) if text]
             hbox(avatar, (vbox(head, *lines, spacing=0), 1), inside=row, spacing=10)
-            said = (one.shown.name, one.role, words("beside.writing") if one.writing else "", one.vote)
+            said = (one.shown.name, one.role, now, one.vote)
             row.setAccessibleName(", ".join(filter(None, said)))
             self._rows.addWidget(row)
             if focused and go.objectName() == focused:

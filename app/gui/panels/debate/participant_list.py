@@ -11,6 +11,7 @@ from app.core.catalog import EMBEDDED
 from app.core.draft import ParticipantDraft
 from app.core.provider import ProviderStatus, last_part
 from app.core.session import Participant
+from app.engine.council.panels import named_apart
 from app.engine.engine import Candidate, Engine
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
@@ -44,7 +45,7 @@ class ParticipantList(QWidget):
         self._waiting: tuple[ParticipantDraft, ...] = ()
         self._cards: list[ParticipantCard] = []
         self._rows: dict[ParticipantCard, PickRow] = {}
-        self.picker = ParticipantPicker(language, look, self)
+        self.picker = ParticipantPicker(language, look, engine.connections.known_facts, self)
         self.picker.opened.connect(self._offer)
         self.picker.model_chosen.connect(self._on_model_chosen)
         language.changed.connect(self._offer)
@@ -122,11 +123,8 @@ class ParticipantList(QWidget):
 
     def add_participant(self, candidate: Candidate) -> None:
         """Add another participant with the same model, under a name nobody has."""
-        names = {card.participant().name for card in self.cards}
-        base, number = candidate.participant.name, 2
-        while f"{base} {number}" in names:
-            number += 1
-        self._add_copy(replace(candidate, note=""), f"{base} {number}")
+        name = named_apart(candidate.participant, [card.participant() for card in self.cards]).name
+        self._add_copy(replace(candidate, note=""), name)
         self.rearranged.emit()
 
     def put_back(self, draft: ParticipantDraft, place: int) -> None:
@@ -223,15 +221,8 @@ class ParticipantList(QWidget):
     def _on_model_chosen(self, status: ProviderStatus, model: str, on: bool) -> None:
         """Add a participant with a model, or remove those with it."""
         if on:
-            names = {card.participant().name for card in self._cards if card.chosen}
-            base = name = last_part(model)
-            number = 1
-            while name in names:
-                number += 1
-                name = f"{base} {number}"
-            participant = Participant(id="", name=name, provider=status.config.id, model=model)
-            self._add_copy(Candidate(participant, status), name)
-            self.rearranged.emit()
+            participant = Participant(id="", name=last_part(model), provider=status.config.id, model=model)
+            self.add_participant(Candidate(participant, status))
             return
         for card in [one for one in self._cards if one.added and _model_of(one) == (status.config.id, model)]:
             self._on_remove(card)

@@ -14,6 +14,7 @@ from app.gui.display.style import Look
 from app.gui.widgets.boxes import hbox, vbox
 from app.gui.widgets.controls import TickBox, button, icon_button, name_button, scrolling
 from app.gui.widgets.label import ElidedLabel, plain_label
+from app.gui.widgets.model_choice import Facts, facts_text
 from app.gui.widgets.search import SearchBox, SearchPopUp
 from app.gui.widgets.wording import say
 
@@ -71,11 +72,12 @@ class ParticipantPicker(SearchPopUp):
     opened = Signal()
     model_chosen = Signal(object, str, bool)
 
-    def __init__(self, language: Language, look: Look, parent: QWidget) -> None:
+    def __init__(self, language: Language, look: Look, facts: Facts, parent: QWidget) -> None:
+        """`facts` returns what is known about a provider's model."""
         search = SearchBox(look, "participant_search")
         say(search, language, hint="setup.search", name="setup.search")
         super().__init__(search, "participant_picker", SIZE, parent)
-        self._language, self._look = language, look
+        self._language, self._look, self._facts = language, look, facts
         self._rows: list[PickRow] = []
         self._model_rows: list[PickRow] = []
         self._offers: Sequence[ModelOffer] = ()
@@ -181,7 +183,8 @@ class ParticipantPicker(SearchPopUp):
         tick.setChecked(offer.added)
         tick.setAccessibleName(offer.model)
         row = PickRow(self._look, tick, offer.status, self._language.provider(offer.status))
-        row.show_offer(self._language, offer.model, "", offer.status)
+        facts = facts_text(self._facts(offer.status.config.id, offer.model), self._language)
+        row.show_offer(self._language, offer.model, facts, offer.status)
         tick.toggled.connect(lambda on: self.model_chosen.emit(offer.status, offer.model, on))
         row.again_requested.connect(lambda: self.model_chosen.emit(offer.status, offer.model, True))
         return row
