@@ -42,6 +42,14 @@ def ids(person: Person) -> list[str]:
 
 
 @pytest.mark.timeout(180)
+async def test_a_window_that_begins_with_a_chat_makes_no_cards_of_participants(qapp, data_dir):
+    async with at_window(data_dir) as person:
+        controller = person.window.controller
+        assert controller.panel.setup.seats.made == []
+        controller.debates.show_setup()
+        assert controller.panel.setup.seats.made != []
+
+
 async def test_an_assistant_knows_its_role_the_mode_and_its_own_instructions(
     qapp,
     data_dir,

@@ -105,8 +105,11 @@ class WelcomeController(Controller):
 
     @property
     def _compares(self) -> bool:
-        """Whether one of the participants has a model that can compare answers."""
-        return any(one.provider != EMBEDDED for one in self._setup.setup().participants)
+        """Whether a council begins here, and one of its participants has a model that can compare answers."""
+        # Who takes part is asked for last: the first question makes all cards of Setup.
+        return self._mode == COUNCIL and any(
+            one.provider != EMBEDDED for one in self._setup.setup().participants
+        )
 
     def _debaters(self) -> str:
         """Return who takes part in what begins here, and for how many rounds or calls."""
