@@ -196,3 +196,22 @@ async def test_while_the_keyring_is_waited_for_nothing_is_begun_twice(person, ri
     ring.open.set()
     await until(lambda: ring.kept == {PLACE: KEY} and shown._save_key.isEnabled())
     assert shown.result.text() == "Saved."
+
+
+async def test_a_server_that_was_added_is_renamed(person):
+    desk, listed = person.window.controller, person.find("settings_providers", QListWidget)
+
+    def names():
+        return [listed.item(row).text().partition("\n")[0] for row in range(listed.count())]
+
+    assert page(person).label.text() == "Work"
+    assert "Work" in names()
+    await person.write("provider_label", "Big computer")
+    await person.click("provider_save")
+    await until(lambda: "Big computer" in names())
+    assert page(person)._title.text() == "Big computer"
+    kept = next(one for one in on_the_disk(person) if one["id"] == "work")
+    assert kept["label"] == "Big computer"
+    person.find("settings_dialog").show_page("providers", "openai")
+    assert not page(person).label.isVisible(), "a company keeps its name"
+    assert [one.label for one in desk.engine.providers() if one.config.id == "work"] == ["Big computer"]

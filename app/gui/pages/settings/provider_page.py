@@ -28,6 +28,7 @@ from app.gui.widgets.wording import named, say
 MODELS_SHOWN = 6
 # The keyring has not answered yet, but may still do it.
 PENDING = ("waiting", "stopped")
+LONGEST_LABEL = 200
 BUILT_IN = tuple(kind.kind for kind in USUAL if kind.base_url or kind.kind == EMBEDDED)
 
 
@@ -53,13 +54,21 @@ class ProviderPage(QWidget):
         self._title = plain_label("page_title")
         self._about = say(plain_label("card_text", wrap=True), language, "provider.embedded.text")
         self.enabled = say(named("provider_enabled", TickBox(look)), language, "provider.enabled")
-        self._labels = {name: plain_label("field") for name in ("base_url", "models", "window", "key")}
+        self.label = named("provider_label", QLineEdit(maxLength=LONGEST_LABEL))
         self.base_url = named("provider_base_url", QLineEdit())
         self.models = named("provider_models", QLineEdit())
         self.window_size = named("provider_window", QLineEdit())
         self.window_size.setValidator(QIntValidator(0, MOST_WINDOW, self))
         self.key = say(named("provider_key", QLineEdit()), language, hint="provider.key.placeholder")
         self.key.setEchoMode(QLineEdit.EchoMode.Password)
+        self._fields = {
+            "key": self.key,
+            "label": self.label,
+            "base_url": self.base_url,
+            "models": self.models,
+            "window": self.window_size,
+        }
+        self._labels = {name: plain_label("field") for name in self._fields}
         self._key_source = Paragraph("hint")
         self._save_key = say(
             button("", "provider_save_key", self._on_save_key), language, "provider.key.save"
@@ -120,7 +129,7 @@ class ProviderPage(QWidget):
         """The widgets in the tab order."""
         keys = (self.enabled, self.key, self._save_key, self._unlock, self._remove_key)
         agent = (self._copy_login, self._deny, self._allow)
-        fields = (self.base_url, self.models, self.window_size)
+        fields = (self.label, self.base_url, self.models, self.window_size)
         return (*keys, *fields, *agent, self._remove, self._test, self._save)
 
     def config(self) -> ProviderConfig:
@@ -128,6 +137,7 @@ class ProviderPage(QWidget):
         models = tuple(name.strip() for name in self.models.text().split(",") if name.strip())
         return replace(
             self._status.config,
+            label=self._status.config.label if self.label.isHidden() else self.label.text().strip(),
             base_url=self.base_url.text().strip(),
             models=models,
             enabled=self.enabled.isChecked(),
@@ -136,15 +146,14 @@ class ProviderPage(QWidget):
 
     def _lay_out(self) -> None:
         column = vbox(self._title, self._about, self.enabled, 5, inside=self, spacing=7)
-        column.addWidget(self._labels["key"])
-        keys = hbox((self.key, 1), self._save_key)
-        column.addLayout(keys)
         source = hbox((self._key_source, 1, Qt.AlignmentFlag.AlignVCenter), self._unlock, self._remove_key)
-        column.addLayout(source)
-        fields = (("base_url", self.base_url), ("models", self.models), ("window", self.window_size))
-        for name, field in fields:
+        for name, field in self._fields.items():
             column.addWidget(self._labels[name])
-            column.addWidget(field)
+            if name == "key":
+                column.addLayout(hbox((field, 1), self._save_key))
+                column.addLayout(source)
+            else:
+                column.addWidget(field)
         column.addSpacing(5)
         column.addWidget(self.result)
         column.addLayout(hbox(self._copy_login, self._deny, self._allow, STRETCH))
@@ -155,6 +164,7 @@ class ProviderPage(QWidget):
     def _fill(self) -> None:
         config = self._status.config
         self.enabled.setChecked(config.enabled)
+        self.label.setText(config.label)
         self.base_url.setText(config.base_url)
         self.models.setText(", ".join(config.models))
         self.window_size.setText(str(config.window) if config.window else "")
@@ -176,6 +186,10 @@ class ProviderPage(QWidget):
                 widget.hide()
             for name in hidden:
                 self._labels[name].hide()
+        # The others are named after their company or program.
+        own = config.id not in BUILT_IN and not program
+        for part in (self.label, self._labels["label"]):
+            part.setVisible(own)
         self._key_source.setVisible(not embedded and not program)
         self._about.setVisible(embedded or program)
         self._remove.setVisible(config.id not in BUILT_IN)
@@ -351,13 +365,9 @@ class ProviderPage(QWidget):
         self._title.setText(words.provider(status))
         for name, label in self._labels.items():
             label.setText(words(f"provider.{name}"))
-        for name, field in (
-            ("base_url", self.base_url),
-            ("models", self.models),
-            ("window", self.window_size),
-            ("key", self.key),
-        ):
+        for name, field in self._fields.items():
             field.setAccessibleName(words(f"provider.{name}"))
+        self.label.setPlaceholderText(words.provider(replace(status, label=kind.label if kind else "")))
         self.window_size.setPlaceholderText(words("provider.window.placeholder"))
         if kind is not None:
             address, models = kind.base_url, ", ".join(kind.models)
