@@ -40,6 +40,8 @@ from app.providers.local_servers import clean_name, clean_names, find_servers
 from app.providers.model_file import FILE_SIZE, find_model
 
 _LISTEN_SECONDS = 1.0
+# Longer: while the window opens, an answer that has come may wait for its turn.
+_LOOK_SECONDS = 3.0
 _TEST_LIMITS = ModelLimits(first_token=30.0, idle=15.0, total=60.0)
 # A host that dies sooner than this is restarted only by the next request.
 _STABLE_SECONDS = 5.0
@@ -178,7 +180,7 @@ class RemoteModels(HostClient):
 
     async def local_servers(self) -> tuple[FoundServer, ...]:
         """Search this computer for the known servers of models; asks loopback addresses only."""
-        return await find_servers(catalog.LOCAL_SERVERS, _LISTEN_SECONDS)
+        return await find_servers(catalog.LOCAL_SERVERS, _LOOK_SECONDS)
 
     async def test(self, provider: str) -> TestResult:
         """Try a provider: list its models and get one short answer. Never raises ProviderError."""

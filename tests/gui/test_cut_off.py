@@ -149,6 +149,19 @@ async def test_the_cards_of_the_welcome_page_hold_their_words_at_any_width(qapp,
     assert found == {}
 
 
+async def test_the_welcome_page_has_room_for_its_buttons_and_its_composer_at_the_smallest_size(
+    qapp, data_dir
+):
+    async with at_window(data_dir, size=(900, 600)) as person:
+        page = person.window.welcome
+        await until(lambda: page._debate.button.text() == "Try the built-in model", what="the whole text")
+        await person.settle(0.1)
+        assert shortened(page) == []
+        box = page.composer
+        bottom = box.mapTo(person.window, box.rect().bottomLeft()).y()
+        assert bottom < page._saved.mapTo(person.window, page._saved.rect().topLeft()).y()
+
+
 def shortened(root: QWidget) -> list[str]:
     """Return the buttons of which not all words are seen, also those that may be shortened where room is scarce."""
     found = [one for one in parts_of(root) if isinstance(one, QAbstractButton) and one.text()]

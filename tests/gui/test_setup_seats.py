@@ -132,6 +132,26 @@ async def test_every_model_and_assistant_is_found_and_ticked_in_the_list(person)
     assert [card.participant().name for card in shown] == names, "nobody takes part out of sight"
 
 
+async def test_lists_of_models_say_what_they_do_and_cost_before_there_is_a_topic(person):
+    setup, desk = person.window.controller.panel.setup, person.window.controller
+    for provider in ("openai", "anthropic"):
+        await desk.engine.keys.set(provider, "sk-canary-typed-by-hand")
+    await desk._refresh_one_by_one()
+    await person.click("add_voice")
+    picker = setup.seats.picker
+
+    def notes():
+        return {row.tick.text(): row._note.text() for row in (*picker._rows, *picker._model_rows)}
+
+    await until(
+        lambda: " in, $" in notes().get("gpt-5-mini", ""), PATIENCE_S, what="the price of a model on offer"
+    )
+    await until(
+        lambda: notes()["GPT"].startswith("gpt-5.2 · "), PATIENCE_S, what="the price of the usual one"
+    )
+    assert " in, $" in notes()["GPT"]
+
+
 async def test_a_participant_speaks_with_the_model_and_effort_of_its_row(person):
     setup, desk = person.window.controller.panel.setup, person.window.controller
     for provider in ("openai", "anthropic"):

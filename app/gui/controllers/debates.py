@@ -208,6 +208,7 @@ class DebateController(Controller):
                 self._removed(pasted.name), lambda: panel.setup.put_back_pasted(pasted, place)
             )
         )
+        panel.setup.seats.facts_wanted.connect(self._learn_all)
         panel.setup.prices_wanted.connect(lambda pairs: self._tasks.start("prices", self._ask_prices(pairs)))
         panel.history.open_requested.connect(self.session_requested)
         panel.history.continue_requested.connect(self._on_history_continue)
@@ -391,7 +392,15 @@ class DebateController(Controller):
         await self._engine.connections.learn_facts(pairs)
         self._panel.setup.refresh_estimate()
         # On its own: what is chosen meanwhile is asked about at once.
-        self._tasks.start("model facts", self._engine.connections.learn_facts())
+        self._learn_all()
+
+    def _learn_all(self) -> None:
+        self._tasks.start("facts of the models on offer", self._learn_facts())
+
+    async def _learn_facts(self) -> None:
+        """Learn what all models on offer can do and cost, and show it where participants are chosen."""
+        await self._engine.connections.learn_facts()
+        self._panel.setup.seats.show_facts()
 
     def _on_history_continue(self, session_id: str) -> None:
         self.session_requested.emit(session_id)

@@ -55,10 +55,9 @@ class WelcomeCard(QFrame):
         self.text = Paragraph("card_text")
         self.button = ShorteningButton(kind, name)
         self.button.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self._head = vbox(self._picture, (self.title, 1), spacing=11)
         column = vbox(
-            self._picture,
-            3,
-            self.title,
+            self._head,
             (self.text, 1),
             5,
             (self.button, 0, Qt.AlignmentFlag.AlignLeft),
@@ -78,7 +77,9 @@ class WelcomeCard(QFrame):
         return border + edges.left() + words + edges.right()
 
     def tighten(self, tight: bool) -> None:
-        """Reduce the vertical margins, for a low page."""
+        """Reduce the vertical margins and put the icon before the title, for a low page."""
+        across, down = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
+        self._head.setDirection(across if tight else down)
         self._column.setContentsMargins(18, 9 if tight else 18, 18, 10 if tight else 17)
 
     def _draw(self) -> None:
@@ -384,3 +385,4 @@ class WelcomePage(QWidget):
         self._embedded_icon.setPixmap(self._look.picture(icon, "text_2", 14, self.devicePixelRatioF()))
         saved = words("status_line.saved" if self._is_saved else "status_line.not_saved")
         self._saved.setText(saved if self._known else "")
+        self._fit()

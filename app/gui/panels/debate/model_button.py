@@ -21,12 +21,13 @@ def model_text(language: Language, providers: Sequence[ProviderStatus], provider
 
 
 class ModelButton(ShorteningButton):
-    """Shows a model as `provider › model`; emits `chosen` with the id of a provider and a model.
+    """Shows a model as `provider › model`; emits `chosen` with the id of a provider and a model, and `opened` with its list.
 
     With `automatic`, the key of a text, the list begins with that, and two empty texts are emitted for it.
     """
 
     chosen = Signal(str, str)
+    opened = Signal()
 
     def __init__(
         self,
@@ -70,3 +71,4 @@ class ModelButton(ShorteningButton):
         )
         menu.chosen.connect(self.chosen)
         menu.open(self)
+        self.opened.emit()

@@ -31,6 +31,7 @@ class ParticipantCard(QFrame):
     """The row of a participant, shown while it takes part; the user's changes survive a change of what is offered."""
 
     changed = Signal()
+    models_opened = Signal()
     prompt_requested = Signal()
     remove_requested = Signal()
 
@@ -101,6 +102,7 @@ class ParticipantCard(QFrame):
         self.tick.toggled.connect(self._on_toggled)
         self._name.textChanged.connect(self._on_name_changed)
         self._model.chosen.connect(self._on_model_chosen)
+        self._model.opened.connect(self.models_opened)
         self._own.textChanged.connect(lambda _text: self._on_role_chosen())
         self._show_state()
         self.retranslate()

@@ -18,6 +18,7 @@ from app.gui.display.style import Look
 from app.gui.panels.debate.participant_card import ParticipantCard
 from app.gui.panels.debate.participant_picker import ModelOffer, ParticipantPicker, PickRow
 from app.gui.widgets.boxes import vbox
+from app.gui.widgets.model_choice import facts_text
 
 
 class ParticipantList(QWidget):
@@ -25,7 +26,8 @@ class ParticipantList(QWidget):
 
     They are made when they are asked for first: a window that opens need not wait for them.
     Signals: changed() after a change in a card, rearranged() after cards were added or removed,
-    prompt_requested(card), set_up_requested(provider id), participant_removed(draft, position).
+    prompt_requested(card), set_up_requested(provider id), participant_removed(draft, position), and facts_wanted() where a
+    list of models is opened.
     """
 
     changed = Signal()
@@ -33,6 +35,7 @@ class ParticipantList(QWidget):
     prompt_requested = Signal(object)
     set_up_requested = Signal(str)
     participant_removed = Signal(object, int)
+    facts_wanted = Signal()
 
     def __init__(self, language: Language, look: Look, engine: Engine, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -47,6 +50,7 @@ class ParticipantList(QWidget):
         self._rows: dict[ParticipantCard, PickRow] = {}
         self.picker = ParticipantPicker(language, look, engine.connections.known_facts, self)
         self.picker.opened.connect(self._offer)
+        self.picker.opened.connect(self.facts_wanted)
         self.picker.model_chosen.connect(self._on_model_chosen)
         language.changed.connect(self._offer)
         self._column = vbox(inside=self, spacing=7)
@@ -127,6 +131,12 @@ class ParticipantList(QWidget):
         self._add_copy(replace(candidate, note=""), name)
         self.rearranged.emit()
 
+    def show_facts(self) -> None:
+        """Show in the list what the models can do and cost, after more was learnt."""
+        for card, row in self._rows.items():
+            self._show_in_list(card, row)
+        self.picker.show_facts()
+
     def put_back(self, draft: ParticipantDraft, place: int) -> None:
         """Add a removed participant again, at its position."""
         if (card := self._add_from_draft(draft)) is not None:
@@ -180,6 +190,7 @@ class ParticipantList(QWidget):
             parent=self,
         )
         card.changed.connect(self.changed)
+        card.models_opened.connect(self.facts_wanted)
         card.prompt_requested.connect(lambda: self.prompt_requested.emit(card))
         card.remove_requested.connect(lambda: self._on_remove(card))
         self._put(card)
@@ -196,17 +207,11 @@ class ParticipantList(QWidget):
 
     def _offer(self) -> None:
         """Offer in the list who is there now, and the models that are not among them."""
-        words, rows = self._language, []
+        rows = []
         for card in self._cards:
-            if card.added:
-                continue
-            candidate, row = card.candidate, self._rows[card]
-            problem = candidate.note if not candidate.status.ready else ""
-            note = words.problem(problem) if problem else candidate.participant.model
-            row.group = self._group_of(candidate)
-            row.show_offer(words, candidate.participant.name, note, candidate.status)
-            rows.append(row)
-        self.picker.show_rows(rows)
+            if not card.added:
+                rows.append(self._rows[card])
+                self._show_in_list(card, self._rows[card])
         offered = {_model_of(card) for card in self._cards if card.candidate.plain and not card.added}
         added = {_model_of(card) for card in self._cards if card.added}
         self.picker.show_models(
@@ -217,6 +222,18 @@ class ParticipantList(QWidget):
                 if (status.config.id, model) not in offered
             ]
         )
+        self.picker.show_rows(rows)
+
+    def _show_in_list(self, card: ParticipantCard, row: PickRow) -> None:
+        words, candidate = self._language, card.candidate
+        participant, status = candidate.participant, candidate.status
+        if candidate.note and not status.ready:
+            note = words.problem(candidate.note)
+        else:
+            facts = self._engine.connections.known_facts(participant.provider, participant.model)
+            note = " · ".join(filter(None, (participant.model, facts_text(facts, words))))
+        row.group = self._group_of(candidate)
+        row.show_offer(words, participant.name, note, status)
 
     def _on_model_chosen(self, status: ProviderStatus, model: str, on: bool) -> None:
         """Add a participant with a model, or remove those with it."""

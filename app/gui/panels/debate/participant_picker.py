@@ -80,6 +80,7 @@ class ParticipantPicker(SearchPopUp):
         self._language, self._look, self._facts = language, look, facts
         self._rows: list[PickRow] = []
         self._model_rows: list[PickRow] = []
+        self._found: Sequence[ModelOffer] = ()
         self._offers: Sequence[ModelOffer] = ()
         self._headings: list[QWidget] = []
         self._more = plain_label("hint", wrap=True)
@@ -110,6 +111,11 @@ class ParticipantPicker(SearchPopUp):
     def show_models(self, offers: Sequence[ModelOffer]) -> None:
         """Offer further models of the providers when the list is filled next."""
         self._offers = offers
+
+    def show_facts(self) -> None:
+        """Show again what the models can do and cost, after more was learnt; the focus stays where it is."""
+        for row, offer in zip(self._model_rows, self._found, strict=True):
+            self._show_offer(row, offer)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key = Qt.Key(event.key())
@@ -146,7 +152,8 @@ class ParticipantPicker(SearchPopUp):
             pass
         found = [row for row in self._rows if fits(row.words, wanted)]
         models = [one for one in self._offers if fits(self._words_of(one), wanted)]
-        self._model_rows = [self._model_row(one) for one in models[:MOST_SHOWN]]
+        self._found = models[:MOST_SHOWN]
+        self._model_rows = [self._model_row(one) for one in self._found]
         for row in self._rows:
             row.setVisible(row in found)
         groups: dict[str, list[PickRow]] = {}
@@ -183,8 +190,11 @@ class ParticipantPicker(SearchPopUp):
         tick.setChecked(offer.added)
         tick.setAccessibleName(offer.model)
         row = PickRow(self._look, tick, offer.status, self._language.provider(offer.status))
-        facts = facts_text(self._facts(offer.status.config.id, offer.model), self._language)
-        row.show_offer(self._language, offer.model, facts, offer.status)
+        self._show_offer(row, offer)
         tick.toggled.connect(lambda on: self.model_chosen.emit(offer.status, offer.model, on))
         row.again_requested.connect(lambda: self.model_chosen.emit(offer.status, offer.model, True))
         return row
+
+    def _show_offer(self, row: PickRow, offer: ModelOffer) -> None:
+        facts = facts_text(self._facts(offer.status.config.id, offer.model), self._language)
+        row.show_offer(self._language, offer.model, facts, offer.status)
