@@ -263,7 +263,7 @@ def desktop(*manager: str, size: str = "1440x900") -> Iterator[tuple[Bus, dict[s
         with os.fdopen(screen) as told:
             environment["DISPLAY"] = f":{told.readline().strip()}"
         if manager:
-            start(*manager)
+            _start_manager(lambda: start(*manager))
         daemon = start(
             "dbus-daemon", "--session", "--nofork", "--nopidfile", "--print-address=1", stdout=subprocess.PIPE
         )
@@ -280,6 +280,16 @@ def desktop(*manager: str, size: str = "1440x900") -> Iterator[tuple[Bus, dict[s
         bus = Bus(accessible)
         stack.callback(bus.close)
         yield bus, environment
+
+
+def _start_manager(start: Callable[[], subprocess.Popen[str]]) -> None:
+    """Start a window manager, again where it ended at once: on a busy computer the screen may not let it in yet."""
+    for _ in range(5):
+        try:
+            start().wait(1)
+        except subprocess.TimeoutExpired:
+            return
+    raise AssertionError("the window manager ends at once")
 
 
 def _end(process: subprocess.Popen[str]) -> None:
