@@ -127,8 +127,9 @@ class ParticipantList(QWidget):
 
     def add_participant(self, candidate: Candidate) -> None:
         """Add another participant with the same model, under a name nobody has."""
-        name = named_apart(candidate.participant, [card.participant() for card in self.cards]).name
-        self._add_copy(replace(candidate, note=""), name)
+        # The card it is a copy of may have been renamed, or have left the debate: the copy gets a number all the same.
+        taken = [candidate.participant, *(card.participant() for card in self.cards)]
+        self._add_copy(replace(candidate, note=""), named_apart(candidate.participant, taken).name)
         self.rearranged.emit()
 
     def show_facts(self) -> None:
