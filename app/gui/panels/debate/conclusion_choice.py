@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.core.draft import SetupDraft
 from app.core.session import ANY_JUDGE, NO_JUDGE
@@ -15,7 +15,7 @@ from app.gui.display.style import Look
 from app.gui.panels.debate.model_button import ModelButton
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import WrappedTick
-from app.gui.widgets.label import plain_label, plain_tip, show_or_hide
+from app.gui.widgets.label import ElidedLabel, plain_tip, show_or_hide
 from app.gui.widgets.wording import named, say
 
 
@@ -36,9 +36,12 @@ class ConclusionChoice(QWidget):
         self.judge = ModelButton(language, look, "setup_judge", *models, automatic="setup.judge.automatic")
         # Two empty texts leave it to who takes no part.
         self._judge = ("", "")
-        self._prices: dict[Conclusion, QLabel] = {}
+        self._prices: dict[Conclusion, ElidedLabel] = {}
         for what in Conclusion:
-            self._prices[what] = named(f"price_{what}", plain_label("hint"))
+            # A price of many digits is elided on a narrow page; its tool tip has the whole.
+            price = named(f"price_{what}", ElidedLabel("hint"))
+            price.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+            self._prices[what] = price
         vbox(
             hbox(self.final_ballots, STRETCH, self._prices[Conclusion.FINAL_BALLOTS], spacing=4),
             hbox(self.verdict, self.judge, STRETCH, self._prices[Conclusion.VERDICT], spacing=4),
