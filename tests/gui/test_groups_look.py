@@ -64,7 +64,8 @@ async def test_beside_the_debate_panel_the_members_have_the_room_and_lead_to_the
     assert person.window.top_bar.rect().contains(
         chat.rect().translated(chat.mapTo(person.window.top_bar, QPoint()))
     )
-    assert title.width() >= min(title.sizeHint().width(), 70), (title.text(), title.width())
+    # The title is laid out last; a busy machine may not be there yet.
+    await until(lambda: title.width() >= min(title.sizeHint().width(), 70))
     assert not page(person).editor.isVisible()
     assert page(person).form.cards.isVisible()
     page(person).form.cards.setFocus()
