@@ -41,7 +41,6 @@ def ids(person: Person) -> list[str]:
     return [one.candidate.participant.id for one in person.window.controller.panel.setup.seats.cards]
 
 
-@pytest.mark.timeout(180)
 async def test_a_window_that_begins_with_a_chat_makes_no_cards_of_participants(qapp, data_dir):
     async with at_window(data_dir) as person:
         controller = person.window.controller
@@ -50,6 +49,7 @@ async def test_a_window_that_begins_with_a_chat_makes_no_cards_of_participants(q
         assert controller.panel.setup.seats.made != []
 
 
+@pytest.mark.timeout(180)
 async def test_an_assistant_knows_its_role_the_mode_and_its_own_instructions(
     qapp,
     data_dir,
@@ -130,6 +130,20 @@ async def test_every_model_and_assistant_is_found_and_ticked_in_the_list(person)
     assert setup.start.text() == f"Start with {len(names)} participants"
     shown = [card for card in setup.seats.cards if card.isVisibleTo(setup)]
     assert [card.participant().name for card in shown] == names, "nobody takes part out of sight"
+
+
+async def test_a_model_chosen_in_the_list_is_named_after_itself_and_its_copy_gets_a_number(person):
+    setup, desk = person.window.controller.panel.setup, person.window.controller
+    for provider in ("openai", "anthropic"):
+        await desk.engine.keys.set(provider, "sk-canary-typed-by-hand")
+    await desk._refresh_one_by_one()
+    before = [one.name for one in setup.setup().participants]
+    await person.click("add_voice")
+    await person.click("seat_openai/gpt-5-mini")
+    assert [one.name for one in setup.setup().participants] == [*before, "gpt-5-mini"]
+    row = next(one for one in setup.seats.picker._model_rows if one.tick.text() == "gpt-5-mini")
+    row.again_requested.emit()
+    assert [one.name for one in setup.setup().participants] == [*before, "gpt-5-mini", "gpt-5-mini 2"]
 
 
 async def test_lists_of_models_say_what_they_do_and_cost_before_there_is_a_topic(person):

@@ -127,10 +127,8 @@ class ParticipantList(QWidget):
 
     def add_participant(self, candidate: Candidate) -> None:
         """Add another participant with the same model, under a name nobody has."""
-        # The card it is a copy of may have been renamed, or have left the debate: the copy gets a number all the same.
-        taken = [candidate.participant, *(card.participant() for card in self.cards)]
-        self._add_copy(replace(candidate, note=""), named_apart(candidate.participant, taken).name)
-        self.rearranged.emit()
+        # The card it is a copy of may have been renamed: the copy gets a number all the same.
+        self._add_apart(replace(candidate, note=""), candidate.participant)
 
     def show_facts(self) -> None:
         """Show in the list what the models can do and cost, after more was learnt."""
@@ -174,6 +172,12 @@ class ParticipantList(QWidget):
             own = Participant(id="", name=draft.name, provider=draft.provider, model=draft.model)
             offered = [Candidate(own, status)]
         return self._add_copy(offered[0], draft.name) if offered else None
+
+    def _add_apart(self, candidate: Candidate, *taken: Participant) -> None:
+        """Add a participant under a name that neither a card nor these have."""
+        present = [card.participant() for card in self.cards]
+        self._add_copy(candidate, named_apart(candidate.participant, [*taken, *present]).name)
+        self.rearranged.emit()
 
     def _add_copy(self, candidate: Candidate, name: str) -> ParticipantCard:
         self._added += 1
@@ -240,7 +244,7 @@ class ParticipantList(QWidget):
         """Add a participant with a model, or remove those with it."""
         if on:
             participant = Participant(id="", name=last_part(model), provider=status.config.id, model=model)
-            self.add_participant(Candidate(participant, status))
+            self._add_apart(Candidate(participant, status))
             return
         for card in [one for one in self._cards if one.added and _model_of(one) == (status.config.id, model)]:
             self._on_remove(card)
