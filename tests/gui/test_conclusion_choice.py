@@ -51,6 +51,20 @@ async def test_each_way_to_end_has_its_price_and_the_judge_its_place(person, mon
     assert setup.draft == again and all(tick.isChecked() for tick in conclusion.ticks)
 
 
+@pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
+async def test_what_the_models_cost_is_looked_up_when_the_list_of_judges_opens(person):
+    engine = person.window.controller.engine
+    await engine.keys.set("openai", "sk-canary-typed-by-hand")
+    await person.window.controller._refresh_one_by_one()
+    assert engine.connections.known_facts("openai", "gpt-5-mini").prices is None
+    await person.click("setup_judge")
+    await until(
+        lambda: engine.connections.known_facts("openai", "gpt-5-mini").prices is not None,
+        60.0,
+        what="the price of a model that can judge",
+    )
+
+
 async def test_ballots_are_offered_where_somebody_can_vote_and_counted_in_the_estimate(person, data_dir):
     setup, engine = person.window.controller.panel.setup, person.window.controller.engine
     await person.write("debate_topic", "Tabs or spaces?")
