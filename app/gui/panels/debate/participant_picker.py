@@ -79,8 +79,7 @@ class ParticipantPicker(SearchPopUp):
         super().__init__(search, "participant_picker", SIZE, parent)
         self._language, self._look, self._facts = language, look, facts
         self._rows: list[PickRow] = []
-        self._model_rows: list[PickRow] = []
-        self._found: Sequence[ModelOffer] = ()
+        self._model_rows: dict[PickRow, ModelOffer] = {}
         self._offers: Sequence[ModelOffer] = ()
         self._headings: list[QWidget] = []
         self._more = plain_label("hint", wrap=True)
@@ -114,7 +113,7 @@ class ParticipantPicker(SearchPopUp):
 
     def show_facts(self) -> None:
         """Show again what the models can do and cost, after more was learnt; the focus stays where it is."""
-        for row, offer in zip(self._model_rows, self._found, strict=True):
+        for row, offer in self._model_rows.items():
             self._show_offer(row, offer)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -152,8 +151,7 @@ class ParticipantPicker(SearchPopUp):
             pass
         found = [row for row in self._rows if fits(row.words, wanted)]
         models = [one for one in self._offers if fits(self._words_of(one), wanted)]
-        self._found = models[:MOST_SHOWN]
-        self._model_rows = [self._model_row(one) for one in self._found]
+        self._model_rows = {self._model_row(one): one for one in models[:MOST_SHOWN]}
         for row in self._rows:
             row.setVisible(row in found)
         groups: dict[str, list[PickRow]] = {}
