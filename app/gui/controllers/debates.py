@@ -208,7 +208,8 @@ class DebateController(Controller):
                 self._removed(pasted.name), lambda: panel.setup.put_back_pasted(pasted, place)
             )
         )
-        panel.setup.seats.facts_wanted.connect(self._learn_all)
+        for opened in (panel.setup.seats.facts_wanted, panel.setup.conclusion.judge.opened):
+            opened.connect(self._learn_all)
         panel.setup.prices_wanted.connect(lambda pairs: self._tasks.start("prices", self._ask_prices(pairs)))
         panel.history.open_requested.connect(self.session_requested)
         panel.history.continue_requested.connect(self._on_history_continue)

@@ -294,7 +294,6 @@ class SetupView(QWidget):
         for changed in (self.mode.chosen, self.rounds.valueChanged, self.tools.currentIndexChanged):
             changed.connect(lambda _value: self._refresh())
         self.conclusion.changed.connect(self._refresh)
-        self.conclusion.judge.opened.connect(self.seats.facts_wanted)
         self.seats.changed.connect(self._refresh)
         for rearranged in (self.seats.rearranged, self.pasted.changed):
             rearranged.connect(self._on_rearranged)
