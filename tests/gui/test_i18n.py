@@ -3,6 +3,8 @@
 import json
 import re
 import string
+import subprocess
+import sys
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -109,3 +111,31 @@ def test_roles_states_and_reasons_are_words(qapp):
     assert language.problem("topic_empty") != "topic_empty"
     assert language.problem("plan_open", count=1) == "1 step of the plan is still open."
     assert language.problem("plan_open", count=3) == "3 steps of the plan are still open."
+
+
+COLLECTED_WHILE_QT_ASKS = """
+import gc
+from pathlib import Path
+from PySide6.QtCore import QCoreApplication
+from app.gui.display import i18n
+
+class Collecting(dict):
+    def get(self, *place):
+        gc.collect()
+        return super().get(*place)
+
+app = QCoreApplication([])
+gone = i18n.Language(Path("resources/i18n"), "ko")
+gone.itself = gone
+shown = i18n.Language(Path("resources/i18n"), "ko")
+del gone
+i18n.LACKED = Collecting(i18n.LACKED)
+print(QCoreApplication.translate("QFileDialog", "&Look in:") == shown("qt.look_in"))
+"""
+
+
+def test_a_language_that_is_collected_while_qt_asks_for_a_text_stops_nothing() -> None:
+    # In a process of its own: a thread that waits for Qt's lock cannot be interrupted.
+    command = [sys.executable, "-c", COLLECTED_WHILE_QT_ASKS]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=ROOT, check=False)
+    assert (ran.stdout, ran.stderr) == ("True\n", "")

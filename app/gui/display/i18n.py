@@ -5,6 +5,7 @@ Every widget with texts gets the `Language` of its window and sets its texts aga
 
 from collections.abc import Mapping
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QLibraryInfo, QObject, QTranslator, Signal
@@ -36,11 +37,23 @@ LACKED = {
 
 
 class QtTexts(QTranslator):
-    """Qt's own texts in a language, and those that Qt's translation lacks."""
+    """Qt's own texts in the language in use, and those that Qt's translation lacks.
 
-    def __init__(self, language: "Language") -> None:
-        super().__init__(language)
-        self._language = language
+    The program has one, `qt_texts()`, that is never deleted. Qt holds a lock while it asks for a text. If the garbage collector ran
+    in `translate` and deleted another translator, the program would wait for that lock forever.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._texts: Texts | None = None
+
+    def show(self, texts: Texts) -> None:
+        """Let Qt's own texts, as of its context menus, follow the language of these."""
+        QCoreApplication.removeTranslator(self)
+        self._texts = texts
+        folder = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
+        if texts.language != "en" and self.load(f"qtbase_{texts.language}", folder):
+            QCoreApplication.installTranslator(self)
 
     def translate(
         self, context: str, sourceText: str, disambiguation: str | None = None, n: int = -1
@@ -48,7 +61,13 @@ class QtTexts(QTranslator):
         found = super().translate(context, sourceText, disambiguation, n)
         key = LACKED.get((context, sourceText))
         # Qt takes None for "no text" and an empty one for a translation.
-        return found or (self._language(key) if key else None)
+        return found or (self._texts(key) if key and self._texts else None)
+
+
+@cache
+def qt_texts() -> QtTexts:
+    """Return the program's translator of Qt's own texts."""
+    return QtTexts()
 
 
 class Language(QObject):
@@ -63,8 +82,7 @@ class Language(QObject):
         """What was chosen last: a language, or `system`."""
         self.texts = Texts.load(folder, choose_language(wanted))
         self._keys: dict[str, str] = {}
-        self._of_qt = QtTexts(self)
-        self._translate_qt()
+        qt_texts().show(self.texts)
 
     def __call__(self, key: str, **values: object) -> str:
         """Return the text of a key; see `Texts`."""
@@ -80,15 +98,8 @@ class Language(QObject):
         self.wanted, name = wanted, choose_language(wanted)
         if name != self.texts.language:
             self.texts = Texts.load(self._folder, name)
-            self._translate_qt()
+            qt_texts().show(self.texts)
             self.changed.emit()
-
-    def _translate_qt(self) -> None:
-        """Let Qt's own texts, as of its context menus, follow the language."""
-        QCoreApplication.removeTranslator(self._of_qt)
-        folder = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
-        if self.name != "en" and self._of_qt.load(f"qtbase_{self.name}", folder):
-            QCoreApplication.installTranslator(self._of_qt)
 
     def keys(self, command: str) -> str:
         """Return the shortcut of a command as this system writes it, "" if it has none."""
