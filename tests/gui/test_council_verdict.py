@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QLabel, QWidget
+from PySide6.QtWidgets import QAbstractButton, QLabel, QMenu, QWidget
 
 from app.core.catalog import EMBEDDED, EMBEDDED_MODEL
 from app.core.message import Attachment, CouncilPart
@@ -248,3 +248,32 @@ async def test_what_the_built_in_model_answered_is_compared_by_a_provider_added_
     assert len(wire_home["openai"].requests) == 1
     await until(lambda: page.glance.isVisible(), what="what they hold")
     assert page.session.debate.council.helper.startswith("openai/")
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
+async def test_a_council_is_forked_after_a_round_and_goes_its_own_way(person: Person) -> None:
+    page = await opened(person)
+    fork = person.find("council_fork")
+    assert not fork.isVisible()
+    await ended(page)
+    await debate(person, page)
+    first = page.session_id
+    texts_before = texts(page.verdict)
+    assert fork.isVisible() and fork.accessibleName() == "Fork…"
+    await person.click("council_fork")
+    menu = person.find("council_fork_menu", QMenu)
+    assert [one.text() for one in menu.actions()] == ["After the answers", "After round 1"]
+    menu.actions()[0].trigger()
+    menu.close()
+    await until(lambda: page.session_id not in ("", first))
+    assert page.session is not None and page.session.status == "completed"
+    tabs = {name: person.find(f"segment_{name}") for name in TABS}
+    assert [name for name, one in tabs.items() if one.isEnabled()] == [ANSWERS]
+    assert page.glance.isVisible() and len(page.columns.all) == 4
+    await shot(person, "forked")
+    await debate(person, page)
+    assert page.session_id != first and tabs[VERDICT].isEnabled()
+    person.window.controller.show_session(first)
+    await until(lambda: page.session_id == first)
+    assert texts(page.verdict) == texts_before
+    await shot(person, "fork_first")

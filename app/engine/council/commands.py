@@ -23,6 +23,7 @@ from app.engine.chat.commands import found_message
 from app.engine.chat.run import user_message
 from app.engine.council.costs import calls_of
 from app.engine.council.director import comparison_due
+from app.engine.council.forking import forked
 from app.engine.council.journal import JOURNAL_KIND, Journal, calibrations
 from app.engine.council.outcome import outcome, who_may_join
 from app.engine.council.panels import PANEL_KIND, Panels, assembled, check_rounds
@@ -233,6 +234,15 @@ class Councils:
         judges = self._providers.council_judges(session)
         live.change(debate=replace(session.debate, council=replace(council, judges=judges)))
         await self._go_on(live)
+
+    async def fork(self, session_id: str, round_number: int) -> str:
+        """Start another council that stands as this one did after a round, 0 before any debate; return its id. Makes no call."""
+        live = await self._at_rest(session_id)
+        if not 0 <= round_number <= Record(live.debate_session.debate, live.messages).rounds:
+            raise BadInput("council_no_round", title=live.session.title, round=round_number)
+        session, messages = forked(live.debate_session, live.messages, round_number)
+        twin = await self._sessions.begin(session, *messages)
+        return twin.id
 
     def estimate(self, session: DebateSession, messages: Sequence[Message], what: str) -> Estimate:
         """Return what a step will use: compare, merge, again, debate, argue, judge, stress, check or solo. Makes no call."""

@@ -7,7 +7,7 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from app.core.message import CouncilPart, Message
+from app.core.message import CouncilPart, Message, Role
 from app.core.provider import ModelRequest
 from app.core.session import Debate, Participant
 from app.engine.chat.attached_files import with_seen
@@ -32,6 +32,7 @@ from app.engine.council.requests import (
     schema_list,
     schema_object,
 )
+from app.engine.history.token_count import tokens_of
 from app.engine.prompts import Prompts
 
 MOST_CASE = 700
@@ -234,9 +235,16 @@ def read_dissent(trailer: str) -> dict[str, object]:
 
 
 def tokens_written(messages: Sequence[Message]) -> int:
-    """Return how many tokens a council has generated, without those of models from outside who worked alone."""
-    alone = (CouncilPart.SOLO, CouncilPart.CHECK)
-    return sum(one.usage.output_tokens for one in messages if one.usage is not None and one.part not in alone)
+    """Return how many tokens a council has generated, without those of models from outside who worked alone.
+
+    Where no usage was reported, or it was paid in another session, they are estimated.
+    """
+    apart = (CouncilPart.SOLO, CouncilPart.CHECK)
+    return sum(
+        one.usage.output_tokens if one.usage is not None else tokens_of(one.content)
+        for one in messages
+        if one.role == Role.ASSISTANT and one.part not in apart
+    )
 
 
 def _of_model(model: str, content: object, schema: Mapping[str, object] | None = None) -> ModelRequest:

@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 from app.core.errors import BadInput, NotFound
-from app.core.ids import new_id
 from app.core.message import Attachment, Message, MessageState, Role, SummaryNote
 from app.core.session import DebateSession, Participant, Status
 from app.core.store import SessionStore
@@ -16,7 +15,15 @@ from app.engine.debate.held_turns import HeldTurns
 from app.engine.debate.modes import system_prompt
 from app.engine.debate.notes import part_of, write_notes
 from app.engine.debate.providers import DebateProviders
-from app.engine.debate.setup import Candidate, DebateSetup, candidates_of, draft_of, forked, session_of
+from app.engine.debate.setup import (
+    Candidate,
+    DebateSetup,
+    candidates_of,
+    copied,
+    draft_of,
+    forked,
+    session_of,
+)
 from app.engine.debate.verdict import Judge, judged
 from app.engine.library.agents import AgentDirectory
 from app.engine.prompts import Prompts
@@ -167,12 +174,7 @@ class Debates:
         place = next((n for n, one in enumerate(messages) if one.id == message_id), None)
         if place is None:
             raise NotFound("message_not_found", message=message_id)
-        ids = {one.id: new_id() for one in messages[: place + 1]}
-        # Their usage is counted in the debate in which they were said.
-        kept = [
-            replace(one, id=ids[one.id], turn_id=new_id(), retakes=ids.get(one.retakes, ""), usage=None)
-            for one in messages[: place + 1]
-        ]
+        kept, ids = copied(messages[: place + 1])
         session = forked(live.debate_session, kept, ids)
         twin = await self._sessions.begin(session, *kept)
         return twin.id

@@ -122,6 +122,38 @@ def session_of(setup: DebateSetup, statuses: Sequence[ProviderStatus]) -> Debate
     )
 
 
+def copied(messages: Sequence[Message]) -> tuple[list[Message], dict[str, str]]:
+    """Return copies of messages for another session, and their new ids by the old.
+
+    What they cite are the copies. Their usage is counted in the session in which they were said.
+    """
+    ids = {one.id: new_id() for one in messages}
+    turns = {one.turn_id: new_id() for one in messages}
+    copies = [
+        replace(
+            one,
+            id=ids[one.id],
+            turn_id=turns[one.turn_id],
+            retakes=ids.get(one.retakes, ""),
+            usage=None,
+            data={key: _with_ids(value, ids) for key, value in one.data.items()} if one.data else one.data,
+        )
+        for one in messages
+    ]
+    return copies, ids
+
+
+def _with_ids(value: object, ids: Mapping[str, str]) -> object:
+    """Return a JSON value with the new ids of messages in place of the old."""
+    if isinstance(value, str):
+        return ids.get(value, value)
+    if isinstance(value, list):
+        return [_with_ids(one, ids) for one in value]
+    if isinstance(value, dict):
+        return {key: _with_ids(one, ids) for key, one in value.items()}
+    return value
+
+
 def forked(session: DebateSession, messages: Sequence[Message], ids: Mapping[str, str]) -> DebateSession:
     """Return a new debate that continues another one after these messages, paused; `ids` are their new ids by the old."""
     debate = session.debate

@@ -14,9 +14,13 @@ from app.gui.window_frame import WindowFrame
 
 
 class CouncilController(Controller):
-    """Answers what the user asks on the page of a council; emits settings_requested(page, provider id)."""
+    """Answers what the user asks on the page of a council.
+
+    Emits settings_requested(page, provider id), session_requested(session id) to show another council.
+    """
 
     settings_requested = Signal(str, str)
+    session_requested = Signal(str)
 
     def __init__(
         self,
@@ -40,6 +44,7 @@ class CouncilController(Controller):
         self._run(page.debate_requested, councils.debate)
         self._run(page.more_requested, self._more)
         self._run(page.argue_requested, councils.argue)
+        self._run(page.fork_requested, self._fork)
         self._run(page.retry_requested, councils.retry)
         self._run(page.use_requested, councils.choose)
         self._run(page.options_chosen, councils.edit_options)
@@ -51,6 +56,9 @@ class CouncilController(Controller):
     def _on_draft_changed(self, session_id: str, draft: Draft) -> None:
         if session_id:
             self._engine.drafts.keep(session_id, draft)
+
+    async def _fork(self, session_id: str, after_round: int) -> None:
+        self.session_requested.emit(await self._engine.councils.fork(session_id, after_round))
 
     async def _more(self, session_id: str, what: str) -> None:
         councils = self._engine.councils

@@ -201,6 +201,7 @@ class WindowController(QObject):
         self.chats.mode_changed.connect(self.pages.refresh)
         for asking in (
             self.debates,
+            self.councils,
             self.groups,
             self.workflows,
             self.journal,

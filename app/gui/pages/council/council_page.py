@@ -64,6 +64,7 @@ class CouncilPage(ConversationView):
     argue_requested = Signal(str, str)
     prices_wanted = Signal(object)
     reading_requested = Signal()
+    fork_requested = Signal(str, int)
     retry_requested = Signal(str, str)
     use_requested = Signal(str, str)
     ask_requested = Signal(str, str, object)
@@ -262,6 +263,8 @@ class CouncilPage(ConversationView):
         judged = Judged(session, dict(self._messages), record, result, people, prices, outsider)
         self.box.show_state(judged, judges, helper=helper, could=could, read_only=self._read_only)
         self._tabs.show_counts(record, result, messages, ended=ended)
+        at_rest = session.status != Status.RUNNING and not self._read_only
+        self._head.offer_fork(record.rounds if at_rest and result.answered else None)
         if self._tabs.value() == VERDICT:
             self.verdict.show_verdict(judged)
         elif self._tabs.value() == CLAIMS:
@@ -403,6 +406,7 @@ class CouncilPage(ConversationView):
         box.allow_requested.connect(self.reading_requested)
         box.judge_chosen.connect(self._on_judge)
         self._tabs.chosen.connect(self._on_tab)
+        self._head.fork_requested.connect(lambda number: self.fork_requested.emit(self.session_id, number))
         columns = self.columns
         columns.use_requested.connect(lambda one: self.use_requested.emit(self.session_id, one))
         columns.retry_requested.connect(lambda one: self.retry_requested.emit(self.session_id, one))

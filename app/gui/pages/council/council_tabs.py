@@ -1,9 +1,11 @@
-"""The tabs of a council (its answers, its discussion, the claims made in it, its verdict), and how its answers are shown."""
+"""The tabs of a council (its answers, its discussion, the claims made in it, its verdict), and what is beside them."""
 
 from collections.abc import Iterable
+from functools import partial
 
+from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QFrame, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QMenu, QWidget
 
 from app.core.message import SPOKEN, Message
 from app.core.session import DebateSession, Status
@@ -12,7 +14,7 @@ from app.engine.council.record import Record
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
-from app.gui.widgets.controls import TickBox
+from app.gui.widgets.controls import ShorteningButton, TickBox
 from app.gui.widgets.segmented import Segmented
 from app.gui.widgets.wording import named, say
 
@@ -51,32 +53,70 @@ class CouncilTabs(Segmented):
 
 
 class CouncilHead(QWidget):
-    """The tabs, and beside those of the answers what marks their differences and hides the names; under them where it is narrow."""
+    """The tabs, what marks the differences of the answers and hides the names, and a button with the rounds to fork after.
+
+    The marks are under the tabs where it is narrow. Emits fork_requested(round), 0 for the answers.
+    """
+
+    fork_requested = Signal(int)
 
     def __init__(self, language: Language, look: Look, margin: int) -> None:
         super().__init__()
+        self._language = language
         self.tabs = CouncilTabs(language, look)
         self.marks = say(named("council_mark", TickBox(look)), language, "council.mark")
         self.marks.setChecked(True)
         self.hide_names = say(named("council_hide_names", TickBox(look)), language, "council.hide_names")
         self._ticks = QWidget()
         hbox(STRETCH, self.marks, self.hide_names, inside=self._ticks, spacing=14)
-        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._row.setContentsMargins(margin, 0, margin, 0)
-        self._row.addLayout(hbox(self.tabs, STRETCH))
-        self._row.addWidget(self._ticks)
+        self._fork = ShorteningButton("plain", "council_fork")
+        self._fork.dress(look, "git-branch")
+        self._fork.clicked.connect(self._open_menu)
+        self._fork.hide()
+        self._rounds = 0
+        self._grid = QGridLayout()
+        self._grid.setContentsMargins(margin, 0, margin, 0)
+        self._grid.setSpacing(14)
+        self._grid.setColumnStretch(1, 1)
+        self._grid.addWidget(self.tabs, 0, 0)
+        self._grid.addWidget(self._ticks, 0, 1)
+        self._grid.addWidget(self._fork, 0, 2)
         line = QFrame()
         line.setProperty("kind", "line")
         line.setFixedHeight(1)
-        vbox(self._row, line, inside=self, spacing=0)
+        vbox(self._grid, line, inside=self, spacing=0)
         self.tabs.chosen.connect(lambda tab: self._ticks.setVisible(tab == ANSWERS))
+        language.changed.connect(self._retranslate)
+        self._retranslate()
+
+    def offer_fork(self, rounds: int | None) -> None:
+        """Offer to fork after the answers and after each of so many rounds, or not at all."""
+        self._fork.setVisible(rounds is not None)
+        self._rounds = rounds or 0
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        edges = self._row.contentsMargins()
-        needed = self.tabs.sizeHint().width() + self._ticks.sizeHint().width() + edges.left() + edges.right()
-        wide = self.width() >= needed
-        self._row.setDirection(QBoxLayout.Direction.LeftToRight if wide else QBoxLayout.Direction.TopToBottom)
+        edges = self._grid.contentsMargins()
+        parts = (self.tabs, self._ticks, self._fork)
+        needed = sum(one.sizeHint().width() for one in parts) + 2 * self._grid.horizontalSpacing()
+        wide = self.width() >= needed + edges.left() + edges.right()
+        self._grid.removeWidget(self._ticks)
+        if wide:
+            self._grid.addWidget(self._ticks, 0, 1)
+        else:
+            self._grid.addWidget(self._ticks, 1, 0, 1, 3)
+
+    def _retranslate(self) -> None:
+        self._fork.show_words(self._language("council.fork"), self._language("council.fork.hint"))
+
+    def _open_menu(self) -> None:
+        menu = named("council_fork_menu", QMenu(self))
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        for number in range(self._rounds + 1):
+            key = "council.fork.round" if number else "council.fork.answers"
+            action = menu.addAction(self._language(key, round=number))
+            action.triggered.connect(partial(self.fork_requested.emit, number))
+        menu.popup(self._fork.mapToGlobal(QPoint(0, self._fork.height() + 4)))
 
 
 def discussed(message: Message) -> bool:
