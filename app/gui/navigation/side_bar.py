@@ -90,6 +90,7 @@ class SideSection(QWidget):
         self.partners.setAccessibleName(title)
         self._hint.setText(hint)
         self.first.show_words(first)
+        self.first.setVisible(bool(first))
         self._has_hint = bool(hint)
         self._show_parts()
 
@@ -303,6 +304,7 @@ class SideBar(QFrame):
                 (words("panel.assemble"), self.assembled_panel_requested.emit),
                 (words("panel.import"), self.bring_in_panel_requested.emit),
             ),
+            words("panel.none"),
             folds=self._folds("side.panels"),
         )
         self.group_section.set_words(

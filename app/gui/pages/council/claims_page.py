@@ -39,7 +39,7 @@ class ClaimRow(QFrame):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._claim = claim
         words, names = language, {who: shown.name for who, shown in judged.people.items()}
-        text = CitedText("points")
+        text = CitedText("crux" if question else "points")
         text.show_points([Point(text=claim.text, cites=claim.cites)], lambda one: judged.cite(one, words))
         text.cite_requested.connect(self.cite_requested)
         for stop in text.stops:

@@ -76,7 +76,8 @@ class CouncilHead(QWidget):
         self._rounds = 0
         self._grid = QGridLayout()
         self._grid.setContentsMargins(margin, 0, margin, 0)
-        self._grid.setSpacing(14)
+        self._grid.setHorizontalSpacing(14)
+        self._grid.setVerticalSpacing(2)
         self._grid.setColumnStretch(1, 1)
         self._grid.addWidget(self.tabs, 0, 0)
         self._grid.addWidget(self._ticks, 0, 1)
