@@ -391,6 +391,14 @@ async def test_the_verdict_and_the_votes_are_exported(
     seats = tuple(replace(one, provider="embedded") for one in debate.participants)
     live.session = replace(live.session, debate=replace(debate, participants=seats))
     assert built_in in await made.engine.export(session_id, file_format)
+    missing = {"en": f"{name}: no vote", "ko": f"{name}: 투표 없음"}[language]
+    assert missing not in text
+    if file_format == "html":
+        cast = tuple(
+            replace(one, stance=None) if one.participant == seats[0].id else one for one in debate.ballots
+        )
+        live.session = replace(live.session, debate=replace(debate, ballots=cast))
+        assert missing in await made.engine.export(session_id, file_format)
     whole = json.loads(await made.engine.export(session_id, "json"))
     assert len(whole["debate"]["ballots"]) == 6 and whole["debate"]["verdict"]["judge"] == name
 

@@ -185,8 +185,17 @@ class DebateDocument:
             path = " ".join(f"{x:.0f},{y:.1f}" for x, y in points)
             dots = "".join(f'<circle cx="{x:.0f}" cy="{y:.1f}" r="3.5" fill="{colour}"/>' for x, y in points)
             lines += [f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>{dots}']
+        legend = [
+            (
+                one,
+                one.name
+                if any(stance is not None for stance in stances)
+                else self._words("no_vote", name=one.name),
+            )
+            for one, stances in votes
+        ]
         names = " · ".join(
-            f'<span style="color:{self._colours[one.id]}">{escape(one.name)}</span>' for one, _ in votes
+            f'<span style="color:{self._colours[one.id]}">{escape(name)}</span>' for one, name in legend
         )
         title = escape(self._stood())
         return (
