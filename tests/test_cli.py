@@ -15,7 +15,15 @@ from app import __main__, __version__
 from app.cli.arguments import DIVIDED, STARTING, WRITING, Arguments, CommandName
 from app.cli.parser import Spec, parse_arguments, parse_spec, wanted_language
 from app.cli.printing.debates import DebatePrinter
-from app.cli.printing.lines import Follower, JsonPrinter, error_line, json_line, load_texts, lost_line
+from app.cli.printing.lines import (
+    Follower,
+    JsonPrinter,
+    aside_text,
+    error_line,
+    json_line,
+    load_texts,
+    lost_line,
+)
 from app.core.errors import BadInput, StorageError
 from app.core.events import (
     MessageDelta,
@@ -435,7 +443,9 @@ def test_a_file_is_refused_as_the_data_directory(
 
 def test_a_process_that_ends_says_that_what_is_not_saved_is_lost() -> None:
     full = StorageError("disk_full", path="a.jsonl", detail="")
-    assert "retried" in error_line(full, TEXTS)
+    assert "retried" not in error_line(full, TEXTS), "a start or a check that fails keeps nothing"
+    notice = aside_text(Notice(session_id="", level="warning", code=full.code, details=full.details), TEXTS)
+    assert "retried" in notice
     for session, then in (("", "run the command again"), ("s-1", "`moot resume s-1`")):
         line = lost_line(full, TEXTS, session)
         assert "disk is full: a.jsonl" in line and "lost" in line and then in line and "retried" not in line

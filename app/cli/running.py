@@ -9,9 +9,9 @@ from app.cli.arguments import Arguments, CommandName
 from app.cli.commands.sessions import run_command
 from app.cli.control import ControlServer, MovedError, TooLongError, UnansweredError, hand_over
 from app.cli.exit_status import BAD_INPUT, FAULT, OK, PAUSED_OR_STOPPED, WAITS, Interrupt
-from app.cli.printing.lines import LOST, error_line, load_texts, lost_line, say_problems, whereabouts
+from app.cli.printing.lines import error_line, load_texts, lost_line, say_problems, whereabouts
 from app.cli.terminal import Out
-from app.core.errors import BadInput, DataDirectoryBusy, MootError, StorageError
+from app.core.errors import UNWRITTEN, BadInput, DataDirectoryBusy, MootError, StorageError
 from app.core.session import Status
 from app.core.texts import Texts
 from app.storage.paths import DataPaths
@@ -115,7 +115,7 @@ async def _serve_and_run(moot: Moot, arguments: Arguments, out: Out, interrupted
             complete = status in {OK, WAITS}
             if complete:
                 status = PAUSED_OR_STOPPED
-            if complete or error.code in LOST:
+            if complete or error.code in UNWRITTEN:
                 await out.complain(lost_line(error, load_texts(arguments.language), interrupted.session_id))
     if server.given_way.is_set() and status == PAUSED_OR_STOPPED:
         raise MovedError(interrupted.session_id)

@@ -40,6 +40,10 @@ class StorageError(MootError):
     """The disk refused to read or write."""
 
 
+UNWRITTEN = ("disk_full", "disk_error")
+"""The codes of what could not be written: as long as Moot runs it is kept in memory, and written later."""
+
+
 class FailureKind(StrEnum):
     """Why a model could not be asked or did not answer; each has a text `failure.<kind>`."""
 

@@ -109,6 +109,9 @@ def test_roles_states_and_reasons_are_words(qapp):
     assert language.status("paused", 2) == "Paused at round 2"
     assert language.problem("unheard_of") == "unheard_of"
     assert language.problem("topic_empty") != "topic_empty"
+    assert language.problem("disk_full", path="a.jsonl").endswith(
+        "Free some space. Unsaved data is kept in memory, and saving is retried."
+    )
     assert language.problem("plan_open", count=1) == "1 step of the plan is still open."
     assert language.problem("plan_open", count=3) == "3 steps of the plan are still open."
 

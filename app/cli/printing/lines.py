@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
 
 from app.cli.terminal import Out
-from app.core.errors import MootError, StorageError
+from app.core.errors import UNWRITTEN, MootError, StorageError
 from app.core.events import (
     Event,
     MessageDelta,
@@ -38,8 +38,6 @@ from app.storage.paths import resources_dir
 # lines as Unicode does must still see one event on a line.
 _JSON_CODES = {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), 0x2028, 0x2029)}
 Printer = Callable[[Event], str]
-# The errors of the disk: as long as Moot runs, what could not be written is kept and written later.
-LOST = ("disk_full", "disk_error")
 
 
 def safe_json(text: str) -> str:
@@ -70,7 +68,7 @@ def error_line(error: MootError, texts: Texts) -> str:
 
 def lost_line(error: MootError, texts: Texts, session_id: str = "") -> str:
     """Return the error with which this process ends as one line: what is not saved is lost, and what to do then."""
-    if error.code not in LOST:
+    if error.code not in UNWRITTEN:
         return error_line(error, texts)
     lost = texts(f"cli.lost.{error.code}", **in_words(error.details, texts))
     then = texts("cli.lost.resume", session=session_id) if session_id else texts("cli.lost.again")
@@ -146,9 +144,9 @@ def aside_text(event: Event, texts: Texts) -> str:
             details = in_words(event.details, texts)
             text = named_text(texts, "notice", event.code, details)
             # The code of a notice may be that of an error.
-            return without_steering(
-                named_text(texts, "error", event.code, details) if text == event.code else text
-            ).rstrip()
+            text = named_text(texts, "error", event.code, details) if text == event.code else text
+            kept = texts("storage.kept") if event.code in UNWRITTEN else ""
+            return without_steering(f"{text} {kept}").rstrip()
         case _:
             return ""
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from PySide6.QtCore import QCoreApplication, QLibraryInfo, QObject, QTranslator, Signal
 
 from app.core.catalog import shown_label
+from app.core.errors import UNWRITTEN
 from app.core.provider import FoundServer, ProviderStatus
 from app.core.reasons import failure_text, in_words, paused_text, reason_text
 from app.core.store import Problem
@@ -152,9 +153,10 @@ class Language(QObject):
             key = f"{prefix}.{code}"
             if key in self.texts or f"{key}.other" in self.texts:
                 try:
-                    return self(key, **details)
+                    text = self(key, **details)
                 except (KeyError, IndexError):
                     continue
+                return f"{text} {self('storage.kept')}" if code in UNWRITTEN else text
         return code
 
     def failure(self, kind: str, detail: str = "", provider: str = "") -> str:
