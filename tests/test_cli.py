@@ -18,13 +18,11 @@ from app.cli.printing.debates import DebatePrinter
 from app.cli.printing.lines import (
     Follower,
     JsonPrinter,
-    aside_text,
     error_line,
     json_line,
     load_texts,
-    lost_line,
 )
-from app.core.errors import BadInput, StorageError
+from app.core.errors import BadInput
 from app.core.events import (
     MessageDelta,
     MessageFinished,
@@ -439,16 +437,3 @@ def test_a_file_is_refused_as_the_data_directory(
     assert __main__.main() == 2
     assert capsys.readouterr().err == f"{said}MOOT_DATA_DIR.\n"
     assert file.read_text("utf-8") == "mine"
-
-
-def test_a_process_that_ends_says_that_what_is_not_saved_is_lost() -> None:
-    full = StorageError("disk_full", path="a.jsonl", detail="")
-    assert "retried" not in error_line(full, TEXTS), "a start or a check that fails keeps nothing"
-    notice = aside_text(Notice(session_id="", level="warning", code=full.code, details=full.details), TEXTS)
-    assert "retried" in notice
-    for session, then in (("", "run the command again"), ("s-1", "`moot resume s-1`")):
-        line = lost_line(full, TEXTS, session)
-        assert "disk is full: a.jsonl" in line and "lost" in line and then in line and "retried" not in line
-    assert lost_line(BadInput("bad_spec", spec="x"), TEXTS) == error_line(
-        BadInput("bad_spec", spec="x"), TEXTS
-    )

@@ -3,13 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from app.core.events import utc_now
-from app.core.ids import new_id
 from app.core.message import CouncilPart, Message
 from app.core.reasons import Reason
 from app.core.session import MIN_PARTICIPANTS, Council, DebateSession, Status
 from app.engine.council.record import Record
-from app.engine.debate.setup import copied
+from app.engine.debate.forking import begun_from, copied
 
 
 def forked(
@@ -28,19 +26,7 @@ def forked(
     record = Record(session.debate, kept)
     debate = replace(session.debate, due=(), council=_until(council, record, number))
     enough = len(record.answers()) >= MIN_PARTICIPANTS
-    now = utc_now()
-    fork = replace(
-        session,
-        id=new_id(),
-        status=Status.COMPLETED,
-        reason=Reason.COMPARED if enough else Reason.TOO_FEW,
-        created_at=now,
-        updated_at=now,
-        unsaid=(),
-        asked_by="",
-        debate=debate,
-    )
-    return fork, kept
+    return begun_from(session, debate, Status.COMPLETED, Reason.COMPARED if enough else Reason.TOO_FEW), kept
 
 
 def _until(council: Council, record: Record, number: int) -> Council:

@@ -11,6 +11,7 @@ from app.engine.chat.commands import found_message
 from app.engine.chat.input import checked_text
 from app.engine.chat.run import user_message
 from app.engine.debate.director import PARTICIPANT
+from app.engine.debate.forking import copied, forked
 from app.engine.debate.held_turns import HeldTurns
 from app.engine.debate.modes import system_prompt
 from app.engine.debate.notes import part_of, write_notes
@@ -19,9 +20,7 @@ from app.engine.debate.setup import (
     Candidate,
     DebateSetup,
     candidates_of,
-    copied,
     draft_of,
-    forked,
     session_of,
 )
 from app.engine.debate.verdict import Judge, judged

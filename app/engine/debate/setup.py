@@ -1,7 +1,7 @@
 """The set-up of a debate, its checks, and the participants that can be chosen for it."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from app.core.agent import Agent
@@ -10,9 +10,8 @@ from app.core.draft import Draft, ParticipantDraft, SetupDraft
 from app.core.errors import BadInput, FailureKind
 from app.core.events import utc_now
 from app.core.ids import new_id
-from app.core.message import Attachment, Message
+from app.core.message import Attachment
 from app.core.provider import ProviderStatus, last_part
-from app.core.reasons import Reason
 from app.core.session import (
     ANY_JUDGE,
     DEFAULT_ROUNDS,
@@ -30,7 +29,7 @@ from app.core.session import (
 )
 from app.core.text import clean_text, trimmed
 from app.engine.council.families import family_of
-from app.engine.debate.modes import MODES, mode_of, with_sides
+from app.engine.debate.modes import MODES, with_sides
 from app.engine.debate.names import USER_NAMES, normal
 from app.engine.library.agents import AgentModel
 from app.engine.providers import ProviderProblem
@@ -119,73 +118,6 @@ def session_of(setup: DebateSetup, statuses: Sequence[ProviderStatus]) -> Debate
         folder=setup.folder,
         asked_by=setup.asked_by,
         debate=debate,
-    )
-
-
-def copied(messages: Sequence[Message]) -> tuple[list[Message], dict[str, str]]:
-    """Return copies of messages for another session, and their new ids by the old.
-
-    What they cite are the copies. Their usage is counted in the session in which they were said.
-    """
-    ids = {one.id: new_id() for one in messages}
-    turns = {one.turn_id: new_id() for one in messages}
-    copies = [
-        replace(
-            one,
-            id=ids[one.id],
-            turn_id=turns[one.turn_id],
-            retakes=ids.get(one.retakes, ""),
-            usage=None,
-            data={key: _with_ids(value, ids) for key, value in one.data.items()} if one.data else one.data,
-        )
-        for one in messages
-    ]
-    return copies, ids
-
-
-def _with_ids(value: object, ids: Mapping[str, str]) -> object:
-    """Return a JSON value with the new ids of messages in place of the old."""
-    if isinstance(value, str):
-        return ids.get(value, value)
-    if isinstance(value, list):
-        return [_with_ids(one, ids) for one in value]
-    if isinstance(value, dict):
-        return {key: _with_ids(one, ids) for key, one in value.items()}
-    return value
-
-
-def forked(session: DebateSession, messages: Sequence[Message], ids: Mapping[str, str]) -> DebateSession:
-    """Return a new debate that continues another one after these messages, paused; `ids` are their new ids by the old."""
-    debate = session.debate
-    turns = [one for one in messages if one.author.kind == "participant"]
-    round_number = turns[-1].round if turns else 1
-    in_round = [one for one in turns if one.round == round_number]
-    order = [one.id for one in debate.participants]
-    turn = len(in_round)
-    if turns and mode_of(debate.mode).speaker_rule is None and turns[-1].author.id in order:
-        turn = order.index(turns[-1].author.id) + 1
-    if turn >= len(order):
-        round_number, turn = round_number + 1, 0
-    now = utc_now()
-    return replace(
-        session,
-        id=new_id(),
-        status=Status.PAUSED,
-        reason=Reason.FORKED,
-        created_at=now,
-        updated_at=now,
-        unsaid=(),
-        asked_by="",
-        debate=replace(
-            debate,
-            round=round_number,
-            turn=turn,
-            failures=0,
-            pinned=tuple(ids[one] for one in debate.pinned if one in ids),
-            due=(),
-            ballots=tuple(replace(one, usage=None) for one in debate.ballots if one.round < round_number),
-            verdict=None,
-        ),
     )
 
 

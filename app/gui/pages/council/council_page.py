@@ -229,12 +229,8 @@ class CouncilPage(ConversationView):
         """Return where a message is a row: an answer in its column, a further question in those whom it asks."""
         if message.part == CouncilPart.QUESTION:
             first = next((one.id for one in self._messages.values() if one.part == CouncilPart.QUESTION), "")
-            asked = to(message) or tuple(one for one in self.columns.all if one != MERGED)
-            return (
-                []
-                if message.id == first
-                else [self.columns.all[one] for one in asked if one in self.columns.all]
-            )
+            asked = () if message.id == first else to(message) or self.columns.all
+            return [self.columns.all[one] for one in asked if one in self.columns.all and one != MERGED]
         column = self._column(message)
         return [column] if column else []
 

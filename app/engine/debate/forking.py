@@ -1,0 +1,84 @@
+"""Forks of debates: another debate that goes on from a turn of one; pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from app.core.events import utc_now
+from app.core.ids import new_id
+from app.core.message import Message
+from app.core.reasons import Reason
+from app.core.session import Debate, DebateSession, Status
+from app.engine.debate.modes import mode_of
+
+
+def copied(messages: Sequence[Message]) -> tuple[list[Message], dict[str, str]]:
+    """Return copies of messages for another session, and their new ids by the old.
+
+    What they cite are the copies. Their usage is counted in the session in which they were said.
+    """
+    ids = {one.id: new_id() for one in messages}
+    turns = {one.turn_id: new_id() for one in messages}
+    copies = [
+        replace(
+            one,
+            id=ids[one.id],
+            turn_id=turns[one.turn_id],
+            retakes=ids.get(one.retakes, ""),
+            usage=None,
+            data={key: _with_ids(value, ids) for key, value in one.data.items()} if one.data else one.data,
+        )
+        for one in messages
+    ]
+    return copies, ids
+
+
+def _with_ids(value: object, ids: Mapping[str, str]) -> object:
+    """Return a JSON value with the new ids of messages in place of the old."""
+    if isinstance(value, str):
+        return ids.get(value, value)
+    if isinstance(value, list):
+        return [_with_ids(one, ids) for one in value]
+    if isinstance(value, dict):
+        return {key: _with_ids(one, ids) for key, one in value.items()}
+    return value
+
+
+def forked(session: DebateSession, messages: Sequence[Message], ids: Mapping[str, str]) -> DebateSession:
+    """Return a new debate that continues another one after these messages, paused; `ids` are their new ids by the old."""
+    debate = session.debate
+    turns = [one for one in messages if one.author.kind == "participant"]
+    round_number = turns[-1].round if turns else 1
+    in_round = [one for one in turns if one.round == round_number]
+    order = [one.id for one in debate.participants]
+    turn = len(in_round)
+    if turns and mode_of(debate.mode).speaker_rule is None and turns[-1].author.id in order:
+        turn = order.index(turns[-1].author.id) + 1
+    if turn >= len(order):
+        round_number, turn = round_number + 1, 0
+    debate = replace(
+        debate,
+        round=round_number,
+        turn=turn,
+        failures=0,
+        pinned=tuple(ids[one] for one in debate.pinned if one in ids),
+        due=(),
+        ballots=tuple(replace(one, usage=None) for one in debate.ballots if one.round < round_number),
+        verdict=None,
+    )
+    return begun_from(session, debate, Status.PAUSED, Reason.FORKED)
+
+
+def begun_from(session: DebateSession, debate: Debate, status: Status, reason: str) -> DebateSession:
+    """Return a session of its own that begins now, as another one but for its debate."""
+    now = utc_now()
+    return replace(
+        session,
+        id=new_id(),
+        status=status,
+        reason=reason,
+        created_at=now,
+        updated_at=now,
+        unsaid=(),
+        asked_by="",
+        debate=debate,
+    )
