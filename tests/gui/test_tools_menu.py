@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QMenu
+from PySide6.QtWidgets import QMenu, QWidget
 
 from app.core.tool import McpServer, ServerState, ServerStatus
 from tests import app_driver
@@ -83,3 +83,22 @@ async def test_the_menu_stays_open_while_tools_are_switched(person):  # noqa: F8
     inside.close()
     menu.close()
     await until(lambda: menu.actions()[0].text() == "Built in · 3 of 5 on")
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
+async def test_a_menu_opens_where_the_window_has_more_room(person):  # noqa: F811
+    def place(button: QWidget) -> int:
+        """Return how far below the top of its button a menu opens."""
+        button.click()
+        y = button.choices.y() - button.mapToGlobal(button.rect().topLeft()).y()
+        button.choices.close()
+        return y
+
+    person.window.controller.show_new("browser")
+    await person.settle(0.2)
+    assert place(person.window.controller.chat_page.chat_composer.tools) < 0
+    person.window.controller.debates.show_new()
+    setup = person.window.controller.panel.setup
+    setup.panels.pressed.emit()
+    await person.settle(0.2)
+    assert place(setup.panels) > 0

@@ -162,7 +162,10 @@ class ShorteningButton(Button):
 
 
 class MenuButton(ShorteningButton):
-    """A flat button with an icon and text, and optionally a chevron, that opens a menu above itself."""
+    """A flat button with an icon and text, and optionally a chevron, that opens a menu above itself, or below it.
+
+    It is below in the upper half of the window, where there is more room.
+    """
 
     def __init__(self, look: Look, icon: str, name: str, *, chevron: bool) -> None:
         super().__init__("menu" if chevron else "plain", name)
@@ -189,7 +192,10 @@ class MenuButton(ShorteningButton):
         self.choices.clear()
 
     def _on_clicked(self) -> None:
-        self.choices.popup(self.mapToGlobal(QPoint(0, -self.choices.sizeHint().height() - 4)))
+        window = self.window()
+        upper = self.mapTo(window, self.rect().center()).y() < window.height() / 2
+        y = self.height() + 4 if upper else -self.choices.sizeHint().height() - 4
+        self.choices.popup(self.mapToGlobal(QPoint(0, y)))
 
 
 def paint_shortcut(painter: QPainter, look: Look, rect: QRect, shortcut: str, tone: str = "text_2") -> None:
