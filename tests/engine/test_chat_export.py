@@ -286,3 +286,11 @@ def test_json_reads_as_one_document_written_at_once() -> None:
     for chat in (live(), LiveSession(StoredSession(session=live().session, messages=[]), EventBus())):
         text = export(chat, "json", PROMPTS)
         assert text == json.dumps(json.loads(text), ensure_ascii=False, indent=2) + "\n"
+
+
+def test_a_question_that_was_skipped_says_so() -> None:
+    asked = replace(MESSAGES[10], prompt=Prompt(question="Which?", options=("one",), dismissed=True))
+    some = live()
+    some.messages[:] = [*MESSAGES[:10], asked]
+    assert "1. one*\n*Skipped.*" in export(some, "md", PROMPTS)
+    assert "Skipped." not in export(live(), "md", PROMPTS)

@@ -176,10 +176,11 @@ class ChatDocument:
 
     def _question(self, message: Message, prompt: Prompt) -> tuple[str, str, list[str]]:
         heading = self._lines["asks"].format(name=message.author.name)
+        skipped = [self._lines["answer.skipped"]] if prompt.dismissed else []
         if prompt.type != PromptType.APPROVAL:
             answers = [f"{number}. {option}" for number, option in enumerate(prompt.options, 1)]
-            return heading, "", [prompt.question, *answers]
-        said = [named(self._lines, "answer", prompt.answer.partition("-")[0])] if prompt.answer else []
+            return heading, "", [prompt.question, *answers, *skipped]
+        said = [named(self._lines, "answer", prompt.answer.partition("-")[0])] if prompt.answer else skipped
         return heading, "", [f"{prompt.tool} {prompt.arguments}".strip(), *said]
 
 
