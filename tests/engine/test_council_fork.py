@@ -1,15 +1,22 @@
 """Forks of councils: what is taken along, and that no call is made for it."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
 from app.core.errors import BadInput
 from app.core.message import CouncilPart
+from app.core.provider import ModelRequest
+from app.core.session import Status
 from app.engine.council.director import next_steps
+from app.engine.council.forking import forked
 from app.engine.council.judging import tokens_written
 from app.engine.council.outcome import outcome
 from app.engine.council.record import Record
-from tests.builders import Bench
-from tests.engine.test_council_verdict import made, result
+from tests.builders import Bench, Script, a_bench, a_log_store, remotes
+from tests.engine.test_council import held
+from tests.engine.test_council_verdict import judging, made, result
 
 __all__ = ["made"]
 
@@ -38,8 +45,14 @@ async def test_a_fork_stands_as_the_council_did_and_makes_no_call(made: Bench) -
     answers, first, last = forks
     held_at_first = outcome(answers.debate_session.debate, answers.messages)
     assert held_at_first.answered == 3 and held_at_first.is_open and not held_at_first.judge
-    # The judge read after the second round; what it cites, and what was held, is the same in the copy.
-    assert not outcome(first.debate_session.debate, first.messages).judge
+    # The judge read after each round; what it cites, and what was held, is the same in the copy.
+    then = outcome(first.debate_session.debate, first.messages)
+    assert (then.headline, then.state, then.judge, then.text) == (
+        whole.headline,
+        whole.state,
+        whole.judge,
+        whole.text,
+    )
     texts = {one.id: one.content for one in (*before, *last.messages)}
     (ours, copy) = (outcome(one.debate_session.debate, one.messages) for one in (live, last))
     assert (copy.headline, copy.state, copy.judge, copy.text) == (
@@ -60,3 +73,61 @@ async def test_a_fork_stands_as_the_council_did_and_makes_no_call(made: Bench) -
     assert live.messages == before
     # What one model alone may think with is as much as was written before the fork, though it was paid elsewhere.
     assert tokens_written(last.messages) > 0
+
+
+async def test_a_fork_is_what_the_council_was_also_before_somebody_joined(tmp_path: Path) -> None:
+    servers = [replace(one, models=("qwen-5",)) if one.id == "remote5" else one for one in remotes()]
+    made = a_bench(a_log_store(tmp_path), providers=servers)
+    made.models.otherwise = outside
+    await made.engine.change_settings(lambda settings: replace(settings, may_read_any=("remote5",)))
+    councils = made.engine.councils
+    session_id = await held(made)
+    live = made.engine.live(session_id)
+    assert live is not None
+    was = [outcome(live.debate_session.debate, live.messages)]
+    for step in (councils.debate, councils.stress):
+        await step(session_id)
+        await made.engine.wait(session_id)
+        while len(was) <= Record(live.debate_session.debate, live.messages).rounds:
+            was.append(outcome(live.debate_session.debate, live.messages))
+    await councils.check_outside(session_id)
+    await made.engine.wait(session_id)
+    await councils.join(session_id)
+    count = len(made.models.requests)
+    for number in (0, len(was) - 2, len(was) - 1):
+        fork = made.engine.live(await councils.fork(session_id, number))
+        assert fork is not None
+        debate = fork.debate_session.debate
+        assert fork.session.status == "completed"
+        if number < len(was) - 1:
+            assert not next_steps(debate, fork.messages)
+            assert [one.id for one in debate.participants] == ["p0", "p1", "p2"]
+            found = outcome(debate, fork.messages)
+            for name in ("state", "headline", "choice", "judge", "against", "answered", "text"):
+                assert getattr(found, name) == getattr(was[number], name), (number, name)
+    assert len(made.models.requests) == count
+    await made.engine.shutdown()
+
+
+async def test_a_fork_of_what_is_not_over_is_paused_and_goes_on(made: Bench) -> None:
+    session_id, _ = await result(made)
+    live = made.engine.live(session_id)
+    assert live is not None
+    session, whole = replace(live.debate_session, status=Status.PAUSED), list(live.messages)
+    for end in range(2, len(whole) + 1):
+        fork, kept = forked(session, whole[:end], Record(session.debate, whole[:end]).rounds)
+        due = next_steps(fork.debate, kept)
+        assert (fork.status == "paused") == bool(due), end
+    # Before all have answered, the rest is asked for when the fork goes on.
+    fork, kept = forked(session, whole[:2], 0)
+    assert (fork.status, fork.reason, fork.debate.council.judges) == ("paused", "forked", ())
+
+
+def outside(request: ModelRequest) -> Script:
+    """Say something else from outside; see `judging` for the others."""
+    text = str(request.messages[-1]["content"])
+    argues = ("secret ballot", "Open, each with its letter", "Test what they hold", "You judge a question")
+    alone = request.model == "qwen-5" and request.schema is None and "Make one answer" not in text
+    if alone and not any(words in text for words in argues):
+        return ['Alone.\n@@ {"answer": "Files", "confidence": 50}']
+    return judging(request)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from app.core.message import CouncilPart, Message
 from app.core.reasons import Reason
 from app.core.session import MIN_PARTICIPANTS, Council, DebateSession, Status
+from app.engine.council.director import next_steps
 from app.engine.council.record import Record
 from app.engine.debate.forking import begun_from, copied
 
@@ -15,18 +16,27 @@ def forked(
 ) -> tuple[DebateSession, list[Message]]:
     """Return a new council that stands as this one did after a round, and its messages; 0 is before any debate.
 
-    It is over, and no call of it is due: what comes next is for the user to choose.
+    It is over, and what comes next is for the user to choose; where calls of that round were still due it is paused.
     """
-    record = Record(session.debate, messages)
     # An earlier question had rounds of its own.
-    said = {one.id for one in record.since}
+    said = {one.id for one in Record(session.debate, messages).since}
     later = (place for place, one in enumerate(messages) if one.id in said and one.round > number)
-    kept, _ = copied(messages[: next(later, len(messages))])
-    council = session.debate.council or Council()
-    record = Record(session.debate, kept)
-    debate = replace(session.debate, due=(), council=_until(council, record, number))
+    place = next(later, len(messages))
+    absent = _joined(messages[place:]) - _joined(messages[:place])
+    kept, _ = copied(messages[:place])
+    people = tuple(one for one in session.debate.participants if one.id not in absent)
+    debate = replace(session.debate, due=(), participants=people)
+    record = Record(debate, kept)
+    debate = replace(debate, council=_until(debate.council or Council(), record, number))
+    if session.status != Status.COMPLETED and next_steps(debate, kept):
+        return begun_from(session, debate, Status.PAUSED, Reason.FORKED), kept
     enough = len(record.answers()) >= MIN_PARTICIPANTS
     return begun_from(session, debate, Status.COMPLETED, Reason.COMPARED if enough else Reason.TOO_FEW), kept
+
+
+def _joined(messages: Sequence[Message]) -> set[str]:
+    """Return who has joined with an answer from outside."""
+    return {one.author.id for one in messages if (one.data or {}).get("joined")}
 
 
 def _until(council: Council, record: Record, number: int) -> Council:
@@ -35,7 +45,12 @@ def _until(council: Council, record: Record, number: int) -> Council:
         record.count, (CouncilPart.DIFFERENCES, CouncilPart.MERGE, CouncilPart.SOLO)
     )
     checked = sum(one.part == CouncilPart.CHECK and one.ended and not one.round for one in record.since)
-    whole = number == council.rounds
+    # Who read it then: those who read what was said later are of no use to it.
+    readers = [
+        str((one.data or {}).get("judge"))
+        for one in record.since
+        if one.part == CouncilPart.READING and one.ended and one.round == number
+    ]
     return replace(
         council,
         again=max(0, compared - council.differences),
@@ -43,8 +58,10 @@ def _until(council: Council, record: Record, number: int) -> Council:
         solos=alone,
         checks=checked,
         rounds=number,
-        debated=council.debated if whole else number,
-        judges=council.judges if whole else (),
+        debated=number,
+        judges=tuple(dict.fromkeys(readers)),
+        # The voting check comes before a debate.
+        voteless=council.voteless if number else (),
         stressed=tuple(one for one in council.stressed if one <= number),
         wanted_rounds=0,
     )

@@ -241,9 +241,9 @@ def tokens_written(messages: Sequence[Message]) -> int:
     """
     apart = (CouncilPart.SOLO, CouncilPart.CHECK)
     return sum(
-        one.usage.output_tokens if one.usage is not None else tokens_of(one.content)
+        one.usage.output_tokens if one.usage is not None else tokens_of(one.thinking) + tokens_of(one.content)
         for one in messages
-        if one.role == Role.ASSISTANT and one.part not in apart
+        if one.role == Role.ASSISTANT and one.part not in apart and not (one.data or {}).get("joined")
     )
 
 

@@ -261,9 +261,7 @@ class MessageRow(ContextRow[MessageContext]):
             size = size_text(style.texts, len(message.content))
             wanted.append((UNFOLD, style.texts("transcript.show_all", size=size)))
         cut = message.state == MessageState.STOPPED or is_cut(message)
-        # Over the text of a sub-agent its group says that it was stopped.
-        said_above = message.state == MessageState.STOPPED and message.parent_turn_id is not None
-        if not self._headed and cut and not said_above:
+        if not self._headed and cut:
             key = (
                 "transcript.stopped"
                 if message.state == MessageState.STOPPED
