@@ -5,6 +5,7 @@ event loop from our own code, or logs a warning nobody expected (`tests/guards.p
 """
 
 import asyncio
+import faulthandler
 import gc
 import os
 import sys
@@ -32,12 +33,38 @@ from tests import guards  # noqa: E402
 
 _BLOCKED_LOOP_FOLDERS = ("engine", "storage", "providers", "tools")
 _RUNNER = "_function_scoped_runner"
+_STDERR = pytest.StashKey[int]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep the standard error stream: pytest redirects it while a test runs."""
+    config.stash[_STDERR] = os.dup(2)
 
 
 def pytest_collection_finish() -> None:
     """Leave what was imported out of the garbage collector: it is looked through after every test."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """End the process of a test that nothing else ends, and show where each of its threads is.
+
+    The signal of pytest-timeout waits for Python to run, and in a deadlock it never does.
+    """
+    stderr = item.config.stash[_STDERR]
+    faulthandler.dump_traceback_later(1.25 * _time_limit(item), exit=True, file=stderr)
+    try:
+        return (yield)
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+
+
+def _time_limit(item: pytest.Item) -> float:
+    """Return how many seconds a test may take."""
+    marker = item.get_closest_marker("timeout")
+    return float(marker.args[0] if marker else item.config.getini("timeout"))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -144,16 +171,18 @@ def _no_endless_wait(request: pytest.FixtureRequest) -> Iterator[None]:
         yield
         return
     loop = request.getfixturevalue(_RUNNER).get_loop()
-    marker = request.node.get_closest_marker("timeout")
-    seconds = float(marker.args[0] if marker else request.config.getini("timeout"))
-    alarm = loop.call_later(0.9 * seconds, _give_up, loop)
+    alarm = loop.call_later(0.9 * _time_limit(request.node), _give_up, loop, request.config.stash[_STDERR])
     yield
     alarm.cancel()
 
 
-def _give_up(loop: asyncio.AbstractEventLoop) -> None:
-    for task in asyncio.all_tasks(loop):
-        task.print_stack()
+def _give_up(loop: asyncio.AbstractEventLoop, stderr: int) -> None:
+    tasks = asyncio.all_tasks(loop)
+    # What the test itself writes is lost where it can't be ended.
+    with open(stderr, "w", encoding="utf-8", errors="backslashreplace", closefd=False) as file:
+        for task in tasks:
+            task.print_stack(file=file)
+    for task in tasks:
         task.cancel("the test waited too long")
 
 

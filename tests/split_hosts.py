@@ -27,9 +27,12 @@ def _loaded(folder: str, program: str) -> Iterator[None]:
     command = [sys.executable, "-m", "tests.loaded_host", str(Path(folder, program)), program]
     with subprocess.Popen(command, env=child_environment(), stdout=subprocess.PIPE) as loaded:
         assert loaded.stdout is not None
-        assert loaded.stdout.readline() == READY
-        yield
-        loaded.kill()
+        try:
+            assert loaded.stdout.readline() == READY
+            yield
+        finally:
+            # Leaving the block waits for it, for ever where it is stuck.
+            loaded.kill()
 
 
 @pytest.fixture(scope="session")
