@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from app.core.errors import BadInput
-from app.core.message import CouncilPart
+from app.core.message import Author, CouncilPart, Message, Prompt, Role
 from app.core.provider import ModelRequest
 from app.core.session import Status
 from app.engine.council.director import next_steps
@@ -14,6 +14,7 @@ from app.engine.council.forking import forked
 from app.engine.council.judging import tokens_written
 from app.engine.council.outcome import outcome
 from app.engine.council.record import Record
+from app.engine.debate.forking import copied
 from tests.builders import Bench, Script, a_bench, a_log_store, remotes
 from tests.engine.test_council import held
 from tests.engine.test_council_verdict import judging, made, result
@@ -106,6 +107,10 @@ async def test_a_fork_is_what_the_council_was_also_before_somebody_joined(tmp_pa
             for name in ("state", "headline", "choice", "judge", "against", "answered", "text"):
                 assert getattr(found, name) == getattr(was[number], name), (number, name)
     assert len(made.models.requests) == count
+    # Who has joined is not asked about rounds that are over when something else is wanted.
+    await councils.merge(session_id)
+    await made.engine.wait(session_id)
+    assert len(made.models.requests) == count + 1
     await made.engine.shutdown()
 
 
@@ -131,3 +136,17 @@ def outside(request: ModelRequest) -> Script:
     if alone and not any(words in text for words in argues):
         return ['Alone.\n@@ {"answer": "Files", "confidence": 50}']
     return judging(request)
+
+
+def test_a_copy_names_the_copies() -> None:
+    author = Author(id="p0", name="Ada", kind="participant")
+    question = Prompt(question="Go on?", answered_by="m2")
+    asked = Message(id="m1", turn_id="t1", role=Role.ASSISTANT, author=author, prompt=question)
+    answered = Message(
+        id="m2", turn_id="t2", role=Role.USER, author=author, answers="m1", parent_turn_id="t1"
+    )
+    (first, second), ids = copied([asked, answered])
+    assert first.prompt is not None and first.prompt.answered_by == second.id == ids["m2"]
+    assert (second.answers, second.parent_turn_id) == (first.id, first.turn_id)
+    (alone,), _ = copied([asked])
+    assert alone.prompt is not None and not alone.prompt.open

@@ -11,6 +11,7 @@ from pathlib import Path
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QAbstractButton, QFileDialog, QLabel
 
+from app.core.events import Notice
 from app.gui.display.i18n import Language
 
 ROOT = Path(__file__).parent.parent.parent
@@ -109,9 +110,9 @@ def test_roles_states_and_reasons_are_words(qapp):
     assert language.status("paused", 2) == "Paused at round 2"
     assert language.problem("unheard_of") == "unheard_of"
     assert language.problem("topic_empty") != "topic_empty"
-    assert language.problem("disk_full", path="a.jsonl").endswith(
-        "Free some space. Unsaved data is kept in memory, and saving is retried."
-    )
+    full = Notice(session_id="", level="error", code="disk_full", details={"path": "a.jsonl"})
+    assert language.problem(full.code, **full.details).endswith("Free some space.")
+    assert language.notice(full).endswith("Unsaved data is kept in memory, and saving is retried.")
     assert language.problem("plan_open", count=1) == "1 step of the plan is still open."
     assert language.problem("plan_open", count=3) == "3 steps of the plan are still open."
 

@@ -209,6 +209,8 @@ class Councils:
         if len(debate.participants) >= MAX_PARTICIPANTS:
             raise BadInput("too_many_participants", count=len(debate.participants) + 1, most=MAX_PARTICIPANTS)
         participant = joining(debate, check.model)
+        # What was debated before is not asked of it.
+        council = replace(debate.council or Council(), debated=Record(debate, live.messages).rounds)
         answer = replace(
             check,
             id=new_id(),
@@ -218,7 +220,8 @@ class Councils:
             data={**(check.data or {}), "joined": True},
             usage=None,
         )
-        live.finish_message(answer, debate=replace(debate, participants=(*debate.participants, participant)))
+        people = (*debate.participants, participant)
+        live.finish_message(answer, debate=replace(debate, participants=people, council=council))
         await self._store.flush(session_id)
 
     async def solo(self, session_id: str) -> None:

@@ -103,8 +103,7 @@ def _debate(record: Record, council: Council, absent: Collection[str]) -> tuple[
             for one in speakers
             if not stressed
             and record.last(CouncilPart.TURN, one, number=number) is None
-            # Who joined after a round has nothing to say in it.
-            and not (number <= council.debated and one in record.joined)
+            and not _joined_after(record, council, one, number)
         ]
         if stressed and record.last(CouncilPart.CHECK, number=number) is None:
             sceptic = council.outsider or model_of(
@@ -160,5 +159,12 @@ def _judge(record: Record, council: Council, absent: Collection[str]) -> tuple[C
     return tuple(
         CouncilStep(CouncilPart.DISSENT, one, number=number)
         for one in holders
-        if one not in absent and record.last(CouncilPart.DISSENT, one, number=number) is None
+        if one not in absent
+        and record.last(CouncilPart.DISSENT, one, number=number) is None
+        and not _joined_after(record, council, one, number)
     )
+
+
+def _joined_after(record: Record, council: Council, who: str, number: int) -> bool:
+    """Say whether a participant joined after a round was over: it has nothing to say in it."""
+    return number <= council.debated and who in record.joined

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from app.core.events import utc_now
 from app.core.ids import new_id
-from app.core.message import Message
+from app.core.message import Message, Prompt
 from app.core.reasons import Reason
 from app.core.session import Debate, DebateSession, Status
 from app.engine.debate.modes import mode_of
@@ -23,13 +23,23 @@ def copied(messages: Sequence[Message]) -> tuple[list[Message], dict[str, str]]:
             one,
             id=ids[one.id],
             turn_id=turns[one.turn_id],
+            parent_turn_id=turns.get(one.parent_turn_id or ""),
             retakes=ids.get(one.retakes, ""),
+            answers=ids.get(one.answers or ""),
+            prompt=_with_answer(one.prompt, ids),
             usage=None,
             data={key: _with_ids(value, ids) for key, value in one.data.items()} if one.data else one.data,
         )
         for one in messages
     ]
     return copies, ids
+
+
+def _with_answer(prompt: Prompt | None, ids: Mapping[str, str]) -> Prompt | None:
+    """Return a question with the new id of its answer; one that was answered stays so without it."""
+    if prompt is None or prompt.answered_by is None:
+        return prompt
+    return replace(prompt, answered_by=ids.get(prompt.answered_by, prompt.answered_by))
 
 
 def _with_ids(value: object, ids: Mapping[str, str]) -> object:
@@ -64,6 +74,7 @@ def forked(session: DebateSession, messages: Sequence[Message], ids: Mapping[str
         due=(),
         ballots=tuple(replace(one, usage=None) for one in debate.ballots if one.round < round_number),
         verdict=None,
+        unused_summaries=(),
     )
     return begun_from(session, debate, Status.PAUSED, Reason.FORKED)
 

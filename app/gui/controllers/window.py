@@ -364,7 +364,7 @@ class WindowController(QObject):
             self._list_timer.start()
 
     def _on_notice(self, notice: Notice) -> None:
-        text = self._language.problem(notice.code, **notice.details)
+        text = self._language.notice(notice)
         if notice.sticky:
             self._saved = False
             self.window.banner.show_text(text)

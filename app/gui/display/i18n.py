@@ -12,6 +12,7 @@ from PySide6.QtCore import QCoreApplication, QLibraryInfo, QObject, QTranslator,
 
 from app.core.catalog import shown_label
 from app.core.errors import UNWRITTEN
+from app.core.events import Notice
 from app.core.provider import FoundServer, ProviderStatus
 from app.core.reasons import failure_text, in_words, paused_text, reason_text
 from app.core.store import Problem
@@ -156,8 +157,13 @@ class Language(QObject):
                     text = self(key, **details)
                 except (KeyError, IndexError):
                     continue
-                return f"{text} {self('storage.kept')}" if code in UNWRITTEN else text
+                return text
         return code
+
+    def notice(self, notice: Notice) -> str:
+        """Return the text of a notice. What could not be saved is kept: an open window goes on trying."""
+        text = self.problem(notice.code, **notice.details)
+        return f"{text} {self('storage.kept')}" if notice.code in UNWRITTEN else text
 
     def failure(self, kind: str, detail: str = "", provider: str = "") -> str:
         """Return why a provider could not be reached, outside of any session; see `reasons.failure_text`."""

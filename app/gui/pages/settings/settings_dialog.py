@@ -197,7 +197,7 @@ class SettingsDialog(QDialog):
     def show_notice(self, notice: Notice) -> None:
         """Show a late answer of the keyring or the end of a download here, since the window is behind the dialog."""
         if notice.code.startswith(("key_", "model_")):
-            self._toasts.show_toast(self._language.problem(notice.code, **notice.details))
+            self._toasts.show_toast(self._language.notice(notice))
 
     async def _undo(self, undo: Undo) -> None:
         if not await undo():
