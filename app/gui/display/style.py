@@ -12,7 +12,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRect, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QColor,
     QFont,
@@ -20,6 +20,7 @@ from PySide6.QtGui import (
     QFontInfo,
     QGuiApplication,
     QIcon,
+    QIconEngine,
     QKeyEvent,
     QPainter,
     QPalette,
@@ -35,7 +36,6 @@ from app.gui.display.theme import Tokens, high_contrast, tokens_of
 
 BODY_PX = 14
 LARGEST_USUAL_PX = 15  # a larger system font was made larger by the user
-RATIOS = (1.0, 2.0)
 FULL = "full"
 QLABEL: Any = "QLabel"  # a class name; the stubs of PySide want bytes, the call itself text
 SYSTEM = "system"
@@ -45,6 +45,32 @@ POLISHED = Qt.WidgetAttribute.WA_WState_Polished
 KOREAN_FAMILY = "Pretendard"
 MODIFIERS = (Qt.Key.Key_Shift, Qt.Key.Key_Control, Qt.Key.Key_Alt, Qt.Key.Key_AltGr, Qt.Key.Key_Meta)
 GENERIC_FAMILIES = ("", "Sans", "Sans Serif", "DejaVu Sans", "Helvetica", "Bitstream Vera Sans")
+
+
+class _IconEngine(QIconEngine):
+    """Draws an icon where and when it is painted: a window that opens draws what is seen, in one mode and one ratio."""
+
+    def __init__(self, look: "Look", name: str, colour: str, side: int, room: int) -> None:
+        super().__init__()
+        self._look, self._name, self._colour = look, name, colour
+        self._side, self._room = side, room
+
+    def scaledPixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State, scale: float) -> QPixmap:
+        colour = self._colour
+        if mode == QIcon.Mode.Disabled:
+            colour = "text_3"
+        elif state == QIcon.State.On:
+            colour = "accent"
+        return self._look.picture(self._name, colour, self._side, scale, self._room)
+
+    def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
+        return self.scaledPixmap(size, mode, state, 1.0)
+
+    def paint(self, painter: QPainter, rect: QRect, mode: QIcon.Mode, state: QIcon.State) -> None:
+        picture = self.scaledPixmap(rect.size(), mode, state, painter.device().devicePixelRatioF())
+        place = QRectF(QPointF(0, 0), picture.deviceIndependentSize())
+        place.moveCenter(QRectF(rect).center())
+        painter.drawPixmap(place.topLeft(), picture)
 
 
 class Look(QObject):
@@ -128,12 +154,7 @@ class Look(QObject):
         """Return an icon for a button in the current theme: normal, on, and disabled."""
         key = (name, colour, side, room, self.tokens.dark, self.tokens.text)
         if key not in self._icons:
-            modes, states = QIcon.Mode, QIcon.State
-            icon = self._icons[key] = QIcon()
-            for ratio in RATIOS:
-                icon.addPixmap(self.picture(name, colour, side, ratio, room), modes.Normal, states.Off)
-                icon.addPixmap(self.picture(name, "accent", side, ratio, room), modes.Normal, states.On)
-                icon.addPixmap(self.picture(name, "text_3", side, ratio, room), modes.Disabled, states.Off)
+            self._icons[key] = QIcon(_IconEngine(self, name, colour, side, room))
         return self._icons[key]
 
     def add_korean_font(self) -> None:
