@@ -80,7 +80,11 @@ class LocalModelsPage(QWidget):
         self._tasks.replace("read the models", self._read())
 
     async def _read(self) -> None:
-        models = await asyncio.to_thread(self._engine.local_models.all)
+        local = self._engine.local_models
+        # Besides the disk, the memory: what tells how much there is takes long to load.
+        models, fitting = await asyncio.to_thread(
+            lambda: (models := local.all(), {one.id for one in models if local.fits(one)})
+        )
         known = {model.id for model in models}
         for gone in [model_id for model_id in self.cards if model_id not in known]:
             self.cards.pop(gone).deleteLater()
@@ -92,11 +96,10 @@ class LocalModelsPage(QWidget):
                 self.cards[model.id] = card
                 card.asked.connect(self._on_asked)
                 self._column.insertWidget(place, card)
-            local = self._engine.local_models
             card.show_model(
                 model,
                 local.progress(model.id),
-                fits=local.fits(model),
+                fits=model.id in fitting,
                 offered=model.id == EMBEDDED_MODEL or model.id in local.offered(),
                 votes=self._votes(model),
                 free=local.lacks_memory(model),
