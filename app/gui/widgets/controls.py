@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, SignalInstance
+from PySide6.QtCore import QEvent, QMargins, QPoint, QPointF, QRect, QRectF, QSize, Qt, SignalInstance
 from PySide6.QtGui import (
     QColor,
     QPainter,
@@ -132,6 +132,8 @@ class ShorteningButton(Button):
 
     def sizeHint(self) -> QSize:
         hint = super().sizeHint()
+        if self.text() == self._words:
+            return hint.grownBy(QMargins(0, 0, self._taken, 0))
         # Measured as Qt's own hint; a pixel of difference would keep the text elided for ever.
         words, shown = (
             self.fontMetrics().size(Qt.TextFlag.TextShowMnemonic, text).width()
