@@ -161,9 +161,8 @@ async def test_a_verdict_says_how_often_such_results_held_up_and_keeps_the_decis
     await person.click("decision_keep")
     await until(lambda: journal.get(page.session_id) is not None)
     card = page.verdict.findChild(QWidget, "council_journal_card")
-    said = [one.text() for one in card.findChildren(Paragraph)]
-    due = journal.get(page.session_id).due
-    assert said == [f"You decided: {HOLDS['openai']}", f"due on {due}"]
+    kept = [f"You decided: {HOLDS['openai']}", f"due on {journal.get(page.session_id).due}"]
+    await until(lambda: [one.text() for one in card.findChildren(Paragraph)] == kept, what=f"{kept}")
     await person.click("verdict_decision")
     await until(lambda: person.sees("result_dialog"))
     await person.click("result_keep")
