@@ -382,6 +382,10 @@ async def test_the_verdict_and_the_votes_are_exported(
     assert {"en": f"Verdict by {name}", "ko": f"{name}의 판정"}[language] in text
     assert "Do it step by step." in text
     assert f"{name}: +1 → +1 → +1" in text
+    levels = re.findall(r'text-anchor="end">([^<]+)</text>', text)
+    assert levels == (
+        ["\N{MINUS SIGN}2", "\N{MINUS SIGN}1", "0", "+1", "+2"] if file_format == "html" else []
+    )
     assert {"en": "Status: Completed", "ko": "완료"}[language] in text
     built_in = {"en": "Small built-in model.", "ko": "작은 내장 모델"}[language]
     assert built_in not in text

@@ -39,6 +39,13 @@ def _y(stance: float) -> float:
     return 100 - stance * 42
 
 
+def _signed(stance: int | None) -> str:
+    """Return a stance with its sign, 0 without one; a dash for none."""
+    if stance is None:
+        return "–"
+    return f"{stance:+d}".replace("-", "\N{MINUS SIGN}") if stance else "0"
+
+
 class DebateDocument:
     """A debate as a document: its messages, and headings and facts in the debate's language."""
 
@@ -148,7 +155,7 @@ class DebateDocument:
         )
         found = [(heading, [self._point(one) for one in points]) for heading, points in parts if points]
         stood: list[Cited] = [
-            (f"{one.name}: " + " → ".join("–" if vote is None else f"{vote:+d}" for vote in votes), [])
+            (f"{one.name}: " + " → ".join(_signed(vote) for vote in votes), [])
             for one, votes in self._votes()
         ]
         return [*found, (self._stood(), stood)] if stood else found
@@ -171,7 +178,7 @@ class DebateDocument:
         step = 560 / (len(votes[0][1]) - 1)
         lines = [
             f'<line x1="40" x2="600" y1="{_y(level)}" y2="{_y(level)}" stroke="#d9d5cb"/>'
-            f'<text x="30" y="{_y(level) + 4}" text-anchor="end">{level:+d}</text>'
+            f'<text x="30" y="{_y(level) + 4}" text-anchor="end">{_signed(level)}</text>'
             for level in range(AGAINST, FOR + 1)
         ]
         for place, (one, stances) in enumerate(votes):
