@@ -18,7 +18,6 @@ from app.core.reasons import failure_text, in_words, paused_text, reason_text
 from app.core.store import Problem
 from app.core.texts import Texts, choose_language
 
-# What such a server is called that the user has not named.
 BUILT_IN_ROLES = ("for", "against", "neutral", "optimist", "realist", "devils-advocate")
 
 # Sessions of a week are listed by day, those of 30 days together.
