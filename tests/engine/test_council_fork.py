@@ -107,10 +107,43 @@ async def test_a_fork_is_what_the_council_was_also_before_somebody_joined(tmp_pa
             for name in ("state", "headline", "choice", "judge", "against", "answered", "text"):
                 assert getattr(found, name) == getattr(was[number], name), (number, name)
     assert len(made.models.requests) == count
-    # Who has joined is not asked about rounds that are over when something else is wanted.
+    await made.engine.shutdown()
+
+
+async def test_who_joins_is_asked_nothing_about_rounds_that_are_over(tmp_path: Path) -> None:
+    servers = [replace(one, models=("qwen-5",)) if one.id == "remote5" else one for one in remotes()]
+    made = a_bench(a_log_store(tmp_path), providers=servers)
+    made.models.otherwise = outside
+    await made.engine.change_settings(lambda settings: replace(settings, may_read_any=("remote5",)))
+    councils = made.engine.councils
+    session_id = await held(made)
+    live = made.engine.live(session_id)
+    assert live is not None
+    # Nobody moves, so that it ends before its last round.
+    await councils.debate(session_id, 3)
+    await made.engine.wait(session_id)
+    assert Record(live.debate_session.debate, live.messages).rounds < 3
+    await councils.check_outside(session_id)
+    await made.engine.wait(session_id)
+    await councils.join(session_id)
+    count = len(made.models.requests)
     await councils.merge(session_id)
     await made.engine.wait(session_id)
     assert len(made.models.requests) == count + 1
+    council = live.debate_session.debate.council
+    assert council is not None and (council.rounds, council.debated) == (1, 1)
+    # In a round that is not over it speaks as the others do.
+    live = made.engine.live(session_id := await held(made))
+    assert live is not None
+    await councils.debate(session_id, 3)
+    await made.engine.wait(session_id)
+    await councils.check_outside(session_id)
+    await made.engine.wait(session_id)
+    live.change(status=Status.PAUSED)
+    await councils.join(session_id)
+    (step,) = next_steps(live.debate_session.debate, live.messages)
+    assert (step.part, step.number) == (CouncilPart.TURN, 1)
+    assert step.who == live.debate_session.debate.participants[-1].id
     await made.engine.shutdown()
 
 

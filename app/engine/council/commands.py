@@ -209,8 +209,12 @@ class Councils:
         if len(debate.participants) >= MAX_PARTICIPANTS:
             raise BadInput("too_many_participants", count=len(debate.participants) + 1, most=MAX_PARTICIPANTS)
         participant = joining(debate, check.model)
-        # What was debated before is not asked of it.
-        council = replace(debate.council or Council(), debated=Record(debate, live.messages).rounds)
+        # It is asked nothing about rounds that are over, and begins none.
+        council, begun = debate.council or Council(), Record(debate, live.messages).rounds
+        if live.session.status == Status.COMPLETED:
+            council = replace(council, rounds=begun, debated=begun)
+        else:
+            council = replace(council, debated=max(council.debated, begun - 1))
         answer = replace(
             check,
             id=new_id(),
