@@ -179,6 +179,10 @@ def test_families_count_not_participants() -> None:
     ):
         debate, messages = opened("AAA", models)
         assert outcome(debate, [*messages, *voted(debate, "AAA")]).state == state
+    # The last one has no vote: only one family agrees.
+    assert debate.council is not None
+    debate = replace(debate, council=replace(debate.council, voteless=("p2",)))
+    assert outcome(debate, [*messages, *voted(debate, "AAA")]).state == "agreed_one_family"
 
 
 def test_the_second_order_reverses_letters_options_and_openings_but_not_the_replies() -> None:

@@ -139,7 +139,8 @@ def outcome(debate: Debate, messages: Sequence[Message]) -> CouncilOutcome:
     headline = leaders[0] if len(leaders) == 1 else choice if choice in leaders else ""
     weighed = "" if headline else _heaviest(record, after, leaders, everybody)
     headline = headline or weighed
-    families = {family_of(one.model) for one in debate.participants}
+    # Who has no vote brings no second family to those who agree.
+    families = {family_of(one.model) for one in debate.participants if one.id in everybody}
     state, against = state_of(before, after, headline, choice, len(families), unstable=unstable)
     against = "weighed" if weighed and against == "half" else against
     unread = tuple(one for one in record.openings() if record.rounds and record.unread(one, record.rounds))
