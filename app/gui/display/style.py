@@ -110,7 +110,7 @@ class Look(QObject):
         """Remove the style sheet while many widgets are made; Qt would apply it again for each one."""
         self._app.setStyleSheet("")
         yield
-        self._apply(hidden_later=True)
+        self._apply()
 
     def choose(self, theme: str) -> None:
         """Switch to `light`, `dark` or `system`."""
