@@ -26,6 +26,8 @@ from app.storage.paths import DataPaths, resources_dir
 from app.wiring import Moot
 
 BAD_INPUT = 2
+LAYOUT_TURNS = 4
+"""In how many turns of the event loop a new window's layouts settle: a text that gets its width may need another height."""
 WARM_UP_AFTER_S = 0.4
 BACK_UP_AFTER_S = 5.0
 
@@ -63,6 +65,7 @@ async def complete(
     look = Look(application, resources, theme)
     words.setParent(window)
     look.setParent(window)
+    look.add_korean_font()
     # Also that of the quick chat, which has no parent.
     application.setWindowIcon(QIcon(str(resources / "icons" / "moot.svg")))
     try:
@@ -70,7 +73,6 @@ async def complete(
     except MootError:
         await window.shutdown()
         raise
-    look.add_korean_font()
     return window
 
 
@@ -82,11 +84,18 @@ async def _connect_engine(
     await server.start()
     await moot.engine.drafts.load()
     await _take_over_drafts(window, moot)
-    with look.held():
-        window.furnish(words, look)
-        close = functools.partial(_close, moot, server)
-        window.set_controller(WindowController(window, moot.engine, paths.root, close))
-    window.controller.begin()
+    # Its outline stays on the screen until everything has its place.
+    window.setUpdatesEnabled(False)
+    try:
+        with look.held():
+            window.furnish(words, look)
+            close = functools.partial(_close, moot, server)
+            window.set_controller(WindowController(window, moot.engine, paths.root, close))
+        window.controller.begin()
+        for _ in range(LAYOUT_TURNS):
+            await asyncio.sleep(0)
+    finally:
+        window.setUpdatesEnabled(True)
     # The keyring may wait for its user, or not answer; the window does not wait for it.
     window.controller.tasks.start("look up keys", moot.look_up_keys())
     window.controller.tasks.start("model host", _warm_up(moot))

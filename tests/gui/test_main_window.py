@@ -4,10 +4,10 @@ import gc
 import weakref
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel, QPushButton
+from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
 from app.core.errors import DataDirectoryBusy
 from app.core.events import Notice
@@ -40,6 +40,43 @@ def cut_off(person: Person) -> list[str]:
             if holder is not None and widget.geometry().right() > holder.width():
                 found.append(f"{widget.text()!r} leaves {type(holder).__name__}")
     return found
+
+
+class FirstPaints(QObject):
+    """Notes where each button was in the window, and its text, when it was painted first."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.places: dict[str, tuple[str, QRect]] = {}
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 - the name is Qt's
+        if event.type() == QEvent.Type.Paint and isinstance(watched, QPushButton):
+            self.places.setdefault(watched.objectName(), (watched.text(), place_of(watched)))
+        return False
+
+
+def place_of(widget: QWidget) -> QRect:
+    """Return where a widget is in its window."""
+    return QRect(widget.mapTo(widget.window(), QPoint()), widget.size())
+
+
+@pytest.mark.parametrize("language", ["ko", "en"])
+async def test_what_is_painted_first_is_where_it_stays(qapp, data_dir, language):
+    first = FirstPaints()
+    qapp.installEventFilter(first)
+    try:
+        async with at_window(data_dir, language=language) as person:
+            await person.settle(0.3)
+            # What a provider's answer brings may need another width.
+            same = {
+                name: place
+                for name, (text, place) in first.places.items()
+                if name and person.sees(name) and person.find(name, QPushButton).text() == text
+            }
+            assert len(same) > 5
+            assert {name: place_of(person.find(name)) for name in same} == same
+    finally:
+        qapp.removeEventFilter(first)
 
 
 @pytest.mark.parametrize("language", ["ko", pytest.param("en", marks=pytest.mark.slow)])

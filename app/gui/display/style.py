@@ -158,19 +158,10 @@ class Look(QObject):
         return self._icons[key]
 
     def add_korean_font(self) -> None:
-        """Load the Korean font that comes with the program, unless it is there already; takes some milliseconds."""
-        if QFontDatabase.hasFamily(KOREAN_FAMILY):
-            return
-        added = [
-            QFontDatabase.addApplicationFont(str(path))
-            for path in sorted((self._resources / "fonts").glob("*.[ot]tf"))
-        ]
-        if not any(number >= 0 for number in added):
-            return
-        # Widths measured before are those of another font, or of missing glyphs.
-        for widget in self._app.allWidgets():
-            self._app.sendEvent(widget, QEvent(QEvent.Type.FontChange))
-        self.changed.emit()
+        """Load the Korean font that comes with the program, unless it is there; before any text is measured."""
+        if not QFontDatabase.hasFamily(KOREAN_FAMILY):
+            for path in sorted((self._resources / "fonts").glob("*.[ot]tf")):
+                QFontDatabase.addApplicationFont(str(path))
 
     def _on_desktop_changed(self) -> None:
         self._refresh()
