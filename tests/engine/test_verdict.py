@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from app.cli.printing.debates import verdict_text
+from app.cli.printing.lines import cost_line
 from app.core.errors import BadInput, FailureKind, NotFound, ProviderError
 from app.core.message import MessageState
 from app.core.provider import ModelRequest
@@ -411,7 +412,13 @@ async def test_the_terminal_prints_the_verdict(tmp_path: Path) -> None:
     made = bench(tmp_path)
     live = made.engine.live(await held(made))
     assert live is not None
-    assert "  - Do it step by step.\n  - The judge read the debate once only.\n\nAgreed\n" in verdict_text(
-        live.session, live.messages, TEXTS
-    )
+    text = verdict_text(live.session, live.messages, TEXTS)
+    assert "  - Do it step by step. [GPT r1] [Claude r1]\n  - The judge read" in text
+    assert "\n\nAgreed\n" in text and "\nPositions\n  - GPT: rather for → rather for → rather for\n" in text
+    # The ballots and the verdict have a price as the turns do.
+    debate = live.debate_session.debate
+    votes = [*debate.ballots, debate.verdict]
+    used = [one.usage for one in (*votes, *live.messages) if one is not None and one.usage is not None]
+    tokens = sum((one.input_tokens or 0) + (one.output_tokens or 0) for one in used)
+    assert f"{tokens} tokens" in cost_line(live.session, live.messages, TEXTS)
     assert verdict_text(replace(live.session, debate=a_debate(2)), [], TEXTS) == ""  # type: ignore[call-arg]

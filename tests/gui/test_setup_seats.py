@@ -177,6 +177,7 @@ async def test_a_participant_speaks_with_the_model_and_effort_of_its_row(person)
     await person.press("model_search", Qt.Key.Key_Return)
     claude = gpt.participant().model
     assert gpt.participant().provider == "anthropic" and claude.startswith("claude")
+    assert gpt.participant().name == claude, "it was named after the provider that it has no more"
     # A narrow row shows the model alone.
     assert gpt._model.text().endswith(claude)
     assert "Anthropic ›" in gpt._model.text() + gpt._model.toolTip()

@@ -275,7 +275,7 @@ async def show_chat(run: CommandRun, live: LiveSession) -> int:
         await run.out.write("\n" + workflow_end(live.session, run.texts))
         return OK
     cost = cost_line(live.session, live.messages, run.texts)
-    await run.print("\n" + cost + last_line(live.session, run.texts))
+    await run.print("\n" + cost + last_line(live.session, run.texts, read=True))
     return OK
 
 

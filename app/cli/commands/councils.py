@@ -199,7 +199,9 @@ async def show_council(run: CommandRun, live: LiveSession) -> int:
     for message in messages:
         await run.out.write(printer.message(message))
     await run.print(council_text(live.debate_session, messages, run.texts))
-    await run.print(cost_line(live.session, live.messages, run.texts) + last_line(live.session, run.texts))
+    await run.print(
+        cost_line(live.session, live.messages, run.texts) + last_line(live.session, run.texts, read=True)
+    )
     return 0
 
 

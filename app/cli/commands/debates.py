@@ -8,7 +8,7 @@ from app.cli.command_run import CommandRun
 from app.cli.commands.chats import answering, attachments_of, context_of
 from app.cli.exit_status import OK
 from app.cli.parser import parse_spec
-from app.cli.printing.debates import DebatePrinter
+from app.cli.printing.debates import DebatePrinter, verdict_text
 from app.cli.printing.lines import cost_line, json_line, last_line, one_line
 from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, EMBEDDED_VOICES
 from app.core.errors import BadInput
@@ -93,7 +93,8 @@ async def show_debate(run: CommandRun, live: LiveSession) -> int:
         for text in [printer.work(messages)] if interim else map(printer.message, messages):
             await run.out.write(text)
     cost = cost_line(live.session, live.messages, run.texts)
-    await run.print("\n" + cost + last_line(live.session, run.texts))
+    verdict = verdict_text(live.session, said, run.texts)
+    await run.print(f"\n{verdict}{cost}{last_line(live.session, run.texts, read=True)}")
     return OK
 
 

@@ -19,9 +19,9 @@ from app.core.message import Message, Role, user_name
 from app.core.session import Session
 from app.core.text import without_steering
 from app.core.texts import Texts
-from app.core.verdict import Verdict
+from app.core.verdict import Point, Verdict
 from app.engine.debate.minority import minority_points
-from app.engine.debate.verdict import readings_points
+from app.engine.debate.verdict import readings_points, stances_of
 from app.engine.history.summaries import summary_line
 
 
@@ -146,21 +146,33 @@ def role_text(texts: Texts, role: str) -> str:
 
 
 def verdict_text(session: Session, messages: Sequence[Message], texts: Texts) -> str:
-    """Return the verdict of a debate and what the minority holds as lines, "" if there is neither."""
+    """Return the verdict of a debate, what the minority holds and the votes as lines, "" if there is none of them."""
     debate = session.debate
     if debate is None:
         return ""
     verdict = debate.verdict or Verdict()
-    key = "verdict.by_participant" if debate.judged_inside else "verdict.by"
-    by = texts(key, name=verdict.judge) if verdict.judge else texts("verdict.none")
+    by = texts("cli.verdict_by_participant" if debate.judged_inside else "cli.verdict_by", name=verdict.judge)
+    said = {one.id: one for one in messages}
+
+    def line(point: Point) -> str:
+        cited = [said[one] for one in point.cites if one in said]
+        cites = [texts("verdict.cite", name=one.author.name, round=one.round) for one in cited]
+        return " ".join((point.text, *cites))
+
     parts = (
-        (f"{texts('verdict.title')} {by}", (*verdict.answer, *readings_points(verdict, texts))),
+        (by, (*verdict.answer, *readings_points(verdict, texts))),
         (texts("council.minority_report"), minority_points(debate, messages, texts)),
         (texts("verdict.agreed"), verdict.agreed),
         (texts("verdict.open"), verdict.open),
     )
+    found = [(heading, [line(one) for one in points]) for heading, points in parts]
+    votes = [
+        f"{one.name}: "
+        + " → ".join(texts(f"verdict.stance.{'none' if vote is None else vote}") for vote in stances)
+        for one, stances in stances_of(debate)
+    ]
     lines = []
-    for heading, points in parts:
+    for heading, points in (*found, (texts("verdict.chart"), votes)):
         if points:
-            lines += [heading, *(f"  - {without_steering(one.text)}" for one in points), ""]
+            lines += [heading, *(f"  - {without_steering(one)}" for one in points), ""]
     return "\n".join([*lines, ""])

@@ -180,8 +180,11 @@ def cost_line(session: Session, messages: Iterable[Message], texts: Texts) -> st
     for message in messages:
         if message.usage is not None:
             total.add(message.usage)
-    for call in session.unsaid:
-        total.add(call)
+    debate = session.debate
+    votes = (*debate.ballots, debate.verdict) if debate is not None else ()
+    for call in (*session.unsaid, *(one.usage for one in votes if one is not None)):
+        if call is not None:
+            total.add(call)
     if not total.calls:
         return ""
     cost = texts("cost.tokens", cost=money_text(texts, total), tokens=used_text(total))
@@ -196,8 +199,11 @@ def status_text(session: Session, texts: Texts) -> str:
     return " · ".join(filter(None, (texts.named("cli.status", session.status), why)))
 
 
-def last_line(session: Session, texts: Texts) -> str:
-    """Return the state of a session, its reason, and the command that continues it, as one line."""
+def last_line(session: Session, texts: Texts, *, read: bool = False) -> str:
+    """Return the state of a session, its reason, and the command that continues or shows it, as one line.
+
+    With `read` it is being shown.
+    """
     if session.status in (Status.IDLE, Status.WAITING):
         limit = reason_text(session.reason, texts) if reason_code(session.reason) in LIMITS else ""
         return one_line(f"{limit} {texts(f'cli.chat_{session.status}', session_id=session.id)}")
@@ -206,7 +212,7 @@ def last_line(session: Session, texts: Texts) -> str:
         parts.append(texts("cli.resume_with", session_id=session.id))
         if session.debate is not None and session.reason in HELD_UP:
             parts.append(texts("cli.resume_ways"))
-    elif session.status == Status.COMPLETED:
+    elif session.status == Status.COMPLETED and not read:
         parts.append(texts("cli.read_with", session_id=session.id))
     return " · ".join(parts)
 

@@ -6,8 +6,8 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from app.core.message import CouncilPart, Message
-from app.core.session import DebateSession
-from app.engine.council.outcome import CouncilOutcome, View, case_for, in_full, outcome, votes_of
+from app.core.session import MIN_PARTICIPANTS, DebateSession
+from app.engine.council.outcome import CouncilOutcome, State, View, case_for, in_full, outcome, votes_of
 from app.engine.council.quotes import FileQuote, quotes_of
 from app.engine.council.reading import NEITHER, Claim
 from app.engine.council.record import Record
@@ -19,6 +19,19 @@ Words = Callable[..., str]
 def lettered(record: Record) -> dict[str, str]:
     """Return each option's letter by its id."""
     return {one.id: letter for letter, one in zip(LETTERS, record.options(), strict=False)}
+
+
+def state_text(result: CouncilOutcome, words: Words) -> str:
+    """Return the state in a few words, with the votes where they differ."""
+    votes = sorted((count for count in result.after.votes.values() if count), reverse=True)
+    if len(votes) < MIN_PARTICIPANTS:
+        return words(f"council.state.{result.state}")
+    # Of a tie each number: "1 to 2" would be none.
+    first, *others = votes if result.state == State.TIE else (votes[0], sum(votes[1:]))
+    counted = str(first)
+    for count in others:
+        counted = words("council.votes", first=counted, second=count)
+    return f"{words(f'council.state.{result.state}')} · {counted}"
 
 
 def judge_name(result: CouncilOutcome) -> str:
@@ -108,7 +121,7 @@ def verdict_parts(
         missing = ", ".join(names.get(one, "") for one in result.after.missing)
         lines += [words("council.missing", names=missing)] if missing else []
         lines += unread_lines(result, names, words)
-    parts = [(words(f"council.state.{result.state}"), lines)]
+    parts = [(state_text(result, words), lines)]
     first = {one.participant: one for one in record.ballots()}
     votes = []
     for vote in votes_of(record):
@@ -138,11 +151,14 @@ def verdict_parts(
         turns_on += [words("council.settled_by", text=crux.settled_by)] if crux.settled_by else []
         turns_on.append(sides_of(crux, names, words, question=True))
     parts.append((words("council.turns_on"), turns_on))
-    claims = [
-        "  ".join(filter(None, (one.text, sides_of(one, names, words), cited(one.cites))))
-        for one in result.claims
-    ]
+    claims = []
+    for one in result.claims:
+        sides = sides_of(one, names, words)
+        claims.append(" ".join(filter(None, (one.text, f"({sides})" if sides else "", cited(one.cites)))))
     parts.append((words("council.claims"), claims))
+    if read := next((one for one in record.readings() if one.agreed or one.open), None):
+        for key, points in (("verdict.agreed", read.agreed), ("verdict.open", read.open)):
+            parts.append((words(key), [f"{one.text} {cited(one.cites)}".strip() for one in points]))
     parts.append((words("council.unsupported"), list(filter(None, (cited(result.unsupported),)))))
     quotes = [
         f"“{one.text}” {cited([said.id])}: {quote_words(one, words)}"

@@ -5,13 +5,13 @@ from html import escape
 
 from app.core.catalog import EMBEDDED
 from app.core.message import SPOKEN, Attachment, Message, Role
-from app.core.session import Debate, Participant
+from app.core.session import Debate
 from app.core.verdict import AGAINST, FOR, Point, Verdict
 from app.engine.council.argdown import argdown
 from app.engine.council.words import verdict_parts
 from app.engine.debate.minority import minority_points
 from app.engine.debate.modes import role_name
-from app.engine.debate.verdict import readings_points
+from app.engine.debate.verdict import readings_points, stances_of
 from app.engine.export.parts import (
     PAGE_END,
     USER,
@@ -150,29 +150,19 @@ class DebateDocument:
         parts = (
             (judge, (*verdict.answer, *readings_points(verdict, self._words))),
             (lines["council.minority_report"], minority_points(self._debate, self._whole, self._words)),
-            (lines["agreed"], verdict.agreed),
-            (lines["open"] if verdict.judge else judge, verdict.open),
+            (lines["verdict.agreed"], verdict.agreed),
+            (lines["verdict.open"] if verdict.judge else judge, verdict.open),
         )
         found = [(heading, [self._point(one) for one in points]) for heading, points in parts if points]
         stood: list[Cited] = [
             (f"{one.name}: " + " → ".join(_signed(vote) for vote in votes), [])
-            for one, votes in self._votes()
+            for one, votes in stances_of(self._debate)
         ]
         return [*found, (self._stood(), stood)] if stood else found
 
-    def _votes(self) -> list[tuple[Participant, list[int | None]]]:
-        """Return what each participant voted in each round with ballots; None where that was not valid."""
-        ballots = self._debate.ballots
-        found = {(one.participant, one.round): one.stance for one in ballots}
-        rounds = sorted({one.round for one in ballots})
-        return [
-            (one, [found.get((one.id, number)) for number in rounds])
-            for one in (self._debate.participants if rounds else ())
-        ]
-
     def _chart(self) -> str:
         """Return the ballots as a picture: a line for each participant in the colour of its name."""
-        votes = self._votes()
+        votes = stances_of(self._debate)
         if not votes or len(votes[0][1]) < 2:
             return ""
         step = 560 / (len(votes[0][1]) - 1)

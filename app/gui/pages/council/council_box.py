@@ -17,11 +17,12 @@ from app.core.session import (
     Status,
 )
 from app.engine.council.commands import Councils
-from app.engine.council.outcome import CouncilOutcome, State, outcome, who_may_join
+from app.engine.council.outcome import State, outcome, who_may_join
 from app.engine.council.record import Record
+from app.engine.council.words import state_text
 from app.engine.usage.estimates import Estimate, price_text
 from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.style import Look, tall
 from app.gui.pages.council.worth_card import Judged
 from app.gui.widgets.badge import Chip
 from app.gui.widgets.boxes import FlowBox, hbox
@@ -29,10 +30,12 @@ from app.gui.widgets.controls import Button, Choice, button
 from app.gui.widgets.label import Paragraph, plain_tip
 from app.gui.widgets.wording import named, say
 
-SIDE_BY_SIDE = 980
 STEPS = ("compare", "merge", "again", "debate", "argue", "solo", "check", "stress")
 LAST = ("check", "join", "debate")
 """The buttons of what is usually done next."""
+
+LEAST_WORDS = 420
+"""The room in pixels that the state and its words have beside the buttons."""
 
 TONES = {State.SETTLED: "ok", State.AGREED_ONE_FAMILY: "warn", State.LEANING: "accent"}
 
@@ -108,11 +111,11 @@ class CouncilBox(QFrame):
 
     def fit(self, width: int) -> None:
         """Put the buttons beside the state where there is room, else under it."""
-        wide = width >= SIDE_BY_SIDE
-        way = QBoxLayout.Direction.LeftToRight if wide else QBoxLayout.Direction.TopToBottom
-        self._row.setDirection(way)
         parts = [*self._buttons.values(), self.judge]
         shown = [made.sizeHint().width() + 6 for made in parts if not made.isHidden()]
+        wide = width >= sum(shown) + tall(LEAST_WORDS)
+        way = QBoxLayout.Direction.LeftToRight if wide else QBoxLayout.Direction.TopToBottom
+        self._row.setDirection(way)
         self._flow.setMinimumWidth(sum(shown) if wide else 0)
 
     def show_state(
@@ -138,7 +141,7 @@ class CouncilBox(QFrame):
             said = words("council.answered", count=result.answered, asked=result.asked)
             debates = council is not None and council.rounds > council.debated
             if paused:
-                said = f"{paused_text(session.reason, words.texts)} {said}"
+                said = " · ".join(filter(None, (paused_text(session.reason, words.texts), said)))
             elif running and enough and result.answered == result.asked:
                 said = words("council.debating" if debates else "council.comparing")
             self._words.setText(said)
@@ -207,16 +210,3 @@ def announcement(session: DebateSession, messages: Sequence[Message], words: Lan
     minority = sum(len(one.holders) for one in result.minority if one.now) if headline else 0
     said = words("council.minority", count=minority) if minority else ""
     return ". ".join(filter(None, (state_text(result, words), headline, said)))
-
-
-def state_text(result: CouncilOutcome, words: Language) -> str:
-    """Return the state in a few words, with the votes where they differ."""
-    votes = sorted((count for count in result.after.votes.values() if count), reverse=True)
-    if len(votes) < MIN_PARTICIPANTS:
-        return words(f"council.state.{result.state}")
-    # Of a tie each number: "1 to 2" would be none.
-    first, *others = votes if result.state == State.TIE else (votes[0], sum(votes[1:]))
-    counted = str(first)
-    for count in others:
-        counted = words("council.votes", first=counted, second=count)
-    return f"{words(f'council.state.{result.state}')} · {counted}"

@@ -11,13 +11,20 @@ from app.core.verdict import Point
 from app.engine.council.journal import ENOUGH, Score
 from app.engine.council.outcome import State, View, case_for, in_full, moved_by
 from app.engine.council.reading import NEITHER
-from app.engine.council.words import judge_line, lettered, unread_lines, verdict_parts, view_line
+from app.engine.council.words import (
+    judge_line,
+    lettered,
+    state_text,
+    unread_lines,
+    verdict_parts,
+    view_line,
+)
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.markdown.excerpt import plain_of
 from app.gui.markdown.parser import parse
 from app.gui.pages.council.claims_page import ClaimRow
-from app.gui.pages.council.council_box import TONES, state_text
+from app.gui.pages.council.council_box import TONES
 from app.gui.pages.council.council_column import Letter
 from app.gui.pages.council.worth_card import Judged, WorthCard
 from app.gui.panels.debate.cited_text import Cite, CitedText

@@ -11,6 +11,7 @@ from app.core.draft import ParticipantDraft
 from app.core.model_facts import Effort, ModelFacts
 from app.core.provider import ProviderStatus, last_part
 from app.core.session import Participant
+from app.engine.debate.setup import voice_of
 from app.engine.engine import Candidate
 from app.gui.display.i18n import BUILT_IN_ROLES, Language
 from app.gui.display.style import Look
@@ -324,7 +325,12 @@ class ParticipantCard(QFrame):
         self.changed.emit()
 
     def _on_model_chosen(self, provider: str, model: str) -> None:
-        named_after_model = self._name.text() == last_part(self._participant.model)
+        name, old = self._name.text(), self._participant
+        named_after_model = name == last_part(old.model)
+        # Another provider's model is no "Claude" any more.
+        status = self._statuses().get(old.provider)
+        if status is not None and provider != old.provider:
+            named_after_model |= name == voice_of(status, old.model)
         self._model_chosen = (provider, model)
         self._use_model()
         if named_after_model:
