@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QRawFont, QTextLayout
 
 from app.core.message import MessageState
@@ -13,7 +14,7 @@ from app.gui.display.style import Look, ui_font
 from app.gui.display.theme import LIGHT
 from app.gui.markdown.document import BlockDocument
 from app.gui.markdown.parser import parse
-from app.gui.panels.debate.stance_chart import StanceChart
+from app.gui.panels.debate.stance_chart import GAP, StanceChart
 from app.storage.paths import resources_dir
 from tests.gui.chats import SESSION, call, gave, spoke
 from tests.gui.shown_view import shown_view
@@ -80,3 +81,19 @@ def test_who_never_voted_has_no_line_and_is_named_so(qtbot, qapp) -> None:
     low = chart.labels()[1]
     assert low.center().y() >= room.bottom() and chart._label(chart._lines[1], low.width()) == "b: no vote"
     assert chart._label(replace(chart._lines[1], name="a long name " * 9), 90).endswith("…: no vote")
+
+
+def test_the_only_vote_stands_at_the_end(qtbot, qapp) -> None:
+    look = Look(qapp, resources_dir(), "light")
+    chart = StanceChart(Language(resources_dir() / "i18n", "en"), look, "chart")
+    qtbot.addWidget(chart)
+    chart.resize(700, 240)
+    seats = tuple(Participant(id=one, name=one, provider="x", model="m") for one in ("a", "b"))
+    votes = tuple(Ballot(participant=one.id, round=2, stance=2) for one in seats)
+    debate = Debate(topic="T", participants=seats, ballots=votes)
+    chart.show_debate(debate)
+    assert chart._x(0) == pytest.approx(chart._room().right() - GAP)
+    earlier = tuple(replace(one, round=1) for one in votes)
+    chart.show_debate(replace(debate, ballots=(*earlier, *votes)))
+    assert chart._x(0) == pytest.approx(chart._room().left() + GAP)
+    assert chart._x(1) == pytest.approx(chart._room().right() - GAP)

@@ -282,8 +282,10 @@ class StanceChart(PaintedText):
         return QRectF(left, top, max(20.0, self.width() - left - right - PADDING), bottom - top)
 
     def _x(self, place: int) -> float:
-        room, last = self._room(), max(1, len(self._lines[0].stances) - 1)
-        return room.left() + GAP + (room.width() - 2 * GAP) * place / last
+        room, last = self._room(), len(self._lines[0].stances) - 1
+        # The only vote is that at the end, beside the names.
+        part = place / last if last else place + 1
+        return room.left() + GAP + (room.width() - 2 * GAP) * part
 
     def _y(self, stance: float) -> float:
         room = self._room()
