@@ -53,7 +53,8 @@ from app.engine.debate.commands import Debates
 from app.engine.debate.providers import DebateProviders
 from app.engine.debate.setup import Candidate, DebateSetup
 from app.engine.drafts import Drafts
-from app.engine.export.documents import export_in_turns, session_document
+from app.engine.export.document import DocumentPart
+from app.engine.export.documents import export_in_turns, parts_in_turns
 from app.engine.group.commands import Groups
 from app.engine.history.token_count import TokenCount
 from app.engine.library.agents import AgentDirectory, AgentModel, Assistants, Readers
@@ -276,12 +277,13 @@ class Engine:
 
     async def export(self, session_id: str, file_format: str) -> str:
         """Return a session as a document: `md`, `html` or `json`. Raises BadInput for another format."""
-        live = await self.open(session_id)
-        return await export_in_turns(live, file_format, self._prompts, self._as_html)
+        live, decision = await self.open(session_id), self.councils.journal.get(session_id)
+        return await export_in_turns(live, file_format, self._prompts, self._as_html, decision)
 
-    def session_document(self, live: LiveSession) -> dict[str, object]:
-        """Return a session as `moot show --json` prints it."""
-        return session_document(live)
+    async def document(self, session_id: str) -> list[DocumentPart]:
+        """Return a session as the parts of a document for people, for a PDF."""
+        live, decision = await self.open(session_id), self.councils.journal.get(session_id)
+        return await parts_in_turns(live, self._prompts, decision)
 
     async def pause(self, session_id: str) -> None:
         """Pause after the turn in flight; asked twice, at once."""

@@ -4,10 +4,9 @@ A new kind of session starts here: a subclass of `Session` in `core/session.py`,
 `gui/display/session_kinds.py`, how it is resumed and printed in `cli/commands/sessions.py`.
 """
 
-from collections.abc import Callable, Iterator
 from dataclasses import asdict
-from typing import Protocol
 
+from app.core.council import Decision
 from app.core.session import Session
 from app.engine.availability.policies import role_of
 from app.engine.chat.export import ChatDocument
@@ -17,6 +16,7 @@ from app.engine.council.run import CouncilRun
 from app.engine.debate.export import DebateDocument
 from app.engine.debate.providers import DebateProviders
 from app.engine.debate.run import DebateRun
+from app.engine.export.document import SessionDocument
 from app.engine.export.event_lines import workflow_object
 from app.engine.group.director import turns_used
 from app.engine.group.run import GroupRun
@@ -26,18 +26,6 @@ from app.engine.prompts import Prompts
 from app.engine.runner import Run
 from app.engine.turns.context import Services
 from app.engine.workflow.run import WorkflowRun
-
-
-class SessionDocument(Protocol):
-    """A session as a document, piece by piece."""
-
-    def markdown(self) -> Iterator[str]:
-        """Yield it as Markdown."""
-        ...
-
-    def html(self, as_html: Callable[[str], str]) -> Iterator[str]:
-        """Yield it as one HTML page; `as_html` renders Markdown."""
-        ...
 
 
 class SessionKind:
@@ -54,9 +42,9 @@ class SessionKind:
         """Return the ids of the providers that a session asks if it runs now."""
         return {one.provider for one in session.debate.participants} if session.debate else set()
 
-    def document(self, live: LiveSession, prompts: Prompts) -> SessionDocument:
-        """Return a session as a document for people. Raises BadInput for an unknown kind."""
-        return DebateDocument(live, prompts)
+    def document(self, live: LiveSession, prompts: Prompts, decision: Decision | None) -> SessionDocument:
+        """Return a session as a document for people, with what was decided after it. Raises BadInput for an unknown kind."""
+        return DebateDocument(live, prompts, decision)
 
     def details(self, live: LiveSession) -> dict[str, object]:
         """Return what `moot show --json` says of this kind alone."""
@@ -99,7 +87,7 @@ class ChatKind(SessionKind):
         agent = directory.agent(session.chat.assistant_id) if session.chat else None
         return {directory.model_of(agent).provider} if agent else set()
 
-    def document(self, live: LiveSession, prompts: Prompts) -> SessionDocument:
+    def document(self, live: LiveSession, prompts: Prompts, decision: Decision | None) -> SessionDocument:
         """Return the chosen version of the chat as a document."""
         return ChatDocument(live, prompts)
 

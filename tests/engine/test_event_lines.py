@@ -10,6 +10,7 @@ import pytest
 from app.core.errors import BadInput, ProviderError
 from app.core.message import Attachment
 from app.core.provider import Text
+from app.engine.export.documents import session_document
 from app.engine.export.event_lines import event_line
 from tests.builders import Bench, a_bench, a_setup
 from tests.memory import MemoryStore
@@ -40,7 +41,7 @@ async def test_a_debate_as_lines(bench: Bench) -> None:
 async def test_a_message_says_when_its_first_word_came(bench: Bench) -> None:
     bench.models.script = [["One."], [Text(thinking="Hm.")], ["Two."]]
     session_id = await bench.run(a_setup(2, rounds=1))
-    document = bench.engine.session_document(await bench.engine.open(session_id))
+    document = session_document(await bench.engine.open(session_id))
     once, twice = [one for one in document["messages"] if one["role"] == "assistant"]  # type: ignore[attr-defined]
     assert 0 <= once["first_word_seconds"] <= once["seconds"] and "tokens_per_second" in once
     # The tokens of both tries are in its usage.
@@ -50,7 +51,7 @@ async def test_a_message_says_when_its_first_word_came(bench: Bench) -> None:
 async def test_a_session_as_a_document(bench: Bench) -> None:
     session_id = await bench.run(a_setup(2, rounds=1, context=(Attachment(name="a.md", text="long"),)))
     live = await bench.engine.open(session_id)
-    document = bench.engine.session_document(live)
+    document = session_document(live)
     assert json.loads(json.dumps(document)) == document
     assert document["status"] == "completed" and document["plan"] is None
     debate = document["debate"]
@@ -62,7 +63,7 @@ async def test_a_session_as_a_document(bench: Bench) -> None:
 async def test_what_an_agent_began_says_so_and_a_fork_is_the_users(bench: Bench) -> None:
     session_id = await bench.run(a_setup(2, rounds=1, asked_by="Claude Code"))
     live = await bench.engine.open(session_id)
-    assert bench.engine.session_document(live)["asked_by"] == "Claude Code"
+    assert session_document(live)["asked_by"] == "Claude Code"
     twin = await bench.engine.debates.fork(session_id, live.messages[0].id)
     assert (await bench.engine.open(twin)).session.asked_by == ""
 

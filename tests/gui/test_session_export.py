@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.core.message import Author, Message
 from app.core.session import Chat, ChatSession
+from app.engine.export.document import Entry
 from app.gui.files.pdf_file import write_pdf
 from app.gui.files.shared_files import MOST_NAME_BYTES, NAMELESS, file_name, save_whole
 from tests.app_driver import Person, at_window, until
@@ -90,7 +91,8 @@ def test_a_full_disk_leaves_the_file_that_was_there(folder: Path) -> None:
 async def test_a_pdf_that_is_given_up_leaves_what_was_there(qapp: QApplication, folder: Path) -> None:
     file = folder / "out.pdf"
     file.write_bytes(b"the old one")
-    writing = asyncio.create_task(write_pdf(file, "T", "# One\n\ntwo\n\n---\n\n" * 500, qapp.font()))
+    text = "# One\n\ntwo\n\n---\n\n" * 500
+    writing = asyncio.create_task(write_pdf(file, "T", [Entry(heading="T", body=text)], qapp.font()))
     for _ in range(5):
         await asyncio.sleep(0)
     assert not writing.done()

@@ -25,6 +25,7 @@ from app.cli.printing.lines import json_line, last_line, load_texts
 from app.cli.terminal import Out
 from app.core.errors import BadInput
 from app.core.session import ENDED, Session
+from app.engine.export.documents import session_document
 from app.engine.live_session import LiveSession
 from app.wiring import Moot
 
@@ -95,7 +96,7 @@ async def _show(run: CommandRun) -> int:
     if live.damaged:
         await run.out.complain(run.texts("cli.damaged", count=live.damaged, session_id=live.session.id))
     if run.arguments.json:
-        await run.out.write(json_line(run.moot.engine.session_document(live)))
+        await run.out.write(json_line(session_document(live)))
         return OK
     return await _kind_of(live.session).show(run, live)
 

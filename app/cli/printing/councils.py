@@ -8,7 +8,7 @@ from app.core.message import SPOKEN, CouncilPart, Message, user_name
 from app.core.session import DebateSession, Session
 from app.core.text import without_steering
 from app.core.texts import Texts
-from app.engine.council.words import verdict_parts
+from app.engine.council.words import point_text, verdict_parts
 
 
 class CouncilPrinter:
@@ -51,7 +51,9 @@ class CouncilPrinter:
 def council_text(session: DebateSession, messages: Sequence[Message], texts: Texts) -> str:
     """Return what follows from a council as lines; how many answered comes first."""
     lines: list[str] = []
+    said = {one.id: one for one in messages}
     for heading, found in verdict_parts(session, messages, texts):
         lines += ["", heading]
-        lines += [f"  {line}" for text in found for line in without_steering(text).splitlines()]
+        written = (without_steering(point_text(one, said, texts)) for one in found)
+        lines += [f"  {line}" for text in written for line in text.splitlines()]
     return "\n".join([*lines, ""]) if lines else ""

@@ -19,9 +19,9 @@ from app.core.message import Message, Role, user_name
 from app.core.session import Session
 from app.core.text import without_steering
 from app.core.texts import Texts
-from app.core.verdict import Point, Verdict
-from app.engine.debate.minority import minority_points
-from app.engine.debate.verdict import readings_points, stances_of
+from app.engine.council.words import point_text
+from app.engine.debate.verdict import stances_of
+from app.engine.debate.words import outcome_parts
 from app.engine.history.summaries import summary_line
 
 
@@ -150,22 +150,11 @@ def verdict_text(session: Session, messages: Sequence[Message], texts: Texts) ->
     debate = session.debate
     if debate is None:
         return ""
-    verdict = debate.verdict or Verdict()
-    by = texts("cli.verdict_by_participant" if debate.judged_inside else "cli.verdict_by", name=verdict.judge)
     said = {one.id: one for one in messages}
-
-    def line(point: Point) -> str:
-        cited = [said[one] for one in point.cites if one in said]
-        cites = [texts("verdict.cite", name=one.author.name, round=one.round) for one in cited]
-        return " ".join((point.text, *cites))
-
-    parts = (
-        (by, (*verdict.answer, *readings_points(verdict, texts))),
-        (texts("council.minority_report"), minority_points(debate, messages, texts)),
-        (texts("verdict.agreed"), verdict.agreed),
-        (texts("verdict.open"), verdict.open),
-    )
-    found = [(heading, [line(one) for one in points]) for heading, points in parts]
+    found = [
+        (heading, [point_text(one, said, texts) for one in points])
+        for heading, points in outcome_parts(debate, messages, texts)
+    ]
     votes = [
         f"{one.name}: "
         + " → ".join(texts(f"verdict.stance.{'none' if vote is None else vote}") for vote in stances)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from app.core.message import CouncilPart, Message
 from app.core.session import MIN_PARTICIPANTS, DebateSession
+from app.core.verdict import Point
 from app.engine.council.outcome import CouncilOutcome, State, View, case_for, in_full, outcome, votes_of
 from app.engine.council.quotes import FileQuote, quotes_of
 from app.engine.council.reading import NEITHER, Claim
@@ -98,10 +99,18 @@ def unread_lines(result: CouncilOutcome, names: Mapping[str, str], words: Words)
     return [words("council.from_turn", names=", ".join(who))] if who else []
 
 
+def point_text(point: Point, messages: Mapping[str, Message], words: Words) -> str:
+    """Return a sentence with what it cites of the messages (by id), as text."""
+    cited = (
+        cite_text(messages[one], messages[one].author.name, words) for one in point.cites if one in messages
+    )
+    return " ".join(filter(None, (point.text, *cited)))
+
+
 def verdict_parts(
     session: DebateSession, messages: Sequence[Message], words: Words
-) -> list[tuple[str, list[str]]]:
-    """Return the verdict in parts, each with its heading and its lines; nothing where nobody answered."""
+) -> list[tuple[str, list[Point]]]:
+    """Return the verdict in parts, each with its heading and its sentences; nothing where nobody answered."""
     record, result = Record(session.debate, messages), outcome(session.debate, messages)
     if not result.answered:
         return []
@@ -113,15 +122,17 @@ def verdict_parts(
         lines.append(words("council.grouped"))
     if result.names_visible:
         lines.append(words("council.names_visible"))
+    for_leaders = []
     for option in [result.headline] if result.headline else result.after.leaders():
-        if case := case_for(record, option)[0]:
-            lines += [f"{letters[option]} {texts[option]}", case]
-    lines += filter(None, (judge_line(result, letters, words),))
+        case, cites = case_for(record, option)
+        if case:
+            for_leaders += [Point(text=f"{letters[option]} {texts[option]}"), Point(text=case, cites=cites)]
+    judged = [*filter(None, (judge_line(result, letters, words),))]
     if "ballots" in result.degraded:
         missing = ", ".join(names.get(one, "") for one in result.after.missing)
-        lines += [words("council.missing", names=missing)] if missing else []
-        lines += unread_lines(result, names, words)
-    parts = [(state_text(result, words), lines)]
+        judged += [words("council.missing", names=missing)] if missing else []
+        judged += unread_lines(result, names, words)
+    parts = [(state_text(result, words), [*_points(lines), *for_leaders, *_points(judged)])]
     first = {one.participant: one for one in record.ballots()}
     votes = []
     for vote in votes_of(record):
@@ -131,46 +142,44 @@ def verdict_parts(
         held = f"{before} → {now}" if record.rounds else now
         votes.append(f"{names[vote.participant]}: {held}{sure}")
     options = [f"{letters[one.id]}  {one.text}" for one in record.options()]
-    parts.append((words("council.options"), [*options, *votes]))
+    parts.append((words("council.options"), _points([*options, *votes])))
     report = []
     for view in result.minority if record.rounds else ():
-        report.append(view_line(view, record, words))
+        report.append(Point(text=view_line(view, record, words)))
         if view in in_full(result):
-            report.append(view.text)
-            report += [words("council.right_if", text=view.right_if)] if view.right_if else []
+            report.append(Point(text=view.text, cites=view.cites))
+            report += _points([words("council.right_if", text=view.right_if)] if view.right_if else [])
     parts.append((words("council.minority_report"), report))
-    by_id = {one.id: one for one in messages}
-
-    def cited(ids: Sequence[str]) -> str:
-        found = [by_id[one] for one in ids if one in by_id]
-        return " ".join(cite_text(one, one.author.name, words) for one in found)
-
     turns_on = []
     for crux in result.cruxes:
-        turns_on.append(f"{crux.text} {cited(crux.cites)}")
-        turns_on += [words("council.settled_by", text=crux.settled_by)] if crux.settled_by else []
-        turns_on.append(sides_of(crux, names, words, question=True))
+        turns_on.append(Point(text=crux.text, cites=crux.cites))
+        turns_on += _points([words("council.settled_by", text=crux.settled_by)] if crux.settled_by else [])
+        turns_on.append(Point(text=sides_of(crux, names, words, question=True)))
     parts.append((words("council.turns_on"), turns_on))
     claims = []
-    for one in result.claims:
-        sides = sides_of(one, names, words)
-        claims.append(" ".join(filter(None, (one.text, f"({sides})" if sides else "", cited(one.cites)))))
+    for claim in result.claims:
+        sides = sides_of(claim, names, words)
+        claims.append(Point(text=f"{claim.text} ({sides})" if sides else claim.text, cites=claim.cites))
     parts.append((words("council.claims"), claims))
     if read := next((one for one in record.readings() if one.agreed or one.open), None):
-        for key, points in (("verdict.agreed", read.agreed), ("verdict.open", read.open)):
-            parts.append((words(key), [f"{one.text} {cited(one.cites)}".strip() for one in points]))
-    parts.append((words("council.unsupported"), list(filter(None, (cited(result.unsupported),)))))
+        parts += [(words("verdict.agreed"), [*read.agreed]), (words("verdict.open"), [*read.open])]
+    unsupported = [Point(text="", cites=result.unsupported)] if result.unsupported else []
+    parts.append((words("council.unsupported"), unsupported))
     quotes = [
-        f"“{one.text}” {cited([said.id])}: {quote_words(one, words)}"
+        Point(text=f"“{quote.text}”: {quote_words(quote, words)}", cites=(said.id,))
         for said in record.statements(record.rounds + 1)
-        for one in quotes_of(said)
+        for quote in quotes_of(said)
     ]
     parts.append((words("council.quotes"), quotes))
     for kind in ("differ", "agreed"):
         found = []
-        for point in record.points(kind):
-            alone = kind == "differ" and point.only in names
-            only = f" ({words('council.only', name=names[point.only])})" if alone else ""
-            found.append(f"{point.text}{only}")
-        parts.append((words(f"council.{kind}"), found))
+        for compared in record.points(kind):
+            alone = kind == "differ" and compared.only in names
+            only = f" ({words('council.only', name=names[compared.only])})" if alone else ""
+            found.append(f"{compared.text}{only}")
+        parts.append((words(f"council.{kind}"), _points(found)))
     return [(heading, found) for heading, found in parts if found]
+
+
+def _points(lines: Sequence[str]) -> list[Point]:
+    return [Point(text=line) for line in lines]

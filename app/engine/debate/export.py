@@ -1,42 +1,34 @@
-"""A debate as a document for people: Markdown or one HTML page."""
+"""A debate as a document for people: its outcome, then all that was said, round by round."""
 
-from collections.abc import Callable, Iterator, Sequence
-from html import escape
+from collections.abc import Iterator
 
 from app.core.catalog import EMBEDDED
-from app.core.message import SPOKEN, Attachment, Message, Role
+from app.core.council import Decision
+from app.core.message import SPOKEN, Attachment, CouncilPart, Message, Role
 from app.core.session import Debate
-from app.core.verdict import AGAINST, FOR, Point, Verdict
+from app.core.verdict import AGAINST, BEFORE, FOR, Point
 from app.engine.council.argdown import argdown
-from app.engine.council.words import verdict_parts
-from app.engine.debate.minority import minority_points
+from app.engine.council.words import cite_text, verdict_parts
 from app.engine.debate.modes import role_name
-from app.engine.debate.verdict import readings_points, stances_of
-from app.engine.export.parts import (
-    PAGE_END,
+from app.engine.debate.verdict import stances_of
+from app.engine.debate.words import outcome_parts
+from app.engine.export.document import (
     USER,
-    article,
-    as_markdown,
+    Chart,
+    Citation,
+    Curve,
+    DocumentHead,
+    DocumentPart,
+    Entry,
+    ListItem,
+    Section,
     colour_of,
-    escape_markdown,
-    files_as_html,
-    files_as_markdown,
-    marks,
-    moment,
-    named,
-    page_head,
-    said_by,
 )
+from app.engine.export.parts import as_markdown, marks, moment, named, said_by
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 
-Cited = tuple[str, list[Message]]
-"""A sentence and the messages it cites."""
-
-
-def _y(stance: float) -> float:
-    """Return the place of a stance in the chart."""
-    return 100 - stance * 42
+_KINDS = (CouncilPart.DISSENT, CouncilPart.SOLO, CouncilPart.CHECK)
 
 
 def _signed(stance: int | None) -> str:
@@ -49,7 +41,8 @@ def _signed(stance: int | None) -> str:
 class DebateDocument:
     """A debate as a document: its messages, and headings and facts in the debate's language."""
 
-    def __init__(self, live: LiveSession, prompts: Prompts) -> None:
+    def __init__(self, live: LiveSession, prompts: Prompts, decision: Decision | None = None) -> None:
+        self._decision = decision
         self._session = live.debate_session
         self._debate: Debate = self._session.debate
         messages = self._whole = list(live.whole_messages())
@@ -61,6 +54,7 @@ class DebateDocument:
             and one.part in SPOKEN
             and (one.content or one.error or one.note or one.attachments)
         ]
+        self._by_id = {one.id: one for one in self._messages}
         council = self._debate.council
         self._rounds = council.rounds if council is not None else self._debate.rounds
         self._prompts = prompts
@@ -68,56 +62,36 @@ class DebateDocument:
         self._roles = {one.id: one.role for one in self._debate.participants}
         self._colours = {one.id: colour_of(place) for place, one in enumerate(self._debate.participants)}
 
-    def markdown(self) -> Iterator[str]:
-        """Yield it as Markdown, message by message."""
-        lines = [f"# {escape_markdown(self._session.title)}", ""]
-        lines += [f"- {label}: {escape_markdown(value)}" for label, value in self._facts()]
-        for heading, sentences in self._outcome():
-            lines += ["", f"## {escape_markdown(heading)}", ""]
-            lines += [f"- {escape_markdown(self._cited(*one))}" for one in sentences]
-        yield "\n".join(lines).rstrip()
-        for message, new_round in self._in_rounds():
-            lines = ["", f"## {self._round(message.round)}"] if new_round else []
-            lines += ["", f"**{escape_markdown(self._heading(message))}**", ""]
-            lines += [as_markdown(message)] if message.content else []
-            lines += files_as_markdown(message.attachments)[0 if message.content else 1 :]
-            lines += [f"*{escape_markdown(mark)}*" for mark in marks(message, self._lines)]
-            yield "\n" + "\n".join(lines).rstrip()
-        if files := self._files():
-            lines = ["", f"## {escape_markdown(self._lines['context'])}", *files_as_markdown(files)]
-            yield "\n" + "\n".join(lines)
-        yield "\n"
-
-    def html(self, as_html: Callable[[str], str]) -> Iterator[str]:
-        """Yield it as one page that loads nothing, message by message; `as_html` renders Markdown."""
-        yield page_head(self._session.title, self._debate.language, self._facts())
-        for heading, sentences in self._outcome():
-            listed = "".join(
-                f"<li>{escape(text)}{''.join(map(self._link, cited))}</li>" for text, cited in sentences
-            )
-            yield f"<h2>{escape(heading)}</h2><ul>{listed}</ul>"
-        yield self._chart()
-        for message, new_round in self._in_rounds():
-            if new_round:
-                yield f"<h2>{escape(self._round(message.round))}</h2>"
-            notes = "".join(f'<div class="meta">{escape(mark)}</div>' for mark in marks(message, self._lines))
-            yield article(
-                self._heading(message),
-                f"{as_html(as_markdown(message))}{files_as_html(message.attachments)}{notes}",
+    def parts(self) -> Iterator[DocumentPart]:
+        """Yield it part by part: what came of it, and then what was said."""
+        yield DocumentHead(
+            title=self._session.title, language=self._debate.language, facts=tuple(self._facts())
+        )
+        yield from self._outcome()
+        before = ""
+        for message in self._messages:
+            heading = self._heading_before(message)
+            if heading and heading != before:
+                yield Section(heading=heading)
+            before = heading or before
+            yield Entry(
+                heading=self._heading(message),
+                body=as_markdown(message),
+                notes=tuple(marks(message, self._lines)),
+                files=message.attachments,
                 colour=self._colours.get(message.author.id, USER),
                 anchor=message.id,
             )
         if files := self._files():
-            yield f"<h2>{escape(self._lines['context'])}</h2>{files_as_html(files)}"
-        yield PAGE_END
+            yield Section(heading=self._lines["context"], files=files)
 
     def argdown(self) -> Iterator[str]:
         """Yield a council as Argdown, option by option."""
         yield from argdown(self._session, self._whole, self._words)
 
-    def _files(self) -> list[Attachment]:
+    def _files(self) -> tuple[Attachment, ...]:
         """Return the context files, which belong to the question."""
-        return [Attachment(name=file.name, text=file.text) for file in self._debate.context]
+        return tuple(Attachment(name=file.name, text=file.text) for file in self._debate.context)
 
     def _facts(self) -> list[tuple[str, str]]:
         debate = self._debate
@@ -129,7 +103,7 @@ class DebateDocument:
             (self._lines["topic"], " ".join(debate.topic.split())),
             (self._lines["mode"], named(self._lines, "mode", debate.mode)),
             (self._lines["participants"], people),
-            (self._lines["rounds"], str(self._rounds)),
+            (self._lines["rounds"], self._rounds_held()),
             (self._lines["date"], moment(self._session.created_at)),
             (self._lines["status"], named(self._lines, "status", self._session.status)),
         ]
@@ -139,65 +113,70 @@ class DebateDocument:
             facts.append((self._lines["note"], self._lines["embedded"]))
         return facts
 
-    def _outcome(self) -> list[tuple[str, list[Cited]]]:
-        """Return the verdict and the ballots, each part with its heading and its sentences."""
-        if self._debate.council is not None:
-            shown = verdict_parts(self._session, self._whole, self._words)
-            return [(heading, [(line, []) for line in found]) for heading, found in shown]
-        lines, verdict = self._lines, self._debate.verdict or Verdict()
-        by = lines["verdict.by_participant" if self._debate.judged_inside else "verdict.by"]
-        judge = by.format(name=verdict.judge) if verdict.judge else lines["last_words"]
-        parts = (
-            (judge, (*verdict.answer, *readings_points(verdict, self._words))),
-            (lines["council.minority_report"], minority_points(self._debate, self._whole, self._words)),
-            (lines["verdict.agreed"], verdict.agreed),
-            (lines["verdict.open"] if verdict.judge else judge, verdict.open),
-        )
-        found = [(heading, [self._point(one) for one in points]) for heading, points in parts if points]
-        stood: list[Cited] = [
-            (f"{one.name}: " + " → ".join(_signed(vote) for vote in votes), [])
-            for one, votes in stances_of(self._debate)
-        ]
-        return [*found, (self._stood(), stood)] if stood else found
+    def _rounds_held(self) -> str:
+        """Return the number of rounds, and how many of them were held where a debate ended early."""
+        held = max((one.round for one in self._messages), default=0)
+        if self._debate.council is None or not held or held == self._rounds:
+            return str(self._rounds)
+        return self._words("rounds.held", held=held, rounds=self._rounds)
 
-    def _chart(self) -> str:
-        """Return the ballots as a picture: a line for each participant in the colour of its name."""
-        votes = stances_of(self._debate)
-        if not votes or len(votes[0][1]) < 2:
-            return ""
-        step = 560 / (len(votes[0][1]) - 1)
-        lines = [
-            f'<line x1="40" x2="600" y1="{_y(level)}" y2="{_y(level)}" stroke="#d9d5cb"/>'
-            f'<text x="30" y="{_y(level) + 4}" text-anchor="end">{_signed(level)}</text>'
-            for level in range(AGAINST, FOR + 1)
-        ]
-        for place, (one, stances) in enumerate(votes):
-            colour = self._colours[one.id]
-            # Lines that meet stay apart.
-            points = [
-                (40 + number * step, _y(stance) + 2.5 * (place - (len(votes) - 1) / 2))
-                for number, stance in enumerate(stances)
-                if stance is not None and AGAINST <= stance <= FOR
-            ]
-            path = " ".join(f"{x:.0f},{y:.1f}" for x, y in points)
-            dots = "".join(f'<circle cx="{x:.0f}" cy="{y:.1f}" r="3.5" fill="{colour}"/>' for x, y in points)
-            lines += [f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>{dots}']
-        legend = [
-            (
-                one,
-                one.name
-                if any(stance is not None for stance in stances)
-                else self._words("no_vote", name=one.name),
-            )
-            for one, stances in votes
-        ]
-        names = " · ".join(
-            f'<span style="color:{self._colours[one.id]}">{escape(name)}</span>' for one, name in legend
+    def _outcome(self) -> Iterator[Section]:
+        """Yield what the user decided, the verdict, and the ballots."""
+        if self._decision is not None:
+            decided = tuple(ListItem(text=line) for line in self._decided(self._decision))
+            yield Section(heading=self._lines["decision"], lines=decided)
+        council = self._debate.council is not None
+        found = (
+            verdict_parts(self._session, self._whole, self._words)
+            if council
+            else outcome_parts(self._debate, self._whole, self._words)
         )
-        title = escape(self._stood())
-        return (
-            f'<svg viewBox="0 0 620 200" role="img" font-size="12" fill="#66635b"><title>{title}</title>'
-            f"{''.join(lines)}</svg><div>{names}</div>"
+        for heading, points in found:
+            yield Section(heading=heading, lines=tuple(map(self._line, points)))
+        if not council and (votes := stances_of(self._debate)):
+            lines = tuple(
+                ListItem(text=self._votes(one.name, stances), colour=self._colours[one.id])
+                for one, stances in votes
+            )
+            yield Section(heading=self._stood(), lines=lines, chart=self._chart())
+
+    def _decided(self, decision: Decision) -> Iterator[str]:
+        """Yield what the user decided, and what came of it or when that is asked."""
+        yield decision.decided
+        if decision.sign:
+            yield self._words("decision.sign", sign=decision.sign)
+        if decision.result:
+            yield self._words(f"decision.{decision.result}")
+        elif decision.due:
+            yield self._words("decision.due", date=decision.due)
+
+    def _votes(self, name: str, stances: list[int | None]) -> str:
+        """Return somebody's votes, round by round."""
+        if all(stance is None for stance in stances):
+            return self._words("verdict.no_vote", name=name)
+        return f"{name}: " + " → ".join(map(_signed, stances))
+
+    def _chart(self) -> Chart | None:
+        """Return the ballots as a chart, None where all voted only once."""
+        rounds = sorted({one.round for one in self._debate.ballots})
+        if len(rounds) < 2:
+            return None
+        high, middle, low = (self._lines[f"verdict.axis.{level}"] for level in (FOR, 0, AGAINST))
+        return Chart(
+            title=self._stood(),
+            levels=(high, middle, low),
+            columns=tuple(
+                self._lines["verdict.before"] if one == BEFORE else self._words("verdict.round", round=one)
+                for one in rounds
+            ),
+            curves=tuple(
+                Curve(
+                    self._colours[one.id],
+                    # A damaged file may hold others.
+                    tuple(vote if vote in range(AGAINST, FOR + 1) else None for vote in votes),
+                )
+                for one, votes in stances_of(self._debate)
+            ),
         )
 
     def _stood(self) -> str:
@@ -209,35 +188,35 @@ class DebateDocument:
         """Return a text of the export by its key; a failure's code where it has none."""
         return self._lines.get(key, key.partition(".")[2]).format(**values)
 
-    def _point(self, point: Point) -> Cited:
+    def _line(self, point: Point) -> ListItem:
         """Return a sentence with the messages it cites."""
-        by_id = {one.id: one for one in self._messages}
-        return point.text, [by_id[one] for one in point.cites if one in by_id]
+        cited = (self._by_id[one] for one in point.cites if one in self._by_id)
+        cites = tuple(
+            Citation(cite_text(one, said_by(one, self._lines), self._words), one.id) for one in cited
+        )
+        return ListItem(text=point.text, cites=cites)
 
-    def _cited(self, text: str, cited: Sequence[Message]) -> str:
-        return " ".join((text, *(f"[{self._place(one)}]" for one in cited)))
-
-    def _link(self, message: Message) -> str:
-        return f' <a href="#{escape(message.id)}">[{escape(self._place(message))}]</a>'
-
-    def _place(self, message: Message) -> str:
-        """Return how a message is cited, as in the window."""
-        return self._lines["cite"].format(name=said_by(message, self._lines), round=message.round)
-
-    def _in_rounds(self) -> list[tuple[Message, bool]]:
-        rounds = [0, *(message.round for message in self._messages)]
-        return [
-            (message, message.round > before) for message, before in zip(self._messages, rounds, strict=False)
-        ]
-
-    def _round(self, number: int) -> str:
-        return self._lines["round"].format(round=number, rounds=self._rounds)
+    def _heading_before(self, message: Message) -> str:
+        """Return the heading that a message stands below, "" for that of the message before it."""
+        if message.part == CouncilPart.ANSWER:
+            return self._lines["answers"]
+        return self._words("round", round=message.round, rounds=self._rounds) if message.round else ""
 
     def _heading(self, message: Message) -> str:
         if message.author.kind == "user":
             return said_by(message, self._lines)
+        name = message.author.name
+        if message.part == CouncilPart.MERGE:
+            return self._words("council.merged")
+        if message.part in _KINDS:
+            return f"{name} · {self._words(f'council.{message.part}')}"
         role = self._roles.get(message.author.id, "")
-        return message.author.name + (f" ({self._role(role)})" if role else "")
+        sure = (message.data or {}).get("confidence")
+        said = (
+            self._role(role) if role else "",
+            self._words("council.sure", percent=sure) if sure is not None else "",
+        )
+        return f"{name} ({', '.join(filter(None, said))})" if any(said) else name
 
     def _role(self, role: str) -> str:
         return role_name(role, self._debate.language, self._prompts)

@@ -21,7 +21,15 @@ from app.core.verdict import AGAINST, FOR, Ballot, MinorityView, Point, Verdict
 from app.engine.council.families import all_without_names
 from app.engine.council.reading import NEITHER
 from app.engine.council.record import MOST_OPTIONS
-from app.engine.council.replies import LETTERS, MOST_OPTION, objects_in, one_line, read_choice, read_object
+from app.engine.council.replies import (
+    LETTERS,
+    MOST_OPTION,
+    objects_in,
+    one_line,
+    read_choice,
+    read_object,
+    without_marks,
+)
 from app.engine.council.requests import schema_object
 from app.engine.debate.names import label_of
 from app.engine.debate.perspective import chat_request, defuse, is_said, known_names, notes_sent
@@ -75,6 +83,7 @@ _VERDICT: Mapping[str, object] = {
     "required": [*_PARTS, "minority", "options", "choice"],
     "additionalProperties": False,
 }
+_LINE_MARKS = re.compile(r"^[ \t]*(?:#{1,6}|[-*+>])[ \t]+", re.MULTILINE)
 _STANCE = re.compile(r"(?<![\d.])-?[012](?!\d|\.\d)")
 
 
@@ -265,8 +274,8 @@ def last_words(session: DebateSession, messages: Sequence[Message], failure: str
 
 
 def first_words(text: str) -> str:
-    """Return the beginning of a statement in one line."""
-    words = " ".join(text.split())
+    """Return the beginning of a statement in one line, without the marks of Markdown."""
+    words = " ".join(without_marks(_LINE_MARKS.sub("", text)).split())
     return words if len(words) <= FIRST_WORDS else words[:FIRST_WORDS].rstrip() + " \u2026"
 
 

@@ -1,5 +1,5 @@
 """Sessions as documents for people and as JSON for programs.
 
-A new format: its name in `ExportFormat` (core/session.py), its text in documents. Debates and chats make their own
-documents (debate/export.py, chat/export.py) from parts. event_lines is what `--json` prints.
+A new format: its name in `ExportFormat` (core/session.py), its text in documents. Debates and chats say what their
+documents consist of (debate/export.py, chat/export.py), markdown and html write it. event_lines is what `--json` prints.
 """

@@ -6,43 +6,75 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from html import escape
 from time import perf_counter
+from typing import TypeVar
 
+from app.core.council import Decision
 from app.core.errors import BadInput
 from app.core.reasons import code_of_session
 from app.core.session import ExportFormat
 from app.engine.debate.export import DebateDocument
+from app.engine.export.document import DocumentPart
 from app.engine.export.event_lines import message_object, plan_object
+from app.engine.export.html import as_html
+from app.engine.export.markdown import as_markdown
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.session_kinds import kind_of
 
 MOOT_SESSION = "moot-session"
 TURN_S = 0.004
+_T = TypeVar("_T")
 
 
 def export(
-    live: LiveSession, file_format: str, prompts: Prompts, as_html: Callable[[str], str] = escape
+    live: LiveSession,
+    file_format: str,
+    prompts: Prompts,
+    render: Callable[[str], str] = escape,
+    decision: Decision | None = None,
 ) -> str:
-    """Return a session in an ExportFormat; `as_html` sets Markdown. Raises BadInput for one that it cannot have."""
-    return "".join(_pieces(live, file_format, prompts, as_html))
+    """Return a session in an ExportFormat, with what the user decided after it; `render` turns Markdown into HTML.
+
+    Raises BadInput for a format that it cannot have.
+    """
+    return "".join(_pieces(live, file_format, prompts, render, decision))
 
 
 async def export_in_turns(
-    live: LiveSession, file_format: str, prompts: Prompts, as_html: Callable[[str], str] = escape
+    live: LiveSession,
+    file_format: str,
+    prompts: Prompts,
+    render: Callable[[str], str] = escape,
+    decision: Decision | None = None,
 ) -> str:
     """Return what `export` does, yielding to the event loop every few milliseconds; it can be cancelled there."""
-    pieces = []
+    return "".join(await _in_turns(_pieces(live, file_format, prompts, render, decision)))
+
+
+async def parts_in_turns(
+    live: LiveSession, prompts: Prompts, decision: Decision | None
+) -> list[DocumentPart]:
+    """Return a session as the parts of a document for people; it can be cancelled between them."""
+    return await _in_turns(kind_of(live.session).document(live, prompts, decision).parts())
+
+
+async def _in_turns(pieces: Iterator[_T]) -> list[_T]:
+    found: list[_T] = []
     until = perf_counter() + TURN_S
-    for piece in _pieces(live, file_format, prompts, as_html):
-        pieces.append(piece)
+    for piece in pieces:
+        found.append(piece)
         if perf_counter() >= until:
             await asyncio.sleep(0)
             until = perf_counter() + TURN_S
-    return "".join(pieces)
+    return found
 
 
 def _pieces(
-    live: LiveSession, file_format: str, prompts: Prompts, as_html: Callable[[str], str]
+    live: LiveSession,
+    file_format: str,
+    prompts: Prompts,
+    render: Callable[[str], str],
+    decision: Decision | None,
 ) -> Iterator[str]:
     """Yield a document piece by piece, none much longer than a message."""
     if file_format not in tuple(ExportFormat):
@@ -51,8 +83,8 @@ def _pieces(
         return _json(live)
     if file_format == ExportFormat.ARGDOWN:
         return _argdown(live, prompts)
-    document = kind_of(live.session).document(live, prompts)
-    return document.markdown() if file_format == ExportFormat.MARKDOWN else document.html(as_html)
+    parts = kind_of(live.session).document(live, prompts, decision).parts()
+    return as_markdown(parts) if file_format == ExportFormat.MARKDOWN else as_html(parts, render)
 
 
 def _argdown(live: LiveSession, prompts: Prompts) -> Iterator[str]:

@@ -1,73 +1,18 @@
-"""What exported documents share: the page, the line below a message, attachments, sub-agents, escaped Markdown."""
+"""What exported documents share: the line below a message, sub-agents, escaped Markdown."""
 
-import base64
-import binascii
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import date, datetime
-from html import escape
 
-from app.core.files import NEW_PAGE
 from app.core.formula_marks import IN_A_LINE, ON_LINES
-from app.core.message import Attachment, Message, MessageState, ToolCall
-from app.engine.importing.foreign import fenced
+from app.core.message import Message, MessageState, ToolCall
 
-_STYLE = (
-    "body{font:16px/1.55 system-ui,sans-serif;max-width:46rem;margin:2rem auto;padding:0 1rem;color:#1f1e1b}"
-    "h2{font-size:.8rem;letter-spacing:.06em;text-transform:uppercase;color:#66635b;margin-top:2rem}"
-    "article{border-left:3px solid #0e8a6d;padding-left:.8rem;margin:1rem 0}"
-    "article{overflow-wrap:break-word;word-break:keep-all}article>p{margin:.3rem 0 .6rem}"
-    ".meta{color:#66635b;font-size:.85rem}"
-    "pre{white-space:pre-wrap;font:.85rem/1.5 monospace;background:#f6f4ef;padding:.6rem}"
-    "code{font:.9em monospace;background:#f6f4ef}blockquote{margin:.4rem 0;padding-left:.8rem;color:#66635b;"
-    "border-left:2px solid #d9d5cb}table{border-collapse:collapse}th,td{border:1px solid #d9d5cb;"
-    "padding:.2rem .6rem;text-align:left}hr{border:0;border-top:1px solid #d9d5cb}"
-    "img{max-width:100%}"
-)
-# As in the window's light theme.
-_SPEAKERS = ("#0C7A60", "#AB5030", "#2466D1", "#7A4FC4", "#8A6100", "#B03A78", "#00728A", "#5B6B1F")
-USER, QUIET = "#1f1e1b", "#66635b"
-PAGE_END = "</body></html>\n"
 # Markdown ignores an underscore inside a word, and an & that begins no entity.
 # Without the closing bracket: between `\[` and `\]` is a formula.
 _MARKS = re.compile(r"[\\`*\[<>|~$]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)")
 # What could be code, HTML or a link if it is no formula after all.
 _OTHER_THAN_FORMULA = re.compile(r"[`~]|<[A-Za-z/!?]|\]\(|https?:")
 _LINE_BEGINS = re.compile(r"^(\d*)([#+=.)-])")
-_PICTURES = {
-    "image/png": (b"\x89PNG\r\n\x1a\n",),
-    "image/jpeg": (b"\xff\xd8\xff",),
-    "image/gif": (b"GIF87a", b"GIF89a"),
-    "image/webp": (b"RIFF",),
-}
-"""The kinds of pictures a page may hold, and how their files begin: none of them can hold a script."""
-
-
-def page_head(title: str, language: str, facts: Sequence[tuple[str, str]]) -> str:
-    """Return the start of a page that loads nothing; HTML follows, and PAGE_END."""
-    heading = escape(title)
-    lines = "".join(f"<div>{escape(label)}: {escape(value)}</div>" for label, value in facts)
-    return (
-        f'<!doctype html>\n<html lang="{escape(language)}"><head><meta charset="utf-8">'
-        '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
-        "style-src 'unsafe-inline'; img-src data:\">"
-        f"<title>{heading}</title><style>{_STYLE}</style></head><body><h1>{heading}</h1>"
-        f'<div class="meta">{lines}</div>'
-    )
-
-
-def colour_of(place: int) -> str:
-    """Return the colour of a speaker by the place in the order of speaking."""
-    return _SPEAKERS[place % len(_SPEAKERS)]
-
-
-def article(heading: str, body: str, *, colour: str, anchor: str = "", depth: int = 0) -> str:
-    """Return a part of a page in the colour of its speaker; `body` is HTML, `anchor` what links lead to."""
-    place = f' id="{escape(anchor)}"' if anchor else ""
-    return (
-        f'<article{place} style="margin-left:{min(depth, 8) * 1.6:.1f}rem;border-color:{colour}">'
-        f'<strong style="color:{colour}">{escape(heading)}</strong>{body}</article>'
-    )
 
 
 def moment(iso: str) -> str:
@@ -86,42 +31,6 @@ def is_day(text: str) -> bool:
     except ValueError:
         return False
     return len(text) == 10
-
-
-def files_as_markdown(attachments: Sequence[Attachment]) -> list[str]:
-    """Return the lines of attachments: their names, and the content of texts."""
-    lines = []
-    for one in attachments:
-        lines += ["", f"*{escape_markdown(f'[{one.name}]')}*"]
-        lines += ["", *fenced(_without_new_pages(one)).split("\n")] if one.text else []
-    return lines
-
-
-def files_as_html(attachments: Sequence[Attachment]) -> str:
-    """Return attachments as HTML: their names, and the content of texts and pictures."""
-    parts = []
-    for one in attachments:
-        parts.append(f'<div class="meta">{escape(f"[{one.name}]")}</div>')
-        parts.append(f'<pre class="file">{escape(_without_new_pages(one))}</pre>' if one.text else "")
-        source = _picture(one)
-        parts.append(f'<img alt="{escape(one.name)}" src="{source}">' if source else "")
-    return "".join(parts)
-
-
-def _without_new_pages(attachment: Attachment) -> str:
-    return attachment.text.replace(NEW_PAGE, "\n\n")
-
-
-def _picture(attachment: Attachment) -> str:
-    """Return a picture as a data: address; "" where its content is not of its type."""
-    starts = _PICTURES.get(attachment.media_type, ())
-    try:
-        data = base64.b64decode(attachment.data, validate=True)
-    except (ValueError, binascii.Error):
-        return ""
-    if not data.startswith(starts) or (attachment.media_type == "image/webp" and data[8:12] != b"WEBP"):
-        return ""
-    return f"data:{attachment.media_type};base64,{base64.b64encode(data).decode()}"
 
 
 def named(lines: Mapping[str, str], prefix: str, code: str) -> str:

@@ -10,7 +10,7 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QApplication
 
 from app.core.message import Attachment
-from app.core.session import ExportFormat, Session, SessionSummary, Status
+from app.core.session import Session, SessionSummary, Status
 from app.gui.controllers.controller import PageController
 from app.gui.dialogs.ask_dialogs import RenameDialog
 from app.gui.dialogs.link_dialog import LinkDialog, may_open
@@ -169,15 +169,13 @@ class SessionController(PageController):
         )
 
     async def _write(self, session: Listed, format_name: str, path: Path) -> None:
-        text = await self._engine.export(
-            session.id, ExportFormat.MARKDOWN if format_name == PDF else format_name
-        )
         if format_name != PDF:
+            text = await self._engine.export(session.id, format_name)
             await asyncio.to_thread(save_whole, path, text.encode())
             return
         from app.gui.files.pdf_file import write_pdf
 
-        await write_pdf(path, session.title, text, QApplication.font())
+        await write_pdf(path, session.title, await self._engine.document(session.id), QApplication.font())
 
 
 NOTE_AFTER_S = 0.5

@@ -14,6 +14,7 @@ from app.engine.council.reading import NEITHER
 from app.engine.council.words import (
     judge_line,
     lettered,
+    point_text,
     state_text,
     unread_lines,
     verdict_parts,
@@ -415,10 +416,10 @@ class VerdictPage(QWidget):
         judged = self._shown
         if judged is None:
             return
-        parts = verdict_parts(judged.session, list(judged.messages.values()), self._language)
-        QGuiApplication.clipboard().setText(
-            "\n\n".join("\n".join([heading, *found]) for heading, found in parts)
-        )
+        messages, words = judged.messages, self._language
+        parts = verdict_parts(judged.session, list(messages.values()), words)
+        texts = ([heading, *(point_text(one, messages, words) for one in found)] for heading, found in parts)
+        QGuiApplication.clipboard().setText("\n\n".join("\n".join(lines) for lines in texts))
 
 
 def _on_one_line(text: str) -> str:

@@ -1,0 +1,99 @@
+"""What a document for people consists of, whatever it is written as: Markdown, a page of HTML, or a PDF."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from app.core.message import Attachment
+
+# As in the window's light theme.
+_SPEAKERS = ("#0C7A60", "#AB5030", "#2466D1", "#7A4FC4", "#8A6100", "#B03A78", "#00728A", "#5B6B1F")
+USER, QUIET = "#1f1e1b", "#66635b"
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A message that a sentence cites: how it is named, and the `anchor` of its entry."""
+
+    text: str
+    anchor: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListItem:
+    """An item of a list, with what it cites; `done` says whether its box is ticked, None for an item without a box."""
+
+    text: str
+    cites: tuple[Citation, ...] = ()
+    colour: str = ""
+    done: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """A participant's votes from -2 to 2 in the order of a chart's columns, None where there is none."""
+
+    colour: str
+    votes: tuple[int | None, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chart:
+    """Votes as a picture: `levels` names its top, middle and bottom, `columns` when each vote was."""
+
+    title: str
+    levels: tuple[str, str, str]
+    columns: tuple[str, ...]
+    curves: tuple[Curve, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentHead:
+    """The title of a document, its language (a code such as "ko") and the facts about it with their labels."""
+
+    title: str
+    language: str
+    facts: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """A heading with what stands below it: a sentence, a list, a chart, files."""
+
+    heading: str
+    text: str = ""
+    lines: tuple[ListItem, ...] = ()
+    chart: Chart | None = None
+    files: tuple[Attachment, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """What one message or call shows: its text as Markdown, its attachments, and notes below it.
+
+    `depth` is that of the sub-agent that wrote it; `anchor` is what citations lead to, "" for nothing.
+    """
+
+    heading: str
+    body: str = ""
+    notes: tuple[str, ...] = ()
+    files: tuple[Attachment, ...] = ()
+    colour: str = QUIET
+    depth: int = 0
+    anchor: str = ""
+
+
+DocumentPart = DocumentHead | Section | Entry
+
+
+class SessionDocument(Protocol):
+    """A session as a document, part by part."""
+
+    def parts(self) -> Iterator[DocumentPart]:
+        """Yield its parts in the order of reading, the head first."""
+        ...
+
+
+def colour_of(place: int) -> str:
+    """Return the colour of a speaker by the place in the order of speaking."""
+    return _SPEAKERS[place % len(_SPEAKERS)]
