@@ -10,7 +10,7 @@ from typing import TypeVar
 from app.cli.arguments import Arguments
 from app.cli.exit_status import BY_STATUS, OK, PAUSED_OR_STOPPED, Interrupt
 from app.cli.printing.debates import DebatePrinter, verdict_text
-from app.cli.printing.lines import Follower, JsonPrinter, Printer, json_line, last_line
+from app.cli.printing.lines import Follower, JsonPrinter, Printer, cost_line, json_line, last_line
 from app.cli.terminal import Out, TerminalOut
 from app.cli.thinking_line import ThinkingLine
 from app.core.errors import BadInput, NotFound, ProviderError
@@ -119,9 +119,10 @@ class CommandRun:
         """Start or resume a debate, print it to its end, and return the exit status."""
         session = await self.follow(start, DebatePrinter(self.texts))
         if not self.arguments.json:
-            messages = list((await self.moot.engine.open(session.id)).whole_messages())
-            verdict = verdict_text(session, messages, self.texts)
-            await self.print(f"\n{verdict}{last_line(session, self.texts)}")
+            live = await self.moot.engine.open(session.id)
+            verdict = verdict_text(session, list(live.whole_messages()), self.texts)
+            cost = cost_line(session, live.messages, self.texts)
+            await self.print(f"\n{verdict}{cost}{last_line(session, self.texts)}")
         return BY_STATUS.get(session.status, PAUSED_OR_STOPPED)
 
     async def follow(self, start: Callable[[], Awaitable[str]], printer: Printer) -> Session:

@@ -3,7 +3,8 @@
 from app.core.provider_kind import ProviderKind, ServerRules
 
 PRESETS: tuple[ProviderKind, ...] = (
-    # https://openrouter.ai/docs/quickstart, https://openrouter.ai/docs/use-cases/usage-accounting
+    # https://openrouter.ai/docs/quickstart, https://openrouter.ai/docs/use-cases/usage-accounting,
+    # https://openrouter.ai/docs/faq (the makers' prices are passed on)
     ProviderKind(
         kind="openrouter",
         label="OpenRouter",
@@ -15,6 +16,7 @@ PRESETS: tuple[ProviderKind, ...] = (
         listed_as="openrouter",
         key_page="https://openrouter.ai/settings/keys",
         key_prefix="sk-or-",
+        resells=True,
     ),
     # https://api-docs.deepseek.com, https://api-docs.deepseek.com/guides/json_mode (objects, but no schemas)
     ProviderKind(

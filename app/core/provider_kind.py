@@ -47,7 +47,8 @@ class ProviderKind:
     A provider whose address differs from user to user has no `base_url`, but an `address_form` in which NAME stands for
     what differs. With `own_names` users give the models their names, and the server's list does not have them.
     `rules` hold at the provider's own address only. With `in_moot`, Moot runs the models itself, on this computer. Without `votes` its
-    models answer in words and hold to no form, so that they neither vote nor judge.
+    models answer in words and hold to no form, so that they neither vote nor judge. One that `resells` names models
+    "maker/model" and passes on their makers' prices.
     """
 
     kind: str
@@ -70,6 +71,7 @@ class ProviderKind:
     own_names: bool = False
     in_moot: bool = False
     votes: bool = True
+    resells: bool = False
     rules: ServerRules = ServerRules()
 
     @property
@@ -80,6 +82,12 @@ class ProviderKind:
     def listed(self, model: str) -> str:
         """Return a model's name in LiteLLM's list of prices."""
         return f"{self.listed_as or self.route}/{model}"
+
+    def priced(self, model: str) -> tuple[str, ...]:
+        """Return the names in LiteLLM's list whose price is that of a model."""
+        name = model.partition("/")[2]
+        # Anthropic's own names have no dots.
+        return (self.listed(model), *((name, name.replace(".", "-")) if self.resells and name else ()))
 
     def is_own(self, address: str) -> bool:
         """Return whether an address is on the provider's own server, so that what is known of it holds there."""

@@ -91,7 +91,7 @@ async def test_claims_say_who_holds_and_denies_them_and_lead_to_where_that_was_s
     assert page.box._buttons["debate"].text().startswith("Debate what is open  2 rounds")
     await debate(person, page)
     assert page.box._buttons["debate"].text().startswith("Debate 2 more rounds")
-    assert all(one.isEnabled() for one in tabs.values()) and tabs[CLAIMS].text() == "Claims  2"
+    assert all(one.isEnabled() for one in tabs.values()) and tabs[CLAIMS].text() == "Claims  3"
     assert tabs[DISCUSSION].text() == "Discussion  4"
     # Left of the verdict by the keyboard.
     tabs[VERDICT].setFocus()
@@ -162,7 +162,8 @@ async def test_the_verdict_follows_the_debate_and_says_what_it_rests_on(
     )
     assert "Claude: before B, after B" in said and "Nobody changed position" in said
     assert (
-        "One model alone says the same. Asking several added a dissent, 2 questions that decide it." in said
+        "One model alone says the same. Asking several added a dissent and 2 questions that decide it."
+        in said
     )
     # The state, the headline and the minority, once.
     (last,) = [one for one in announced if "minority" in one]

@@ -72,6 +72,7 @@ def test_chips_say_the_state():
     assert words(said(state="streaming", thinking="hm"), begun=False) == ["For", "thinking"]
     assert words(said(state="stopped")) == ["For", "stopped"]
     assert words(said(note="length")) == ["For", "cut at the length limit"]
+    assert words(said(part="dissent")) == ["For", "Dissent"]
 
 
 def test_an_error_is_said_once():

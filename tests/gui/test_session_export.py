@@ -58,6 +58,15 @@ def test_a_suggested_name_has_at_most_eighty_bytes(letter: str, tmp_path: Path) 
     (tmp_path / name).write_text("it can be made")
 
 
+def test_a_suggested_name_ends_with_a_word() -> None:
+    name = file_name("Should every city in the world ban private cars from its centre " * 3, "md")
+    assert name == "Should every city in the world ban private cars from its centre Should every"
+    assert file_name("Two words", "md") == "Two words"
+    assert len(file_name("short " + "x" * 200, "md")) == MOST_NAME_BYTES - 3, (
+        "but keeps most of what there is room for"
+    )
+
+
 class FullDisk:
     """Lets no file of this process grow beyond some bytes, as a full disk would."""
 

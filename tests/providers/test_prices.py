@@ -2,6 +2,7 @@
 
 import pytest
 
+from app.core.catalog import provider_kind
 from app.core.usage import Price
 from app.providers.endpoints import is_near
 from app.providers.remote import RemoteModels
@@ -71,6 +72,24 @@ async def test_no_price_is_invented_for_a_model_with_a_known_name(
         heard = await ask(models, request_to(server, messages=messages, temperature=None))
         assert heard.finished is not None, heard.error
         assert heard.finished.cost_usd == cost
+
+
+@pytest.mark.asyncio(loop_scope="module")
+async def test_what_openrouter_resells_has_the_prices_of_its_maker(book: Book, models: RemoteModels) -> None:
+    row = provider_kind("openrouter")
+    assert row is not None
+    book.add("router", "openrouter", models=row.models)
+    makers = (("anthropic", "claude-sonnet-4-5"), ("openai", "gpt-5.2"), ("gemini", "gemini-2.5-flash"))
+    for name, (kind, model) in zip(row.models, makers, strict=True):
+        book.add(f"its-{kind}", kind)
+        price, maker = await models.price("router", name), await models.price(f"its-{kind}", model)
+        assert price is not None and maker is not None, name
+        assert (price.input_usd, price.output_usd) == (maker.input_usd, maker.output_usd)
+        facts = await models.facts("router", name)
+        assert facts.prices is not None and facts.prices.read == price.input_usd
+        assert facts.efforts is None, "what it takes is up to OpenRouter"
+    assert await models.price("router", "nobody/knows-this") is None
+    assert await models.price("its-openai", "anthropic/claude-sonnet-4.5") is None
 
 
 @pytest.mark.parametrize(

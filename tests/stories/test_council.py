@@ -333,6 +333,8 @@ def for_(option: str) -> Callable[[dict[str, str], str], str]:
 def test_what_is_open_is_debated_where_that_is_asked(wire_home: dict[str, WireServer]) -> None:
     out, council = verdict(wire_home, for_("Postgres"))
     assert "openai argues." in out and "@@" not in out and "3 of 3 answered" in out
+    assert out.count("── Round 1 ──") == 1 and "Claude (Dissent):" in out
+    assert re.search(r"^.*\d tokens.*$", out, re.MULTILINE), "what it has cost"
     assert sum(len(server.requests) for server in wire_home.values()) == 3 + 3 + 3 + 2 + 1
     result, (first, second) = council["outcome"], council["readings"]
     assert (result["state"], result["choice"], result["unstable"]) == ("leaning", result["headline"], False)

@@ -211,5 +211,6 @@ async def _follow(run: CommandRun, start: Callable[[], Awaitable[str]]) -> int:
     live = run.moot.engine.live(session.id)
     if live is not None and not run.arguments.json:
         text = council_text(live.debate_session, list(live.whole_messages()), run.texts)
-        await run.print(f"{text}\n{last_line(session, run.texts)}")
+        cost = cost_line(session, live.messages, run.texts)
+        await run.print(f"{text}\n{cost}{last_line(session, run.texts)}")
     return BY_STATUS.get(session.status, PAUSED_OR_STOPPED)

@@ -16,6 +16,7 @@ class CouncilPrinter:
 
     def __init__(self, texts: Texts) -> None:
         self._texts = texts
+        self._round = 0
 
     def __call__(self, event: Event) -> str:
         match event:
@@ -42,10 +43,21 @@ class CouncilPrinter:
             name = user_name(message.author, self._texts)
         elif message.part == CouncilPart.MERGE:
             name = self._texts("council.merged")
+        elif message.part == CouncilPart.DISSENT:
+            name = f"{name} ({self._texts('council.dissent')})"
         sure = (message.data or {}).get("confidence")
         end = f"  {self._texts('council.sure', percent=sure)}\n" if sure is not None else ""
         body = without_steering(message.content)
-        return f"\n{one_line(name)}:\n{body}\n{end}" + "".join(marks(message, self._texts))
+        return f"{self._round_line(message.round)}\n{one_line(name)}:\n{body}\n{end}" + "".join(
+            marks(message, self._texts)
+        )
+
+    def _round_line(self, number: int) -> str:
+        """Return the line over a round of debate, where one begins."""
+        if number <= self._round:
+            return ""
+        self._round = number
+        return f"\n── {self._texts('verdict.round', round=number)} ──\n"
 
 
 def council_text(session: DebateSession, messages: Sequence[Message], texts: Texts) -> str:

@@ -19,6 +19,7 @@ from app.gui.pages.settings.settings_dialog import PAGES
 from app.gui.pages.settings.settings_rows import settings_of
 from app.gui.panels.conversation_view import ConversationView
 from app.gui.tasks import Tasks
+from app.gui.widgets.controls import PageScroller
 from app.gui.window_frame import WindowFrame
 
 SEARCH = "search everything"
@@ -53,6 +54,7 @@ class PaletteController(Controller):
         self.prompts: Callable[[], Sequence[PaletteCommand]] = tuple
         self._shortcuts: dict[str, QShortcut] = {}
         UndoKey(self)
+        PageScroller(self)
         for command in COMMANDS:
             shortcut = QShortcut(window.main_area if command.in_session else window)
             if command.in_session:

@@ -64,8 +64,11 @@ def file_name(title: str, suffix: str) -> str:
     text = unicodedata.normalize("NFC", title).rstrip("?!.… ")
     text = "".join(one if one in " -_" or unicodedata.category(one)[0] in "LMN" else "_" for one in text)
     room = MOST_NAME_BYTES - len(suffix) - 1
-    # A character cut in two is left out.
-    text = text.strip().encode("utf-8", "ignore")[:room].decode("utf-8", "ignore").strip()
+    # A character cut in two is left out, and so is a short rest of a word.
+    whole = text.strip()
+    text = whole.encode("utf-8", "ignore")[:room].decode("utf-8", "ignore")
+    begun = text.rpartition(" ")[0] if text != whole and whole[len(text)] != " " else ""
+    text = (begun if len(begun) * 4 >= len(text) * 3 else text).strip()
     return f"_{text}" if text.upper() in _DEVICES else text or NAMELESS
 
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from datetime import datetime
 
-from app.core.message import SWITCH_ASSISTANT, Message, MessageState, ToolCall
+from app.core.message import SWITCH_ASSISTANT, CouncilPart, Message, MessageState, ToolCall
 from app.core.reasons import failure_text
 from app.core.text import clock_text, visible
 from app.core.texts import Texts
@@ -47,6 +47,8 @@ def chips_of(
     name = model_of(message)
     if model and name and not leads:
         chips.append(HeaderChip(name))
+    if message.part == CouncilPart.DISSENT:
+        chips.append(HeaderChip(texts("council.dissent")))
     if message.effort:
         chips.append(HeaderChip(texts.named("transcript.effort", message.effort)))
     if pinned:

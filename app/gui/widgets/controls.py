@@ -3,7 +3,18 @@
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-from PySide6.QtCore import QEvent, QMargins, QPoint, QPointF, QRect, QRectF, QSize, Qt, SignalInstance
+from PySide6.QtCore import (
+    QEvent,
+    QMargins,
+    QObject,
+    QPoint,
+    QPointF,
+    QRect,
+    QRectF,
+    QSize,
+    Qt,
+    SignalInstance,
+)
 from PySide6.QtGui import (
     QColor,
     QPainter,
@@ -385,20 +396,30 @@ def bring_into_sight(widget: QWidget) -> None:
 
 
 class ScrollingPage(QScrollArea):
-    """A page that scrolls to the widget that gets the focus, also when it comes from outside."""
+    """A page that PageScroller scrolls to the widget that gets the focus."""
 
-    def __init__(self) -> None:
-        super().__init__()
+
+class PageScroller(QObject):
+    """Scrolls pages to the widget that gets the focus, also when it comes from outside; one for the program.
+
+    A connection of each page would be called while that page is deleted.
+    """
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
         application = QApplication.instance()
         assert isinstance(application, QApplication)
         application.focusChanged.connect(self._on_focus_changed)
 
     def _on_focus_changed(self, _before: QWidget | None, now: QWidget | None) -> None:
         # Nothing moves under a pressed mouse button, so that its release hits the same widget.
-        if now is None or QApplication.mouseButtons() or not self.isVisible():
+        if now is None or QApplication.mouseButtons():
             return
-        if self.widget().isAncestorOf(now) and now.height() <= self.viewport().height():
-            self.ensureWidgetVisible(now, 0, 4)
+        around = now.parentWidget()
+        while around is not None:
+            if isinstance(around, ScrollingPage) and now.height() <= around.viewport().height():
+                around.ensureWidgetVisible(now, 0, 4)
+            around = around.parentWidget()
 
 
 def scrolling(body: QWidget, *, keeps_bar: bool = False) -> QScrollArea:

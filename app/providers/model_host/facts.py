@@ -21,7 +21,7 @@ def listed_facts(kind: str, model: str) -> dict[str, Any] | None:
     row = provider_kind(kind)
     entry = _entry(row, model) if row is not None and not row.local else None
     if row is None or entry is None:
-        return None
+        return _resold_facts(row, model) if row is not None and row.resells else None
     outputs = entry.get("supported_output_modalities")
     cached = entry.get("cache_read_input_token_cost")
     facts: dict[str, Any] = {
@@ -38,6 +38,13 @@ def listed_facts(kind: str, model: str) -> dict[str, Any] | None:
         **_effort_facts(row.kind, model, entry),
     }
     return {name: value for name, value in facts.items() if value is not None}
+
+
+def _resold_facts(row: ProviderKind, model: str) -> dict[str, Any] | None:
+    """Return the window and the prices of another maker's model; what it takes is up to who resells it."""
+    found = next((litellm.model_cost[one] for one in row.priced(model) if one in litellm.model_cost), None)
+    prices = _prices(found) if found else None
+    return {"window": found.get("max_input_tokens"), "prices": prices} if found and prices else None
 
 
 def _entry(row: ProviderKind, model: str) -> Mapping[str, Any] | None:

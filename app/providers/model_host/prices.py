@@ -62,11 +62,15 @@ def listed_price(kind: str, model: str) -> dict[str, float | None] | None:
     row = provider_kind(kind)
     if row is None or row.local:
         return None
+    found = (_listed(name) for name in row.priced(model))
+    return next((price for price in found if price is not None), None)
+
+
+def _listed(name: str) -> dict[str, float | None] | None:
+    """Return the fields of `Price` of a model by its name in the list."""
     try:
-        prompt, completion = litellm.cost_per_token(
-            model=row.listed(model), prompt_tokens=_MANY, completion_tokens=_MANY
-        )
-        listed = litellm.get_model_info(row.listed(model))
+        prompt, completion = litellm.cost_per_token(model=name, prompt_tokens=_MANY, completion_tokens=_MANY)
+        listed = litellm.get_model_info(name)
     except Exception:
         # As above.
         return None

@@ -41,7 +41,8 @@ class CouncilTabs(Segmented):
         """Show the tabs of a council; its claims and its verdict are there once a debate has `ended`."""
         turns = sum(map(discussed, messages))
         claims = ended and bool(result.claims or result.unsupported)
-        counts = {ANSWERS: result.answered, DISCUSSION: turns, CLAIMS: len(result.claims) if claims else 0}
+        every = len({*result.claims, *result.cruxes}) if claims else 0
+        counts = {ANSWERS: result.answered, DISCUSSION: turns, CLAIMS: every}
         there = {ANSWERS: True, DISCUSSION: turns > 0, CLAIMS: claims, VERDICT: record.rounds > 0 and ended}
         texts, hints = [], []
         for tab in TABS:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFrame, QGridLayout
+from PySide6.QtWidgets import QFrame, QGridLayout, QWidget
 
 from app.core.message import CouncilPart, Message
 from app.core.session import DebateSession
@@ -84,7 +84,7 @@ class WorthCard(QFrame):
             said += " " + words(
                 "council.worth.agrees" if checked == result.headline else "council.worth.differs"
             )
-        buttons = []
+        buttons: list[QWidget] = []
         for what, icon in BUTTONS:
             made = button("", f"council_{what}", partial(self.wanted.emit, what))
             made.dress(look, icon, "text_2")
@@ -95,6 +95,8 @@ class WorthCard(QFrame):
             made.setToolTip(plain_tip(tip))
             made.setAccessibleDescription(tip)
             buttons.append(made)
+            if missing:
+                buttons.append(Paragraph("hint", text=tip))
         offered = who_may_join(record, result)
         seat = button("", "council_worth_join", partial(self.wanted.emit, "join"))
         seat.dress(look, "plus", "text_2")
@@ -135,7 +137,10 @@ class WorthCard(QFrame):
             added.append(words("council.worth.dissent"))
         if result.cruxes:
             added.append(words("council.worth.cruxes", count=len(result.cruxes)))
-        return words("council.worth.added", what=", ".join(added)) if added else words("council.worth.same")
+        if not added:
+            return words("council.worth.same")
+        both = words("council.worth.both", first=added[0], second=added[1]) if len(added) > 1 else added[0]
+        return words("council.worth.added", what=both)
 
 
 def _seconds(messages: list[Message]) -> float:
