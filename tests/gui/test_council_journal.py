@@ -7,6 +7,7 @@ from functools import partial
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
 from app.core.council import CastVote, Decision
@@ -156,13 +157,17 @@ async def test_a_verdict_says_how_often_such_results_held_up_and_keeps_the_decis
     (bar,) = page.verdict.findChildren(HolderBar)
     shown = bar.grab().toImage().pixelColor(1, 1)
     assert shown == QColor(page._look.tokens.speaker(page.people()["p1"].colour)[0])
-    await person.click("verdict_decision")
+    page.verdict.findChild(QWidget, "verdict_decision").setFocus()
+    QTest.keyClick(person.window.focusWidget(), Qt.Key.Key_Space)
     await until(lambda: person.sees("decision_dialog"))
-    await person.click("decision_keep")
+    QTest.keyClick(person.find("decision_sign"), Qt.Key.Key_Return)
     await until(lambda: journal.get(page.session_id) is not None)
     card = page.verdict.findChild(QWidget, "council_journal_card")
     kept = [f"You decided: {HOLDS['openai']}", f"due on {journal.get(page.session_id).due}"]
     await until(lambda: [one.text() for one in card.findChildren(Paragraph)] == kept, what=f"{kept}")
+    assert person.window.focusWidget().objectName() == "verdict_decision"
+    exported = await person.window.controller.engine.export(page.session_id, "md")
+    assert f"## Your decision\n\n- {HOLDS['openai']}" in exported
     await person.click("verdict_decision")
     await until(lambda: person.sees("result_dialog"))
     await person.click("result_keep")

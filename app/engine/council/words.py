@@ -12,7 +12,7 @@ from app.engine.council.outcome import CouncilOutcome, State, View, case_for, in
 from app.engine.council.quotes import FileQuote, quotes_of
 from app.engine.council.reading import NEITHER, Claim
 from app.engine.council.record import Record
-from app.engine.council.replies import LETTERS
+from app.engine.council.replies import LETTERS, without_marks
 
 Words = Callable[..., str]
 
@@ -126,7 +126,10 @@ def verdict_parts(
     for option in [result.headline] if result.headline else result.after.leaders():
         case, cites = case_for(record, option)
         if case:
-            for_leaders += [Point(text=f"{letters[option]} {texts[option]}"), Point(text=case, cites=cites)]
+            for_leaders += [
+                Point(text=f"{letters[option]} {texts[option]}"),
+                Point(text=without_marks(case), cites=cites),
+            ]
     judged = [*filter(None, (judge_line(result, letters, words),))]
     if "ballots" in result.degraded:
         missing = ", ".join(names.get(one, "") for one in result.after.missing)
@@ -147,7 +150,7 @@ def verdict_parts(
     for view in result.minority if record.rounds else ():
         report.append(Point(text=view_line(view, record, words)))
         if view in in_full(result):
-            report.append(Point(text=view.text, cites=view.cites))
+            report.append(Point(text=without_marks(view.text), cites=view.cites))
             report += _points([words("council.right_if", text=view.right_if)] if view.right_if else [])
     parts.append((words("council.minority_report"), report))
     turns_on = []

@@ -99,8 +99,9 @@ class DebateDocument:
             f"{one.name} ({self._role(one.role) + ', ' if one.role else ''}{one.provider}/{one.model})"
             for one in debate.participants
         )
+        topic = " ".join(debate.topic.split())
         facts = [
-            (self._lines["topic"], " ".join(debate.topic.split())),
+            *([(self._lines["topic"], topic)] if topic != self._session.title else []),
             (self._lines["mode"], named(self._lines, "mode", debate.mode)),
             (self._lines["participants"], people),
             (self._lines["rounds"], self._rounds_held()),
@@ -194,7 +195,7 @@ class DebateDocument:
         cites = tuple(
             Citation(cite_text(one, said_by(one, self._lines), self._words), one.id) for one in cited
         )
-        return ListItem(text=point.text, cites=cites)
+        return ListItem(text=" ".join(point.text.split()), cites=cites)
 
     def _heading_before(self, message: Message) -> str:
         """Return the heading that a message stands below, "" for that of the message before it."""

@@ -105,6 +105,8 @@ class VerdictPage(QWidget):
         if judged == self._shown:
             return
         self._shown = judged
+        focus: QWidget | None = self.window().focusWidget()
+        focused = focus.objectName() if focus is not None and self.isAncestorOf(focus) else ""
         while (item := self._columns.takeAt(0)) is not None:
             if (old := item.widget()) is not None:
                 old.hide()
@@ -125,6 +127,10 @@ class VerdictPage(QWidget):
         self._columns.addWidget(right)
         self._right = right
         self._fit()
+        # What has the focus is made anew; without this the focus would leave the page.
+        for side in (left, right) if focused else ():
+            if (again := side.findChild(QWidget, focused)) is not None:
+                again.setFocus()
 
     def refresh(self) -> None:
         """Show the verdict again, after the journal has changed."""
