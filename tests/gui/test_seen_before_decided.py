@@ -143,3 +143,11 @@ def test_allowing_a_server_weighs_no_more_than_refusing_it(qtbot, qapp) -> None:
     dialog = ConsentDialog(words, ServerStatus(server=SERVER, state=ServerState.ASKING), parent)
     assert dialog.go.property("kind") == dialog.cancel.property("kind")
     assert dialog.cancel.isDefault() and not dialog.go.isDefault()
+
+
+def test_a_tool_of_moot_is_named_in_words_on_one_line_and_one_of_a_server_exactly(qapp) -> None:
+    words = Language(resources_dir() / "i18n", "en")
+    ours = asked(type=PromptType.APPROVAL, tool="open_url", question="")
+    assert question_text(ours, words, {}) == f"Allow “{words('tool.open_url.name')}”?"
+    theirs = asked(type=PromptType.APPROVAL, tool="open_url", server="files", question="")
+    assert question_text(theirs, words, {}) == "Allow “open_url”?"

@@ -335,6 +335,8 @@ async def test_what_it_will_cost_is_estimated_before_start_and_follows_what_is_s
     setup.seats.refresh()
     assert setup._estimate.text().startswith("6 turns · ")
     await until(lambda: setup._estimate.text().endswith(", not all prices known"))
+    said = [one.text() for one in setup.findChildren(QLabel) if one.isVisible()]
+    assert sum("prices known" in one for one in said) == 1
     card_of(person, "anthropic").tick.setChecked(False)
     for card in cards(person):
         if card.candidate.participant.provider == "openai":

@@ -160,8 +160,11 @@ def _summed(
     )
 
 
-def price_range(words: Callable[..., str], estimate: Estimate) -> str:
-    """Return the range of money of an estimate; … while prices are fetched. `words` gives a text by its key."""
+def price_range(words: Callable[..., str], estimate: Estimate, partly: str = "estimate.partly") -> str:
+    """Return the range of money of an estimate; … while prices are fetched.
+
+    `words` gives a text by its key, `partly` is that for a range that leaves out what has no known price.
+    """
     if estimate.unasked:
         return words("estimate.asking")
     if estimate.usd is None:
@@ -171,12 +174,12 @@ def price_range(words: Callable[..., str], estimate: Estimate) -> str:
         text = words("estimate.up_to", most=amount_text(most))
     else:
         text = words("estimate.money", least=amount_text(least), most=amount_text(most))
-    return words("estimate.partly", money=text) if estimate.partly else text
+    return words(partly, money=text) if estimate.partly else text
 
 
 def price_text(words: Callable[..., str], estimate: Estimate) -> str:
-    """Return what calls cost, for a place beside what they are for."""
-    return words("cost.free") if estimate.free else price_range(words, estimate)
+    """Return what calls cost, for a place beside what they are for; "+" stands for what has no known price."""
+    return words("cost.free") if estimate.free else price_range(words, estimate, "estimate.partly.short")
 
 
 def cost_of(price: Price | None, read: int, written: int) -> float | None:

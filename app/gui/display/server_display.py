@@ -1,7 +1,9 @@
 """How MCP servers and tools are shown: the state as text and tone, the command line without secrets, names."""
 
+from app.core.message import Prompt
 from app.core.server_secrets import shown_line
 from app.core.text import exact
+from app.core.texts import Texts
 from app.core.tool import McpServer, ServerState, ServerStatus
 from app.gui.display.i18n import Language
 
@@ -48,3 +50,9 @@ def tool_name(key: str, words: Language) -> str:
         if f"tool.{key}.name" in words.texts
         else exact(key.partition("__")[2] or key)
     )
+
+
+def called(prompt: Prompt, texts: Texts) -> str:
+    """Return what the tool of an approval is called: one of Moot's own in words, one of a server by its exact name."""
+    ours = f"tool.{prompt.tool}.name"
+    return texts(ours) if not prompt.server and ours in texts else exact(prompt.tool)

@@ -11,6 +11,7 @@ from shiboken6 import isValid
 from app.core.message import Message, PromptType
 from app.core.text import exact, visible
 from app.gui.display.i18n import Language
+from app.gui.display.server_display import called
 from app.gui.display.style import Look, tall
 from app.gui.widgets.boxes import vbox
 from app.gui.widgets.composer import ENTER
@@ -170,7 +171,7 @@ def question_text(message: Message, words: Language, names: Mapping[str, str]) -
         member = str(arguments_of(prompt.arguments)["assistant"])
         text = words("hand_over.question", name=exact(names.get(member, member)))
     elif prompt.type == PromptType.APPROVAL:
-        text = words("approval.question", tool=exact(prompt.tool))
+        text = words("approval.question", tool=called(prompt, words.texts))
     else:
         text = visible(prompt.question)
     return " ".join(text[:MOST_QUESTION].split())

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QWidget
 from app.core.message import Message, PromptReason, PromptType
 from app.core.text import visible
 from app.engine.chat.input import answer_words
+from app.gui.display.server_display import called
 from app.gui.markdown.blocks import PARAGRAPH, Block, Span, break_words, clean
 from app.gui.transcript.painted_row import ContextRow, RowContext
 from app.gui.transcript.row_style import RowStyle
@@ -85,7 +86,7 @@ class QuestionRow(ContextRow[QuestionContext]):
         if prompt is None:
             return ""
         if prompt.type == PromptType.APPROVAL and not prompt.question:
-            return self.style.texts("transcript.question.approval", tool=visible(prompt.tool))
+            return self.style.texts("transcript.question.approval", tool=called(prompt, self.style.texts))
         if prompt.reason == PromptReason.AGENT_WORKS:
             name, folder = visible(prompt.server), visible(prompt.question)
             return self.style.texts("transcript.question.agent_works", name=name, folder=folder)

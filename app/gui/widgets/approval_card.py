@@ -15,7 +15,7 @@ from app.core.message import AGENT_OPTION, Consent, Message, Prompt, PromptReaso
 from app.core.text import exact
 from app.engine.chat.input import lasting_answers
 from app.gui.display.i18n import Language
-from app.gui.display.server_display import tool_name
+from app.gui.display.server_display import called
 from app.gui.display.style import Look
 from app.gui.widgets.boxes import FlowBox, hbox, vbox
 from app.gui.widgets.composer import ENTER
@@ -186,7 +186,7 @@ class ApprovalCard(GuardedCard):
             self.ask(words("approval.calls", count=len(self._rows)))
         else:
             key = _QUESTIONS.get(prompt.reason, "approval.question")
-            self.ask(words(key, tool=_called(prompt, words), server=exact(prompt.server)))
+            self.ask(words(key, tool=called(prompt, words.texts), server=exact(prompt.server)))
         show_or_hide(self._why, "" if several else _why(prompt, words))
         self.deny.setText(words("approval.deny_all" if several else "approval.deny"))
         allow = "approval.allow_all" if several else "approval.allow"
@@ -229,7 +229,7 @@ class _CallRow(QWidget):
     def retranslate(self, words: Language) -> None:
         """Show the texts in the language chosen."""
         assert self.message.prompt is not None
-        tool = _called(self.message.prompt, words)
+        tool = called(self.message.prompt, words.texts)
         self._name.setText(tool)
         for one, key in ((self.deny, "approval.deny"), (self.allow, "approval.allow")):
             one.setText(words(key))
@@ -319,13 +319,7 @@ def _offered(prompt: Prompt, answer: str, words: Language) -> str:
         place = int(answer.removeprefix(AGENT_OPTION)) - 1
         return words(f"approval.{prompt.kinds[place]}", option=exact(prompt.options[place])[:80])
     key = "approval.always-tool" if answer == Consent.ALWAYS else f"approval.{answer}"
-    return words(key, tool=_called(prompt, words)[:80], server=exact(prompt.server)[:80])
-
-
-def _called(prompt: Prompt, words: Language) -> str:
-    """Return what a tool is called: one of Moot's own in words, one of a server by its exact name."""
-    ours = not prompt.server and f"tool.{prompt.tool}.name" in words.texts
-    return tool_name(prompt.tool, words) if ours else exact(prompt.tool)
+    return words(key, tool=called(prompt, words.texts)[:80], server=exact(prompt.server)[:80])
 
 
 def _why(prompt: Prompt, words: Language) -> str:

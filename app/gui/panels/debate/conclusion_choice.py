@@ -101,11 +101,12 @@ class ConclusionChoice(QWidget):
         for what, label in self._prices.items():
             price = prices.get(what)
             shown = price is not None and price.turns > 0
-            text = (
-                words("estimate.call", count=price.turns, money=price_text(words, price))
-                if price and shown
-                else ""
-            )
+            text = ""
+            if price is not None and shown:
+                text = words("estimate.call", count=price.turns, money=price_text(words, price))
+            if price is not None and shown and price.usd is None and not (price.free or price.unasked):
+                # That no price is known is said once, below.
+                text = words("council.calls", count=price.turns)
             if what == Conclusion.FINAL_BALLOTS and text and self.polls.isChecked():
                 text = words("setup.final_ballots.included")
             show_or_hide(label, text)
