@@ -13,7 +13,7 @@ from app.core.message import (
 )
 from app.engine.chat.branches import shown
 from app.engine.export.document import USER, DocumentHead, DocumentPart, Entry, ListItem, Section, colour_of
-from app.engine.export.parts import as_markdown, in_tree, marks, moment, named, said_by
+from app.engine.export.parts import as_markdown, closed, in_tree, marks, moment, named, said_by
 from app.engine.group.director import instruction_of
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
@@ -112,7 +112,7 @@ class ChatDocument:
         if call.name == SWITCH_ASSISTANT:
             member, instruction = instruction_of(call)
             heading = self._lines["hands_over"].format(name=member)
-            return Entry(heading=heading, body=_cut(instruction), depth=depth)
+            return Entry(heading=heading, body=closed(_cut(instruction)), depth=depth)
         heading = self._lines["call"].format(name=call.name)
         return Entry(heading=heading, notes=(_cut(call.arguments),), depth=depth)
 

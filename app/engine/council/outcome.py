@@ -103,6 +103,11 @@ class CouncilOutcome:
         """Whether more than one option is held, so that there is something to debate."""
         return sum(count > 0 for count in self.after.votes.values()) > 1
 
+    @property
+    def all_claims(self) -> frozenset[Claim]:
+        """The claims, and those on which the headline turns."""
+        return frozenset((*self.claims, *self.cruxes))
+
 
 IN_FULL = 2
 """How many views of the minority are shown in full; the others are a line."""

@@ -151,12 +151,14 @@ def verdict_parts(
         report.append(Point(text=view_line(view, record, words)))
         if view in in_full(result):
             report.append(Point(text=without_marks(view.text), cites=view.cites))
-            report += _points([words("council.right_if", text=view.right_if)] if view.right_if else [])
+            if view.right_if:
+                report.append(Point(text=words("council.right_if", text=view.right_if)))
     parts.append((words("council.minority_report"), report))
     turns_on = []
     for crux in result.cruxes:
         turns_on.append(Point(text=crux.text, cites=crux.cites))
-        turns_on += _points([words("council.settled_by", text=crux.settled_by)] if crux.settled_by else [])
+        if crux.settled_by:
+            turns_on.append(Point(text=words("council.settled_by", text=crux.settled_by)))
         turns_on.append(Point(text=sides_of(crux, names, words, question=True)))
     parts.append((words("council.turns_on"), turns_on))
     claims = []

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from app.core.catalog import EMBEDDED
 from app.core.council import Decision
 from app.core.message import SPOKEN, Attachment, CouncilPart, Message, Role
-from app.core.session import Debate
+from app.core.session import Debate, Participant
 from app.core.verdict import AGAINST, BEFORE, FOR, Point
 from app.engine.council.argdown import argdown
 from app.engine.council.words import cite_text, verdict_parts
@@ -139,7 +139,7 @@ class DebateDocument:
                 ListItem(text=self._votes(one.name, stances), colour=self._colours[one.id])
                 for one, stances in votes
             )
-            yield Section(heading=self._stood(), lines=lines, chart=self._chart())
+            yield Section(heading=self._stood(), lines=lines, chart=self._chart(votes))
 
     def _decided(self, decision: Decision) -> Iterator[str]:
         """Yield what the user decided, and what came of it or when that is asked."""
@@ -157,7 +157,7 @@ class DebateDocument:
             return self._words("verdict.no_vote", name=name)
         return f"{name}: " + " → ".join(map(_signed, stances))
 
-    def _chart(self) -> Chart | None:
+    def _chart(self, votes: list[tuple[Participant, list[int | None]]]) -> Chart | None:
         """Return the ballots as a chart, None where all voted only once."""
         rounds = sorted({one.round for one in self._debate.ballots})
         if len(rounds) < 2:
@@ -174,9 +174,9 @@ class DebateDocument:
                 Curve(
                     self._colours[one.id],
                     # A damaged file may hold others.
-                    tuple(vote if vote in range(AGAINST, FOR + 1) else None for vote in votes),
+                    tuple(vote if vote in range(AGAINST, FOR + 1) else None for vote in stances),
                 )
-                for one, votes in stances_of(self._debate)
+                for one, stances in votes
             ),
         )
 

@@ -71,7 +71,7 @@ class Section:
 class Entry:
     """What one message or call shows: its text as Markdown, its attachments, and notes below it.
 
-    `depth` is that of the sub-agent that wrote it; `anchor` is what citations lead to, "" for nothing.
+    The text opens no fence of code that it does not close. `depth` is that of the sub-agent that wrote it; `anchor` is what citations lead to, "" for nothing.
     """
 
     heading: str

@@ -5,10 +5,10 @@ import binascii
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import escape
 
-from app.core.files import NEW_PAGE
 from app.core.message import Attachment
 from app.core.verdict import AGAINST, FOR
 from app.engine.export.document import Chart, DocumentHead, DocumentPart, Entry, ListItem, Section
+from app.engine.export.parts import text_of
 
 CHART_WIDTH, CHART_HEIGHT = 620, 220
 
@@ -121,8 +121,7 @@ def _files(attachments: Sequence[Attachment]) -> str:
     parts = []
     for one in attachments:
         parts.append(f'<div class="meta">{escape(f"[{one.name}]")}</div>')
-        text = one.text.replace(NEW_PAGE, "\n\n")
-        parts.append(f'<pre class="file">{escape(text)}</pre>' if text else "")
+        parts.append(f'<pre class="file">{escape(text_of(one))}</pre>' if one.text else "")
         source = _picture(one)
         parts.append(f'<img alt="{escape(one.name)}" src="{source}">' if source else "")
     return "".join(parts)

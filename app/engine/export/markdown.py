@@ -2,10 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from app.core.files import NEW_PAGE
 from app.core.message import Attachment
 from app.engine.export.document import DocumentHead, DocumentPart, Entry, ListItem, Section
-from app.engine.export.parts import closed, escape_markdown
+from app.engine.export.parts import escape_markdown, text_of
 from app.engine.importing.foreign import fenced
 
 
@@ -38,7 +37,7 @@ def as_markdown(parts: Iterable[DocumentPart]) -> Iterator[str]:
 
 def entry_text(entry: Entry) -> str:
     """Return what stands below the heading of an entry, as Markdown."""
-    lines = closed(entry.body).split("\n") if entry.body else []
+    lines = entry.body.split("\n") if entry.body else []
     # An entry without text begins where its text would be.
     lines += files_as_markdown(entry.files)[0 if entry.body else 1 :]
     lines += [""] if lines and entry.notes else []
@@ -50,7 +49,7 @@ def files_as_markdown(attachments: Sequence[Attachment]) -> list[str]:
     lines = []
     for one in attachments:
         lines += ["", f"*{escape_markdown(f'[{one.name}]')}*"]
-        lines += ["", *fenced(one.text.replace(NEW_PAGE, "\n\n")).split("\n")] if one.text else []
+        lines += ["", *fenced(text_of(one)).split("\n")] if one.text else []
     return lines
 
 

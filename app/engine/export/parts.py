@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date, datetime
 
+from app.core.files import NEW_PAGE
 from app.core.formula_marks import IN_A_LINE, ON_LINES
-from app.core.message import Message, MessageState, ToolCall
+from app.core.message import Attachment, Message, MessageState, ToolCall
 
 # Markdown ignores an underscore inside a word, and an & that begins no entity.
 # Without the closing bracket: between `\[` and `\]` is a formula.
@@ -115,6 +116,11 @@ def closed(text: str) -> str:
         elif fence and mark == run and run[:1] == fence[0] and len(run) >= len(fence):
             fence = ""
     return f"{text.rstrip()}\n{fence}" if fence else text
+
+
+def text_of(attachment: Attachment) -> str:
+    """Return the text of an attachment; an empty line stands between its pages."""
+    return attachment.text.replace(NEW_PAGE, "\n\n")
 
 
 def escape_markdown(text: str) -> str:

@@ -1,7 +1,7 @@
 """What LiteLLM's list says about a model."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import litellm
@@ -19,7 +19,8 @@ _MARKS = ("anthropic",)
 def listed_facts(kind: str, model: str) -> dict[str, Any] | None:
     """Return the fields of `ModelFacts` that the list has for a model, None where it does not have the model."""
     row = provider_kind(kind)
-    entry = _entry(row, model) if row is not None and not row.local else None
+    usual = (row.listed(model), f"{row.kind}/{model}", model) if row is not None and not row.local else ()
+    entry = _entry(usual)
     if row is None or entry is None:
         return _resold_facts(row, model) if row is not None and row.resells else None
     outputs = entry.get("supported_output_modalities")
@@ -42,13 +43,14 @@ def listed_facts(kind: str, model: str) -> dict[str, Any] | None:
 
 def _resold_facts(row: ProviderKind, model: str) -> dict[str, Any] | None:
     """Return the window and the prices of another maker's model; what it takes is up to who resells it."""
-    found = next((litellm.model_cost[one] for one in row.priced(model) if one in litellm.model_cost), None)
-    prices = _prices(found) if found else None
-    return {"window": found.get("max_input_tokens"), "prices": prices} if found and prices else None
+    entry = _entry(row.priced(model))
+    prices = _prices(entry) if entry is not None else None
+    return {"window": entry["max_input_tokens"], "prices": prices} if entry is not None and prices else None
 
 
-def _entry(row: ProviderKind, model: str) -> Mapping[str, Any] | None:
-    for name in (row.listed(model), f"{row.kind}/{model}", model):
+def _entry(names: Iterable[str]) -> Mapping[str, Any] | None:
+    """Return the first of some names that the list has, with what it says."""
+    for name in names:
         entry = litellm.model_cost.get(name)
         # Those that are registered while the host runs have no limits.
         if entry and entry.get("max_input_tokens"):

@@ -111,8 +111,7 @@ class ClaimsPage(QWidget):
                 old.hide()
                 old.deleteLater()
         if result.cruxes:
-            every = {*result.claims, *result.cruxes}
-            of = words("council.cruxes", count=len(result.cruxes), claims=len(every))
+            of = words("council.cruxes", count=len(result.cruxes), claims=len(result.all_claims))
             self._add(
                 "turns_on", of if result.claims else "", self._rows(judged, result.cruxes, question=True)
             )

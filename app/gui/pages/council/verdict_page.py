@@ -277,8 +277,8 @@ class VerdictPage(QWidget):
         cruxes, claims = judged.result.cruxes, judged.result.claims
         if not cruxes:
             return None
-        every = {*claims, *cruxes}
-        of = words("council.cruxes", count=len(cruxes), claims=len(every)) if claims else ""
+        every = len(judged.result.all_claims)
+        of = words("council.cruxes", count=len(cruxes), claims=every) if claims else ""
         parts: list[QBoxLayout] = [
             hbox(
                 HeadingIcon(self._look, "spline", "text"),

@@ -100,13 +100,15 @@ class ConclusionChoice(QWidget):
         words = self._language
         for what, label in self._prices.items():
             price = prices.get(what)
-            shown = price is not None and price.turns > 0
             text = ""
-            if price is not None and shown:
-                text = words("estimate.call", count=price.turns, money=price_text(words, price))
-            if price is not None and shown and price.usd is None and not (price.free or price.unasked):
+            if price is not None and price.turns > 0:
                 # That no price is known is said once, below.
-                text = words("council.calls", count=price.turns)
+                unknown = price.usd is None and not (price.free or price.unasked)
+                text = (
+                    words("council.calls", count=price.turns)
+                    if unknown
+                    else words("estimate.call", count=price.turns, money=price_text(words, price))
+                )
             if what == Conclusion.FINAL_BALLOTS and text and self.polls.isChecked():
                 text = words("setup.final_ballots.included")
             show_or_hide(label, text)
