@@ -10,7 +10,7 @@ from app.core.calibration import Calibration
 from app.core.message import Attachment
 from app.core.model_facts import Effort
 from app.core.usage import UsageEntry
-from app.core.verdict import Ballot, Verdict
+from app.core.verdict import AGAINST, BEFORE, FOR, Ballot, Verdict
 from app.core.workflow import StepState, WorkflowDefinition
 
 
@@ -77,6 +77,8 @@ CLASSIC_MODES = tuple(one for one in DebateMode if one != DebateMode.COUNCIL)
 MIN_ROUNDS, MAX_ROUNDS, DEFAULT_ROUNDS = 1, 10, 3
 DEFAULT_COUNCIL_ROUNDS, MAX_COUNCIL_ROUNDS = 2, 5
 MIN_PARTICIPANTS = 2
+# A debate can be extended again and again, but hardly this far.
+MOST_ROUNDS = 1_000
 MAX_TOPIC_CHARACTERS = 8_000
 
 
@@ -206,6 +208,27 @@ class Debate:
         """Whether the model that gave the verdict takes part itself."""
         judge = self.verdict.model if self.verdict is not None else ""
         return any(judge == f"{one.provider}/{one.model}" for one in self.participants)
+
+    @property
+    def voted_rounds(self) -> list[int]:
+        """The rounds after which there was a vote (0: before the first), in order.
+
+        Those out of range, as a damaged file may hold, are ignored.
+        """
+        return sorted({one.round for one in self.ballots if BEFORE <= one.round <= MOST_ROUNDS})
+
+    @property
+    def stances(self) -> list[tuple[Participant, tuple[int | None, ...]]]:
+        """What each participant voted in each of the `voted_rounds`; empty where there are none.
+
+        A vote that is missing or out of range, as a damaged file may hold, is None.
+        """
+        rounds, allowed = self.voted_rounds, range(AGAINST, FOR + 1)
+        found = {(one.participant, one.round): one.stance for one in self.ballots if one.stance in allowed}
+        return [
+            (one, tuple(found.get((one.id, number)) for number in rounds))
+            for one in (self.participants if rounds else ())
+        ]
 
 
 class AgentMode(StrEnum):

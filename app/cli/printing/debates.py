@@ -20,7 +20,6 @@ from app.core.session import Session
 from app.core.text import without_steering
 from app.core.texts import Texts
 from app.engine.council.words import point_text
-from app.engine.debate.verdict import stances_of
 from app.engine.debate.words import outcome_parts
 from app.engine.history.summaries import summary_line
 
@@ -158,7 +157,7 @@ def verdict_text(session: Session, messages: Sequence[Message], texts: Texts) ->
     votes = [
         f"{one.name}: "
         + " → ".join(texts(f"verdict.stance.{'none' if vote is None else vote}") for vote in stances)
-        for one, stances in stances_of(debate)
+        for one, stances in debate.stances
     ]
     lines = []
     for heading, points in (*found, (texts("verdict.chart"), votes)):

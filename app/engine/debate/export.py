@@ -10,7 +10,6 @@ from app.core.verdict import AGAINST, BEFORE, FOR, Point
 from app.engine.council.argdown import argdown
 from app.engine.council.words import cite_text, verdict_parts
 from app.engine.debate.modes import role_name
-from app.engine.debate.verdict import stances_of
 from app.engine.debate.words import outcome_parts
 from app.engine.export.document import (
     USER,
@@ -134,7 +133,7 @@ class DebateDocument:
         )
         for heading, points in found:
             yield Section(heading=heading, lines=tuple(map(self._line, points)))
-        if not council and (votes := stances_of(self._debate)):
+        if not council and (votes := self._debate.stances):
             lines = tuple(
                 ListItem(text=self._votes(one.name, stances), colour=self._colours[one.id])
                 for one, stances in votes
@@ -151,15 +150,15 @@ class DebateDocument:
         elif decision.due:
             yield self._words("decision.due", date=decision.due)
 
-    def _votes(self, name: str, stances: list[int | None]) -> str:
+    def _votes(self, name: str, stances: tuple[int | None, ...]) -> str:
         """Return somebody's votes, round by round."""
         if all(stance is None for stance in stances):
             return self._words("verdict.no_vote", name=name)
         return f"{name}: " + " → ".join(map(_signed, stances))
 
-    def _chart(self, votes: list[tuple[Participant, list[int | None]]]) -> Chart | None:
+    def _chart(self, votes: list[tuple[Participant, tuple[int | None, ...]]]) -> Chart | None:
         """Return the ballots as a chart, None where all voted only once."""
-        rounds = sorted({one.round for one in self._debate.ballots})
+        rounds = self._debate.voted_rounds
         if len(rounds) < 2:
             return None
         high, middle, low = (self._lines[f"verdict.axis.{level}"] for level in (FOR, 0, AGAINST))
@@ -170,19 +169,12 @@ class DebateDocument:
                 self._lines["verdict.before"] if one == BEFORE else self._words("verdict.round", round=one)
                 for one in rounds
             ),
-            curves=tuple(
-                Curve(
-                    self._colours[one.id],
-                    # A damaged file may hold others.
-                    tuple(vote if vote in range(AGAINST, FOR + 1) else None for vote in stances),
-                )
-                for one, stances in votes
-            ),
+            curves=tuple(Curve(self._colours[one.id], stances) for one, stances in votes),
         )
 
     def _stood(self) -> str:
         """Return the heading of the votes."""
-        every = len({one.round for one in self._debate.ballots}) > 1
+        every = len(self._debate.voted_rounds) > 1
         return self._lines["stood" if every else "stood.once"]
 
     def _words(self, key: str, **values: object) -> str:

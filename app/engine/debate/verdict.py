@@ -421,16 +421,6 @@ async def _read_again(
     return replace(verdict, readings=2, unstable=unstable, otherwise=choice if unstable else "")
 
 
-def stances_of(debate: Debate) -> list[tuple[Participant, list[int | None]]]:
-    """Return what each participant voted in each round with ballots; None where that was not valid."""
-    found = {(one.participant, one.round): one.stance for one in debate.ballots}
-    rounds = sorted({one.round for one in debate.ballots})
-    return [
-        (one, [found.get((one.id, number)) for number in rounds])
-        for one in (debate.participants if rounds else ())
-    ]
-
-
 def readings_points(verdict: Verdict, words: Callable[..., str]) -> tuple[Point, ...]:
     """Return the sentence that says how stable a verdict is, none where no model gave one; `words` gives a text by its key."""
     if not verdict.judge:

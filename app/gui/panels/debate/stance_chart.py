@@ -18,7 +18,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QToolTip
 
 from app.core.session import Debate
-from app.core.verdict import AGAINST, BEFORE, FOR
+from app.core.verdict import AGAINST, FOR
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look, sized, tall
 from app.gui.widgets.label import PaintedText, plain_tip
@@ -27,7 +27,6 @@ HEIGHT = 206
 PADDING = 8
 TOP = PADDING + 12
 LEVELS = (FOR, 0, AGAINST)
-MOST_ROUNDS = 1_000
 MARK, MARK_CLOSE, CLOSE = 4.5, 3.0, 24
 APART = 4.0
 MOST_APART = 20.0
@@ -66,27 +65,9 @@ class StanceLine:
         return start if before == after else start + (end - start) * (place - before) / (after - before)
 
 
-def voted_rounds(debate: Debate) -> list[int]:
-    """Return the rounds after which there was a vote (0: before the first), in order.
-
-    Those out of range, as a damaged file may hold, are ignored.
-    """
-    return sorted({one.round for one in debate.ballots if BEFORE <= one.round <= MOST_ROUNDS})
-
-
 def stance_lines(debate: Debate) -> list[StanceLine]:
-    """Return a line for each participant, in their order, through all rounds with a vote.
-
-    Stances out of range, as a damaged file may hold, are ignored.
-    """
-    rounds = voted_rounds(debate)
-    ballots = [ballot for ballot in debate.ballots if ballot.round in rounds]
-    stances = [one.stance if one.stance in range(AGAINST, FOR + 1) else None for one in ballots]
-    found = {(one.participant, one.round): stance for one, stance in zip(ballots, stances, strict=True)}
-    return [
-        StanceLine(one.name, tuple(found.get((one.id, number)) for number in rounds))
-        for one in debate.participants
-    ]
+    """Return a line for each participant, in their order, through all rounds with a vote."""
+    return [StanceLine(one.name, stances) for one, stances in debate.stances]
 
 
 def spread(wanted: list[float], least: float, low: float, high: float) -> list[float]:
@@ -121,7 +102,7 @@ class StanceChart(PaintedText):
 
     def show_debate(self, debate: Debate) -> None:
         """Show the ballots of a debate."""
-        self._lines, self._rounds = stance_lines(debate), voted_rounds(debate)
+        self._lines, self._rounds = stance_lines(debate), debate.voted_rounds
         self._chosen = None
         self._name()
         self.updateGeometry()
