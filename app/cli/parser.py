@@ -160,10 +160,12 @@ def _parser(texts: Texts) -> _Parser:
         add(options, "--lang", text="lang", choices=LANGUAGES, dest="language")
         return options
 
+    for_all = common()
+
     def add_command(to: Any, name: str, text: str, *, json: bool = True) -> _Parser:
         words = texts(f"cli.help.{text}")
         made: _Parser = to.add_parser(
-            name, help=words, description=words, allow_abbrev=False, parents=[common()]
+            name, help=words, description=words, allow_abbrev=False, parents=[for_all]
         )
         if json:
             add(made, "--json", text="json", action="store_true", default=argparse.SUPPRESS)
