@@ -80,7 +80,7 @@ class _Xcb:
         self.screens = of("xcb_setup_roots_iterator", _Screens, pointer)
         self.next_screen = of("xcb_screen_next", None, ctypes.POINTER(_Screens))
         self.grab = of("xcb_grab_key_checked", _Cookie, pointer, small, number, short, small, small, small)
-        self.ungrab = of("xcb_ungrab_key", _Cookie, pointer, small, number, short)
+        self.ungrab = of("xcb_ungrab_key_checked", _Cookie, pointer, small, number, short)
         self.check = of("xcb_request_check", pointer, pointer, _Cookie)
         self.event = of("xcb_poll_for_event", pointer, pointer)
         self.intern = of("xcb_intern_atom", _Cookie, pointer, small, short, ctypes.c_char_p)
@@ -147,7 +147,7 @@ class X11Grab(KeyGrab):
         if xcb is None or not self._connect(xcb):
             await self.release()
             return Held(NOWHERE)
-        xcb.ungrab(self._connection, ANY_KEY, self._root, ANY_MODIFIER)
+        self._ungrab(xcb)
         self._keys = None
         if pressed is None or not symbol:
             return Held(UNKNOWN)
@@ -156,8 +156,7 @@ class X11Grab(KeyGrab):
         problem = self._grab(xcb)
         if problem:
             self._keys = None
-            xcb.ungrab(self._connection, ANY_KEY, self._root, ANY_MODIFIER)
-            xcb.flush(self._connection)
+            self._ungrab(xcb)
         return Held(problem)
 
     async def release(self) -> None:
@@ -167,7 +166,8 @@ class X11Grab(KeyGrab):
             self._notifier.deleteLater()
             self._notifier = None
         if self._connection and (xcb := libraries()) is not None:
-            # The server forgets the keys of a connection that ends.
+            # The server forgets the keys of a connection that ends, but somewhat later.
+            self._ungrab(xcb)
             xcb.disconnect(self._connection)
             self._connection = 0
 
@@ -194,6 +194,12 @@ class X11Grab(KeyGrab):
         self._notifier = QSocketNotifier(xcb.descriptor(connection), kind, self)
         self._notifier.activated.connect(self._on_events)
         return True
+
+    def _ungrab(self, xcb: _Xcb) -> None:
+        """Release all keys; they are free for other programs when this returns."""
+        error = xcb.check(self._connection, xcb.ungrab(self._connection, ANY_KEY, self._root, ANY_MODIFIER))
+        if error:
+            xcb.taken(error, 1)
 
     def _grab(self, xcb: _Xcb) -> str:
         """Hold the keys, whatever else is locked; return why they are not held."""
@@ -223,7 +229,7 @@ class X11Grab(KeyGrab):
             # The screen is gone; the end of the window is Qt's.
             self._notifier.setEnabled(False)
         elif changed:
-            xcb.ungrab(self._connection, ANY_KEY, self._root, ANY_MODIFIER)
+            self._ungrab(xcb)
             self._grab(xcb)
         if pressed:
             self.pressed.emit("")
