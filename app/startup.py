@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import functools
+import gc
 import signal
 import sys
 from collections.abc import Sequence
@@ -33,7 +34,11 @@ BACK_UP_AFTER_S = 5.0
 
 
 async def run(window: MainWindow, paths: DataPaths, language: str, theme: str, catalogue: Path | None) -> int:
-    """Complete the window, run until it is closed, and return the exit status."""
+    """Complete the window, run until it is closed, and return the exit status.
+
+    Garbage is collected only from when the window is complete.
+    """
+    gc.disable()
     closed = asyncio.Event()
     window.close_requested.connect(closed.set)
     loop = asyncio.get_running_loop()
@@ -45,6 +50,9 @@ async def run(window: MainWindow, paths: DataPaths, language: str, theme: str, c
     except MootError as error:
         await _show_error(error, language)
         return BAD_INPUT
+    # What there is now stays: looking through it for garbage would stop the window for more than a frame each time.
+    gc.freeze()
+    gc.enable()
     await closed.wait()
     window.hide()
     await window.shutdown()
