@@ -14,7 +14,10 @@ def marks(name: str) -> dict[str, list[object]]:
     """Return what each test of the suite is marked with, by its address: the rows of one table."""
     found: dict[str, list[object]] = {}
     for path in sorted(TESTS.rglob("test_*.py")):
-        for test in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        text = path.read_text(encoding="utf-8")
+        if f"pytest.mark.{name}" not in text:
+            continue
+        for test in ast.walk(ast.parse(text)):
             if isinstance(test, ast.FunctionDef | ast.AsyncFunctionDef) and test.name.startswith("test_"):
                 rows = [
                     ast.literal_eval(row)

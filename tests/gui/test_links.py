@@ -1,6 +1,7 @@
 """Links of texts: what may be opened at all, what is shown of it before, and that there is one way to open one."""
 
 import ast
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -84,11 +85,18 @@ async def test_a_link_is_opened_once_after_the_whole_host_was_seen(
 
 
 @pytest.mark.threat("T8")
+def _nodes_of_files_with(*names: str) -> Iterator[tuple[Path, ast.AST]]:
+    """Yield the syntax nodes of the program's files in which a name occurs; to parse all takes seconds."""
+    for path in sorted(GUI.parent.rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        if any(name in text for name in names):
+            yield from ((path, node) for node in ast.walk(ast.parse(text)))
+
+
 def test_there_is_one_way_to_open_an_address() -> None:
     calls = [
         (path.name, ast.unparse(node.args[0]))
-        for path in sorted(GUI.parent.rglob("*.py"))
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for path, node in _nodes_of_files_with("openUrl", "webbrowser")
         if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("openUrl", "webbrowser.open"))
     ]
     own = [one for one in calls if one[0] != "link_dialog.py"]
@@ -99,8 +107,7 @@ def test_there_is_one_way_to_open_an_address() -> None:
     # The command line opens the page of a login, after its user's yes to exactly that.
     browsers = [
         path.relative_to(GUI.parent).as_posix()
-        for path in sorted(GUI.parent.rglob("*.py"))
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for path, node in _nodes_of_files_with("webbrowser")
         if isinstance(node, ast.Attribute) and ast.unparse(node) == "webbrowser.open"
     ]
     assert browsers == ["cli/commands/servers.py"]

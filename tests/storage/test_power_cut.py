@@ -17,6 +17,7 @@ from app.storage import file_system, index, json_file, session_log
 from app.storage.json_file import JsonFile, parse_json
 from app.storage.log import LogRow
 from app.storage.session_log import SessionLog
+from tests.repeats import slow_after
 from tests.storage.samples import ROOT, changed, debate, finished, message, new_store, started, streaming
 from tests.storage.sim_fs import SimFS
 
@@ -134,7 +135,7 @@ def document_file_of(data: bytes) -> dict[str, list[str]]:
 
 
 async def power_cuts(step: int = 1) -> tuple[int, list[str]]:
-    """Cut the power after every `step`-th call, in several ways, and again while starting anew."""
+    """Cut the power after every `step`-th call, in several ways, and again while starting anew, until a fault is found."""
     states, found = 0, []
     for off_after in range(0, 10_000, step):
         disk, story = SimFS(), Story()
@@ -153,7 +154,7 @@ async def power_cuts(step: int = 1) -> tuple[int, list[str]]:
                 await again.run(left, turns=1)
             left = left.after_power_cut(seed)
             found += [where + "second start: " + fault for fault in await again.faults(left)]
-        if over:
+        if over or found:
             return states, found
     raise AssertionError("the story never ended")
 
@@ -257,7 +258,7 @@ async def refusals(number: int, *, short: bool) -> tuple[int, list[str]]:
 
 
 @pytest.mark.allow_blocking  # documents are written on a thread of their own in the program
-@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO, errno.EDQUOT])
+@pytest.mark.parametrize("number", slow_after(1, [(errno.ENOSPC,), (errno.EIO,), (errno.EDQUOT,)]))
 async def test_an_error_at_any_call_loses_nothing(number: int):
     cases, found = await refusals(number, short=number == errno.ENOSPC)
     assert not found, found[:5]

@@ -11,6 +11,7 @@ import pytest
 
 from app.children.process_tree import living
 from tests.providers.external import AGENT, all_below, parent_of, told
+from tests.repeats import slow_after
 from tests.stories.processes import Running, look, moot, wait_until_gone
 from tests.wire import WireServer
 from tests.wire.fixtures import wire_home, wire_servers
@@ -82,7 +83,7 @@ def test_external_agents_speak_and_neither_vote_nor_judge(
     assert len(wire_home["openai"].requests) >= 3
 
 
-@pytest.mark.parametrize("victim", ["agent", "host", "moot"])
+@pytest.mark.parametrize("victim", slow_after(1, [("agent",), ("host",), ("moot",)]))
 def test_a_debate_goes_on_after_a_kill_and_nothing_is_left(
     wire_home: dict[str, WireServer], tmp_path: Path, victim: str
 ) -> None:
