@@ -8,7 +8,7 @@ import pytest
 
 from app.cli.commands.chats import _approval
 from app.cli.printing.chats import MOST_OF_RESULT, ChatPrinter
-from app.cli.printing.lines import cost_line, last_line, load_texts
+from app.cli.printing.lines import columns, cost_line, last_line, load_texts
 from app.core.errors import BadInput
 from app.core.events import (
     Event,
@@ -332,3 +332,9 @@ def test_what_a_session_cost_and_what_the_cache_saved() -> None:
     spent = dataclasses.replace(SESSION, unsaid=(cut,))
     assert cost_line(spent, said, TEXTS) == "$0.03 · 1.5k tokens · $0.03 saved by cache\n"
     assert cost_line(SESSION, said[1:], TEXTS) == ""
+
+
+def test_lists_are_aligned_with_korean_letters_two_cells_wide() -> None:
+    rows = [("openai", "키 필요", "gpt"), ("a\nb", "no key", "two  words"), ("o", "준비", "")]
+    assert columns(rows) == ["openai  키 필요  gpt", "a b     no key   two words", "o       준비"]
+    assert columns([]) == []

@@ -4,7 +4,7 @@ import shlex
 
 from app.cli.command_run import CommandRun
 from app.cli.exit_status import FAULT, OK, PAUSED_OR_STOPPED
-from app.cli.printing.lines import one_line, provider_state
+from app.cli.printing.lines import columns, one_line, provider_state
 from app.core.catalog import PROGRAM
 from app.core.errors import FailureKind, NotFound
 from app.core.external_agents import RECIPES, recipe_of
@@ -17,11 +17,11 @@ async def list_agents(run: CommandRun) -> int:
     """Print the external agents with their state, and the known programs with where they are, without starting any."""
     added = [one for one in run.moot.engine.providers() if one.config.kind == PROGRAM]
     found = await run.moot.engine.connections.found_agents()
-    lines = [
-        f"{one.config.id}  {exact(one.label)}  {provider_state(one, run.texts)}  {_command_line(one.config)}"
+    lines = columns(
+        (one.config.id, exact(one.label), provider_state(one, run.texts), _command_line(one.config))
         for one in added
-    ]
-    lines += [
+    )
+    known = [
         run.texts("cli.agents.found", name=one.name, label=one.label, file=exact(found[one.name]))
         if one.name in found
         else run.texts("cli.agents.missing", name=one.name, label=one.label, command=one.install)
@@ -31,7 +31,7 @@ async def list_agents(run: CommandRun) -> int:
         "added": [_fields(one) for one in added],
         "known": [{"name": one.name, "label": one.label, "file": found.get(one.name)} for one in RECIPES],
     }
-    return await run.answer(records, "".join(f"{one_line(line)}\n" for line in lines))
+    return await run.answer(records, "".join(f"{line}\n" for line in (*lines, *map(one_line, known))))
 
 
 async def add_agent(run: CommandRun) -> int:

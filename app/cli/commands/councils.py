@@ -9,7 +9,7 @@ from app.cli.commands.chats import check_no_files, context_of
 from app.cli.commands.debates import setup_of
 from app.cli.exit_status import BY_STATUS, FAULT, OK, PAUSED_OR_STOPPED
 from app.cli.printing.councils import CouncilPrinter, council_text
-from app.cli.printing.lines import cost_line, json_line, last_line, one_line
+from app.cli.printing.lines import columns, cost_line, json_line, last_line, one_line
 from app.core.catalog import EMBEDDED
 from app.core.errors import BadInput
 from app.core.events import utc_now
@@ -132,12 +132,11 @@ async def _say_price(
 async def list_panels(run: CommandRun) -> int:
     """Print the saved panels with their participants and rounds."""
     panels = run.moot.engine.councils.panels.all()
-    lines = []
+    rows = []
     for one in panels:
-        seats = ", ".join(f"{each.name}={each.provider}/{each.model}" for each in one.participants)
-        rounds = run.texts("verdict.rounds", count=one.rounds)
-        lines.append(one_line(f"{one.id}  {one.name}  {rounds}  {seats}") + "\n")
-    said = "".join(lines) or run.texts("cli.no_panels") + "\n"
+        participants = ", ".join(f"{each.name}={each.provider}/{each.model}" for each in one.participants)
+        rows.append((one.id, one.name, run.texts("verdict.rounds", count=one.rounds), participants))
+    said = "".join(f"{line}\n" for line in columns(rows)) or run.texts("cli.no_panels") + "\n"
     return await run.answer([asdict(one) for one in panels], said)
 
 
@@ -145,11 +144,17 @@ async def list_decisions(run: CommandRun) -> int:
     """Print the journal: each decision and what came of it, then how right models were and which results held up."""
     texts, journal = run.texts, run.moot.engine.councils.journal
     decisions = journal.all()
-    lines = []
-    for one in listed(decisions):
-        result = texts(f"journal.result.{one.result}") if one.result else ""
-        lines.append("  ".join(filter(None, (one.due or "-", one.id, one.name, one.decided, result))))
-    lines += standing_lines(decisions, texts)
+    lines = columns(
+        (
+            one.due or "-",
+            one.id,
+            texts(f"journal.result.{one.result}") if one.result else "-",
+            one.name,
+            one.decided,
+        )
+        for one in listed(decisions)
+    )
+    lines += map(one_line, standing_lines(decisions, texts))
     shares = []
     for key, (held, count) in sorted(held_up(decisions).items()):
         low, high = wilson(held, count)
@@ -161,7 +166,7 @@ async def list_decisions(run: CommandRun) -> int:
         "held_up": shares,
     }
     lines = lines or [texts("cli.no_decisions")]
-    return await run.answer(record, "".join(f"{one_line(each)}\n" for each in lines))
+    return await run.answer(record, "".join(f"{line}\n" for line in lines))
 
 
 def _enough(found: Mapping[str, Score]) -> dict[str, object]:

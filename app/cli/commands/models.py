@@ -8,7 +8,7 @@ from pathlib import Path
 
 from app.cli.command_run import CommandRun
 from app.cli.exit_status import FAULT, PAUSED_OR_STOPPED
-from app.cli.printing.lines import error_line, one_line
+from app.cli.printing.lines import columns, error_line, one_line
 from app.core.catalog import EMBEDDED_MODEL, LOCAL
 from app.core.errors import BadInput, MootError, ProviderError
 from app.core.events import Event, ModelFetching
@@ -21,21 +21,24 @@ async def list_models(run: CommandRun) -> int:
     """Print every model of this computer, and those that can be downloaded, with state and size."""
     models = run.moot.engine.local_models
     found = await asyncio.to_thread(models.all)
-    lines = []
+    rows = []
     for one in found:
         parts = [one.id, run.texts(f"cli.models.{_state(one)}", percent=one.done * 100 // one.size)]
-        parts += [size_text(run.texts, one.size), one.licence, one.path]
+        parts += [size_text(run.texts, one.size), one.licence]
+        remarks = [one.path]
         if free := models.lacks_memory(one):
             need, left = (size_text(run.texts, size) for size in (one.memory, free))
-            parts.append(run.texts("cli.models.lacks", need=need, free=left, model=one.id))
+            remarks.append(run.texts("cli.models.lacks", need=need, free=left, model=one.id))
         if (stable := _stable(run, one)) >= 0:
-            parts.append(run.texts("cli.models.votes", stable=stable, all=len(QUESTIONS)))
+            remarks.append(run.texts("cli.models.votes", stable=stable, all=len(QUESTIONS)))
             if stable < LEAST_STABLE:
-                parts.append(run.texts("cli.models.no_vote"))
+                remarks.append(run.texts("cli.models.no_vote"))
         if not models.fits(one):
-            parts.append(run.texts("error.model_too_large", name=one.name, need=one.computer_gb))
-        lines.append(one_line("  ".join(filter(None, parts))) + "\n")
-    return await run.answer([_record(run, one) for one in found], "".join(lines))
+            remarks.append(run.texts("error.model_too_large", name=one.name, need=one.computer_gb))
+        rows.append((*parts, " · ".join(filter(None, remarks))))
+    return await run.answer(
+        [_record(run, one) for one in found], "".join(f"{line}\n" for line in columns(rows))
+    )
 
 
 async def get_model(run: CommandRun) -> int:

@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 from app.cli.command_run import CommandRun
 from app.cli.exit_status import FAULT, PAUSED_OR_STOPPED
-from app.cli.printing.lines import key_text, one_line, provider_state
+from app.cli.printing.lines import columns, key_text, one_line, provider_state
 from app.core.catalog import provider_kind, shown_label
 from app.core.errors import BadInput, NotFound
 from app.core.events import Event, KeysChanged, Notice
@@ -19,14 +19,17 @@ async def list_providers(run: CommandRun) -> int:
     """Print every provider with its state, the source of its key and its models."""
     await run.moot.engine.look_for_servers()
     found = run.moot.engine.providers()
-    lines = (
-        f"{one.config.id}  {shown_label(one, run.texts)}  {provider_state(one, run.texts)}  {key_text(one, run.texts)}  "
-        + (", ".join(one.models) or "-")
+    lines = columns(
+        (
+            one.config.id,
+            shown_label(one, run.texts),
+            provider_state(one, run.texts),
+            key_text(one, run.texts),
+            ", ".join(one.models) or "-",
+        )
         for one in found
     )
-    return await run.answer(
-        [_status_record(one) for one in found], "".join(f"{one_line(a)}\n" for a in lines)
-    )
+    return await run.answer([_status_record(one) for one in found], "".join(f"{line}\n" for line in lines))
 
 
 def _status_record(status: ProviderStatus) -> dict[str, object]:
@@ -47,12 +50,12 @@ async def list_keys(run: CommandRun) -> int:
         }
         for one in found
     ]
-    lines = []
+    rows = []
     for one in found:
         problem = _unread(one)
         key = run.texts(f"provider.{problem}") if problem else key_text(one, run.texts)
-        lines.append(one_line(f"{one.config.id}  {shown_label(one, run.texts)}  {key}") + "\n")
-    return await run.answer(records, "".join(lines))
+        rows.append((one.config.id, shown_label(one, run.texts), key))
+    return await run.answer(records, "".join(f"{line}\n" for line in columns(rows)))
 
 
 async def set_key(run: CommandRun) -> int:

@@ -5,7 +5,7 @@ import webbrowser
 
 from app.cli.command_run import CommandRun
 from app.cli.exit_status import OK, PAUSED_OR_STOPPED
-from app.cli.printing.lines import json_line, named_text, one_line
+from app.cli.printing.lines import columns, json_line, named_text, one_line
 from app.core.errors import BadInput, NotFound
 from app.core.server_secrets import shown_line, shown_values
 from app.core.text import exact, visible
@@ -16,11 +16,13 @@ from app.core.tool import ServerState, ServerStatus
 async def list_servers(run: CommandRun) -> int:
     """Print every MCP server with its state, without starting any."""
     statuses = run.moot.engine.servers.all()
+    rows = columns(
+        (exact(one.server.name), _state_text(one, run.texts), exact(shown_line(one.server)))
+        for one in statuses
+    )
     lines = []
-    for one in statuses:
-        state = _state_text(one, run.texts)
-        lines.append(one_line(f"{exact(one.server.name)}  {state}  {exact(shown_line(one.server))}"))
-        lines += [f"  {said}" for said in _tool_lines(one, run.texts)]
+    for one, row in zip(statuses, rows, strict=True):
+        lines += [row, *(f"  {said}" for said in _tool_lines(one, run.texts))]
     text = "\n".join(lines) or run.texts("cli.servers.none")
     return await run.answer([_fields(run, one) for one in statuses], f"{text}\n")
 

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from app.cli.arguments import Arguments
 from app.cli.exit_status import OK
-from app.cli.printing.lines import json_line, load_texts, one_line, say_problems
+from app.cli.printing.lines import columns, json_line, load_texts, one_line, say_problems
 from app.cli.terminal import Out
 from app.core.errors import NotFound
 from app.core.session import DebateMode, SessionSummary, Status
@@ -33,12 +33,18 @@ async def list_sessions(paths: DataPaths, arguments: Arguments, out: Out) -> int
     if arguments.json:
         await out.write(json_line([{name: getattr(one, name) for name in _FIELDS} for one in found]))
         return OK
-    lines = [
-        f"{one.id}  {_local_time(one.updated_at)}  {_kind(one, texts)}  {_state(one, texts)}  "
-        f"{texts('cli.messages', count=one.messages)}  {one_line(one.title)[:80]}{_asked_by(one, texts)}\n"
+    lines = columns(
+        (
+            one.id,
+            _local_time(one.updated_at),
+            _kind(one, texts),
+            _state(one, texts),
+            texts("cli.messages", count=one.messages),
+            one_line(one.title)[:80] + _asked_by(one, texts),
+        )
         for one in found
-    ]
-    await out.write("".join(lines) or texts("cli.no_sessions") + "\n")
+    )
+    await out.write("".join(f"{line}\n" for line in lines) or texts("cli.no_sessions") + "\n")
     return OK
 
 
@@ -56,7 +62,7 @@ def _kind(one: SessionSummary, texts: Texts) -> str:
 
 
 def _asked_by(one: SessionSummary, texts: Texts) -> str:
-    return f"  {texts('session.asked_by', name=one_line(one.asked_by))}" if one.asked_by else ""
+    return f" · {texts('session.asked_by', name=one_line(one.asked_by))}" if one.asked_by else ""
 
 
 def _state(one: SessionSummary, texts: Texts) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from app.cli.command_run import CommandRun
 from app.cli.exit_status import OK
-from app.cli.printing.lines import error_line, json_line, one_line, safe_json
+from app.cli.printing.lines import columns, error_line, json_line, one_line, safe_json
 from app.core.errors import BadInput
 from app.core.stored_data import Difference
 from app.engine.importing.sessions import Arrival
@@ -52,13 +52,18 @@ async def restore(run: CommandRun) -> int:
     contents = await run.moot.engine.archive.contents(path)
     wanted = [one.id for one in contents.sessions if one.state in (Difference.MISSING, Difference.CHANGED)]
     if not run.arguments.yes:
-        lines = []
-        for one in contents.sessions:
-            state = run.texts(f"restore.count.{one.state}", count="").strip()
-            lines.append(f"{one.id}  {one.updated_at[:10]}  {state}  {one_line(one.title)[:80]}\n")
+        lines = columns(
+            (
+                one.id,
+                one.updated_at[:10],
+                run.texts(f"restore.count.{one.state}", count="").strip(),
+                one_line(one.title)[:80],
+            )
+            for one in contents.sessions
+        )
         documents = Counter(one.state for one in contents.documents)
         counts = {"sessions": len(wanted), "documents": documents[Difference.MISSING]}
-        text = "".join([*lines, run.texts("cli.restore.look", **counts), "\n"])
+        text = "".join(f"{line}\n" for line in (*lines, run.texts("cli.restore.look", **counts)))
         return await run.answer(asdict(contents), text)
     back = await run.moot.engine.archive.restore(path, wanted)
     what = ", ".join(run.texts(f"data.restored.{name}", count=count) for name, count in back.counts.items())

@@ -3,8 +3,10 @@
 import asyncio
 import json
 import traceback
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
+from unicodedata import combining, east_asian_width
 
 from app.cli.terminal import Out
 from app.core.errors import UNWRITTEN, MootError, StorageError
@@ -53,6 +55,25 @@ def load_texts(language: str) -> Texts:
 def one_line(text: str) -> str:
     """Return the text on one line, without terminal control characters."""
     return " ".join(without_steering(text).split())
+
+
+def columns(rows: Iterable[Sequence[str]]) -> list[str]:
+    """Return the rows of a list as lines with aligned columns; each cell is made one line."""
+    cells = [[one_line(cell) for cell in row] for row in rows]
+    # Nothing follows the last column that could be aligned.
+    widths = [max(map(_width, column)) for column in zip_longest(*(row[:-1] for row in cells), fillvalue="")]
+    lines = []
+    for row in cells:
+        padded = [cell + " " * (width - _width(cell)) for cell, width in zip(row[:-1], widths, strict=False)]
+        lines.append("  ".join([*padded, row[-1]]).rstrip())
+    return lines
+
+
+def _width(text: str) -> int:
+    """Return how many cells of a terminal a text takes: two for each Korean letter (Unicode Standard Annex 11)."""
+    if text.isascii():
+        return len(text)
+    return sum(2 if east_asian_width(letter) in "WF" else not combining(letter) for letter in text)
 
 
 def json_line(value: object) -> str:
