@@ -210,7 +210,7 @@ async def test_a_file_of_the_users_own_answers_before_it_is_listed(data_dir: Pat
 
     status, _ = await run(moot, replace(add, action=Action.CHECK, name=name))
     _, out = await run(moot, replace(add, action=Action.LIST, name=""))
-    assert status == 0 and "answers alike in both orders does not vote or judge" in out.out
+    assert status == 0 and "answers alike in both orders · does not vote or judge" in out.out
     _, out = await run(moot, replace(add, action=Action.LIST, name="", json=True))
     own_record = next(one for one in json.loads(out.out) if one["id"] == name)
     assert own_record["votes"] is False and 0 <= own_record["stable"] < 6

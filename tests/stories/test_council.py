@@ -244,7 +244,7 @@ def test_the_journal_lists_decisions_and_how_often_such_results_held_up(
         }
         (data_dir / "journal" / f"d{place}.json").write_text(json.dumps(kept | {"due": "2026-06-30"}))
     listed = moot("journal").out
-    assert "2026-06-30 d3 Question 3 A It was right" in listed
+    assert re.search("2026-06-30  d3 +It was right +Question 3 +A\n", listed)
     assert "openai/gpt: mean squared error of its confidence 0.09 at first, 0.09 at the end" in listed
     assert "Panel Two: mean squared error of the confidence 0.09 at first, 0.09 at the end" in listed
     assert "Two: 11 of 12 held up (95% interval: 65 to 99%)" in listed
