@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import traceback
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from itertools import zip_longest
@@ -38,13 +39,13 @@ from app.storage.paths import resources_dir
 
 # JSON allows these characters unescaped, but a terminal must not get them, and a reader that splits
 # lines as Unicode does must still see one event on a line.
-_JSON_CODES = {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), 0x2028, 0x2029)}
+_NOT_IN_JSON = re.compile("[\x7f-\x9f\u2028\u2029]")
 Printer = Callable[[Event], str]
 
 
 def safe_json(text: str) -> str:
     """Return a JSON text with such characters escaped."""
-    return text.translate(_JSON_CODES)
+    return _NOT_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def load_texts(language: str) -> Texts:
