@@ -45,8 +45,6 @@ def pytest_collection_finish() -> None:
     """Leave what was imported out of the garbage collector: it is looked through after every test."""
     gc.collect()
     gc.freeze()
-    # A window is ten thousands of objects, all of which the default of 700 would look through again and again.
-    gc.set_threshold(20_000)
 
 
 @pytest.hookimpl(wrapper=True)
