@@ -84,7 +84,6 @@ async def test_a_link_is_opened_once_after_the_whole_host_was_seen(
         assert len(opened) == 1
 
 
-@pytest.mark.threat("T8")
 def _nodes_of_files_with(*names: str) -> Iterator[tuple[Path, ast.AST]]:
     """Yield the syntax nodes of the program's files in which a name occurs; to parse all takes seconds."""
     for path in sorted(GUI.parent.rglob("*.py")):
@@ -93,6 +92,7 @@ def _nodes_of_files_with(*names: str) -> Iterator[tuple[Path, ast.AST]]:
             yield from ((path, node) for node in ast.walk(ast.parse(text)))
 
 
+@pytest.mark.threat("T8")
 def test_there_is_one_way_to_open_an_address() -> None:
     calls = [
         (path.name, ast.unparse(node.args[0]))

@@ -132,8 +132,12 @@ def test_the_thread_survives_every_order() -> None:
 def test_the_result_of_a_cancelled_job_that_ends_the_thread_is_found() -> None:
     with mutant("app.storage.writer", "if not self.future.set_running_or_notify_cancel():", "if False:"):
         machine = type("Mutated", (WriterMachine,), {})
-        with pytest.raises((AssertionError, StorageError, CancelledError, FlakyFailure)):
+        expected = (AssertionError, StorageError, CancelledError)
+        with pytest.raises((*expected, FlakyFailure)) as raised:
             run_state_machine_as_test(machine, settings=SETTINGS)
+        # What depends on which thread is first does not always fail twice.
+        failures = raised.value.exceptions if isinstance(raised.value, FlakyFailure) else (raised.value,)
+        assert all(isinstance(one, expected) for one in failures)
 
 
 async def test_cancelled_reads_of_the_ledger_do_not_stop_saving(tmp_path) -> None:
