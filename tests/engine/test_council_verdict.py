@@ -213,6 +213,23 @@ def test_nothing_in_a_judges_request_tells_who_wrote_it() -> None:
     assert without_names("Run a local command", debate) == "Run a local command"
 
 
+@pytest.mark.parametrize(
+    ("provider", "words"),
+    [
+        ("together", "We work together on it."),
+        ("program", "The agent asks an external agent."),
+        ("embedded", "It runs on this computer."),
+        ("local", "They are downloaded models."),
+    ],
+)
+def test_what_describes_a_provider_is_no_name(provider: str, words: str) -> None:
+    one = Participant(id="a", name="Ada", provider=provider, model="m-1")
+    assert (
+        without_names(f"{words} Ada says so.", Debate(topic="Is it?", participants=(one,)))
+        == f"{words} … says so."
+    )
+
+
 def test_what_a_reading_cites_is_there_and_a_doubtful_choice_is_none() -> None:
     debate, messages = opened("AB")
     view = judge_view(debate, messages, 1, 1)

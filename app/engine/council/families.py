@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from app.core.catalog import provider_kind
+from app.core.catalog import provider_kind, usual_label
 from app.core.session import Debate, Participant
 from app.engine.debate.names import find_traces
 
@@ -33,12 +33,14 @@ def family_of(model: str) -> str:
     return re.split(r"[^a-z0-9가-힣]+", name, maxsplit=1)[0] or name
 
 
-# Providers' ids and beginnings of models' names that are everyday words.
+# Providers' ids and voices, and beginnings of models' names, that are everyday words.
 _EVERYDAY = frozenset(
     [
         "local",
         "embedded",
         "program",
+        "agent",
+        "together",
         "openai-compatible",
         "command",
         "phi",
@@ -58,7 +60,7 @@ def traces_of(participant: Participant) -> Iterator[str]:
     kind = provider_kind(participant.provider)
     begins = (word for words in _FAMILIES.values() for word in words.split() if name.startswith(word))
     own = (participant.name, participant.model, name, participant.provider, *begins)
-    for word in (*own, *((kind.label, kind.voice) if kind else ())):
+    for word in (*own, usual_label(participant.provider), kind.voice if kind else ""):
         if word.strip() and word.casefold() not in _EVERYDAY:
             yield word
 
