@@ -14,18 +14,19 @@ import traceback
 from collections.abc import Callable, Iterator
 from urllib.parse import quote, quote_plus
 
+from app.core.catalog import KINDS
+
 MARK = "[key removed]"
 
 _SHORT = 6
 _PIECE = 8
 _SMALL_LETTERS = {ord(letter): letter.lower() for letter in string.ascii_uppercase}
 
+# How keys begin, besides those of the providers in the catalogue.
 _PREFIXES = (
     "sk",
     "rk",
     "pk",
-    "gsk",
-    "xai",
     "hf",
     "r8",
     "ghp",
@@ -36,7 +37,12 @@ _PREFIXES = (
     "pplx",
     "nvapi",
 )
-_STARTS = (*(f"{name}{end}" for name in _PREFIXES for end in "-_"), "AIza", "AKIA", "ya29.")
+_STARTS = (
+    *(f"{name}{end}" for name in _PREFIXES for end in "-_"),
+    *dict.fromkeys(kind.key_prefix for kind in KINDS if kind.key_prefix),
+    "AKIA",
+    "ya29.",
+)
 _SCHEMES = ("bearer", "basic", "token")
 _FIELDS = (
     *(f"api{between}key" for between in ("", "-", "_", " ")),

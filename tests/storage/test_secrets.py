@@ -244,6 +244,7 @@ def test_a_known_key_is_removed_in_every_form(form):
         '"api_key": "0123456789abcdef"',
         "https://host/v1?key=0123456789abcdef&x=1",
         "gsk_abcdefghijklmnopqrstuvwx",
+        "csk-abcdefghijklmnopqrstuvwx",
         "ghp_abcdefghijklmnopqrstuvwx",
     ],
 )
