@@ -8,10 +8,14 @@ import pytest
 from app.core.catalog import KINDS
 from app.core.session import DebateMode, ExportFormat
 from app.core.texts import LANGUAGES
+from app.engine.prompts import Prompts
 
 ROOT = Path(__file__).parents[1]
 PATH = re.compile(r"`((?:core|engine|gui|cli|providers|storage|tools|children|resources)(?:/[\w.-]+)*)`")
 NAME = re.compile(r"`([A-Z]\w+)`[^|`]*?`([\w/]+\.py)`")
+MODULE = re.compile(r"`([a-z_]+(?:/[a-z_]+)+)(?:\.py)?`")
+# Written like modules: a media type, a file in the data directory.
+NO_MODULES = ("text/html", "user_data/models", "assistant/tool")
 
 
 def rows() -> dict[str, str]:
@@ -96,3 +100,27 @@ def test_the_glossary_names_places_that_are_there() -> None:
     places = PATH.findall(text)
     assert len(places) > 20
     assert [one for one in places if not place(one).exists()] == []
+
+
+def test_the_modules_that_map_and_docstrings_name_are_there() -> None:
+    app = ROOT / "app"
+    there = {
+        str(path.relative_to(app).with_suffix(""))
+        for path in app.rglob("*")
+        if "__pycache__" not in path.parts
+    }
+    ends = {name.split("/", n)[-1] for name in there for n in range(name.count("/") + 1)}
+    missing = [
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in (app / "README.md", *app.rglob("*.py"))
+        for name in MODULE.findall(path.read_text(encoding="utf-8"))
+        if name not in ends and name not in NO_MODULES
+        if not any((ROOT / f"{name}{end}").exists() for end in ("", ".py"))
+    ]
+    assert missing == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_an_export_names_every_mode(language: str) -> None:
+    lines = Prompts(ROOT / "resources/prompts").lines(language, "export")
+    assert [mode for mode in DebateMode if not lines.get(f"mode.{mode}")] == []

@@ -11,6 +11,8 @@ import zlib
 from collections.abc import Iterator
 from enum import StrEnum
 
+# The texts failure.picture, notice.picture_too_large and notice.picture_too_many name these, and `MOST_BYTES` of
+# providers/model_host/http_limits leaves room for them.
 MOST_BYTES = 20_000_000
 MOST_PIXELS = 80_000_000
 MOST_PICTURES = 16

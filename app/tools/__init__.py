@@ -1,8 +1,9 @@
 """The tools of assistants. `toolbox`: all of them. `declared`: how a function becomes a tool with a JSON Schema.
 
 `web`, `prompt_user`, `planning`, `orchestration`: Moot's own tools. `mcp`: the tools of MCP servers, with consents.
-A new tool: a documented async function with a row in `TOOLS` of its module, its texts `tool.KEY` in resources/i18n, and
-its icon and what its texts are filled with in gui/transcript/row_words.py.
+A new tool: a documented async function with a row in `TOOLS` of its module, its texts `tool.KEY.name`, `tool.KEY.help`,
+`doing.KEY` and `did.KEY` in resources/i18n, and its icon and what its texts are filled with in
+gui/transcript/row_words.py; a new module is added to `Toolbox`.
 `page_viewer`: installs what shows the pages of MCP servers.
 `tool_host_client`: asks the child process in `tool_host`, which reads the web and speaks MCP.
 """

@@ -1,8 +1,8 @@
 """The modes of debates as rows of data, the roles, and the system prompt made of both.
 
-A new mode is a name in `DebateMode` (core/session.py), a row in `MODES`, its texts `mode.NAME` and `mode.NAME.hint` in
-resources/i18n, and a prompt in resources/prompts. The set-up and the command line list
-`CLASSIC_MODES`, all modes but the council.
+A new mode is a name in `DebateMode` (core/session.py), a row in `MODES`, its texts `mode.NAME`, `mode.NAME.hint` and
+`cli.help.mode` in resources/i18n, and in resources/prompts a prompt and the line `mode.NAME` of export.txt. The set-up
+and the command line list `CLASSIC_MODES`, all modes but the council.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,24 +23,21 @@ SpeakerRule = Callable[[Debate, tuple[Participant, ...], list[Message]], tuple[P
 
 @dataclass(frozen=True, slots=True)
 class ModeRules:
-    """A mode: its name, the key of its label, its prompt file, and who speaks.
+    """A mode: its name, its prompt file, and who speaks.
 
     With no `speaker_rule` the participants speak in the order of the set-up.
     """
 
     mode: str
-    label: str
     prompt: str
     speaker_rule: SpeakerRule | None = None
     may_pass: bool = False
 
 
 MODES: tuple[ModeRules, ...] = (
-    ModeRules(mode=DebateMode.ROUND_ROBIN, label="mode.round-robin", prompt="mode-round-robin"),
-    ModeRules(
-        mode=DebateMode.FREE, label="mode.free", prompt="mode-free", speaker_rule=next_speaker, may_pass=True
-    ),
-    ModeRules(mode=DebateMode.ROLES, label="mode.roles", prompt="mode-roles"),
+    ModeRules(mode=DebateMode.ROUND_ROBIN, prompt="mode-round-robin"),
+    ModeRules(mode=DebateMode.FREE, prompt="mode-free", speaker_rule=next_speaker, may_pass=True),
+    ModeRules(mode=DebateMode.ROLES, prompt="mode-roles"),
 )
 
 

@@ -2,7 +2,7 @@
 
 What a row knows of a session is `SessionSummary` in core/session.py, filled by `summary_of` in storage/records.py and
 kept by storage/index.py, whose version a new field raises. What is counted over messages, such as a cost, is kept up to
-date by `_summarise` in storage/sessions.py and read anew by `read_summary` in storage/replay.py.
+date by `_summarise` and `load` in storage/sessions.py and read anew by `read_summary` in storage/replay.py.
 """
 
 from PySide6.QtCore import (
