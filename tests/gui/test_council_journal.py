@@ -172,5 +172,9 @@ async def test_a_verdict_says_how_often_such_results_held_up_and_keeps_the_decis
     await until(lambda: person.sees("result_dialog"))
     await person.click("result_keep")
     await until(lambda: journal.get(page.session_id).result == "held")
-    card = page.verdict.findChild(QWidget, "council_journal_card")
-    assert "It was right" in [one.text() for one in card.findChildren(Paragraph)]
+
+    def on_the_card() -> list[str]:
+        card = page.verdict.findChild(QWidget, "council_journal_card")
+        return [one.text() for one in card.findChildren(Paragraph)]
+
+    await until(lambda: "It was right" in on_the_card(), what="the result on the card")
