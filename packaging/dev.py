@@ -350,7 +350,7 @@ def run_tests(*, long: bool) -> int:
     environment = {"MOOT_TIMES": os.environ.get("MOOT_TIMES", "10")} if long else {}
     pytest = [PYTHON, "-m", "pytest", "-m", LONG_TESTS if long else "not slow"]
     # Tests wait for processes and clocks: with more of them at once than there are cores, no core waits.
-    workers = str(max(2, (os.cpu_count() or 1) * 3 // 2))
+    workers = str(2 * (os.cpu_count() or 1))
     status = call([*pytest, "-n", workers, "--dist", "worksteal", "--failed-first"], environment)
     if status != TESTS_FAILED:
         return status

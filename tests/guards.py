@@ -128,10 +128,8 @@ def _timers() -> list[Any]:
     import shiboken6
     from PySide6.QtCore import QTimer
 
-    kinds = {QTimer, *QTimer.__subclasses__()}
-    # A deleted wrapper answers isinstance through its type, which is what `type()` asks.
-    timers = [item for item in gc.get_objects() if type(item) in kinds]
-    return [timer for timer in timers if shiboken6.isValid(timer) and timer.isActive()]
+    # Python's own list of objects is a hundred times as long.
+    return [one for one in shiboken6.getAllValidWrappers() if isinstance(one, QTimer) and one.isActive()]
 
 
 @contextlib.contextmanager

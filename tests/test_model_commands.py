@@ -190,6 +190,7 @@ async def test_a_model_of_the_catalogue_is_downloaded_offered_checked_and_remove
         await moot.close()
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 async def test_a_file_of_the_users_own_answers_before_it_is_listed(data_dir: Path, tmp_path: Path) -> None:
     moot = await open_moot(data_dir)

@@ -26,9 +26,9 @@ def test_a_model_that_cannot_be_had_stays_untried(tmp_path: Path) -> None:
     with hub(b"another file") as served:
         too_large = catalogue_entry("huge", served, computer_gb=9_000)
         catalogue.write_text(json.dumps([catalogue_entry("tiny", served), too_large]))
-        done = tried(catalogue, f"{served.address}/corrupt")
+        done = tried(catalogue, f"{served.address}/missing")
     assert done.returncode == 1, done.stderr
-    assert "tiny: model_fetch_" in done.stdout and "huge: left out" in done.stdout
+    assert "tiny: model_fetch_missing" in done.stdout and "huge: left out" in done.stdout
     assert not any("tried" in entry for entry in json.loads(catalogue.read_text()))
 
 

@@ -109,6 +109,7 @@ async def test_a_file_that_is_no_model_is_refused(tmp_path: Path) -> None:
     await servers.close()
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 async def test_a_second_turn_reads_only_what_is_new(servers: LlamaServers) -> None:
     brief = "The council weighs whether the town should build a tram line along the river. " * 40
