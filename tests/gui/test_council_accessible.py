@@ -94,4 +94,4 @@ async def test_the_end_is_announced_once_with_state_headline_and_minority(
     await until(lambda: page.session.status == "running")
     await ended(page)
     await until(lambda: len(said()) == 2)
-    assert said()[1] == f"All the same. {HOLDS['openai']}", "who gave a view up is no minority"
+    assert said()[1] == f"All agree. {HOLDS['openai']}", "who gave a view up is no minority"

@@ -88,7 +88,7 @@ async def test_the_journal_lists_what_is_due_first_and_how_right_all_have_been(p
         "openai/gpt: mean squared error of its confidence 0.04 at first, 0.04 at the end",
         "Panel Two: mean squared error of the confidence 0.04 at first, 0.04 at the end",
         "Two: 10 of 10 held up (95% interval: 72 to 100%)",
-        "All the same: 10 of 10 held up (95% interval: 72 to 100%)",
+        "All agree: 10 of 10 held up (95% interval: 72 to 100%)",
     ]
     assert not person.find("journal_open").isEnabled(), "its council is gone"
     await person.press("journal_list", Qt.Key.Key_Return)

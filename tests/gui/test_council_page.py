@@ -253,7 +253,7 @@ async def test_where_all_agree_a_provider_is_offered_or_a_model_from_outside(
     page = await opened(person)
     await ended(page)
     buttons = page.box._buttons
-    assert page.box._chip.text().startswith("All the same") and buttons["connect"].isVisible()
+    assert page.box._chip.text().startswith("All agree") and buttons["connect"].isVisible()
     assert not buttons["check"].isVisible() and not buttons["debate"].isVisible()
     await person.click("council_connect")
     await until(lambda: person.sees("connect_dialog"), what="the dialog that adds a provider")
@@ -302,7 +302,7 @@ async def test_what_is_open_is_debated_and_the_column_says_who_moved(
     assert len(turns) == 3 and all("The peak is the point." in one for one in turns)
     assert [len(said(page, place)) for place in range(3)] == [1, 1, 1]
     assert page.columns.all["p1"]._sure.text() == "88% sure · first B"
-    assert page.box._chip.text().startswith("All the same") and not page.box._buttons["debate"].isVisible()
+    assert page.box._chip.text().startswith("All agree") and not page.box._buttons["debate"].isVisible()
     # What was given up is shown without marks, and who names no statement leaves no empty line.
     page._tabs.set_value(VERDICT)
     minority, before_after = (

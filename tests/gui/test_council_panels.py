@@ -1,4 +1,4 @@
-"""Panels in the side bar, in Setup and in the palette: made, renamed, asked, shared as files, deleted and brought back."""
+"""Panels in the sidebar, in Setup and in the palette: made, renamed, asked, shared as files, deleted and brought back."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Folders in the side bar: made, filled, folded, renamed, deleted, by mouse and keyboard, and begun in."""
+"""Folders in the sidebar: made, filled, folded, renamed, deleted, by mouse and keyboard, and begun in."""
 
 from pathlib import Path
 

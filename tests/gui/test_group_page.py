@@ -43,7 +43,7 @@ async def set_up(person: Person, **fields: object) -> None:
 
 
 async def begin(person: Person, text: str) -> object:
-    """Choose the group in the side bar's way, write to it, and return its page."""
+    """Choose the group in the sidebar's way, write to it, and return its page."""
     person.window.controller.show_new(group_id="crew")
     await person.write("composer", text)
     await person.press("composer", KEYS.Key_Return)

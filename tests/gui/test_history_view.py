@@ -1,4 +1,4 @@
-"""History and the side bar: every debate, to be found, opened, deleted and brought back (row D10)."""
+"""History and the sidebar: every debate, to be found, opened, deleted and brought back (row D10)."""
 
 from datetime import UTC, datetime
 from pathlib import Path

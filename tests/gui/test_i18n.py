@@ -113,8 +113,8 @@ def test_roles_states_and_reasons_are_words(qapp):
     full = Notice(session_id="", level="error", code="disk_full", details={"path": "a.jsonl"})
     assert language.problem(full.code, **full.details).endswith("Free some space.")
     assert language.notice(full).endswith("Unsaved data is kept in memory, and saving is retried.")
-    assert language.problem("plan_open", count=1) == "1 step of the plan is still open."
-    assert language.problem("plan_open", count=3) == "3 steps of the plan are still open."
+    assert language.problem("plan_open", count=1) == "1 to-do of the plan is still open."
+    assert language.problem("plan_open", count=3) == "3 to-dos of the plan are still open."
 
 
 COLLECTED_WHILE_QT_ASKS = """

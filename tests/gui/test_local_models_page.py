@@ -39,7 +39,7 @@ async def test_a_model_is_downloaded_paused_resumed_and_debates(qapp, data_dir: 
             await until(lambda: len(page.cards) == 3)
             tiny, huge = page.cards["tiny"], page.cards["huge"]
             assert "needs a computer with 1 GB" in tiny.facts.text() and "MIT" in tiny.facts.text()
-            assert tiny.about.text() == "A good one. Not yet tried by us."
+            assert tiny.about.text() == "A good one. Not yet tested with Moot."
             assert not huge.isEnabled() and "too small" in huge.state.text()
 
             page.source.setText(f"{served.address}/slow")

@@ -1,4 +1,4 @@
-"""The side bar's rows: what runs keeps its place while others speak."""
+"""The sidebar's rows: what runs keeps its place while others speak."""
 
 import json
 from dataclasses import dataclass, replace

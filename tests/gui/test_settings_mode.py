@@ -80,7 +80,7 @@ async def test_a_chat_in_settings_mode_is_not_offered_what_acts_and_is_refused_i
     desk.show_new("opener")
     switch = desk.chat_page.chat_composer.settings_mode
     assert switch in person.find("tools_button").choices.actions()
-    assert "cannot open pages" in switch.text()
+    assert "can’t open pages" in switch.text()
     switch.trigger()
     await until(lambda: chip.text() == "Settings mode")
     page = await say(person, "Open the page.")

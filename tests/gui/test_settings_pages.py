@@ -164,7 +164,7 @@ async def test_the_search_leads_to_a_row_of_another_page(person):
     assert dialog.pages.currentItem().text() == "Appearance"
     await person.write("settings_search", "telemetry")
     assert [dialog.pages.item(row).text() for row in range(dialog.pages.count())] == ["Privacy"]
-    await person.write("settings_search", "hide the side bar")
+    await person.write("settings_search", "hide the sidebar")
     QTest.keyClick(dialog.search, Qt.Key.Key_Return)
     assert person.find("keys_side").hasFocus()
 
@@ -189,7 +189,7 @@ async def test_keys_are_given_by_pressing_them_and_count_at_once(person):
     QTest.keyClick(window, Qt.Key.Key_B, CTRL | ALT)
     assert not window.side_bar.isVisible()
     await until(lambda: not window.controller.tasks.running("save settings"))
-    window.controller.palette.search("side bar")
+    window.controller.palette.search("sidebar")
     assert "Ctrl+Alt+B" in [command.shortcut for command in window.controller.palette._commands]
     window.controller.palette.search()
 

@@ -13,7 +13,7 @@ from app.storage.paths import resources_dir
     [
         ("en", Status.IDLE, "steps:3", "Limit of 3 steps reached"),
         ("en", Status.IDLE, "turns_limit:20", "The group reached its limit of 20 turns."),
-        ("en", Status.IDLE, "repeated", "Stopped because it kept repeating the same call."),
+        ("en", Status.IDLE, "repeated", "Stopped because the assistant kept repeating the same call."),
         ("en", Status.IDLE, "by_user", ""),
         ("en", Status.IDLE, "", ""),
         ("en", Status.PAUSED, "app_closed", "Paused because Moot was closed"),

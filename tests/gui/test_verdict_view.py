@@ -123,7 +123,7 @@ async def test_from_ballots_to_the_next_debate_by_click(qapp, data_dir, wire_hom
         await person.click("debate_copy_verdict")
         assert QGuiApplication.clipboard().text() == (
             "Verdict · by Openai (takes part)\n\nReplace it <b>step</b> by step. [Openai r1] [Anthropic r1]"
-            "\n\nUnstable: read in another order, the judge came to something else: Rewrite it at once"
+            "\n\nUnstable: reading in another order, the judge came to a different conclusion: Rewrite it at once"
             "\n\nMinority report\n- given up by Openai, Anthropic: Rewrite it at once [Openai r1]"
             "\n\nAgreed\n- The corpus decides [Anthropic r1]\n\nStill open\n- Who owns it"
         )

@@ -1,4 +1,4 @@
-"""Who waits for a busy assistant says so: in the chat, over it and in the side bar; against a slow provider."""
+"""Who waits for a busy assistant says so: in the chat, over it and in the sidebar; against a slow provider."""
 
 from dataclasses import replace
 
@@ -65,7 +65,7 @@ def line(person: Person) -> str:
 
 
 def listed(person: Person, session_id: str) -> str:
-    """Return what a screen reader says of a session in the side bar."""
+    """Return what a screen reader says of a session in the sidebar."""
     model = person.window.side_bar.sessions.model()
     rows = [model.index(row, 0) for row in range(model.rowCount())]
     names = {getattr(one.data(Qt.ItemDataRole.UserRole), "id", ""): one for one in rows}
@@ -89,7 +89,7 @@ async def test_what_waits_for_a_busy_assistant_says_so_until_its_turn_comes(held
     await until(lambda: line(person) == FREE, what="the line over the composer")
     assert not person.sees("chat_resume")
     assert person.window.top_bar.status.text() == "Waiting in the queue"
-    await until(lambda: listed(person, page.session_id).endswith("Waiting in the queue"), what="the side bar")
+    await until(lambda: listed(person, page.session_id).endswith("Waiting in the queue"), what="the sidebar")
     assert page.session.status == "running"
     server.slow = False
     await person.window.controller.engine.stop(holder)
@@ -97,7 +97,7 @@ async def test_what_waits_for_a_busy_assistant_says_so_until_its_turn_comes(held
     await until(lambda: not line(person))
     assert "Yes." in person.transcript("transcript")[-1]
     await until(
-        lambda: not listed(person, page.session_id).endswith("Waiting in the queue"), what="the side bar"
+        lambda: not listed(person, page.session_id).endswith("Waiting in the queue"), what="the sidebar"
     )
 
 

@@ -275,6 +275,6 @@ async def test_before_moot_is_ready_nothing_is_lost_and_nothing_false_is_said(qa
     assert window.side_bar.providers_button.text() == ""
     window.resize(1440, 900)
     window.show()
-    assert abs(window.side_bar.width() - SIDE_WIDTH) < 20, "the side bar is as wide as it will be"
+    assert abs(window.side_bar.width() - SIDE_WIDTH) < 20, "the sidebar is as wide as it will be"
     window.close()
     window.deleteLater()

@@ -92,7 +92,7 @@ async def test_the_own_options_of_an_agent_are_behind_more(person, tmp_path):
     await card(person, "Let Tiny work in this folder?")
     await person.click("approval_allow")
     said = await card(person, "Let Tiny do this?")
-    assert "Tiny itself remembers an answer that goes beyond this once; Moot can’t undo it." in said
+    assert "If your answer covers more than this one time, Tiny remembers it. Moot can’t undo that." in said
     more = person.find("approval_always", AlwaysButton)
     assert more.text() == "More options"
     assert [one.text() for one in more.choices.actions()] == [

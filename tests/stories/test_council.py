@@ -280,7 +280,7 @@ def test_models_of_one_family_that_agree_are_never_settled(wire_home: dict[str, 
         "council", QUESTION, "-p", "A=openai/openai-wire", "-p", "B=openai/openai-other", "--no-differences"
     )
     assert done.status == 0, done.err
-    assert "2 of 2 answered" in done.out and "All the same, one family of models" in done.out
+    assert "2 of 2 answered" in done.out and "All agree, one family of models" in done.out
 
 
 def test_one_participant_is_no_council(wire_home: dict[str, WireServer]) -> None:
@@ -402,7 +402,7 @@ def test_a_ballot_that_cannot_be_read_is_asked_for_once_more_and_then_a_blank(
     assert council["readings"] == [] and council["outcome"]["judge"] == ""
     # What it said in its turn counts, and that is said before the result.
     assert council["outcome"]["degraded"] == ["ballots"] and council["outcome"]["after"]["missing"] == []
-    assert out.index("counted from the last turn: GPT") < out.rindex("What they hold")
+    assert out.index("counted from the last turn: GPT") < out.rindex("Their positions")
 
 
 def test_a_panel_is_measured_on_puzzles_and_goes_on_where_it_was(wire_home: dict[str, WireServer]) -> None:

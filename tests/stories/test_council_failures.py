@@ -44,7 +44,7 @@ def test_two_of_three_go_on_and_that_stands_above_the_result(wire_home: dict[str
     done = moot("council", QUESTION, *THREE)
     assert done.status == 0, done.err
     assert "does not accept the key" in done.out, "whose answer failed says why"
-    assert done.out.index("2 of 3 answered") < done.out.index("What they hold")
+    assert done.out.index("2 of 3 answered") < done.out.index("Their positions")
     compared = [
         one
         for server in wire_home.values()
