@@ -124,3 +124,14 @@ def test_the_modules_that_map_and_docstrings_name_are_there() -> None:
 def test_an_export_names_every_mode(language: str) -> None:
     lines = Prompts(ROOT / "resources/prompts").lines(language, "export")
     assert [mode for mode in DebateMode if not lines.get(f"mode.{mode}")] == []
+
+
+def test_a_packages_docstring_names_its_modules() -> None:
+    missing = [
+        f"{init.parent.relative_to(ROOT)}: {module.stem}"
+        for init in (ROOT / "app").rglob("__init__.py")
+        for module in init.parent.glob("*.py")
+        if not module.stem.startswith("__") and init.parent != ROOT / "app"
+        if not re.search(rf"\b{module.stem}\b", init.read_text(encoding="utf-8"))
+    ]
+    assert missing == []

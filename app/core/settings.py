@@ -57,7 +57,7 @@ class Settings:
     model that answered a chat write its title. `history` is a HistoryLength, `debate_history` a DebateHistory.
     `notifications` say what needs the user while another window is in front, `tray` keeps an icon beside the clock.
     `shortcuts` are `command=keys`, those that differ from the program's. `assistant_order`, `group_order`, `panel_order` and `folder_order` are
-    ids as the side bar lists them, `pinned_sessions` the ids of sessions that it lists first, `tools_off` are
+    ids as the sidebar lists them, `pinned_sessions` the ids of sessions that it lists first, `tools_off` are
     `assistant/tool`, `held_back` the ids of assistants that begin nothing more. `search_engine` is a name of the
     catalogue, or the address of a SearXNG server, `model_source` the addresses of mirrors for downloads of models, with spaces between them ("": the usual hub). `proxy` is an address, `certificates` the path of a PEM file with
     certificates to trust. `max_month_usd` is the limit of a calendar month, all sessions together; the other `max_…` are

@@ -1,5 +1,8 @@
 """What sessions do; knows the types of `core`, and neither screens nor disks nor networks.
 
-engine is the facade for the faces, runner the loop of a session that runs, director the decisions a session's director
-can make, session_kinds what differs between the kinds, permissions what runs without a question. The loop of one turn is in turns, its waiting in availability.
+engine is the facade for the faces, with a part for each topic: sessions, providers, connections, servers, local_models,
+drafts, stored_data, permissions (what runs without a question), and those in the packages. prompts are the texts that go
+to models. live_session is a session in memory, runner the loop of a session that runs, director the decisions a
+session's director can make, session_kinds what differs between the kinds. The loop of one turn is in turns, its waiting
+in availability.
 """

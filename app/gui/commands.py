@@ -41,7 +41,7 @@ COMMANDS = (
     Command("assistants", "users", ""),
     Command("search", "search", "Ctrl+K", listed=False),
     Command("find", "search", "Ctrl+F"),
-    # Only in the session: in a list of the side bar F2 renames its row.
+    # Only in the session: in a list of the sidebar F2 renames its row.
     Command("rename", "pencil", "F2", in_session=True),
     Command("undo", "undo-2", "Ctrl+Z"),
     Command("notice", "info", "F6", listed=False),

@@ -1,4 +1,4 @@
-"""The widgets of the main window: side bar, top bar, banner, toasts, and the main area with the welcome page.
+"""The widgets of the main window: sidebar, top bar, banner, toasts, and the main area with the welcome page.
 
 An outline is painted before the modules of the widgets are imported; then `furnish` adds them. `WindowState` keeps
 sizes, panels and scroll positions between runs in `window.ini`; losing it does no harm.
@@ -195,7 +195,7 @@ class WindowFrame(AppWindow):
         self.welcome.setFocus()
 
     def show_side(self, shown: bool) -> None:
-        """Show or hide the side bar."""
+        """Show or hide the sidebar."""
         self.side_bar.setVisible(shown)
         self.top_bar.side_button.setVisible(not shown)
 

@@ -1,1 +1,6 @@
-"""The commands by topic; `sessions` has the table of all of them. `doctor` and `session_list` need no engine."""
+"""The commands by topic; `sessions` has the table of all of them.
+
+Sessions: `chats`, `debates`, `councils`, `session_list` (without an engine), `calls` (what other agents ask over MCP).
+What is configured: `providers`, `models`, `servers`, `agents`. `stored_data`: backups, import and
+export, the trash. `bench` measures what a council is worth, `doctor` checks the installation.
+"""

@@ -1,1 +1,1 @@
-"""Which assistants are free, and the queues of work that waits for them."""
+"""Which assistants are free (policies), and the queues of work that waits for them (slots)."""

@@ -1,3 +1,5 @@
-"""The library of the user: assistants, groups, workflows, folders and prompts. Start in definitions.py; agents.py has the assistants, folders.py
-what sessions of a folder are given.
+"""The library of the user: assistants, groups, workflows, folders and prompts. Start in definitions.py.
+
+agents.py has the assistants, folders.py what sessions of a folder are given, saved_prompts.py the prompts, merging.py
+puts together what two sides have changed.
 """

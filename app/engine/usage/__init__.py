@@ -1,1 +1,1 @@
-"""What model calls used and cost, and estimates of what they will cost."""
+"""What model calls used and cost (usage_book), and estimates of what they will cost (estimates)."""

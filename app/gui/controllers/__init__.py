@@ -1,6 +1,9 @@
 """Controllers connect widgets to the engine. Start in window.py, which builds and connects all of them.
 
-Per topic: chats (with attachments and queued_messages), debates, group_runs, workflows, queues, providers, settings;
-assistants, groups and workflow_definitions share definitions. session_views opens sessions, folders keeps them together, saved_prompts answers a / in the box, palette runs commands, quick_chat serves the small window and holds its keys.
-Notifications are in gui/desktop.
+controller is their base. Sessions: session_views opens them, sessions names, exports and deletes them, folders keeps
+them together; chats (with attachments, server_files, queued_messages, versions and summaries), debates (with
+context_files), councils and journal, group_runs, workflows, queues.
+Definitions: assistants, groups, workflows and council_panels share definitions; saved_prompts answers a / in the box.
+The rest: welcome begins sessions, providers adds providers, server_consent asks about MCP servers, settings, palette
+runs commands, quick_chat serves the small window and holds its keys. Notifications are in gui/desktop.
 """

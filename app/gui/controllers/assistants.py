@@ -1,4 +1,4 @@
-"""Assistants: connects the side bar and the page of assistants to the engine."""
+"""Assistants: connects the sidebar and the page of assistants to the engine."""
 
 from typing import TYPE_CHECKING
 

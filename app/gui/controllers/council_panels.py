@@ -1,4 +1,4 @@
-"""Panels: connects the side bar's list of panels, and the menu in Setup, to the engine."""
+"""Panels: connects the sidebar's list of panels, and the menu in Setup, to the engine."""
 
 from dataclasses import replace
 from functools import partial

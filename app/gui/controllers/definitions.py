@@ -179,7 +179,7 @@ class DefinitionCommands(Controller, Generic[Definition]):
         self._editors.append(editor)
 
     def _listen(self, partners: PartnerList) -> None:
-        """Connect the requests of a list in the side bar."""
+        """Connect the requests of a list in the sidebar."""
         partners.edit_requested.connect(self.show_page)
         partners.duplicate_requested.connect(self.duplicate)
         partners.share_requested.connect(self.share)

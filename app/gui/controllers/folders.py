@@ -1,4 +1,4 @@
-"""Folders: connects the side bar to the engine, and chooses the folder in which new sessions begin."""
+"""Folders: connects the sidebar to the engine, and chooses the folder in which new sessions begin."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Groups of assistants: connects the side bar and the page of a group to the engine."""
+"""Groups of assistants: connects the sidebar and the page of a group to the engine."""
 
 from collections.abc import Callable
 from dataclasses import replace

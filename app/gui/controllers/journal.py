@@ -20,7 +20,7 @@ TICK_MS = 60_000
 
 
 class JournalController(Controller):
-    """Answers the journal's buttons in the side bar and on the page of a council, and the decisions under *Needs you*.
+    """Answers the journal's buttons in the sidebar and on the page of a council, and the decisions under *Needs you*.
 
     Emits session_requested(session id) to open a decision's council.
     """

@@ -1,4 +1,4 @@
-"""Assistants' queues: who is busy, in the side bar, and the dialog that steers what waits."""
+"""Assistants' queues: who is busy, in the sidebar, and the dialog that steers what waits."""
 
 from collections.abc import Callable
 
@@ -32,7 +32,7 @@ class QueueController(Controller):
 
     def __init__(self, window: WindowFrame, engine: Engine, bridge: Bridge, tasks: Tasks) -> None:
         super().__init__(window, engine, bridge, tasks)
-        # The assistants whose load the side bar shows.
+        # The assistants whose load the sidebar shows.
         self._known = set(engine.queues.held())
         self._agent_id = ""
         self._dialog: QueueDialog | None = None

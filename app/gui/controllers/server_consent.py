@@ -1,4 +1,4 @@
-"""Asks the user whether an MCP server may run, and shows in the side bar how many are enabled.
+"""Asks the user whether an MCP server may run, and shows in the sidebar how many are enabled.
 
 It also installs the viewer of their pages.
 """

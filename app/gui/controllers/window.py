@@ -308,7 +308,7 @@ class WindowController(QObject):
             self.sessions.pause_or_resume(self.pages.current.session)
 
     def toggle_side(self) -> None:
-        """Show the side bar or hide it."""
+        """Show the sidebar or hide it."""
         self.window.show_side(not self.window.side_bar.isVisible())
 
     def undo(self) -> None:

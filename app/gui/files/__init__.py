@@ -1,1 +1,4 @@
-"""Files the user chooses: attachments and context files are read, exports written as PDF, definitions shared."""
+"""Files in the window: pasted pictures and texts as attachments, sizes of context files, exports as PDF, shared definitions.
+
+`attachments`, `pdf_file`, `shared_files`.
+"""

@@ -1,4 +1,4 @@
-"""The side bar's lists of panels, groups and assistants.
+"""The sidebar's lists of panels, groups and assistants.
 
 A row has a mark (an initial in the assistant's colour, or an icon), the name, and a short note at the right.
 """

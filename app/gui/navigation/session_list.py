@@ -1,4 +1,4 @@
-"""The side bar's list of sessions: pinned ones, those in folders, and the others grouped by day."""
+"""The sidebar's list of sessions: pinned ones, those in folders, and the others grouped by day."""
 
 import functools
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The rows of the side bar's list of sessions and how they are painted: headings, folders, and sessions."""
+"""The rows of the sidebar's list of sessions and how they are painted: headings, folders, and sessions."""
 
 from collections.abc import Sequence
 from operator import attrgetter

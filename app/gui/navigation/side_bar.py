@@ -1,4 +1,4 @@
-"""The side bar: new session, search, groups, assistants, panels and sessions, and the settings; and the splitter beside it."""
+"""The sidebar: new session, search, groups, assistants, panels and sessions, and the settings; and the splitter beside it."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -96,7 +96,7 @@ class SideSection(QWidget):
 
 
 class FootButton(ShorteningButton):
-    """A flat button at the foot of the side bar: icon, text, and the shortcut or a note at the right."""
+    """A flat button at the foot of the sidebar: icon, text, and the shortcut or a note at the right."""
 
     def __init__(self, look: Look, icon: str, name: str) -> None:
         super().__init__("foot", name)

@@ -1,4 +1,4 @@
 """The right panel: debates (Setup, Discussion, History), workflows, and the plan.
 
-conversation_view is the base of the views of debates and chats.
+right_panel is its base; conversation_view is the base of the views of debates, councils and chats.
 """

@@ -1,6 +1,6 @@
-"""The base of the views of debates and chats: a session's transcript, the find bar, and the composer.
+"""The base of the views of debates, councils and chats: a session's transcript, the find bar, and the composer.
 
-The subclasses are `DiscussionView` and `ChatPage`; `SessionViews` passes events to both.
+The subclasses are `DiscussionView`, `CouncilPage` and `ChatPage`; `SessionViews` passes events to all.
 """
 
 from collections.abc import Sequence

@@ -81,7 +81,7 @@ def paint_chip(painter: QPainter, rect: QRect, text: str, colours: tuple[str, st
 
 
 def paint_row(painter: QPainter, option: QStyleOptionViewItem, look: Look, *, selected: bool) -> None:
-    """Paint the background of a row of the side bar: selected, focused, or under the mouse."""
+    """Paint the background of a row of the sidebar: selected, focused, or under the mouse."""
     tokens = look.tokens
     focused = look.ringed(option)
     if selected or focused or option.state & QStyle.StateFlag.State_MouseOver:

@@ -1,6 +1,6 @@
 """Cards that ask the user: the base of them all, and the card of a question with options, yes or no, or a text.
 
-The transcript lays a card over the message that asks. approval_card and page_card have the others.
+The transcript lays a card over the message that asks. approval_card, form_card, hand_over_card and page_card have the others.
 """
 
 import time

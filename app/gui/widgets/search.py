@@ -12,7 +12,7 @@ from app.gui.widgets.label import plain_label
 
 
 class SearchField(ShorteningButton):
-    """The button of the side bar that opens the palette; emits `typed` with the first letter typed at it."""
+    """The button of the sidebar that opens the palette; emits `typed` with the first letter typed at it."""
 
     typed = Signal(str)
 

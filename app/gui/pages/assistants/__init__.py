@@ -1,1 +1,1 @@
-"""The page of assistants: cards, and the editor with the form of one."""
+"""The page of assistants: cards in assistants_page, and assistant_editor with the form of one, assistant_form."""

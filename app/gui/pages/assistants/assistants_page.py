@@ -218,7 +218,7 @@ class AssistantsPage(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        # The side bar has the same list: if only one fits, show the editor.
+        # The sidebar has the same list: if only one fits, show the editor.
         focused = self.cards.hasFocus()
         self._side.setVisible(self.width() >= tall(NARROW))
         if focused:

@@ -350,7 +350,7 @@ class GroupPage(DefinitionEditor[Group]):
     def _name_tools(self) -> None:
         """Set the texts of what is in the bar; a narrow bar keeps its room for the title and the chat's button.
 
-        The menu in the side bar shares a group too, and what is not saved says why beside its field.
+        The menu in the sidebar shares a group too, and what is not saved says why beside its field.
         """
         words, roomy = self._language, self.width() >= tall(NARROW)
         self.state.setVisible(roomy)

@@ -1,4 +1,4 @@
-"""The tab Definitions: the list of workflows, and the form and graph of the chosen one."""
+"""The tab Workflows: the list of workflows, and the form and graph of the chosen one."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The panel of workflows: Work, with the box that starts one and its assistants, and Definitions as tabs."""
+"""The panel of workflows: Work, with the box that starts one and its assistants, and Workflows as tabs."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -400,7 +400,7 @@ class WorkView(QWidget):
 
 
 class WorkflowPanel(RightPanel):
-    """The panel with the tabs Work and Definitions; `faults` returns what keeps a definition from running."""
+    """The panel with the tabs Work and Workflows; `faults` returns what keeps a definition from running."""
 
     def __init__(
         self, language: Language, look: Look, faults: Callable[[WorkflowDefinition], list[Fault]]
