@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QLabel
 from app.core.message import Author, Message, Prompt
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
+from app.gui.pages.chat.question_cards import QuestionCards
 from app.gui.web_view import available
 from app.gui.web_view.viewer_offer import ViewerOffer
 from app.gui.widgets.page_card import HIGHEST, LOWEST, PageCard
@@ -49,22 +50,27 @@ class Made:
         return "" if label is None or label.isHidden() else label.text()
 
 
+def asked(text: str = HTML, mime: str = "text/html", **fields: object) -> Message:
+    """Return a message that asks with a page."""
+    resource = {"uri": "ui://day/1", "mimeType": mime, "text": text, **fields}
+    return Message(
+        id="m",
+        turn_id="t",
+        role="tool",
+        author=Author(id="a", name="Main"),
+        content="Which day?",
+        prompt=PROMPT,
+        resources=({"type": "resource", "resource": resource},),
+    )
+
+
 @pytest.fixture
 def made(qtbot, qapp) -> Callable[..., Made]:
     words = Language(resources_dir() / "i18n", "en")
     look = Look(qapp, resources_dir(), "light")
 
     def make(text: str = HTML, mime: str = "text/html", **fields: object) -> Made:
-        resource = {"uri": "ui://day/1", "mimeType": mime, "text": text, **fields}
-        message = Message(
-            id="m",
-            turn_id="t",
-            role="tool",
-            author=Author(id="a", name="Main"),
-            content="Which day?",
-            prompt=PROMPT,
-            resources=({"type": "resource", "resource": resource},),
-        )
+        message = asked(text, mime, **fields)
         card = PageCard(words, look, message, ViewerOffer())
         qtbot.addWidget(card)
         card.resize(620, card.heightForWidth(620))
@@ -115,6 +121,17 @@ def test_an_address_asks_for_the_link_and_answers_nothing(made):
     assert one.card.show_page.text() == "Open xn--exmple-cua.org in browser…"
     QTest.mouseClick(one.card.show_page, Qt.MouseButton.LeftButton)
     assert (one.links, one.answers) == (["https://exämple.org/day?x=1"], [])
+
+
+def test_in_a_chat_an_address_is_asked_for_once(qtbot, qapp, view):
+    words, look = Language(resources_dir() / "i18n", "en"), Look(qapp, resources_dir(), "light")
+    cards = QuestionCards(words, look, view, {})
+    links: list[str] = []
+    cards.link_requested.connect(links.append)
+    card = cards.make(asked("https://exämple.org/day", "text/uri-list"))
+    qtbot.addWidget(card)
+    card.show_page.click()
+    assert links == ["https://exämple.org/day"]
 
 
 @pytest.mark.parametrize(

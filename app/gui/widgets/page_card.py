@@ -6,7 +6,7 @@ The page is shown in the sandbox, on request and only if the extra `webui` is in
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QUrl, Signal
+from PySide6.QtCore import Qt, QUrl
 from PySide6.QtWidgets import QLabel, QSizePolicy
 
 from app.core.ids import new_id
@@ -49,9 +49,7 @@ LOWEST, HIGHEST, USUAL = 80, 560, 320
 
 
 class PageCard(QuestionCard):
-    """Asks what a server's page asks; emits also link_requested(address)."""
-
-    link_requested = Signal(str)
+    """Asks what a server's page asks; emits link_requested(address) also for the links of the page."""
 
     def __init__(self, language: Language, look: Look, message: Message, viewer: ViewerOffer) -> None:
         super().__init__(language, look, message)

@@ -95,9 +95,7 @@ class QuestionCards(QObject):
             return card
         if prompt.reason == PromptReason.PAGE:
             # Decided by who asked, never by the content of the page.
-            page = PageCard(self._language, self._look, message, self.viewer)
-            page.link_requested.connect(self.link_requested)
-            return page
+            return PageCard(self._language, self._look, message, self.viewer)
         if prompt.type == PromptType.FORM:
             return FormCard(self._language, self._look, message)
         if prompt.type != PromptType.APPROVAL:
