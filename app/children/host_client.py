@@ -11,6 +11,7 @@ from app.children.pipes import Lines
 from app.children.private_files import HostLog
 from app.children.processes import child_command, child_environment
 from app.core.ids import new_id
+from app.core.json_values import object_in
 from app.core.text import clean_text
 
 _STOP_SECONDS = 3.0
@@ -20,10 +21,6 @@ _LINE_BYTES = 64 << 20
 _ERROR_LINE_BYTES = 8_000
 
 Line = Mapping[str, Any]
-
-
-def _ignore(_: Line) -> None:
-    """Take no news of a host that is about to end."""
 
 
 class HostCall:
@@ -112,7 +109,7 @@ class HostProcess:
 
     async def retire(self) -> None:
         """Answer the requests that are under way, then stop."""
-        self._on_news = _ignore
+        self._on_news = lambda _: None
         self._idle.clear()
         while self._calls and self.alive:
             self._idle.clear()
@@ -164,11 +161,8 @@ class HostProcess:
             self._on_death(self)
 
     def _parse(self, data: bytes) -> None:
-        try:
-            line = json.loads(data)
-        except (ValueError, RecursionError):
-            line = None
-        if isinstance(line, dict):
+        line = object_in(data)
+        if line is not None:
             self._take(line)
         else:
             # An answer may be lost, and its caller must not wait for ever.

@@ -11,6 +11,8 @@ import threading
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
+from app.core.json_values import object_in
+
 
 class Lines:
     """Splits a stream of bytes into lines; keeps only the first `most` bytes of each line."""
@@ -99,12 +101,8 @@ class Pipes:
 
 
 def _request_in(line: bytes) -> dict[str, Any] | None:
-    try:
-        request = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    sound = isinstance(request, dict) and all(isinstance(request.get(name), str) for name in ("id", "op"))
-    return request if sound else None
+    request = object_in(line) or {}
+    return request if all(isinstance(request.get(name), str) for name in ("id", "op")) else None
 
 
 class HostServer:

@@ -8,6 +8,8 @@ from datetime import date, datetime
 from enum import StrEnum
 from urllib.parse import urlsplit
 
+from app.core.json_values import object_in
+
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 _YES = {"yes", "y", "true", "ja", "예", "네", "1"}
 _NO = {"no", "n", "false", "nein", "아니요", "아니오", "0"}
@@ -94,7 +96,7 @@ def value_of(field: FormField, values: Sequence[str]) -> object:
 
 def read_form(text: str, fields: Sequence[FormField]) -> dict[str, tuple[str, ...]] | None:
     """Return the values by field of an answer: a JSON object, `name=value` lines, or the value of the only field."""
-    found = _object(text)
+    found = object_in(text)
     if found is None and len(fields) == 1 and "=" not in text:
         found = {fields[0].key: text}
     if found is None:
@@ -119,14 +121,6 @@ def _texts(field: FormField, value: object) -> tuple[str, ...]:
     words = [one if isinstance(one, str) else json.dumps(one) for one in parts if one is not None]
     by_label = dict(zip(field.labels, field.options, strict=False))
     return tuple(by_label.get(word.strip(), word.strip()) for word in words if word.strip())
-
-
-def _object(text: str) -> dict[str, object] | None:
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None
 
 
 def _number(text: str, kind: str) -> int | float | None:

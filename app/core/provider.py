@@ -168,6 +168,26 @@ class ModelRequest:
     folder: str = ""
 
 
+def one_message(
+    provider: str,
+    model: str,
+    content: object,
+    *,
+    max_tokens: int | None = None,
+    temperature: float | None = None,
+    schema: Mapping[str, object] | None = None,
+) -> ModelRequest:
+    """Return a request that has a single message, the user's."""
+    return ModelRequest(
+        provider=provider,
+        model=model,
+        messages=({"role": "user", "content": content},),
+        max_tokens=max_tokens,
+        temperature=temperature,
+        schema=schema,
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Text:
     """A piece of the answer, of its thinking, or both."""

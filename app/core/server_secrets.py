@@ -4,7 +4,6 @@ Used by the engine, which keeps them in the keyring, by whoever starts a server,
 A part is named by its field: `env.TOKEN`, `headers.Authorization`, `url.api_key`, `args.token`.
 """
 
-import json
 import re
 import shlex
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -12,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import unquote
 
+from app.core.json_values import object_in
 from app.core.tool import REFERENCE, McpServer
 
 PLACE = "mcp:"
@@ -75,11 +75,7 @@ def login_texts(kept: str) -> tuple[str, ...]:
 
 def kept_login(kept: str) -> dict[str, Any]:
     """Return what is kept of a login as JSON text; nothing where it cannot be read."""
-    try:
-        login = json.loads(kept)
-    except ValueError:
-        return {}
-    return login if isinstance(login, dict) else {}
+    return object_in(kept) or {}
 
 
 def secret_fields(server: McpServer) -> tuple[str, ...]:

@@ -8,9 +8,7 @@ import os
 import platform
 import signal
 import sys
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from app.children.processes import end_with_parent
 
@@ -37,15 +35,6 @@ class ServerSpec:
     trial: bool = False
     anyway: bool = False
 
-    @classmethod
-    def of(cls, fields: Mapping[str, Any]) -> "ServerSpec":
-        """Read a JSON object."""
-        return cls(**fields)
-
-    def as_json(self) -> str:
-        """Return what `of` reads, as text."""
-        return json.dumps(asdict(self))
-
 
 def memory_budget() -> int:
     """Return how many bytes further servers may take now."""
@@ -57,7 +46,7 @@ def memory_budget() -> int:
 def main() -> int:
     """Load the model, print `{"base_url"}` in one line, and serve until the parent goes."""
     end_with_parent()
-    spec = ServerSpec.of(json.loads(sys.argv[-1]))
+    spec = ServerSpec(**json.loads(sys.argv[-1]))
     key = os.environ.pop(KEY_VARIABLE)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # Set before llama.cpp loads: waiting threads that spin would take the cores from every other program.

@@ -15,6 +15,7 @@ from html import unescape
 from typing import Final
 
 from app import __version__
+from app.core.json_values import object_in
 from app.core.text import clean_text, clean_values
 
 MAX_PAGE = 2_000_000
@@ -255,7 +256,7 @@ class PageTalk:
         """Handle a notification, which gets no answer."""
         if method == "ui/notifications/initialized":
             content = [{"type": "text", "text": self._facts.content}]
-            self._tell("ui/notifications/tool-input", {"arguments": _object(self._facts.arguments)})
+            self._tell("ui/notifications/tool-input", {"arguments": object_in(self._facts.arguments) or {}})
             self._tell("ui/notifications/tool-result", {"content": content})
         elif method == "ui/notifications/size-changed":
             return _size(params)
@@ -319,11 +320,3 @@ def _text_of(content: object) -> str:
 
 def _error(number: int | str, code: int, message: str) -> Json:
     return {"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": message}}
-
-
-def _object(arguments: str) -> object:
-    try:
-        found = json.loads(arguments)
-    except (ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import Signal
 
+from app.core.json_values import object_in
 from app.core.message import SWITCH_ASSISTANT, Consent, Message, PromptReason
 from app.core.text import exact, visible
 from app.gui.display.i18n import Language
@@ -65,11 +66,7 @@ class HandOverCard(GuardedCard):
 
 def arguments_of(text: str) -> dict[str, object]:
     """Return the arguments of a hand-over from JSON, empty if they are no object."""
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
+    return object_in(text) or {}
 
 
 def is_hand_over(message: Message) -> bool:

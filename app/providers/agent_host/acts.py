@@ -1,10 +1,11 @@
 """What an external agent does in one turn, as it reports it: its tool calls, its plan, and what it asks to be allowed."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from app.core.errors import FailureKind, ProviderError
+from app.core.json_values import as_list, as_object
 from app.core.message import AGENT_OPTION, Consent, MessageState
 
 _MOST_ACTS = 500
@@ -63,8 +64,8 @@ class Acts:
 
     def ask(self, number: Any, params: Report) -> None:
         """Take a request for permission; what cannot be put to the user is refused."""
-        call = _object(params.get("toolCall"))
-        options = [_object(one) for one in _list(params.get("options"))]
+        call = as_object(params.get("toolCall"))
+        options = [as_object(one) for one in as_list(params.get("options"))]
         allow, deny = _option(options, _ALLOW), _option(options, _REJECT)
         call_id = call.get("toolCallId")
         known = any(number == one for one, _ in self._asked.values())
@@ -133,20 +134,20 @@ class Acts:
 
 def refused(options: Any) -> Report:
     """Return the outcome that refuses a request: the option that rejects this once, else none."""
-    return _chosen(_option([_object(one) for one in _list(options)], _REJECT))
+    return _chosen(_option([as_object(one) for one in as_list(options)], _REJECT))
 
 
 def _chosen(option: str) -> Report:
     return {"outcome": "selected", "optionId": option} if option else _CANCELLED
 
 
-def _option(options: list[Mapping[str, Any]], kind: str) -> str:
+def _option(options: Sequence[Mapping[str, Any]], kind: str) -> str:
     """Return the id of the first option of a kind, "" where there is none."""
     found = (one.get("optionId") for one in options if one.get("kind") == kind)
     return next((one for one in found if isinstance(one, str)), "")
 
 
-def _more(options: list[Mapping[str, Any]], taken: tuple[str, ...]) -> list[tuple[str, str, str]]:
+def _more(options: Sequence[Mapping[str, Any]], taken: tuple[str, ...]) -> list[tuple[str, str, str]]:
     """Return the ids, kinds and names of the options that are not taken, as far as they can be shown."""
     found = []
     for one in options:
@@ -160,13 +161,13 @@ def _more(options: list[Mapping[str, Any]], taken: tuple[str, ...]) -> list[tupl
 def _title(known: Report) -> str:
     """Return the program's words for an act, "" where it gave none."""
     title = known.get("title")
-    command = _object(known.get("rawInput")).get("command")
+    command = as_object(known.get("rawInput")).get("command")
     words = title if isinstance(title, str) and title.strip() else command if isinstance(command, str) else ""
     return " ".join(words.split())[:_TITLE]
 
 
 def _paths(known: Report) -> list[str]:
-    places = [_object(one).get("path") for one in _list(known.get("locations"))[:_WHERE]]
+    places = [as_object(one).get("path") for one in as_list(known.get("locations"))[:_WHERE]]
     return [one[:_TITLE] for one in places if isinstance(one, str)]
 
 
@@ -191,7 +192,7 @@ def _asked(known: Report) -> str:
         wanted["paths"] = paths
     changes = [
         {"path": one.get("path"), "before": one.get("oldText"), "after": one.get("newText")}
-        for one in map(_object, _list(known.get("content")))
+        for one in map(as_object, as_list(known.get("content")))
         if one.get("type") == "diff"
     ]
     if changes:
@@ -202,8 +203,8 @@ def _asked(known: Report) -> str:
 def _result(known: Report) -> str:
     """Return what came of an act as text: what the program shows, else what its tool gave back."""
     parts = []
-    for one in map(_object, _list(known.get("content"))):
-        text = _object(one.get("content")).get("text")
+    for one in map(as_object, as_list(known.get("content"))):
+        text = as_object(one.get("content")).get("text")
         if isinstance(text, str):
             parts.append(text[: _TEXT + 1])
         elif one.get("type") == "diff":
@@ -215,7 +216,7 @@ def _result(known: Report) -> str:
 
 
 def _plan(update: Report) -> Mapping[str, object]:
-    entries = [_object(one) for one in _list(update.get("entries"))[:100]]
+    entries = [as_object(one) for one in as_list(update.get("entries"))[:100]]
     items = [str(one.get("content"))[:_TITLE] for one in entries]
     marks = {"completed": "✓", "in_progress": "▸"}
     lines = [
@@ -227,11 +228,3 @@ def _plan(update: Report) -> Mapping[str, object]:
         "text": "\n".join(lines)[: 2 * _TEXT],
         "state": MessageState.DONE,
     }
-
-
-def _object(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []

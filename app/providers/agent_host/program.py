@@ -15,6 +15,7 @@ from app.children import process_tree
 from app.children.commands import end_group, find_command, kill_group, search_path
 from app.children.pipes import Lines
 from app.core.errors import FailureKind, ProviderError
+from app.core.json_values import object_in
 from app.providers.agent_host.acts import refused
 
 LINE_BYTES = 8 << 20
@@ -204,11 +205,8 @@ class AgentProgram:
                 sys.stderr.write(f"{self._name}: {line.decode('utf-8', 'replace').rstrip()}\n")
 
     def _take(self, line: bytes) -> None:
-        try:
-            message = json.loads(line)
-        except (ValueError, RecursionError):
-            message = None
-        if not isinstance(message, dict):
+        message = object_in(line)
+        if message is None:
             self._garbage += len(line)
             if self._garbage > _GARBAGE_BYTES:
                 self._break(f"it sent {_GARBAGE_BYTES >> 20} MB that are no messages")

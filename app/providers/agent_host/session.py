@@ -10,6 +10,7 @@ from typing import Any
 
 from app.core.errors import FailureKind, ProviderError
 from app.core.external_agents import DEFAULT_MODEL, UNASKED_MODES
+from app.core.json_values import as_object
 from app.core.provider import FinishReason
 from app.providers.agent_host.acts import Acts
 from app.providers.agent_host.answer_text import AnswerText
@@ -109,7 +110,7 @@ class AgentSession:
 
     def take(self, params: Message) -> bool:
         """Take what the program says about the session; return whether it is part of an answer that is awaited."""
-        update = _object(params.get("update"))
+        update = as_object(params.get("update"))
         kind = update.get("sessionUpdate")
         if not self._prompted:
             # What a program says while it loads a session is known.
@@ -121,7 +122,7 @@ class AgentSession:
         if kind == "current_mode_update":
             self._check_mode(str(update.get("currentModeId")))
         elif kind == "usage_update":
-            cost = _object(update.get("cost"))
+            cost = as_object(update.get("cost"))
             amount = cost.get("amount")
             if isinstance(amount, int | float) and amount >= 0 and cost.get("currency") == "USD":
                 self._cost = float(amount)
@@ -168,7 +169,7 @@ class AgentSession:
         return found
 
     def _offers(self) -> Message:
-        return _object(_object(self._program.told.get("agentCapabilities")).get("sessionCapabilities"))
+        return as_object(as_object(self._program.told.get("agentCapabilities")).get("sessionCapabilities"))
 
     async def _resume(self, params: Message) -> dict[str, Any] | None:
         """Go on with the session of a turn before; return its options, None where it is lost."""
@@ -176,7 +177,7 @@ class AgentSession:
         if wanted in program.listeners:
             # Another turn has it: a program takes one prompt at a time.
             return None
-        told = _object(program.told.get("agentCapabilities"))
+        told = as_object(program.told.get("agentCapabilities"))
         method = "session/resume" if self._offers().get("resume") is not None else ""
         method = method or ("session/load" if told.get("loadSession") is True else "")
         state = program.kept.get(wanted)
@@ -253,8 +254,8 @@ class AgentSession:
             cost = None if self._cost_before is None else max(0.0, self._cost - self._cost_before)
             if kept is not None:
                 kept[_COST] = self._cost
-        usage = _object(result.get("usage"))
-        quota = _object(_object(_object(result.get("_meta")).get("quota")).get("token_count"))
+        usage = as_object(result.get("usage"))
+        quota = as_object(as_object(as_object(result.get("_meta")).get("quota")).get("token_count"))
         return {
             "reason": self._cut or _ENDS.get(reason, FinishReason.STOP),
             "input_tokens": _count(usage.get("inputTokens") or quota.get("input_tokens")),
@@ -278,7 +279,7 @@ class AgentSession:
             return False
 
     def _take_text(self, update: Message, *, thinking: bool) -> bool:
-        text = _object(update.get("content")).get("text")
+        text = as_object(update.get("content")).get("text")
         if not isinstance(text, str) or not text or self._cut or self._problem is not None:
             return False
         self._heard.set()
@@ -371,12 +372,12 @@ def _choices(
     """Return the id of a session's option of a category ("" in the older form), its value, and the values offered."""
     options = state.get("configOptions")
     for option in options if isinstance(options, list) else ():
-        one = _object(option)
+        one = as_object(option)
         if category in (one.get("category"), one.get("id")):
             return str(one.get("id") or ""), str(one.get("currentValue") or ""), _values(one.get("options"))
-    found = _object(state.get(older))
+    found = as_object(state.get(older))
     listed = found.get(available)
-    names = [_object(one) for one in listed] if isinstance(listed, list) else []
+    names = [as_object(one) for one in listed] if isinstance(listed, list) else []
     ids = [str(one.get("id") or one.get("modelId") or "") for one in names]
     return "", str(found.get(current) or ""), [one for one in ids if one]
 
@@ -385,13 +386,9 @@ def _values(options: Any) -> list[str]:
     """Return the values of an option, which may stand in groups."""
     found: list[str] = []
     for option in options if isinstance(options, list) else ():
-        one = _object(option)
+        one = as_object(option)
         found += [str(one["value"])] if "value" in one else _values(one.get("options"))
     return found
-
-
-def _object(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
 
 
 def _count(value: Any) -> int:

@@ -66,7 +66,7 @@ class ModelHost(HostServer):
             window, sure = await running_window(line["kind"], line["base_url"], line["key"], line["model"])
             self._pipes.write({"id": line["id"], "window": window, "sure": sure})
         elif line["op"] == "warm":
-            await self._warm_server(ServerSpec.of(line["server"]))
+            await self._warm_server(ServerSpec(**line["server"]))
         elif line["op"] == "unload":
             await self._servers.unload(line["model"])
             self._pipes.write({"id": line["id"], "unloaded": True})

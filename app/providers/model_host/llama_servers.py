@@ -155,7 +155,7 @@ class _Server:
         self.key = secrets.token_urlsafe(24)
         process = await asyncio.create_subprocess_exec(
             *child_command(EMBEDDED_SERVER),
-            self.spec.as_json(),
+            json.dumps(dataclasses.asdict(self.spec)),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             env=child_environment() | {KEY_VARIABLE: self.key, "OMP_WAIT_POLICY": "passive"},

@@ -72,7 +72,7 @@ class ModelCall:
         limits, facts = ModelLimits(**line["limits"]), read_facts(line.get("facts", {}))
         rules = ServerRules(**line.get("rules", {}))
         cache = CachePlan(**line["cache"]) if line.get("cache") else None
-        server = ServerSpec.of(line["server"]) if line.get("server") else None
+        server = ServerSpec(**line["server"]) if line.get("server") else None
         return cls(
             call_id=line["id"], limits=limits, facts=facts, rules=rules, cache=cache, server=server, **values
         )

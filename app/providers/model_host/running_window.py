@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from app.core.json_values import as_object, objects_in
 from app.core.model_facts import LOCAL_WINDOW
 
 _SECONDS = 1.0
@@ -31,7 +32,7 @@ async def running_window(kind: str, base_url: str, key: str, model: str) -> tupl
 
 async def _of_ollama(client: httpx.AsyncClient, model: str) -> tuple[int, bool]:
     running = await _asked(client, "GET", "/api/ps")
-    for row in _rows(running.get("models")):
+    for row in objects_in(running.get("models")):
         if {model, f"{model}:latest"} & {row.get("name"), row.get("model")}:
             return _number(row.get("context_length")), True
     shown = await _asked(client, "POST", "/api/show", {"model": model})
@@ -44,7 +45,7 @@ async def _of_ollama(client: httpx.AsyncClient, model: str) -> tuple[int, bool]:
 
 async def _of_lm_studio(client: httpx.AsyncClient, model: str) -> tuple[int, bool]:
     listed = await _asked(client, "GET", "/api/v0/models")
-    row = next((one for one in _rows(listed.get("data")) if one.get("id") == model), {})
+    row = next((one for one in objects_in(listed.get("data")) if one.get("id") == model), {})
     loaded = _number(row.get("loaded_context_length"))
     return (loaded, True) if loaded else _least(row.get("max_context_length"))
 
@@ -66,10 +67,6 @@ def _number(value: object) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < _MOST else 0
 
 
-def _rows(value: object) -> list[dict[str, Any]]:
-    return [row for row in value if isinstance(row, dict)] if isinstance(value, list) else []
-
-
 async def _asked(
     client: httpx.AsyncClient,
     method: str,
@@ -83,4 +80,4 @@ async def _asked(
         found = response.json() if response.status_code == 200 else {}
     except (httpx.HTTPError, ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return as_object(found)

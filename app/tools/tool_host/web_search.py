@@ -3,7 +3,6 @@
 import asyncio
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from app.core.text import clean_text
@@ -17,15 +16,8 @@ _MAX_SNIPPET = 500
 _MAX_ADDRESS = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class SearchEngine:
-    """A search engine of the ddgs library: Moot's name for it, and the library's."""
-
-    name: str
-    backend: str
-
-
-ENGINES: Final = (SearchEngine("duckduckgo", "duckduckgo"),)
+# Names of the ddgs library.
+ENGINES: Final = ("duckduckgo",)
 
 
 async def search(query: str, engine: str, count: int, *, limits: WebLimits = LIMITS) -> dict[str, Any]:
@@ -37,38 +29,35 @@ async def search(query: str, engine: str, count: int, *, limits: WebLimits = LIM
     if engine.startswith(("http://", "https://")):
         rows = await _searxng(query, engine, limits)
     else:
-        known = next((one for one in ENGINES if one.name == engine), None)
-        if known is None:
-            names = ", ".join(one.name for one in ENGINES)
+        if engine not in ENGINES:
+            names = ", ".join(ENGINES)
             raise RequestError(
                 f"There is no search engine {engine[:100]!r}; the settings take {names}"
                 " or the address of a SearXNG server."
             )
-        rows = await _ddgs(query, known, count, limits)
+        rows = await _ddgs(query, engine, count, limits)
     return {"results": [found for row in rows if (found := _result(row))][:count]}
 
 
-async def _ddgs(query: str, engine: SearchEngine, count: int, limits: WebLimits) -> list[Mapping[str, Any]]:
+async def _ddgs(query: str, engine: str, count: int, limits: WebLimits) -> list[Mapping[str, Any]]:
     from ddgs import DDGS
     from ddgs.exceptions import DDGSException, RatelimitException, TimeoutException
 
     def ask() -> list[dict[str, Any]]:
         library = DDGS(timeout=max(1, int(limits.seconds / 2)))
-        return library.text(query, backend=engine.backend, region="wt-wt", max_results=count)
+        return library.text(query, backend=engine, region="wt-wt", max_results=count)
 
     try:
         async with asyncio.timeout(limits.seconds):
             rows = await asyncio.to_thread(ask)
     except (TimeoutError, TimeoutException):
-        raise RequestError(f"{engine.name} did not answer in time; try again later.") from None
+        raise RequestError(f"{engine} did not answer in time; try again later.") from None
     except RatelimitException:
-        raise RequestError(f"{engine.name} takes no more questions for now; wait, or use fewer.") from None
+        raise RequestError(f"{engine} takes no more questions for now; wait, or use fewer.") from None
     except DDGSException as error:
         if "No results" in str(error):
             return []
-        raise RequestError(
-            f"{engine.name} could not be asked: {' '.join(str(error).split())[:200]}"
-        ) from None
+        raise RequestError(f"{engine} could not be asked: {' '.join(str(error).split())[:200]}") from None
     return [{"title": row.get("title"), "url": row.get("href"), "content": row.get("body")} for row in rows]
 
 
