@@ -16,6 +16,7 @@ from app.cli.thinking_line import ThinkingLine
 from app.core.errors import BadInput, NotFound, ProviderError
 from app.core.files import FileText
 from app.core.ids import is_id
+from app.core.provider import ProviderStatus
 from app.core.session import Session
 from app.core.texts import Texts
 from app.engine.export.event_lines import event_line
@@ -49,6 +50,14 @@ class CommandRun:
         if not is_id(self.arguments.session):
             raise NotFound("session_not_found", session=self.arguments.session)
         return self.arguments.session
+
+    def provider_named(self, *, kind: str = "") -> ProviderStatus:
+        """Return the provider that was named, if it is of the kind. Raises NotFound, without what looks like a key."""
+        name = self.arguments.name
+        for one in self.moot.engine.providers():
+            if one.config.id == name and kind in ("", one.config.kind):
+                return one
+        raise NotFound("provider_not_found", provider=self.moot.secrets.redact(name))
 
     async def answer(self, record: object, text: str) -> int:
         """Print the result, as JSON if that was asked for; return the exit status OK."""

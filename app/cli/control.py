@@ -18,7 +18,7 @@ from pathlib import Path
 from app.cli.arguments import Arguments
 from app.cli.exit_status import PAUSED_OR_STOPPED, Interrupt
 from app.cli.terminal import Out
-from app.storage.file_system import storage_error
+from app.storage.file_system import storage_errors
 
 MAX_LINE = 64 * 1024
 _HOST = "127.0.0.1"
@@ -89,10 +89,8 @@ class ControlServer:
         self._socket.setblocking(False)
         self._accepting = asyncio.create_task(self._accept(self._socket), name="control")
         port = self._socket.getsockname()[1]
-        try:
+        with storage_errors(self._path):
             _write_private(self._path, json.dumps({"port": port, "token": self._token, "pid": os.getpid()}))
-        except OSError as error:
-            raise storage_error(error, self._path) from error
 
     @property
     def busy(self) -> bool:

@@ -183,17 +183,12 @@ def _parser(texts: Texts) -> _Parser:
     def command(name: CommandName, *, json: bool = True) -> _Parser:
         return add_command(commands, name.value, name, json=json)
 
+    def participants(to: _Parser, text: str) -> None:
+        add(to, "-p", "--participant", text=text, action="append", metavar="SPEC", dest="participants")
+
     debate = command(CommandName.DEBATE)
     add(debate, "text", text="topic", metavar="TOPIC")
-    add(
-        debate,
-        "-p",
-        "--participant",
-        text="participant",
-        action="append",
-        metavar="SPEC",
-        dest="participants",
-    )
+    participants(debate, "participant")
     add(debate, "--mode", text="mode", choices=[one.value for one in CLASSIC_MODES])
     add(debate, "--rounds", text="rounds", type=int, default=DEFAULT_ROUNDS, metavar="1..10")
     add(debate, "--seed", text="seed", type=int, metavar="N")
@@ -204,15 +199,7 @@ def _parser(texts: Texts) -> _Parser:
     add(debate, "--context", text="context", action="append", metavar="FILE")
     council = command(CommandName.COUNCIL)
     add(council, "text", text="question", metavar="QUESTION")
-    add(
-        council,
-        "-p",
-        "--participant",
-        text="council_participant",
-        action="append",
-        metavar="SPEC",
-        dest="participants",
-    )
+    participants(council, "council_participant")
     add(council, "--panel", text="panel", metavar="NAME")
     add(council, "--file", text="council_file", action="append", metavar="PATH", dest="files")
     add(council, "--no-differences", text="no_differences", action="store_true")
@@ -224,8 +211,7 @@ def _parser(texts: Texts) -> _Parser:
     add(council, "--max-usd", text="max_usd", type=_amount, metavar="X")
     bench = command(CommandName.BENCH)
     add(bench, "name", text="bench_what", choices=[CommandName.COUNCIL.value])
-    spoken = ("-p", "--participant")
-    add(bench, *spoken, text="council_participant", action="append", metavar="SPEC", dest="participants")
+    participants(bench, "council_participant")
     add(bench, "--panel", text="panel", metavar="NAME")
     add(bench, "--tasks", text="bench_tasks", default="knights:3", metavar="knights:N")
     add(bench, "--n", text="bench_n", type=int, default=40, metavar="N", dest="count")

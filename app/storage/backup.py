@@ -21,7 +21,7 @@ from app.core.stored_data import Backup
 from app.storage.file_system import FileSystem, not_written, storage_error, write_all
 from app.storage.json_file import as_bytes
 from app.storage.mcp_file import packed
-from app.storage.paths import DataPaths
+from app.storage.paths import DEFINITIONS, DataPaths
 
 MANIFEST = "moot-backup.json"
 BACKUP_VERSION = 1
@@ -29,7 +29,6 @@ KEPT = 7
 # Data that compresses better than this is stored uncompressed, because readers refuse such a ratio.
 MOST_RATIO = 50
 
-_DEFINITIONS = ("assistants", "groups", "workflows", "panels", "journal", "folders", "saved_prompts")
 _MOST_NAME = 100
 
 
@@ -40,16 +39,7 @@ def packed_files(paths: DataPaths, disk: FileSystem) -> list[tuple[str, Path]]:
         for one in disk.scan(paths.sessions)
         if one.name.endswith(".jsonl") and is_id(one.name.removesuffix(".jsonl"))
     ]
-    for folder in (
-        paths.assistants,
-        paths.groups,
-        paths.workflows,
-        paths.panels,
-        paths.journal,
-        paths.folders,
-        paths.saved_prompts,
-        paths.drafts,
-    ):
+    for folder in (*(paths.root / name for name in DEFINITIONS), paths.drafts):
         # A user may have put a link there, and its target is the user's data too.
         files = [*folder.glob("*.json"), *folder.glob(".versions/*/*.json")]
         found += [(file.relative_to(paths.root).as_posix(), file) for file in files if file.is_file()]
@@ -65,9 +55,9 @@ def may_be_packed(name: str) -> bool:
     match name.split("/"):
         case ["sessions", file]:
             return file.endswith(".jsonl") and is_id(file.removesuffix(".jsonl"))
-        case [folder, file] if folder in (*_DEFINITIONS, "drafts"):
+        case [folder, file] if folder in (*DEFINITIONS, "drafts"):
             return _is_file_name(file) and file.endswith(".json")
-        case [kind, ".versions", folder, file] if kind in _DEFINITIONS:
+        case [kind, ".versions", folder, file] if kind in DEFINITIONS:
             number = file.removesuffix(".json")
             return _is_file_name(folder) and file.endswith(".json") and number.isdecimal()
     return False

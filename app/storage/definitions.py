@@ -18,7 +18,7 @@ from app.core.saved_prompt import SavedPrompt
 from app.core.session import Folder
 from app.core.store import Definition, Problem
 from app.core.workflow import WorkflowDefinition, faults
-from app.storage.file_system import FileSystem, storage_error, write_whole
+from app.storage.file_system import FileSystem, storage_errors, write_whole
 from app.storage.json_file import (
     MAX_ID,
     Field,
@@ -130,7 +130,7 @@ class DefinitionFolder(Generic[Definition]):
         if isinstance(found, Problem):
             raise refusal(found)
         document: dict[str, Any] = {}
-        try:
+        with storage_errors(path):
             if found is not None:
                 self._keep(definition.id, found)
                 document = _without_commands(found.value)
@@ -140,8 +140,6 @@ class DefinitionFolder(Generic[Definition]):
             self._check(path, data)
             write_whole(self._disk, path.resolve(), data)
             self._forget_oldest(definition.id)
-        except OSError as error:
-            raise storage_error(error, path) from error
         self.load()
         return definition
 
@@ -152,14 +150,12 @@ class DefinitionFolder(Generic[Definition]):
             return
         if isinstance(found, Problem):
             raise refusal(found)
-        try:
+        with storage_errors(path):
             self._keep(definition_id, found)
             self._disk.make_folder(self._trash)
             self._disk.replace(path, place_in_trash(self._disk, self._trash, definition_id))
             self._disk.sync_folder(self._trash)
             self._disk.sync_folder(self._folder)
-        except OSError as error:
-            raise storage_error(error, path) from error
         self.load()
 
     def _versions(self, definition_id: str) -> tuple[Definition, ...]:

@@ -26,7 +26,7 @@ from app.storage.definitions import (
     WORKFLOW,
     DefinitionFolder,
 )
-from app.storage.file_system import FileSystem, storage_error
+from app.storage.file_system import FileSystem, storage_errors
 from app.storage.json_file import (
     VERSION,
     JsonFile,
@@ -46,7 +46,7 @@ from app.storage.mcp_file import (
     with_thrown_server,
     without_secrets,
 )
-from app.storage.paths import DataPaths
+from app.storage.paths import DEFINITIONS, DataPaths
 from app.storage.providers_file import (
     PROVIDERS,
     CachedModels,
@@ -83,15 +83,7 @@ class JsonDocuments:
         self.journal = DefinitionFolder(DECISION, paths.journal, *shared)
         self.folders = DefinitionFolder(FOLDER, paths.folders, *shared)
         self.saved_prompts = DefinitionFolder(SAVED_PROMPT, paths.saved_prompts, *shared)
-        self._folders: dict[str, DefinitionFolder[Any]] = {
-            "assistants": self.assistants,
-            "groups": self.groups,
-            "workflows": self.workflows,
-            "panels": self.panels,
-            "journal": self.journal,
-            "folders": self.folders,
-            "saved_prompts": self.saved_prompts,
-        }
+        self._folders: dict[str, DefinitionFolder[Any]] = {name: getattr(self, name) for name in DEFINITIONS}
         self._servers: tuple[McpServer, ...] = ()
         self._consents: frozenset[str] = frozenset()
         self._problems: dict[str, list[Problem]] = {}
@@ -321,10 +313,8 @@ class JsonDocuments:
         else:
             before, _ = read_mcp(self._paths.mcp)
             self._replace_servers(before, with_thrown_server(path, before))
-        try:
+        with storage_errors(path):
             self._disk.remove(path)
-        except OSError as error:
-            raise storage_error(error, path) from error
 
     def _save_servers(self, servers: tuple[McpServer, ...]) -> None:
         before, known = read_mcp(self._paths.mcp)

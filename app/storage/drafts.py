@@ -11,8 +11,8 @@ from pathlib import Path
 from app.core.draft import Draft
 from app.core.errors import StorageError
 from app.core.store import Problem
-from app.storage.file_system import FileSystem, storage_error, write_whole
-from app.storage.json_file import VERSION, JsonFile, is_name, is_newer, set_aside, validated
+from app.storage.file_system import FileSystem, storage_errors, write_whole
+from app.storage.json_file import VERSION, JsonFile, is_name, is_newer, parse_object, set_aside, validated
 from app.storage.paths import DataPaths
 from app.storage.threads import OneAtATime, in_thread
 
@@ -35,14 +35,12 @@ class DraftFolder:
 
         def write() -> None:
             path = self._paths.draft(name)
-            try:
+            with storage_errors(path):
                 if draft == Draft():
                     with contextlib.suppress(FileNotFoundError):
                         self._disk.remove(path)
                 else:
                     write_whole(self._disk, path, _as_bytes(draft))
-            except OSError as error:
-                raise storage_error(error, path) from error
 
         await self._threads.run(write)
 
@@ -96,15 +94,8 @@ def _as_bytes(draft: Draft) -> bytes:
 
 def _parsed(path: Path, data: bytes) -> JsonFile | Problem:
     """Parse a draft, without the line numbers of its fields: pictures make the file long."""
-    try:
-        value = json.loads(data)
-    except json.JSONDecodeError as error:
-        return Problem(path=str(path), code="not_json", line=error.lineno, detail=error.msg)
-    except (ValueError, RecursionError) as error:
-        return Problem(path=str(path), code="not_json", detail=type(error).__name__)
-    if not isinstance(value, dict):
-        return Problem(path=str(path), code="not_an_object", line=1)
-    return JsonFile(path, value, {})
+    value = parse_object(path, data)
+    return value if isinstance(value, Problem) else JsonFile(path, value, {})
 
 
 def _unreadable(path: Path, error: OSError) -> Problem:

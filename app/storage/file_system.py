@@ -4,6 +4,7 @@ import contextlib
 import errno
 import os
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from stat import S_ISREG
 from typing import BinaryIO, NamedTuple
@@ -99,7 +100,7 @@ class FileSystem:
     def stat(self, path: Path) -> FileStat:
         """Return size and time of a plain file. Raises FileNotFoundError for a folder or a link."""
         found = os.lstat(path)
-        if not _is_plain(found.st_mode):
+        if not S_ISREG(found.st_mode):
             raise FileNotFoundError(errno.ENOENT, "not a plain file", str(path))
         return FileStat(path.name, found.st_size, found.st_mtime_ns)
 
@@ -152,10 +153,6 @@ def sync_file(descriptor: int) -> None:
     os.fsync(descriptor)
 
 
-def _is_plain(mode: int) -> bool:
-    return mode & 0o170000 == 0o100000
-
-
 def storage_error(error: OSError, path: Path) -> StorageError:
     """Return the StorageError for an error in the data directory, with the path and the system's own words."""
     detail = error.strerror or type(error).__name__
@@ -164,6 +161,15 @@ def storage_error(error: OSError, path: Path) -> StorageError:
     if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
         return StorageError("read_only", path=str(path), detail=detail)
     return StorageError("disk_error", path=str(path), detail=detail)
+
+
+@contextlib.contextmanager
+def storage_errors(path: Path) -> Iterator[None]:
+    """Raise the StorageError for any OSError in the block."""
+    try:
+        yield
+    except OSError as error:
+        raise storage_error(error, path) from error
 
 
 def not_written(error: OSError, path: Path) -> StorageError:

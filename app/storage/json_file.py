@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 from app.core.errors import StorageError
 from app.core.store import Problem
-from app.core.text import clean_text
-from app.storage.file_system import FileSystem, storage_error, write_whole
+from app.core.text import clean_values
+from app.storage.file_system import FileSystem, storage_errors, write_whole
 
 MAX_BYTES = 5_000_000
 MAX_DEPTH = 100
@@ -82,15 +82,19 @@ def parse_json(path: Path, data: bytes) -> JsonFile | Problem:
     lines, fault = _survey(path, text)
     if fault is not None:
         return fault
+    value = parse_object(path, text)
+    return value if isinstance(value, Problem) else JsonFile(path, clean_values(value), lines)
+
+
+def parse_object(path: Path, data: str | bytes) -> dict[str, Any] | Problem:
+    """Parse a JSON object as it is: not cleaned, and without a search for the faults that `json` accepts."""
     try:
-        value = json.loads(text)
+        value = json.loads(data)
     except json.JSONDecodeError as error:
         return _at(path, "not_json", line=error.lineno, detail=error.msg)
     except (ValueError, RecursionError) as error:
         return _at(path, "not_json", detail=type(error).__name__)
-    if not isinstance(value, dict):
-        return _at(path, "not_an_object", line=1)
-    return JsonFile(path, _clean(value), lines)
+    return value if isinstance(value, dict) else _at(path, "not_an_object", line=1)
 
 
 def _at(path: Path, code: str, line: int | None = None, field: Field = (), detail: str = "") -> Problem:
@@ -159,16 +163,6 @@ def _unquoted(word: str) -> str:
         return word
 
 
-def _clean(value: Any) -> Any:
-    if isinstance(value, str):
-        return clean_text(value)
-    if isinstance(value, dict):
-        return {clean_text(key): _clean(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_clean(item) for item in value]
-    return value
-
-
 def previous_of(path: Path) -> Path:
     """Return the path of the previous copy."""
     return path.with_name(path.name + ".bak")
@@ -190,13 +184,11 @@ def replace_document(
 ) -> None:
     """Write a document; the present file, or `previous`, becomes the previous copy. Raises StorageError."""
     path = path.resolve()  # The user may have put a link there.
-    try:
+    with storage_errors(path):
         with contextlib.suppress(FileNotFoundError):
             before = disk.read(path)
             write_whole(disk, previous_of(path), before if previous is None else as_bytes(previous))
         write_whole(disk, path, as_bytes(document))
-    except OSError as error:
-        raise storage_error(error, path) from error
 
 
 def own_document(disk: FileSystem, path: Path, quarantine: Path) -> dict[str, Any]:
@@ -215,11 +207,9 @@ def own_document(disk: FileSystem, path: Path, quarantine: Path) -> dict[str, An
 
 def write_to_trash(disk: FileSystem, trash: Path, name: str, document: dict[str, Any]) -> str:
     """Write a document of its own to the trash and return its file there. Raises StorageError."""
-    try:
+    with storage_errors(trash):
         path = place_in_trash(disk, trash, name)
         write_whole(disk, path, as_bytes(document))
-    except OSError as error:
-        raise storage_error(error, trash) from error
     return path.name
 
 
@@ -245,14 +235,12 @@ def refusal(problem: Problem) -> StorageError:
 
 def set_aside(disk: FileSystem, path: Path, quarantine: Path) -> None:
     """Move one of Moot's own files that cannot be read to quarantine. Raises StorageError."""
-    try:
+    with storage_errors(path):
         disk.make_folder(quarantine)
         number = 1
         while (target := quarantine / f"{path.name}.{number}").exists():
             number += 1
         disk.replace(path, target)
-    except OSError as error:
-        raise storage_error(error, path) from error
 
 
 def validated(kind: type, file: JsonFile, at: Field, entry: object, problems: list[Problem]) -> Any:

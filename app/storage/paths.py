@@ -4,6 +4,9 @@ import os
 import sys
 from pathlib import Path
 
+DEFINITIONS = ("assistants", "groups", "workflows", "panels", "journal", "folders", "saved_prompts")
+"""The folders of the definitions, which are also the names of their attributes of `DataPaths`."""
+
 
 class DataPaths:
     """The paths of all files and folders in a data directory."""

@@ -28,7 +28,7 @@ from app.core.reasons import Reason
 from app.core.session import Session, SessionSummary, Status
 from app.core.store import Hit, SessionStore, StoredSession
 from app.storage.access import WriterLock
-from app.storage.file_system import FileSystem, storage_error, write_whole
+from app.storage.file_system import FileSystem, storage_error, storage_errors, write_whole
 from app.storage.index import SessionIndex, load_index, save_index
 from app.storage.json_file import place_in_trash
 from app.storage.paths import DataPaths
@@ -83,10 +83,8 @@ class JsonLogStore:
                 return
             if self._read_only:
                 self._other_since_ns = WriterLock(self._paths).held_since_ns()
-            try:
+            with storage_errors(self._paths.sessions):
                 index, self._index_stale = load_index(self._disk, self._paths)
-            except OSError as error:
-                raise storage_error(error, self._paths.sessions) from error
             self._index = index
             self._summaries = index.summaries | self._summaries
         if not self._read_only:

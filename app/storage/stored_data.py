@@ -15,9 +15,9 @@ from app.core.store import StoredSession
 from app.core.stored_data import Backup, BackupContents, BackupReason, Difference, PartSize, Restored, Thrown
 from app.storage.backup import is_due, own_backups, write_backup, write_zip
 from app.storage.documents import JsonDocuments
-from app.storage.file_system import FileSystem, not_written, storage_error, write_whole
+from app.storage.file_system import FileSystem, not_written, storage_errors, write_whole
 from app.storage.foreign_file import read_exported, read_foreign
-from app.storage.paths import DataPaths
+from app.storage.paths import DEFINITIONS, DataPaths
 from app.storage.restore import OpenBackup, renamed, unapproved
 from app.storage.sessions import JsonLogStore
 from app.storage.threads import in_thread
@@ -25,20 +25,7 @@ from app.storage.trash import remove_for_good, thrown, thrown_at
 
 Result = TypeVar("Result")
 
-_PARTS = (
-    *(
-        "sessions",
-        "drafts",
-        "assistants",
-        "groups",
-        "workflows",
-        "panels",
-        "journal",
-        "folders",
-        "saved_prompts",
-    ),
-    *("trash", "quarantine", "backups", "logs"),
-)
+_PARTS = ("sessions", "drafts", *DEFINITIONS, "trash", "quarantine", "backups", "logs")
 OTHER = "other"
 
 
@@ -49,18 +36,11 @@ class _GivenUpError(Exception):
 class FileArchive:
     """Makes and restores backups of a data directory, beside the store and the documents that use it."""
 
-    def __init__(
-        self,
-        paths: DataPaths,
-        store: JsonLogStore,
-        documents: JsonDocuments,
-        *,
-        file_system: FileSystem | None = None,
-    ) -> None:
+    def __init__(self, paths: DataPaths, store: JsonLogStore, documents: JsonDocuments) -> None:
         self._paths = paths
         self._store = store
         self._documents = documents
-        self._disk = file_system or FileSystem()
+        self._disk = FileSystem()
         self._folders = {
             "assistant": paths.assistants,
             "group_file": paths.groups,
@@ -181,10 +161,8 @@ class FileArchive:
             self._disk.sync_folder(target.parent)
             self._disk.sync_folder(self._paths.trash)
 
-        try:
+        with storage_errors(target):
             await self._documents.load_after(move)
-        except OSError as error:
-            raise storage_error(error, target) from error
         return ""
 
     async def remove_thrown(self, files: Collection[str]) -> None:
@@ -262,18 +240,14 @@ class FileArchive:
             if not wanted or not self._documents.fits(name, data):
                 continue
             path = self._paths.root / name
-            try:
+            with storage_errors(path):
                 write_whole(self._disk, path.resolve(), data)
-            except OSError as error:
-                raise storage_error(error, path) from error
             names.append(name)
         return tuple(names)
 
     async def _do(self, work: Callable[[], Result]) -> Result:
-        try:
+        with storage_errors(self._paths.root):
             return await in_thread(work, "moot-archive")
-        except OSError as error:
-            raise storage_error(error, self._paths.root) from error
 
 
 def _sizes(root: Path) -> tuple[PartSize, ...]:

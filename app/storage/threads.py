@@ -16,7 +16,7 @@ def run_in_thread(work: Callable[[], Result], name: str) -> "Future[Result]":
     # Marked as running, so that a caller who gives up cannot cancel it: the result is then ignored.
     future.set_running_or_notify_cancel()
 
-    threading.Thread(target=_answer, args=(future, work), name=name, daemon=True).start()
+    threading.Thread(target=settle, args=(future, work), name=name, daemon=True).start()
     return future
 
 
@@ -44,12 +44,12 @@ class OneAtATime:
             with self._lock:
                 self._waiting.popleft()()
 
-        self._waiting.append(lambda: _answer(future, work))
+        self._waiting.append(lambda: settle(future, work))
         run_in_thread(next_in_turn, self._name)
         return await asyncio.wrap_future(future)
 
 
-def _answer(future: "Future[Result]", work: Callable[[], Result]) -> None:
+def settle(future: "Future[Result]", work: Callable[[], Result]) -> None:
     """Run `work` and give the future its result, or what it raised."""
     try:
         result = work()

@@ -13,7 +13,7 @@ from typing import Any
 from app.core.errors import StorageError
 from app.core.stored_data import BackupReason
 from app.storage.backup import packed_files, schema_version, write_backup
-from app.storage.file_system import FileSystem, storage_error, write_whole
+from app.storage.file_system import FileSystem, storage_errors, write_whole
 from app.storage.json_file import JsonFile, as_bytes, parse_json
 from app.storage.log import READER, Op, by_number, encode_line, read_lines
 from app.storage.paths import DataPaths
@@ -46,7 +46,7 @@ def upgrade(paths: DataPaths, disk: FileSystem, steps: Sequence[Step] = STEPS) -
     have = schema_version(paths, disk)
     if have >= newest:
         return
-    try:
+    with storage_errors(paths.root):
         files = packed_files(paths, disk)
         if files:
             write_backup(paths, disk, BackupReason.BEFORE_UPGRADE)
@@ -61,8 +61,6 @@ def upgrade(paths: DataPaths, disk: FileSystem, steps: Sequence[Step] = STEPS) -
                     write_whole(disk, paths.quarantine / f"{path.stem}.before-{newest}", data)
             write_whole(disk, path.resolve(), fresh)
         write_whole(disk, paths.schema, as_bytes({"version": newest}))
-    except OSError as error:
-        raise storage_error(error, paths.root) from error
 
 
 def upgraded(name: str, data: bytes, have: int, steps: Sequence[Step] = STEPS) -> bytes:

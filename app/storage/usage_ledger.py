@@ -14,9 +14,10 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+from app.core.json_values import as_list, as_object
 from app.core.store import UsageLedger
 from app.core.usage import Total, UsageEntry
-from app.storage.file_system import FileSystem, storage_error, write_all, write_whole
+from app.storage.file_system import FileSystem, storage_errors, write_all, write_whole
 from app.storage.log import decode_line, encode_line, read_lines
 from app.storage.paths import DataPaths
 from app.storage.records import apply_patch, plain
@@ -97,12 +98,10 @@ class UsageFile(UsageLedger):
             self._write_pending()
             return new
 
-        try:
+        with storage_errors(self._path):
             await self._opened()
             # Shielded, so that calls that were written are not reported as missing.
             return await asyncio.shield(asyncio.wrap_future(self._in_turn(write)))
-        except OSError as error:
-            raise storage_error(error, self._path) from error
 
     async def close(self) -> None:
         """Write the queue and close the file."""
@@ -135,14 +134,12 @@ class UsageFile(UsageLedger):
         def sum_up_kept(end: int | None) -> Result:
             return sum_up(self._kept(end, needle))
 
-        try:
+        with storage_errors(self._path):
             if self._read_only:
                 return await in_thread(lambda: sum_up_kept(None), "moot-usage")
             await self._opened()
             end = size()
             return await in_thread(lambda: sum_up_kept(end), "moot-usage")
-        except OSError as error:
-            raise storage_error(error, self._path) from error
 
     async def _opened(self) -> None:
         """Open the file, or wait until it has been rebuilt. Raises OSError."""
@@ -258,7 +255,7 @@ def _of_log(disk: FileSystem, path: Path) -> Iterator[UsageEntry]:
             line = decode_line(data.rstrip(b"\r\n")) if wanted else None
             for op in line.ops if line is not None else ():
                 records = [*_of_message(op.get("message"))]
-                if patch := _record(op.get("patch")):
+                if patch := as_object(op.get("patch")):
                     apply_patch(session, patch)
                     records += _of_session(session_id, session)
                 for record in records:
@@ -269,9 +266,9 @@ def _of_log(disk: FileSystem, path: Path) -> Iterator[UsageEntry]:
 
 def _of_message(message: Any) -> Iterator[dict[str, Any]]:
     """Yield the usage of a message; its start stands for its end."""
-    message = _record(message)
-    if usage := _record(message.get("usage")):
-        author = _record(message.get("author"))
+    message = as_object(message)
+    if usage := as_object(message.get("usage")):
+        author = as_object(message.get("author"))
         names = {"author_id": author.get("id"), "author": author.get("name")}
         yield {**usage, **names, "message_id": message.get("id"), "at": message.get("created_at")}
 
@@ -281,22 +278,14 @@ def _of_session(session_id: str, session: dict[str, Any]) -> Iterator[dict[str, 
 
     Old votes have no time of their own, so the time of the change that brought them is used.
     """
-    debate, at = _record(session.get("debate")), session.get("updated_at")
-    for ballot in map(_record, _list(debate.get("ballots"))):
+    debate, at = as_object(session.get("debate")), session.get("updated_at")
+    for ballot in map(as_object, as_list(debate.get("ballots"))):
         name = f"{session_id} {ballot.get('participant')} {ballot.get('round')}"
-        if usage := _record(ballot.get("usage")):
+        if usage := as_object(ballot.get("usage")):
             yield {"message_id": name, "at": at, **usage}
-    if usage := _record(_record(debate.get("verdict")).get("usage")):
+    if usage := as_object(as_object(debate.get("verdict")).get("usage")):
         yield {"message_id": f"{session_id} verdict", "at": at, **usage}
-    yield from map(_record, _list(session.get("unsaid")))
-
-
-def _record(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
+    yield from map(as_object, as_list(session.get("unsaid")))
 
 
 def _entry(record: Any) -> UsageEntry | None:

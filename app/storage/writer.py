@@ -16,6 +16,7 @@ from app.core.session import SessionSummary
 from app.storage.file_system import FileSystem
 from app.storage.paths import DataPaths
 from app.storage.session_log import RETRY_SECONDS, SessionLog
+from app.storage.threads import settle
 
 Result = TypeVar("Result")
 
@@ -46,12 +47,7 @@ class _WriterJob:
         # From here the future cannot be cancelled any more, so that setting its result cannot fail.
         if not self.future.set_running_or_notify_cancel():
             return
-        try:
-            result = self.work()
-        except BaseException as error:
-            self.future.set_exception(error)
-        else:
-            self.future.set_result(result)
+        settle(self.future, self.work)
 
     def fail(self, error: BaseException) -> None:
         """Give the caller an error instead of a result."""

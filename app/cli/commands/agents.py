@@ -4,9 +4,9 @@ import shlex
 
 from app.cli.command_run import CommandRun
 from app.cli.exit_status import FAULT, OK, PAUSED_OR_STOPPED
-from app.cli.printing.lines import columns, one_line, provider_state
+from app.cli.printing.lines import columns, lines_text, one_line, provider_state
 from app.core.catalog import PROGRAM
-from app.core.errors import FailureKind, NotFound
+from app.core.errors import FailureKind
 from app.core.external_agents import RECIPES, recipe_of
 from app.core.provider import ProviderConfig, ProviderStatus
 from app.core.reasons import failure_text
@@ -31,7 +31,7 @@ async def list_agents(run: CommandRun) -> int:
         "added": [_fields(one) for one in added],
         "known": [{"name": one.name, "label": one.label, "file": found.get(one.name)} for one in RECIPES],
     }
-    return await run.answer(records, "".join(f"{line}\n" for line in (*lines, *map(one_line, known))))
+    return await run.answer(records, lines_text((*lines, *map(one_line, known))))
 
 
 async def add_agent(run: CommandRun) -> int:
@@ -41,7 +41,7 @@ async def add_agent(run: CommandRun) -> int:
 
 async def allow_agent(run: CommandRun) -> int:
     """Show exactly what would run, and allow it if the user agrees."""
-    return await _allow(run, _agent(run).config)
+    return await _allow(run, run.provider_named(kind=PROGRAM).config)
 
 
 async def _allow(run: CommandRun, shown: ProviderConfig) -> int:
@@ -50,7 +50,7 @@ async def _allow(run: CommandRun, shown: ProviderConfig) -> int:
         lines = [words("consent.command"), f"  {_command_line(shown)}", words("agent.truth")]
         if recipe_of(shown.recipe) not in RECIPES:
             lines.append(words("agent.no_recipe"))
-        await run.out.write("".join(f"{line}\n" for line in lines))
+        await run.out.write(lines_text(lines))
     if not await run.confirm(words("cli.agents.allow")):
         return PAUSED_OR_STOPPED
     await run.moot.engine.connections.allow_agent(shown)
@@ -61,15 +61,15 @@ async def _allow(run: CommandRun, shown: ProviderConfig) -> int:
 
 async def deny_agent(run: CommandRun) -> int:
     """Withdraw the consent to run an external agent."""
-    await run.moot.engine.connections.deny_agent(_agent(run).config.id)
-    status = _agent(run)
+    await run.moot.engine.connections.deny_agent(run.provider_named(kind=PROGRAM).config.id)
+    status = run.provider_named(kind=PROGRAM)
     text = run.texts("cli.servers.denied", name=exact(status.label))
     return await run.answer(_fields(status), f"{one_line(text)}\n")
 
 
 async def check_agent(run: CommandRun) -> int:
     """Start an external agent and open a session, which costs no tokens."""
-    status, words = _agent(run), run.texts
+    status, words = run.provider_named(kind=PROGRAM), run.texts
     result = await run.moot.engine.test_provider(status.config.id)
     if result.ok:
         names = ", ".join(map(exact, result.models)) or exact(result.model) or "–"
@@ -82,14 +82,6 @@ async def check_agent(run: CommandRun) -> int:
     record = {**_fields(status), "ok": result.ok, "failure": result.failure, "models": list(result.models)}
     await run.answer(record, f"{one_line(text)}\n")
     return OK if result.ok else FAULT
-
-
-def _agent(run: CommandRun) -> ProviderStatus:
-    """Return the external agent that was named. Raises NotFound."""
-    for one in run.moot.engine.providers():
-        if one.config.kind == PROGRAM and one.config.id == run.arguments.name:
-            return one
-    raise NotFound("provider_not_found", provider=run.moot.secrets.redact(run.arguments.name))
 
 
 def _command_line(config: ProviderConfig) -> str:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from app.cli.command_run import CommandRun
 from app.cli.commands.councils import wanted_of
 from app.cli.exit_status import OK, PAUSED_OR_STOPPED
+from app.cli.printing.lines import lines_text
 from app.core.errors import BadInput
 from app.core.session import DEFAULT_COUNCIL_ROUNDS, NO_JUDGE, DebateMode, DebateSession, Status
 from app.core.texts import Texts
@@ -146,4 +147,4 @@ def _table(measured: Measured, texts: Texts) -> str:
             lines.append(texts(f"cli.bench.{part}", read=read, count=of))
     if count < FEW:
         lines.append(texts("cli.bench.few", least=FEW))
-    return "\n".join([*lines, ""])
+    return lines_text(lines)

@@ -9,7 +9,7 @@ from app.cli.commands.chats import check_no_files, context_of
 from app.cli.commands.debates import setup_of
 from app.cli.exit_status import BY_STATUS, FAULT, OK, PAUSED_OR_STOPPED
 from app.cli.printing.councils import CouncilPrinter, council_text
-from app.cli.printing.lines import columns, cost_line, json_line, last_line, one_line
+from app.cli.printing.lines import columns, cost_line, json_line, last_line, lines_text, one_line
 from app.core.catalog import EMBEDDED
 from app.core.errors import BadInput
 from app.core.events import utc_now
@@ -90,16 +90,14 @@ async def extend(run: CommandRun) -> int:
     }
     before = len(live.messages)
 
-    async def start() -> str:
-        await run.warm_up()
+    async def take_step() -> None:
         if what != CouncilStepName.JOIN:
             wanted = replace(council, offered_rounds=rounds)
             debate = replace(session.debate, council=wanted, judge=judge or session.debate.judge)
             await _say_price(run, replace(session, debate=debate), live.messages, what)
         await ways[what]()
-        return live.id
 
-    status = await _follow(run, start)
+    status = await _go_on(run, live, take_step)
     failed = any(one.state == MessageState.FAILED for one in live.messages[before:])
     one_call = what in (
         CouncilStepName.CHECK,
@@ -136,8 +134,8 @@ async def list_panels(run: CommandRun) -> int:
     for one in panels:
         participants = ", ".join(f"{each.name}={each.provider}/{each.model}" for each in one.participants)
         rows.append((one.id, one.name, run.texts("verdict.rounds", count=one.rounds), participants))
-    said = "".join(f"{line}\n" for line in columns(rows)) or run.texts("cli.no_panels") + "\n"
-    return await run.answer([asdict(one) for one in panels], said)
+    lines = columns(rows) or [run.texts("cli.no_panels")]
+    return await run.answer([asdict(one) for one in panels], lines_text(lines))
 
 
 async def list_decisions(run: CommandRun) -> int:
@@ -165,8 +163,7 @@ async def list_decisions(run: CommandRun) -> int:
         "panel_scores": _enough(panel_scores(decisions)),
         "held_up": shares,
     }
-    lines = lines or [texts("cli.no_decisions")]
-    return await run.answer(record, "".join(f"{line}\n" for line in lines))
+    return await run.answer(record, lines_text(lines or [texts("cli.no_decisions")]))
 
 
 def _enough(found: Mapping[str, Score]) -> dict[str, object]:
@@ -175,25 +172,13 @@ def _enough(found: Mapping[str, Score]) -> dict[str, object]:
 
 async def resume_council(run: CommandRun, live: LiveSession) -> int:
     """Go on with a council: what has ended is not asked again."""
-
-    async def start() -> str:
-        await run.warm_up()
-        await run.moot.engine.resume(live.id)
-        return live.id
-
-    return await _follow(run, start)
+    return await _go_on(run, live, lambda: run.moot.engine.resume(live.id))
 
 
 async def reply_to_council(run: CommandRun, live: LiveSession) -> int:
     """Ask all participants something more."""
     check_no_files(run)
-
-    async def start() -> str:
-        await run.warm_up()
-        await run.moot.engine.councils.ask(live.id, run.arguments.text)
-        return live.id
-
-    return await _follow(run, start)
+    return await _go_on(run, live, lambda: run.moot.engine.councils.ask(live.id, run.arguments.text))
 
 
 async def show_council(run: CommandRun, live: LiveSession) -> int:
@@ -208,6 +193,17 @@ async def show_council(run: CommandRun, live: LiveSession) -> int:
         cost_line(live.session, live.messages, run.texts) + last_line(live.session, run.texts, read=True)
     )
     return 0
+
+
+async def _go_on(run: CommandRun, live: LiveSession, step: Callable[[], Awaitable[None]]) -> int:
+    """Take a step of a council and print it until its calls have ended."""
+
+    async def start() -> str:
+        await run.warm_up()
+        await step()
+        return live.id
+
+    return await _follow(run, start)
 
 
 async def _follow(run: CommandRun, start: Callable[[], Awaitable[str]]) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from app.cli.command_run import CommandRun
 from app.cli.exit_status import FAULT, PAUSED_OR_STOPPED
-from app.cli.printing.lines import columns, error_line, one_line
+from app.cli.printing.lines import columns, error_line, lines_text, one_line
 from app.core.catalog import EMBEDDED_MODEL, LOCAL
 from app.core.errors import BadInput, MootError, ProviderError
 from app.core.events import Event, ModelFetching
@@ -36,9 +36,7 @@ async def list_models(run: CommandRun) -> int:
         if not models.fits(one):
             remarks.append(run.texts("error.model_too_large", name=one.name, need=one.computer_gb))
         rows.append((*parts, " · ".join(filter(None, remarks))))
-    return await run.answer(
-        [_record(run, one) for one in found], "".join(f"{line}\n" for line in columns(rows))
-    )
+    return await run.answer([_record(run, one) for one in found], lines_text(columns(rows)))
 
 
 async def get_model(run: CommandRun) -> int:

@@ -5,9 +5,9 @@ from dataclasses import asdict
 
 from app.cli.command_run import CommandRun
 from app.cli.exit_status import FAULT, PAUSED_OR_STOPPED
-from app.cli.printing.lines import columns, key_text, one_line, provider_state
+from app.cli.printing.lines import columns, key_text, lines_text, one_line, provider_state
 from app.core.catalog import provider_kind, shown_label
-from app.core.errors import BadInput, NotFound
+from app.core.errors import BadInput
 from app.core.events import Event, KeysChanged, Notice
 from app.core.provider import ProviderStatus
 from app.core.store import KeyNews
@@ -29,7 +29,7 @@ async def list_providers(run: CommandRun) -> int:
         )
         for one in found
     )
-    return await run.answer([_status_record(one) for one in found], "".join(f"{line}\n" for line in lines))
+    return await run.answer([_status_record(one) for one in found], lines_text(lines))
 
 
 def _status_record(status: ProviderStatus) -> dict[str, object]:
@@ -55,7 +55,7 @@ async def list_keys(run: CommandRun) -> int:
         problem = _unread(one)
         key = run.texts(f"provider.{problem}") if problem else key_text(one, run.texts)
         rows.append((one.config.id, shown_label(one, run.texts), key))
-    return await run.answer(records, "".join(f"{line}\n" for line in columns(rows)))
+    return await run.answer(records, lines_text(columns(rows)))
 
 
 async def set_key(run: CommandRun) -> int:
@@ -69,7 +69,7 @@ async def set_key(run: CommandRun) -> int:
         new = engine.connections.draft(name)
         name, label = new.id, row.label
     else:
-        new, label = None, _provider(run).label
+        new, label = None, run.provider_named().label
     question = run.texts("cli.keys.prompt", provider=one_line(label)) + " "
     key = await run.ask(question, secret=True)
     if key is None:
@@ -108,7 +108,7 @@ async def _store(run: CommandRun, provider: str, key: str) -> bool:
 
 async def remove_key(run: CommandRun) -> int:
     """Remove a key that Moot has stored; a key in the environment cannot be removed."""
-    status = _provider(run)
+    status = run.provider_named()
     provider = status.config.id
     if status.key_source == "environment":
         raise BadInput("key_in_environment", provider=provider)
@@ -119,14 +119,6 @@ async def remove_key(run: CommandRun) -> int:
     finally:
         run.moot.bus.publish(KeysChanged(session_id=""))
     return await _report_key(run, "cli.keys.removed", provider)
-
-
-def _provider(run: CommandRun) -> ProviderStatus:
-    """Return the provider that was named. Raises NotFound, without text that looks like a key."""
-    for status in run.moot.engine.providers():
-        if status.config.id == run.arguments.name:
-            return status
-    raise NotFound("provider_not_found", provider=run.moot.secrets.redact(run.arguments.name))
 
 
 def _unread(status: ProviderStatus) -> str:
@@ -165,4 +157,4 @@ async def usage(run: CommandRun) -> int:
         money, tokens = money_text(run.texts, total), used_text(total)
         line = run.texts("cli.usage", month=month, money=money, count=total.calls, tokens=tokens)
         lines.append(" · ".join(filter(None, (line, saved_text(run.texts, total)))))
-    return await run.answer(records, "".join(f"{line}\n" for line in lines))
+    return await run.answer(records, lines_text(lines))

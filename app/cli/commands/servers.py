@@ -5,7 +5,7 @@ import webbrowser
 
 from app.cli.command_run import CommandRun
 from app.cli.exit_status import OK, PAUSED_OR_STOPPED
-from app.cli.printing.lines import columns, json_line, named_text, one_line
+from app.cli.printing.lines import columns, json_line, lines_text, named_text, one_line
 from app.core.errors import BadInput, NotFound
 from app.core.server_secrets import shown_line, shown_values
 from app.core.text import exact, visible
@@ -23,8 +23,8 @@ async def list_servers(run: CommandRun) -> int:
     lines = []
     for one, row in zip(statuses, rows, strict=True):
         lines += [row, *(f"  {said}" for said in _tool_lines(one, run.texts))]
-    text = "\n".join(lines) or run.texts("cli.servers.none")
-    return await run.answer([_fields(run, one) for one in statuses], f"{text}\n")
+    lines = lines or [run.texts("cli.servers.none")]
+    return await run.answer([_fields(run, one) for one in statuses], lines_text(lines))
 
 
 async def allow_server(run: CommandRun) -> int:
@@ -151,7 +151,7 @@ def _description(status: ServerStatus, texts: Texts) -> str:
     if status.changed:
         lines.append(texts("consent.changed"))
         lines += [f"  {exact(tool)}" for tool in status.changed]
-    return "\n".join([*lines, ""])
+    return lines_text(lines)
 
 
 def _fields(run: CommandRun, status: ServerStatus) -> dict[str, object]:

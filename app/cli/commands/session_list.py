@@ -4,7 +4,7 @@ from datetime import datetime
 
 from app.cli.arguments import Arguments
 from app.cli.exit_status import OK
-from app.cli.printing.lines import columns, json_line, load_texts, one_line, say_problems
+from app.cli.printing.lines import columns, json_line, lines_text, load_texts, one_line, say_problems
 from app.cli.terminal import Out
 from app.core.errors import NotFound
 from app.core.session import DebateMode, SessionSummary, Status
@@ -44,7 +44,7 @@ async def list_sessions(paths: DataPaths, arguments: Arguments, out: Out) -> int
         )
         for one in found
     )
-    await out.write("".join(f"{line}\n" for line in lines) or texts("cli.no_sessions") + "\n")
+    await out.write(lines_text(lines or [texts("cli.no_sessions")]))
     return OK
 
 

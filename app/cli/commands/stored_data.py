@@ -7,7 +7,7 @@ from pathlib import Path
 
 from app.cli.command_run import CommandRun
 from app.cli.exit_status import OK
-from app.cli.printing.lines import columns, error_line, json_line, one_line, safe_json
+from app.cli.printing.lines import columns, error_line, json_line, lines_text, one_line, safe_json
 from app.core.errors import BadInput
 from app.core.stored_data import Difference
 from app.engine.importing.sessions import Arrival
@@ -63,7 +63,7 @@ async def restore(run: CommandRun) -> int:
         )
         documents = Counter(one.state for one in contents.documents)
         counts = {"sessions": len(wanted), "documents": documents[Difference.MISSING]}
-        text = "".join(f"{line}\n" for line in (*lines, run.texts("cli.restore.look", **counts)))
+        text = lines_text((*lines, run.texts("cli.restore.look", **counts)))
         return await run.answer(asdict(contents), text)
     back = await run.moot.engine.archive.restore(path, wanted)
     what = ", ".join(run.texts(f"data.restored.{name}", count=count) for name, count in back.counts.items())

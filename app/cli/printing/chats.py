@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from app.cli.printing.lines import aside, marks, named_text, one_line, status_text
+from app.cli.printing.lines import aside, lines_text, marks, named_text, one_line, status_text
 from app.core.events import (
     Event,
     MessageDelta,
@@ -103,7 +103,7 @@ def workflow_end(session: Session, texts: Texts) -> str:
     ]
     if len(lines) == 1:
         lines.append(texts("cli.resume_with", session_id=session.id))
-    return "".join(f"{one_line(one)}\n" for one in lines)
+    return lines_text(map(one_line, lines))
 
 
 class ChatPrinter:
@@ -179,7 +179,7 @@ class ChatPrinter:
         lines = [self._texts("cli.plan", done=done, count=len(plan.items))]
         lines += [one_line(plan.goal)] if plan.goal else []
         lines += [f"[{'x' if item.done else ' '}] {one_line(item.text)}" for item in plan.items]
-        return "\n" + "".join(f"  {line}\n" for line in lines)
+        return "\n" + lines_text(f"  {line}" for line in lines)
 
     def transcript(self, messages: Iterable[Message]) -> Iterator[str]:
         """Yield the transcript of a chat, the messages of a sub-agent below the call that started it."""
@@ -288,7 +288,7 @@ class ChatPrinter:
             return ""
         indent = _indent(self._depth(message))
         text = f"{_indented(message.content, indent)}\n" if message.content else ""
-        text += "".join(f"{indent}[{one_line(one.name)}]\n" for one in message.attachments)
+        text += lines_text(f"{indent}[{one_line(one.name)}]" for one in message.attachments)
         text += self._marks(message)
         return self._label(message) + text if text else ""
 
@@ -338,7 +338,7 @@ class ChatPrinter:
             key = prompt.answer.partition("-")[0]
             lines.append(f"  {self._texts.named('cli.answer', key)}")
         indent = _indent(depth)
-        return "\n" + "".join(f"{_indented(line, indent)}\n" for line in lines)
+        return "\n" + lines_text(_indented(line, indent) for line in lines)
 
     def _own_options(self, prompt: Prompt) -> list[str]:
         """Return the options that an external agent offers besides, with the answers that choose them."""

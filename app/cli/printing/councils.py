@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from app.cli.printing.lines import aside, marks, one_line
+from app.cli.printing.lines import aside, lines_text, marks, one_line
 from app.core.events import Event, MessageFinished, SessionStarted
 from app.core.message import SPOKEN, CouncilPart, Message, user_name
 from app.core.session import DebateSession, Session
@@ -32,7 +32,7 @@ class CouncilPrinter:
         lines = [f"{one_line(session.title)} · {self._texts('mode.council')}"]
         for one in session.debate.participants if session.debate is not None else ():
             lines.append(f"  {one_line(one.name)} · {one_line(f'{one.provider}/{one.model}')}")
-        return "\n".join([*lines, f"  {session.id}"]) + "\n"
+        return lines_text([*lines, f"  {session.id}"])
 
     def message(self, message: Message) -> str:
         """Return a message of a council; "" for one that only Moot reads."""
@@ -68,4 +68,4 @@ def council_text(session: DebateSession, messages: Sequence[Message], texts: Tex
         lines += ["", heading]
         written = (without_steering(point_text(one, said, texts)) for one in found)
         lines += [f"  {line}" for text in written for line in text.splitlines()]
-    return "\n".join([*lines, ""]) if lines else ""
+    return lines_text(lines)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from app.cli.printing.chats import ChatPrinter
-from app.cli.printing.lines import aside, marks, one_line
+from app.cli.printing.lines import aside, lines_text, marks, one_line
 from app.core.events import (
     Event,
     MessageDelta,
@@ -80,7 +80,7 @@ class DebatePrinter:
                 model = f"{seat.provider}/{seat.model}"
                 lines.append(f"  {self._speaker(seat.name, seat.id)} · {one_line(model)}")
         lines.append(f"  {session.id}")
-        return "\n".join(lines) + "\n"
+        return lines_text(lines)
 
     def message(self, message: Message) -> str:
         """Return a message of a session that is not running."""
@@ -163,4 +163,4 @@ def verdict_text(session: Session, messages: Sequence[Message], texts: Texts) ->
     for heading, points in (*found, (texts("verdict.chart"), votes)):
         if points:
             lines += [heading, *(f"  - {without_steering(one)}" for one in points), ""]
-    return "\n".join([*lines, ""])
+    return lines_text(lines)

@@ -58,6 +58,11 @@ def one_line(text: str) -> str:
     return " ".join(without_steering(text).split())
 
 
+def lines_text(lines: Iterable[str]) -> str:
+    """Return lines as one text, each with its line end."""
+    return "".join(f"{line}\n" for line in lines)
+
+
 def columns(rows: Iterable[Sequence[str]]) -> list[str]:
     """Return the rows of a list as lines with aligned columns; each cell is made one line."""
     cells = [[one_line(cell) for cell in row] for row in rows]
