@@ -9,7 +9,7 @@ from pathlib import PurePath
 from urllib.parse import urlsplit
 
 from app.core.catalog import EMBEDDED, PROGRAM, chat_models, provider_kind
-from app.core.errors import BadInput, NotFound
+from app.core.errors import BadInput
 from app.core.events import utc_now
 from app.core.external_agents import recipe_of
 from app.core.model_facts import ModelFacts
@@ -23,7 +23,14 @@ from app.core.provider import (
 )
 from app.core.store import Documents
 from app.engine.library.agents import AgentModel
-from app.engine.providers import check_base_url, check_key, check_provider, configured, provider_of
+from app.engine.providers import (
+    check_base_url,
+    check_key,
+    check_provider,
+    configured,
+    found_provider,
+    provider_of,
+)
 
 # Of a longer list only the model that was tried is offered; the user can add others in the settings.
 MOST_OFFERED = 12
@@ -153,7 +160,7 @@ class Connections:
 
     async def fetch(self, provider_id: str) -> TestResult:
         """Fetch a provider's list of models and save it. Raises NotFound, StorageError."""
-        self._config(provider_id)
+        found_provider(self._documents, provider_id)
         result = await self._models.list_models(provider_id)
         if result.ok:
             await self._keep_list(provider_id, result.models)
@@ -193,16 +200,16 @@ class Connections:
     async def choose_window(self, provider_id: str, model: str, tokens: int) -> None:
         """Say how many tokens a request to a model may have; 0 leaves it to what is known."""
         async with self._changing:
-            config = self._config(provider_id)
+            config = found_provider(self._documents, provider_id)
             others = {name: size for name, size in config.windows.items() if name != model}
             await self._save(replace(config, windows={**others, model: tokens} if tokens > 0 else others))
 
     def _offered_now(self, provider_id: str) -> tuple[str, ...]:
-        self._config(provider_id)
+        found_provider(self._documents, provider_id)
         return next(one.models for one in self._providers() if one.config.id == provider_id)
 
     async def _offer(self, provider_id: str, models: tuple[str, ...]) -> None:
-        config = self._config(provider_id)
+        config = found_provider(self._documents, provider_id)
         if config.kind == EMBEDDED:
             raise BadInput("last_model")
         await self._save(replace(config, models=models))
@@ -253,7 +260,7 @@ class Connections:
 
     async def deny_agent(self, provider_id: str) -> None:
         """Withdraw the consent to run a program. Raises NotFound, StorageError."""
-        own = self._config(provider_id).fingerprint
+        own = found_provider(self._documents, provider_id).fingerprint
         # Those to its work in folders begin with it.
         await self._documents.change_consents(
             lambda consents: frozenset(one for one in consents if not one.startswith(own))
@@ -270,12 +277,6 @@ class Connections:
         await self._documents.change_model_lists(
             lambda lists: (*(one for one in lists if one.provider in known), fresh)
         )
-
-    def _config(self, provider_id: str) -> ProviderConfig:
-        config = provider_of(self._documents, provider_id)
-        if config is None:
-            raise NotFound("provider_not_found", provider=provider_id)
-        return config
 
 
 def _offered(config: ProviderConfig, result: TestResult) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from app.core.agent import Agent, Busy
 from app.core.catalog import provider_kind
-from app.core.errors import MootError, NotFound
+from app.core.errors import MootError
 from app.core.events import (
     AssistantsChanged,
     Event,
@@ -58,8 +58,9 @@ from app.engine.export.documents import export_in_turns, parts_in_turns
 from app.engine.group.commands import Groups
 from app.engine.history.token_count import TokenCount
 from app.engine.library.agents import AgentDirectory, AgentModel, Assistants, Readers
+from app.engine.library.definitions import Definitions
 from app.engine.library.folders import Folders
-from app.engine.library.saved_prompts import SavedPrompts
+from app.engine.library.saved_prompts import PROMPT_KIND
 from app.engine.live_session import LiveSession
 from app.engine.local_models import LocalModels
 from app.engine.permissions import Permissions
@@ -70,6 +71,7 @@ from app.engine.providers import (
     check_provider,
     check_readable,
     configured,
+    found_provider,
     key_place,
     provider_of,
     status_of,
@@ -166,7 +168,7 @@ class Engine:
         self._calls = Slots(Availability(lambda _: ANY_NUMBER, self._calls_at_once), clock=clock, sleep=sleep)
         metered = MeteredModels(models, self.usage, self._calls)
         self.folders = Folders(documents, plugs.files, bus, self._language)
-        self.saved_prompts = SavedPrompts(documents, bus, self._language, resources.saved_prompts)
+        self.saved_prompts = Definitions(PROMPT_KIND, documents, bus, self._language, resources.saved_prompts)
         self._sessions = Sessions(store, bus, self._run_of, self.folders.briefed, self._check_readable)
         self.assistants = Assistants(documents, tools, bus, self._language, resources.assistants)
         self._directory = AgentDirectory(documents, tools, self.providers, self.assistants, facts)
@@ -391,9 +393,7 @@ class Engine:
 
     async def test_provider(self, provider_id: str) -> TestResult:
         """Try a provider with its key."""
-        config = provider_of(self._documents, provider_id)
-        if config is None:
-            raise NotFound("provider_not_found", provider=provider_id)
+        config = found_provider(self._documents, provider_id)
         result = await self._models.test(provider_id)
         self.connections.note_test(config, result)
         return result

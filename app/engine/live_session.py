@@ -16,6 +16,7 @@ from app.core.events import (
     MessageDelta,
     MessageFinished,
     MessageStarted,
+    Notice,
     PlanChanged,
     SessionChanged,
     SessionStarted,
@@ -186,6 +187,10 @@ class LiveSession:
     def tell(self, *events: Event) -> None:
         """Publish events that change nothing that is stored: a retry, a notice."""
         self._publish(*events)
+
+    def notice(self, code: str, *, level: str = "warning", sticky: bool = False, **details: object) -> None:
+        """Tell the user something about this session that is not stored."""
+        self.tell(Notice(session_id=self.id, level=level, code=code, details=details, sticky=sticky))
 
     def start_turn(self, first: Message) -> None:
         """Announce a turn; `first` is its first message to be."""

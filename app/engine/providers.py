@@ -55,6 +55,14 @@ def provider_of(documents: Documents, provider_id: str) -> ProviderConfig | None
     return next((config for config in configured(documents) if config.id == provider_id), None)
 
 
+def found_provider(documents: Documents, provider_id: str) -> ProviderConfig:
+    """Return a provider by its id. Raises NotFound."""
+    config = provider_of(documents, provider_id)
+    if config is None:
+        raise NotFound("provider_not_found", provider=provider_id)
+    return config
+
+
 def unreadable_place(documents: Documents, provider_id: str) -> str:
     """Return the file, line and field of a provider's entry that cannot be read, "" where it can."""
     problem = documents.provider_problem(provider_id)
@@ -242,7 +250,8 @@ class Keys:
 
         Raises NotFound, BadInput.
         """
-        return await self._secrets.set(key_place(self._provider(provider_id)), check_key(key))
+        config = found_provider(self._documents, provider_id)
+        return await self._secrets.set(key_place(config), check_key(key))
 
     async def remove(self, provider_id: str) -> Callable[[], Awaitable[bool]]:
         """Forget a key; return what brings it back, and answers as `set` does.
@@ -250,7 +259,7 @@ class Keys:
         As long as that function is held, the key is in memory and nowhere else. Raises NotFound, and StorageError where
         the keyring could not remove the key.
         """
-        config = self._provider(provider_id)
+        config = found_provider(self._documents, provider_id)
         place = key_place(config)
         # Moot does not remove or store keys of the environment.
         ours = self._secrets.source(place, config.kind) != "environment"
@@ -276,9 +285,3 @@ class Keys:
             return place.removeprefix(PLACE).rpartition(":")[0]
         name = place.partition("@")[0]
         return next((one.label for one in self._providers() if one.config.id == name), name)
-
-    def _provider(self, provider_id: str) -> ProviderConfig:
-        config = provider_of(self._documents, provider_id)
-        if config is None:
-            raise NotFound("provider_not_found", provider=provider_id)
-        return config

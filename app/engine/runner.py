@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from app.core.errors import StorageError
-from app.core.events import Notice
 from app.core.ids import new_id
 from app.core.message import Author
 from app.core.reasons import LIMITS, Reason, reason_code
@@ -56,7 +55,7 @@ class Run(ABC):
     @property
     def only_waits(self) -> bool:
         """Whether nothing is in flight: it waits to retry, or for an assistant that is busy."""
-        return self._only_waits()
+        return self._waiting > 0
 
     def start(self) -> None:
         """Start, or resume after a pause; a loop that still saves its stop goes on by itself."""
@@ -78,7 +77,7 @@ class Run(ABC):
 
     async def pause(self) -> None:
         """Pause after the turn in flight; at once when asked twice, or while it only waits."""
-        if self._pausing or self._only_waits():
+        if self._pausing or self.only_waits:
             await self._cut(Status.PAUSED, Reason.BY_USER)
         self._pausing = True
 
@@ -115,10 +114,6 @@ class Run(ABC):
     @abstractmethod
     async def _step(self) -> None:
         """Do what comes next, and change the status where that was the end."""
-
-    def _only_waits(self) -> bool:
-        """Return whether nothing is in flight: it waits to retry, or for an assistant that is busy."""
-        return self._waiting > 0
 
     def _settle(self, status: str) -> None:
         """Bring the messages of an interrupted turn to an end."""
@@ -182,17 +177,9 @@ class Run(ABC):
         except StorageError as error:
             if self._live.session.status == Status.RUNNING:
                 self._live.change(status=Status.PAUSED, reason=Reason.SAVE_FAILED)
-            self._live.tell(
-                Notice(
-                    session_id=self._live.id,
-                    level="error",
-                    code="save_failed",
-                    details={"detail": error.code},
-                    sticky=True,
-                )
-            )
+            self._live.notice("save_failed", level="error", sticky=True, detail=error.code)
             return False
         if self._unsaved:
             self._unsaved = False
-            self._live.tell(Notice(session_id=self._live.id, level="info", code="saved_again"))
+            self._live.notice("saved_again", level="info")
         return True

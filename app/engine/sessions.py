@@ -78,7 +78,7 @@ class Sessions:
         return live
 
     async def begin(self, session: Session, *messages: Message) -> LiveSession:
-        """Start a session with its first messages. Raises BadInput, StorageError; then nothing started."""
+        """Make a session with its first messages. Raises BadInput, StorageError; then nothing started."""
         self.check(session)
         session = await self._briefed(session)
         live = LiveSession(StoredSession(session=session, messages=[]), self._bus)
@@ -94,6 +94,12 @@ class Sessions:
             self._bus.publish(SessionDeleted(session_id=session.id))
             raise
         return live
+
+    async def start(self, session: Session, *messages: Message) -> str:
+        """Begin a session, run it and return its id. Raises BadInput, StorageError; then nothing started."""
+        live = await self.begin(session, *messages)
+        self.run(live)
+        return live.id
 
     async def move(self, session_id: str, folder_id: str) -> None:
         """Put a session into a folder, or "" for none; from now on it uses what that one has."""

@@ -6,7 +6,7 @@ import pytest
 
 from app.core.agent import Agent, Group, Leader
 from app.core.workflow import WorkflowDefinition, WorkflowStep
-from app.engine.library.merging import merged
+from app.engine.library.definitions import merged
 
 AGENT = Agent(id="a", name="A", provider="openai", model="small", tools=("web", "fetch"), version=3)
 

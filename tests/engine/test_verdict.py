@@ -225,9 +225,9 @@ async def test_where_no_judge_answers_the_last_words_are_left(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("second", "readings", "line"),
     [
-        ("same", 2, "Stable: read in another order"),
-        ("other", 2, "came to something else: Rewrite it at once"),
-        ("none", 2, "came to something else: none of the options"),
+        ("same", 2, "Stable: reading in another order"),
+        ("other", 2, "came to a different conclusion: Rewrite it at once"),
+        ("none", 2, "came to a different conclusion: none of the options"),
         ("A or B", 1, "once only"),
         (ProviderError(FailureKind.SERVER, "500"), 1, "once only"),
     ],

@@ -79,11 +79,8 @@ class Chats:
             language=self._language(),
             effort=effort,
         )
-        live = await self._sessions.begin(
-            ChatSession(**begun_with(message, folder, asked_by), chat=chat), message
-        )
-        self._sessions.run(live)
-        return live.id
+        session = ChatSession(**begun_with(message, folder, asked_by), chat=chat)
+        return await self._sessions.start(session, message)
 
     async def send(
         self, session_id: str, text: str, attachments: tuple[Attachment, ...] = (), *, by: str = ""

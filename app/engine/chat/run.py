@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from app.core.agent import Agent
-from app.core.events import Notice, utc_now
+from app.core.events import utc_now
 from app.core.ids import new_id
 from app.core.message import (
     MCP_CALLER,
@@ -126,7 +126,7 @@ class ChatRun(Run):
     async def _summarise(self, turn: AgentTurn | None) -> None:
         """Summarise what came before the turn that would be next, because the user has asked for it."""
         if turn is not None and not await TurnTree(self._tree_context(())).summarise(turn):
-            self._live.tell(Notice(session_id=self._live.id, level="info", code="nothing_summarised"))
+            self._live.notice("nothing_summarised", level="info")
         self._live.change(chat=replace(self._live.chat_session.chat, summarise=False))
 
     def _answered_by(self, agent_id: str) -> None:

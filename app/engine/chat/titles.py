@@ -6,7 +6,7 @@ from collections.abc import Callable
 from app.core.agent import Agent
 from app.core.errors import ProviderError
 from app.core.message import Message, MessageState, Role
-from app.core.provider import ModelRequest
+from app.core.provider import one_message
 from app.core.session import Status
 from app.core.settings import Settings
 from app.core.text import clean_text
@@ -70,9 +70,7 @@ class Titles:
             question=question.content[:EXCERPT],
             answer=answer.content[:EXCERPT],
         )
-        request = ModelRequest(
-            provider=model.provider, model=model.model, messages=({"role": Role.USER, "content": text},)
-        )
+        request = one_message(model.provider, model.model, text)
 
         def note(entry: UsageEntry) -> None:
             # A session that was closed or deleted meanwhile is not written to.

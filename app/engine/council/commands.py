@@ -90,11 +90,8 @@ class Councils:
     async def start(self, wanted: CouncilSetup) -> str:
         """Ask several and return the session's id. Raises BadInput, StorageError; then nothing was started."""
         session = self._session_of(wanted)
-        live = await self._sessions.begin(
-            session, _by_user(CouncilPart.QUESTION, session.debate.topic, by=session.asked_by)
-        )
-        self._sessions.run(live)
-        return live.id
+        question = _by_user(CouncilPart.QUESTION, session.debate.topic, by=session.asked_by)
+        return await self._sessions.start(session, question)
 
     def _session_of(self, wanted: CouncilSetup) -> DebateSession:
         """Return the session of a council that passes every check. Raises BadInput."""

@@ -7,6 +7,7 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from app.core.json_values import objects_in
 from app.core.message import CouncilPart, Message, Role
 from app.core.provider import ModelRequest
 from app.core.session import Debate, Participant
@@ -18,7 +19,6 @@ from app.engine.council.replies import (
     LETTERS,
     MOST_OPTION,
     confidence_of,
-    objects_in,
     one_line,
     read_choice,
     read_object,
@@ -31,6 +31,7 @@ from app.engine.council.requests import (
     argued_text,
     schema_list,
     schema_object,
+    to_model,
 )
 from app.engine.history.token_count import tokens_of
 from app.engine.prompts import Prompts
@@ -84,7 +85,7 @@ def reading_request(
     """Return the request for one reading of a judge."""
     prompt = "council-judge" if order == ORDERS[0] else "council-judge-again"
     text = argued_text(debate, messages, "", view, prompt, prompts)
-    return _of_model(judge, with_seen(debate.context, text), reading_schema(len(view.options), order))
+    return to_model(judge, with_seen(debate.context, text), reading_schema(len(view.options), order))
 
 
 def read_reading(text: str, view: ReaderView) -> dict[str, object]:
@@ -184,7 +185,7 @@ def dissent_request(
         headline=option,
         case=without_names(case, debate),
     )
-    return _of_model(f"{speaker.provider}/{speaker.model}", with_seen(debate.context, text))
+    return to_model(f"{speaker.provider}/{speaker.model}", with_seen(debate.context, text))
 
 
 def outside_request(
@@ -206,7 +207,7 @@ def objection_request(
 ) -> ModelRequest:
     """Return the request that looks for what is wrong with what most hold."""
     text = argued_text(debate, messages, "", view, "council-stress", prompts)
-    return _of_model(model, with_seen(debate.context, text))
+    return to_model(model, with_seen(debate.context, text))
 
 
 def matched(
@@ -244,11 +245,4 @@ def tokens_written(messages: Sequence[Message]) -> int:
         one.usage.output_tokens if one.usage is not None else tokens_of(one.thinking) + tokens_of(one.content)
         for one in messages
         if one.role == Role.ASSISTANT and one.part not in apart and not (one.data or {}).get("joined")
-    )
-
-
-def _of_model(model: str, content: object, schema: Mapping[str, object] | None = None) -> ModelRequest:
-    provider, _, name = model.partition("/")
-    return ModelRequest(
-        provider=provider, model=name, messages=({"role": "user", "content": content},), schema=schema
     )

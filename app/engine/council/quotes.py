@@ -13,8 +13,8 @@ from difflib import SequenceMatcher
 from enum import StrEnum
 
 from app.core.files import NEW_PAGE
+from app.core.json_values import objects_in
 from app.core.message import Attachment, Message
-from app.engine.council.replies import objects_in
 
 LEAST_LETTERS, LEAST_HANGUL = 12, 6
 NEARLY = 0.9
@@ -28,7 +28,7 @@ _MARKED = re.compile(
 )
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]+`", re.DOTALL)
 _LEFT_OUT = re.compile(r"\s*(?:\[\s*)?(?:…|\.\.\.)(?:\s*\])?\s*")
-_SAME = str.maketrans("“”„‟«»＂‘’‚‛`´‐‑‒–—―−", '"' * 7 + "'" * 6 + "-" * 7)
+PLAIN_SIGNS = str.maketrans("“”„‟«»＂‘’‚‛`´‐‑‒–—―−", '"' * 7 + "'" * 6 + "-" * 7)
 # At most so many places are compared with a quote of which nothing was found word for word.
 _PIECES, _PLACES = 8, 2
 
@@ -125,7 +125,7 @@ def _quoted(text: str) -> Iterator[str]:
 
 def _plain(text: str) -> str:
     """Return a text in which spaces, quotation marks, dashes and capitals are told apart no more."""
-    return " ".join(unicodedata.normalize("NFC", text).translate(_SAME).casefold().split())
+    return " ".join(unicodedata.normalize("NFC", text).translate(PLAIN_SIGNS).casefold().split())
 
 
 def _place(part: str, source: str) -> tuple[int, bool]:

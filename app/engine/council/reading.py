@@ -3,8 +3,9 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from app.core.json_values import objects_in
 from app.core.verdict import Point
-from app.engine.council.replies import objects_in, same_words
+from app.engine.council.replies import same_words
 
 NEITHER = "none"
 """What a judge chooses where no option holds up."""

@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from app.core.calibration import Calibration
+from app.core.json_values import objects_in
 from app.core.message import CouncilPart, Message, MessageState, Role
 from app.core.session import Debate, Participant
 from app.engine.council.reading import JudgeReading, reading_of
-from app.engine.council.replies import MOST_OPTION, objects_in, one_line, same_words, without_marks
+from app.engine.council.replies import MOST_OPTION, one_line, same_words, without_marks
 from app.engine.debate.motion import asks_about_motion, side_of
 
 MOST_OPTIONS = 5

@@ -110,11 +110,6 @@ def read_object(text: str) -> dict[str, object] | None:
     return None
 
 
-def objects_in(value: object) -> list[dict[str, object]]:
-    """Return the objects of a JSON array, none where it is no array."""
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
-
-
 def one_line(value: object, most: int = MOST_OPTION) -> str:
     """Return a value's text on one line, "" where it is no text."""
     text = " ".join(clean_text(value).split()) if isinstance(value, str) else ""

@@ -9,18 +9,19 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from app.core.json_values import objects_in
 from app.core.message import CouncilPart, Message, MessageState, Role
 from app.core.model_facts import Effort
-from app.core.provider import ModelRequest
+from app.core.provider import ModelRequest, one_message
 from app.core.session import Debate, Participant
 from app.engine.chat.attached_files import context_text, with_seen
 from app.engine.council.families import without_names
+from app.engine.council.quotes import PLAIN_SIGNS
 from app.engine.council.record import MOST_OPTIONS, Option, Record, to
 from app.engine.council.replies import (
     LETTERS,
     OTHER,
     confidence_of,
-    objects_in,
     one_line,
     read_choice,
     read_object,
@@ -94,13 +95,7 @@ def small_request(debate: Debate, messages: Sequence[Message], speaker: Particip
     """Return the request for an answer of a model that takes no chat messages: the question alone."""
     asked = [one for one in _own_conversation(messages, speaker) if one.part == CouncilPart.QUESTION]
     text = "\n\n".join([*(file.text for file in debate.context), asked[-1].content])[-_MOST_SMALL:]
-    return ModelRequest(
-        provider=speaker.provider,
-        model=speaker.model,
-        messages=({"role": Role.USER, "content": text},),
-        max_tokens=SMALL_TOKENS,
-        temperature=0.4,
-    )
+    return one_message(speaker.provider, speaker.model, text, max_tokens=SMALL_TOKENS, temperature=0.4)
 
 
 def differences_request(
@@ -344,20 +339,13 @@ def _plain(text: str) -> tuple[str, list[int]]:
     plain: list[str] = []
     places: list[int] = []
     for place, character in enumerate(text):
-        for each in unicodedata.normalize("NFC", character):
-            one = _SAME.get(each, " " if each.isspace() else each)
+        for each in unicodedata.normalize("NFC", character).translate(PLAIN_SIGNS):
+            one = " " if each.isspace() else each
             if one == " " and plain and plain[-1] == " ":
                 continue
             plain.append(one)
             places.append(place)
     return "".join(plain), places
-
-
-_SAME = {
-    **dict.fromkeys("“”„‟«»＂", '"'),
-    **dict.fromkeys("‘’‚‛`´", "'"),
-    **dict.fromkeys("‐‑‒–—―−", "-"),
-}
 
 
 def _points(value: object, order: Sequence[Message]) -> list[dict[str, object]]:
@@ -427,7 +415,10 @@ def _numbered(debate: Debate, order: Sequence[Message]) -> str:
 
 
 def _to_helper(debate: Debate, text: str, schema: Mapping[str, object] | None = None) -> ModelRequest:
-    provider, _, model = (debate.council.helper if debate.council else "").partition("/")
-    return ModelRequest(
-        provider=provider, model=model, messages=({"role": Role.USER, "content": text},), schema=schema
-    )
+    return to_model(debate.council.helper if debate.council else "", text, schema)
+
+
+def to_model(model: str, content: object, schema: Mapping[str, object] | None = None) -> ModelRequest:
+    """Return the request that sends one message to a "provider/model"."""
+    provider, _, name = model.partition("/")
+    return one_message(provider, name, content, schema=schema)

@@ -106,7 +106,8 @@ class CouncilRun(StatementRun):
         if self._live.session.status != Status.RUNNING:
             self._live.change(status=Status.RUNNING, reason="")
 
-    def _only_waits(self) -> bool:
+    @property
+    def only_waits(self) -> bool:
         return 0 < len(self._at_work) <= self._waiting
 
     def _due(self) -> tuple[CouncilStep, ...]:

@@ -70,9 +70,7 @@ class Debates:
 
     async def start(self, setup: DebateSetup) -> str:
         """Start a debate and return its session's id. Raises BadInput, StorageError; then nothing was started."""
-        live = await self._sessions.begin(session_of(setup, self._providers.statuses()))
-        self._sessions.run(live)
-        return live.id
+        return await self._sessions.start(session_of(setup, self._providers.statuses()))
 
     async def say(
         self, session_id: str, text: str, attachments: tuple[Attachment, ...] = (), *, by: str = ""

@@ -9,8 +9,8 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 from app.core.errors import FailureKind, ProviderError
-from app.core.message import Author, Message, Role, SummaryNote
-from app.core.provider import ModelRequest
+from app.core.message import Author, Message, SummaryNote
+from app.core.provider import ModelRequest, one_message
 from app.core.session import Debate
 from app.engine.debate.perspective import WINDOW, defuse, known_names, notes_of
 from app.engine.debate.verdict import MOST_STATEMENTS, TOO_SMALL, Judge, statement_lines, statements
@@ -74,9 +74,7 @@ def notes_request(
         topic=defuse(debate.topic.strip(), names),
         statements="\n\n".join(lines),
     )
-    return ModelRequest(
-        provider=writer.provider, model=writer.model, messages=({"role": Role.USER, "content": text},)
-    )
+    return one_message(writer.provider, writer.model, text)
 
 
 async def write_notes(

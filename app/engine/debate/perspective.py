@@ -29,7 +29,7 @@ TRANSCRIPT_PERSONA = 300
 TRANSCRIPT_NOTES = 1_500
 _OWN_ROLE_LENGTH = 40
 
-_TRANSCRIPT_OPTIONS: dict[str, object] = {
+SMALL_MODEL_OPTIONS: Mapping[str, object] = {
     "top_k": 40,
     "min_p": 0.05,
     "repeat_penalty": 1.15,
@@ -137,7 +137,7 @@ def transcript_request(
         temperature=0.4,
         stop=("\n",),
         opener=f"{speaker.name}: {opener(speaker, round_number, debate.rounds, prompts)}",
-        options=dict(_TRANSCRIPT_OPTIONS),
+        options=dict(SMALL_MODEL_OPTIONS),
     )
 
 

@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 from app.core.errors import FailureKind, ProviderError
-from app.core.events import Notice
 from app.core.ids import new_id
 from app.core.message import Author, Message, MessageState, Role
 from app.core.reasons import Reason, counted, joined
@@ -56,11 +55,8 @@ class DebateRun(StatementRun):
             await self._go_on()
         except ProviderError as held:
             # The month's limit was reached before a vote or the verdict: both are asked for after resuming.
-            details = {"kind": held.kind, "detail": held.detail}
             self._live.change(status=Status.PAUSED, reason=held.kind)
-            self._live.tell(
-                Notice(session_id=self._live.id, level="warning", code="vote_held", details=details)
-            )
+            self._live.notice("vote_held", kind=held.kind, detail=held.detail)
 
     async def _go_on(self) -> None:
         decision = self._decision()
@@ -145,10 +141,7 @@ class DebateRun(StatementRun):
             if self._live.session.status == Status.RUNNING:
                 self._live.change(reason="")
         if failure and failure != FailureKind.BUDGET_MONTH and not self._unnoted:
-            details = {"kind": failure}
-            self._live.tell(
-                Notice(session_id=self._live.id, level="warning", code="notes_failed", details=details)
-            )
+            self._live.notice("notes_failed", kind=failure)
         self._unnoted = spoken.round if failure else self._unnoted
         return not failure
 
@@ -179,11 +172,7 @@ class DebateRun(StatementRun):
         """Announce once that a participant is absent because their provider is switched off or gone."""
         for participant in session.debate.participants:
             if participant.id in world.absent - self._absent - set(session.debate.left):
-                details = {"name": participant.name}
-                notice = Notice(
-                    session_id=self._live.id, level="warning", code="participant_absent", details=details
-                )
-                self._live.tell(notice)
+                self._live.notice("participant_absent", name=participant.name)
         self._absent = world.absent
 
     def _plan(self, session: DebateSession, spoken: Speak) -> CallPlan:

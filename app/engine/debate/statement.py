@@ -7,7 +7,6 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 
 from app.core.agent import Agent
-from app.core.events import Notice
 from app.core.message import Message, MessageState, Role
 from app.core.provider import ModelRequest
 from app.core.reasons import Reason
@@ -132,10 +131,7 @@ class StatementRun(Run):
                 self._live.change(reason="")
         unfit = dict.fromkeys(seat[1] for seat in due if checks.failed(seat))
         if unfit:
-            details = {"models": ", ".join(unfit)}
-            self._live.tell(
-                Notice(session_id=self._live.id, level="info", code="votes_not_counted", details=details)
-            )
+            self._live.notice("votes_not_counted", level="info", models=", ".join(unfit))
 
     async def _stated(
         self, plan: CallPlan, turn: AgentTurn, written: Written, looked_up: LookedUp | None = None

@@ -12,8 +12,9 @@ from functools import partial
 
 from app.core.errors import FailureKind, ProviderError
 from app.core.files import with_files
+from app.core.json_values import objects_in
 from app.core.message import Message
-from app.core.provider import ModelRequest
+from app.core.provider import ModelRequest, one_message
 from app.core.session import Debate, DebateSession, Participant
 from app.core.text import clean_text
 from app.core.usage import UsageEntry
@@ -24,13 +25,12 @@ from app.engine.council.record import MOST_OPTIONS
 from app.engine.council.replies import (
     LETTERS,
     MOST_OPTION,
-    objects_in,
     one_line,
     read_choice,
     read_object,
     without_marks,
 )
-from app.engine.council.requests import schema_object
+from app.engine.council.requests import schema_list, schema_object
 from app.engine.debate.names import label_of
 from app.engine.debate.perspective import chat_request, defuse, is_said, known_names, notes_sent
 from app.engine.debate.voting_check import VotingChecks
@@ -48,41 +48,19 @@ MIN_OPTIONS = 2
 BALLOT_TOKENS = 400
 TOO_SMALL = "too_small"
 
-_BALLOT: Mapping[str, object] = {
-    "type": "object",
-    "properties": {"stance": {"type": "integer", "enum": [*range(AGAINST, FOR + 1)]}},
-    "required": ["stance"],
-    "additionalProperties": False,
-}
-_POINT: Mapping[str, object] = {
-    "type": "object",
-    "properties": {"text": {"type": "string"}, "cites": {"type": "array", "items": {"type": "integer"}}},
-    "required": ["text", "cites"],
-    "additionalProperties": False,
-}
+_TEXT, _NUMBER = {"type": "string"}, {"type": "integer"}
+_BALLOT = schema_object(stance={"type": "integer", "enum": [*range(AGAINST, FOR + 1)]})
+_POINT = schema_object(text=_TEXT, cites=schema_list(_NUMBER))
 _PARTS = ("answer", "agreed", "open")
-_MINORITY: Mapping[str, object] = {
-    "type": "object",
-    "properties": {
-        "text": {"type": "string"},
-        "who": {"type": "array", "items": {"type": "string"}},
-        "now": {"type": "boolean"},
-        "cites": {"type": "array", "items": {"type": "integer"}},
-    },
-    "required": ["text", "who", "now", "cites"],
-    "additionalProperties": False,
-}
-_VERDICT: Mapping[str, object] = {
-    "type": "object",
-    "properties": {
-        **{part: {"type": "array", "items": _POINT} for part in _PARTS},
-        "minority": {"type": "array", "items": _MINORITY},
-        "options": {"type": "array", "items": {"type": "string"}},
-        "choice": {"type": "integer"},
-    },
-    "required": [*_PARTS, "minority", "options", "choice"],
-    "additionalProperties": False,
-}
+_MINORITY = schema_object(
+    text=_TEXT, who=schema_list(_TEXT), now={"type": "boolean"}, cites=schema_list(_NUMBER)
+)
+_VERDICT = schema_object(
+    **{part: schema_list(_POINT) for part in _PARTS},
+    minority=schema_list(_MINORITY),
+    options=schema_list(_TEXT),
+    choice=_NUMBER,
+)
 _LINE_MARKS = re.compile(r"^[ \t]*(?:#{1,6}|[-*+>])[ \t]+", re.MULTILINE)
 _STANCE = re.compile(r"(?<![\d.])-?[012](?!\d|\.\d)")
 
@@ -177,12 +155,8 @@ def _judging(
     parts |= {"options": options} if count else {}
     text = prompts.text(debate.language, "verdict-again" if count else "verdict", **parts)
     choice = {"type": "string", "enum": [*LETTERS[:count], NEITHER]}
-    return ModelRequest(
-        provider=judge.provider,
-        model=judge.model,
-        messages=({"role": "user", "content": text},),
-        schema=schema_object(choice=choice) if count else _VERDICT,
-    )
+    schema = schema_object(choice=choice) if count else _VERDICT
+    return one_message(judge.provider, judge.model, text, schema=schema)
 
 
 def judge_letters(debate: Debate, *, again: bool = False) -> dict[str, str]:

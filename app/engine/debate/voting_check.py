@@ -12,9 +12,10 @@ from collections.abc import Iterable
 
 from app.core.catalog import provider_kind
 from app.core.errors import ProviderError
-from app.core.provider import ModelRequest
+from app.core.provider import one_message
 from app.core.provider_kind import RequestForm
 from app.core.store import Documents
+from app.engine.council.requests import schema_object
 from app.engine.providers import provider_of
 from app.engine.turns.metered_models import MeteredModels
 
@@ -33,12 +34,7 @@ LEAST_STABLE = 6
 # As many as a ballot has: a model may think first.
 _MOST_TOKENS = 400
 _LETTERS = ("A", "B")
-_SCHEMA = {
-    "type": "object",
-    "properties": {"choice": {"type": "string", "enum": [*_LETTERS]}},
-    "required": ["choice"],
-    "additionalProperties": False,
-}
+_SCHEMA = schema_object(choice={"type": "string", "enum": [*_LETTERS]})
 _CHOICE = re.compile(r"\b[AB]\b")
 
 Seat = tuple[str, str]
@@ -90,14 +86,8 @@ class VotingChecks:
         """Return the option that a model chooses, "" where that cannot be read."""
         lines = [question, "", *(f"{letter}: {text}" for letter, text in zip(_LETTERS, options, strict=True))]
         lines += ["", 'Answer with the letter of the right option: {"choice": "A"} or {"choice": "B"}.']
-        request = ModelRequest(
-            provider=seat[0],
-            model=seat[1],
-            messages=({"role": "user", "content": "\n".join(lines)},),
-            max_tokens=_MOST_TOKENS,
-            temperature=0.0,
-            schema=_SCHEMA,
-        )
+        text = "\n".join(lines)
+        request = one_message(*seat, text, max_tokens=_MOST_TOKENS, temperature=0.0, schema=_SCHEMA)
         letter = _letter(await self._models.ask(request, used=lambda _: None))
         return options[_LETTERS.index(letter)] if letter else ""
 

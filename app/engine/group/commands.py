@@ -107,11 +107,8 @@ class Groups(Definitions[Group]):
             language=language,
             effort=effort,
         )
-        live = await self._sessions.begin(
-            GroupSession(**begun_with(message, folder, asked_by), chat=chat, group=state), message
-        )
-        self._sessions.run(live)
-        return live.id
+        session = GroupSession(**begun_with(message, folder, asked_by), chat=chat, group=state)
+        return await self._sessions.start(session, message)
 
     async def change_plan(self, session_id: str, plan: Plan | None) -> None:
         """Replace a session's plan; its assistants are told when they speak next."""

@@ -3,10 +3,10 @@
 The orchestrator speaks whenever the last message is neither a call nor its own. Asked by the group's run.
 """
 
-import json
 from collections.abc import Sequence
 
 from app.core.agent import Agent
+from app.core.json_values import object_in
 from app.core.matching import fold
 from app.core.message import SWITCH_ASSISTANT, Message, MessageState, Role, ToolCall
 from app.core.session import GroupSession
@@ -76,12 +76,7 @@ def handed_over(turn: Sequence[Message]) -> ToolCall | None:
 
 def instruction_of(call: ToolCall) -> tuple[str, str]:
     """Return (member, instruction) of a hand-over; empty where the call does not say."""
-    try:
-        arguments = json.loads(call.arguments)
-    except ValueError:
-        return "", ""
-    if not isinstance(arguments, dict):
-        return "", ""
+    arguments = object_in(call.arguments) or {}
     return str(arguments.get("assistant", "")), str(arguments.get("instruction", ""))
 
 

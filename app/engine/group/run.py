@@ -1,7 +1,6 @@
 """A running group: the orchestrator's turns and its members', each a root turn of the conversation."""
 
 from app.core.agent import Agent
-from app.core.events import Notice
 from app.core.message import Author
 from app.core.reasons import Reason, counted
 from app.core.session import GroupSession
@@ -30,18 +29,15 @@ class GroupRun(ChatRun):
                     await self._hand_over(members, spoken)
             case decision:
                 if isinstance(decision, Ask) and session.plan is not None and session.plan.open:
-                    self._tell("plan_open", count=len(session.plan.open))
+                    self._live.notice("plan_open", count=len(session.plan.open))
                 if isinstance(decision, Ask) and turns_used(self._live) >= session.group.turns_limit:
                     self._limit = counted(Reason.TURNS_LIMIT, session.group.turns_limit)
                 self._end_or_send(decision)
 
-    def _tell(self, code: str, **details: object) -> None:
-        self._live.tell(Notice(session_id=self._live.id, level="warning", code=code, details=details))
-
     async def _lead(self, session: GroupSession, members: tuple[Agent, ...], spoken: Speak) -> None:
         saved = self._services.directory.group(session.group.id)
         if spoken.last and not spoken.turn_id:
-            self._tell(Reason.TURNS_LIMIT, limit=session.group.turns_limit)
+            self._live.notice(Reason.TURNS_LIMIT, limit=session.group.turns_limit)
         agent = orchestrator_of(self._live, saved, last=spoken.last)
         notes, state = told_to_lead(self._live, members, self._services.prompts, begun=bool(spoken.turn_id))
         await self._take(

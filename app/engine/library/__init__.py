@@ -1,5 +1,5 @@
 """The library of the user: assistants, groups, workflows, folders and prompts. Start in definitions.py.
 
-agents.py has the assistants, folders.py what sessions of a folder are given, saved_prompts.py the prompts, merging.py
-puts together what two sides have changed.
+agents.py has the assistants, folders.py what sessions of a folder are given, saved_prompts.py the prompts. definitions.py
+also puts together what two sides have changed.
 """

@@ -15,6 +15,7 @@ from app.core.provider import ModelRequest
 from app.core.session import Plan
 from app.engine.chat.branches import back_from, last_answer
 from app.engine.chat.request import AgentTurn
+from app.engine.debate.perspective import SMALL_MODEL_OPTIONS
 from app.engine.group.director import ORCHESTRATOR
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
@@ -28,13 +29,6 @@ HISTORY = 4
 MAX_WORDS = 1_500
 ANSWER_TOKENS = 200
 SLOT_TOKENS = 40
-
-_OPTIONS: Mapping[str, object] = {
-    "top_k": 40,
-    "min_p": 0.05,
-    "repeat_penalty": 1.15,
-    "repeat_last_n": 256,
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +91,7 @@ def guided_request(
         temperature=0.8 if attempt.after_empty else 0.4,
         stop=("\n",) if offer and not offer.lines else (),
         opener=opener,
-        options=dict(_OPTIONS),
+        options=dict(SMALL_MODEL_OPTIONS),
     )
 
 

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, asynccontextmanager, contextmanag
 from dataclasses import replace
 
 from app.core.errors import FailureKind, ProviderError
-from app.core.events import Event, Notice, RetryScheduled, utc_now
+from app.core.events import Event, RetryScheduled, utc_now
 from app.core.message import Author, Failure, Message, MessageState
 from app.engine.availability.policies import Waits
 from app.engine.availability.slots import Work
@@ -58,7 +58,7 @@ class SpeakerTurn:
             self._busy(True)
             if waits.held:
                 # Only the user ends that.
-                self._tell("held_back", name=self._author.name)
+                self._live.notice("held_back", name=self._author.name)
 
         try:
             async with self._services.slots.taken(self._author.id, work=self._work, waits=wait):
@@ -83,7 +83,7 @@ class SpeakerTurn:
                     error = await answer.ask(place, plan.request(attempt))
                 if error is None:
                     for fault in answer.lost_pictures:
-                        self._tell(f"picture_{fault}", name=self._author.name)
+                        self._live.notice(f"picture_{fault}", name=self._author.name)
                     return answer.answered()
                 if error.kind == FailureKind.BUDGET_MONTH:
                     return self._held(answer, error, plan.provider)
@@ -123,7 +123,7 @@ class SpeakerTurn:
     def _held(self, answer: Answer, error: ProviderError, provider: str) -> CallResult:
         """Keep what was said, and say that the session must pause before this call."""
         answer.stopped()
-        self._tell(
+        self._live.notice(
             "turn_held", name=self._author.name, kind=error.kind, detail=error.detail, provider=provider
         )
         return CallResult(held=error.kind)
@@ -148,6 +148,3 @@ class SpeakerTurn:
                 yield
 
         return waiting
-
-    def _tell(self, code: str, **details: object) -> None:
-        self._live.tell(Notice(session_id=self._live.id, level="warning", code=code, details=details))

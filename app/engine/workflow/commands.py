@@ -7,9 +7,9 @@ from functools import partial
 from typing import Any
 
 from app.core.errors import BadInput, NotFound, ProviderError
-from app.core.events import EventBus, StepChanged, WorkflowsChanged, utc_now
-from app.core.message import Attachment, Role
-from app.core.provider import ModelRequest
+from app.core.events import EventBus, WorkflowsChanged, utc_now
+from app.core.message import Attachment
+from app.core.provider import one_message
 from app.core.reasons import Reason
 from app.core.session import Chat, Status, WorkflowSession, WorkflowState
 from app.core.store import Documents
@@ -24,8 +24,8 @@ from app.engine.library.definitions import Definitions, LibraryKind, Shared
 from app.engine.live_session import LiveSession
 from app.engine.sessions import Sessions
 from app.engine.turns.metered_models import MeteredModels
-from app.engine.workflow.director import WORKFLOW, begun, call_id, reopened, with_step, work_turn
-from app.engine.workflow.run import WorkflowRun
+from app.engine.workflow.director import WORKFLOW, begun, call_id, changes, reopened, with_step, work_turn
+from app.engine.workflow.run import WorkflowRun, write_steps
 
 NONE = "none"
 
@@ -123,13 +123,7 @@ class Workflows(Definitions[WorkflowDefinition]):
         if first.guided or not self.all():
             return None
         text, schema = question(command, self.all())
-        request = ModelRequest(
-            provider=first.provider,
-            model=first.model,
-            messages=({"role": Role.USER, "content": text},),
-            max_tokens=200,
-            schema=schema,
-        )
+        request = one_message(first.provider, first.model, text, max_tokens=200, schema=schema)
         try:
             answer = await self._models.ask(request, used=partial(self._asked.__setitem__, command.strip()))
         except ProviderError:
@@ -153,9 +147,7 @@ class Workflows(Definitions[WorkflowDefinition]):
         asked = self._asked.pop(command.strip(), None)
         unsaid = () if asked is None else (asked,)
         session = WorkflowSession(**begun_with(message, folder), chat=chat, workflow=work, unsaid=unsaid)
-        live = await self._sessions.begin(session, message)
-        self._sessions.run(live)
-        return live.id
+        return await self._sessions.start(session, message)
 
     async def accept(self, session_id: str, step_id: str) -> None:
         """Accept a step that did not say it was done."""
@@ -184,9 +176,7 @@ class Workflows(Definitions[WorkflowDefinition]):
             for one in work.steps
         )
         steps = reopened(work.definition, again, step_id)
-        self._change(
-            live, tuple(new for new, old in zip(steps, work.steps, strict=True) if new != old), closed=state
-        )
+        self._change(live, changes(work.steps, steps), closed=state)
 
     def reopen(self, live: LiveSession) -> None:
         """Make every failed or stopped step ready again: the workflow cannot go on without them."""
@@ -195,12 +185,7 @@ class Workflows(Definitions[WorkflowDefinition]):
         for state in work.steps:
             if state.state in (StepStatus.FAILED, StepStatus.CANCELLED):
                 steps = reopened(work.definition, steps, state.id)
-        events = tuple(
-            StepChanged(session_id=live.id, step=new)
-            for new, old in zip(steps, work.steps, strict=True)
-            if new != old
-        )
-        live.finish_messages((), *events, workflow=replace(work, steps=steps))
+        write_steps(live, changes(work.steps, steps))
 
     async def stop_step(self, session_id: str, step_id: str) -> None:
         """Stop one step; steps that do not depend on it go on. It can be retried or skipped."""
@@ -236,7 +221,7 @@ class Workflows(Definitions[WorkflowDefinition]):
     def _put(self, live: LiveSession, state: StepState) -> None:
         work = self._work(live)
         steps = with_step(work.definition, work.steps, state)
-        self._change(live, tuple(new for new, old in zip(steps, work.steps, strict=True) if new != old))
+        self._change(live, changes(work.steps, steps))
 
     def _change(
         self, live: LiveSession, changed: tuple[StepState, ...], closed: StepState | None = None
@@ -251,12 +236,9 @@ class Workflows(Definitions[WorkflowDefinition]):
             turn_id = live.child_turn(work_turn(live), call_id(state)) if state.id in by_id else None
             if turn_id and state.state == StepStatus.WAITING:
                 close_turns(live, turn_id)
-        work = self._work(live)
-        steps = tuple(by_id.get(state.id, state) for state in work.steps)
         run = self._sessions.running(live.id)
         fields = {} if run is not None else {"status": Status.RUNNING, "reason": ""}
-        events = tuple(StepChanged(session_id=live.id, step=state) for state in by_id.values())
-        live.finish_messages((), *events, workflow=replace(work, steps=steps), **fields)
+        write_steps(live, tuple(by_id.values()), (), **fields)
         if isinstance(run, ChatRun):
             run.answered()
         else:

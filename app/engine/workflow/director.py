@@ -88,6 +88,11 @@ def decide(states: Sequence[StepState], at_work: Collection[str]) -> Decision:
     return Ask() if any(one.state == StepStatus.WAITING for one in states) else Halt(Reason.STEP_FAILED)
 
 
+def changes(before: Sequence[StepState], after: Sequence[StepState]) -> tuple[StepState, ...]:
+    """Return the steps that are not as they were before."""
+    return tuple(new for new, old in zip(after, before, strict=True) if new != old)
+
+
 def with_step(
     definition: WorkflowDefinition, states: Sequence[StepState], state: StepState
 ) -> tuple[StepState, ...]:

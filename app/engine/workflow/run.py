@@ -26,10 +26,21 @@ from app.engine.live_session import LiveSession
 from app.engine.turns.context import Outcome, Services, TurnState
 from app.engine.turns.speaker_turn import SpeakerTurn
 from app.engine.turns.turn_tree import TurnTree
-from app.engine.workflow.director import WORKFLOW, call_id, decide, settled, work_turn
+from app.engine.workflow.director import WORKFLOW, call_id, changes, decide, settled, work_turn
 from app.engine.workflow.step_protocol import STEP_TOOLS, StepComplete, from_call, step_complete
 
 MAX_RESULT = 6_000
+
+
+def write_steps(
+    live: LiveSession, changed: Sequence[StepState], messages: Sequence[Message] = (), **fields: object
+) -> None:
+    """Write steps, the messages that belong to them and changed `fields` of the session in one batch."""
+    by_id = {state.id: state for state in changed}
+    work = live.workflow_session.workflow
+    steps = tuple(by_id.get(state.id, state) for state in work.steps)
+    events = tuple(StepChanged(session_id=live.id, step=state) for state in changed)
+    live.finish_messages(messages, *events, workflow=replace(work, steps=steps), **fields)
 
 
 class WorkflowRun(ChatRun):
@@ -51,7 +62,8 @@ class WorkflowRun(ChatRun):
                 self._change_steps(replace(state, state=StepStatus.READY, reason=""))
         await super().pause()
 
-    def _only_waits(self) -> bool:
+    @property
+    def only_waits(self) -> bool:
         return self._waiting >= sum(state.state == StepStatus.RUNNING for state in self._work.steps)
 
     def go_on(self) -> None:
@@ -171,15 +183,10 @@ class WorkflowRun(ChatRun):
         work = self._work
         steps = settled(work.definition, work.steps)
         if steps != work.steps:
-            self._change_steps(*(new for new, old in zip(steps, work.steps, strict=True) if new != old))
+            self._change_steps(*changes(work.steps, steps))
 
     def _change_steps(self, *changed: StepState, messages: Sequence[Message] = ()) -> None:
-        """Write steps, and messages that belong to it, in one batch."""
-        by_id = {state.id: state for state in changed}
-        work = self._work
-        steps = tuple(by_id.get(state.id, state) for state in work.steps)
-        events = tuple(StepChanged(session_id=self._live.id, step=state) for state in changed)
-        self._live.finish_messages(messages, *events, workflow=replace(work, steps=steps))
+        write_steps(self._live, changed, messages)
 
     def _state(self, step_id: str) -> StepState:
         return next(state for state in self._work.steps if state.id == step_id)
