@@ -14,7 +14,7 @@ CROWDED_FRAME_MS = 33
 
 
 class Bridge(QObject):
-    """Emits the events of the bus as signals. A new event needs a signal here, named after its class.
+    """Emits the events of the bus as signals. An event that the window needs has a signal here, named after its class.
 
     `text_arrived` carries session id, message id, text and thinking, at most once a frame (16 ms) for a message;
     the other signals carry their event.
@@ -34,7 +34,6 @@ class Bridge(QObject):
     tool_finished = Signal(object)
     tool_progressed = Signal(object)
     prompt_asked = Signal(object)
-    usage_reported = Signal(object)
     retry_scheduled = Signal(object)
     notice = Signal(object)
     plan_changed = Signal(object)

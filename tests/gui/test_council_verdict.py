@@ -200,7 +200,7 @@ async def test_where_no_model_can_compare_it_says_why_and_offers_a_provider(pers
     # A provider that is ready, and may not read the session yet.
     assert buttons["allow"].isVisible() and not buttons["connect"].isVisible()
     assert "OpenAI could compare these answers" in page.box._words.text()
-    assert "built-in model cannot compare answers" in page.glance._lacks.text()
+    assert "built-in model can’t compare answers" in page.glance._lacks.text()
     await shot(person, "locked")
     await person.click("council_allow")
     await until(lambda: person.sees("settings_dialog"))

@@ -280,7 +280,7 @@ async def debate_pages(person: Person) -> AsyncIterator[tuple[str, QWidget]]:
     ready = [card for card in setup.seats.cards if card.candidate.status.ready]
     for card in ready:
         card.tick.setChecked(True)
-    setup.add_participant(ready[0].candidate)
+    setup.seats.add_participant(ready[0].candidate)
     await person.choose("role_added-1", window.language("role.own"))
     setup.add_files(["/zyx/wvu.md", f"/zyx/{'wvu-' * 20}.md"])
     yield "setup with roles", panel

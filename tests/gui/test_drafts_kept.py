@@ -166,7 +166,7 @@ async def test_setup_is_as_it_was_left(qapp, data_dir):
         ada.set_system_prompt("You are kind.")
         await person.choose("role_ada", "Against")
         person.find("seat_ben").setChecked(False)
-        setup.add_participant(ada.candidate)
+        setup.seats.add_participant(ada.candidate)
         before = setup.draft
         await until(lambda: on_disk(data_dir, SETUP).get("setup", {}).get("mode") == "roles")
     path = DataPaths(data_dir).draft(SETUP)

@@ -356,7 +356,7 @@ async def test_the_panel_shows_the_goal_and_todos_of_any_chat(person, wire_serve
     await person.write("composer", "Hello.")
     await person.press("composer", KEYS.Key_Return)
     await until(lambda: page.session and page.session.status == "idle")
-    assert "one step per line" in panel._teach.text()
+    assert "one to-do per line" in panel._teach.text()
     await person.write("plan_goal", "Ship it")
     person.find("plan_goal").setModified(True)
     await person.press("plan_goal", KEYS.Key_Return)

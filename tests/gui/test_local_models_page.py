@@ -60,7 +60,7 @@ async def test_a_model_is_downloaded_paused_resumed_and_debates(qapp, data_dir: 
             QTest.mouseClick(tiny.buttons["get"], Qt.MouseButton.LeftButton)
             await until(lambda: tiny.state.text() == "Installed", 60)
             assert served.ranges[-1].startswith("bytes=")
-            assert "Before its first vote" in tiny.about.text()
+            assert "Before this model votes for the first time" in tiny.about.text()
             # The small model chooses by the place of an option.
             QTest.mouseClick(tiny.buttons["check"], Qt.MouseButton.LeftButton)
             await until(lambda: "does not vote or judge" in tiny.about.text(), 120)
@@ -100,7 +100,7 @@ async def test_a_metered_connection_and_too_little_memory_are_asked_about(
                 await until(lambda: person.sees("confirm_dialog"))
                 assert not served.asked
                 await person.click(choice)
-            await until(lambda: "models may take" in card.state.text(), 60)
+            await until(lambda: "is available for models" in card.state.text(), 60)
             assert "1000000 GB" in card.state.text()
             QTest.mouseClick(card.buttons["anyway"], Qt.MouseButton.LeftButton)
             await until(lambda: person.sees("confirm_dialog"))
@@ -117,7 +117,7 @@ async def test_a_wrong_file_of_ones_own_is_explained(qapp, data_dir: Path, tmp_p
         person.window.controller.settings.open("local")
         dialog = person.find("settings_dialog")
         page = dialog.page("local")
-        page.add_file(str(bad))
+        page.add_file(bad)
         await until(lambda: "not a GGUF model" in page.result.text())
         await asyncio.sleep(0)
         assert page.add.isEnabled()

@@ -104,22 +104,23 @@ async def test_the_keys_are_off_at_first_and_settings_name_every_conflict(qapp, 
         settings.open("shortcuts", row=QUICK)
         dialog = person.find("settings_dialog")
         row = dialog.page("shortcuts").rows[QUICK]
-        await until(lambda: row.note_text, 10)
+        note = row._note
+        await until(note.text, 10)
         assert row.keys.text() == "none"
-        assert "only while Moot is in front" in row.note_text
+        assert "only while Moot is in front" in note.text()
         quick.grab = grab = OtherProgram(quick)
         grab.pressed.connect(lambda _token: quick.show())
         row.given.emit(QUICK, "Ctrl+N")
         assert row.problem.text() == "Ctrl+N is already used: New chat."
         row.given.emit(QUICK, "Ctrl+Alt+Space")
-        await until(lambda: "Another program already uses Ctrl+Alt+Space" in row.note_text, 10)
+        await until(lambda: "Another program already uses Ctrl+Alt+Space" in note.text(), 10)
         row.given.emit(QUICK, "Ctrl+Alt+K")
-        await until(lambda: row.note_text == "Also works while another program is in front.", 10)
+        await until(lambda: note.text() == "Also works while another program is in front.", 10)
         assert grab.holds == "Ctrl+Alt+K"
         grab.pressed.emit("")
         assert person.sees("quick_window")
         settings.change({"language": "ko"})
-        assert row.note_text == "다른 프로그램을 쓰는 중에도 열려요."
+        assert note.text() == "다른 프로그램을 쓰는 중에도 열려요."
         row.given.emit(QUICK, "")
         await until(lambda: grab.holds == "", 10)
         dialog.accept()

@@ -233,7 +233,9 @@ async def test_what_is_shown_has_no_secret_and_all_that_decides_what_runs(qapp, 
 
 
 def page_facts(person: Person) -> list[str]:
-    return person.find("settings_dialog").page("privacy").facts()
+    """Return every text that the page on privacy shows."""
+    privacy = person.find("settings_dialog").page("privacy")
+    return [one.text() for kind in (QLabel, Paragraph) for one in privacy.findChildren(kind)]
 
 
 def test_a_form_gives_back_what_it_was_filled_with() -> None:

@@ -14,6 +14,7 @@ from app.gui.commands import COMMANDS, chosen_keys, kept_shortcuts
 from app.gui.pages.settings.settings_dialog import PAGES
 from app.gui.pages.settings.settings_rows import settings_of
 from tests.app_driver import at_window, until
+from tests.gui.test_servers_page import page_facts
 from tests.repeats import slow_after
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
 
@@ -251,14 +252,14 @@ async def test_f1_shows_the_shortcuts(person):
 async def test_privacy_says_what_is_sent_where_and_only_of_what_can_be_used(person):
     engine = person.window.controller.engine
     dialog = await opened(person, "privacy")
-    said = " ".join(dialog.page("privacy").facts())
+    said = " ".join(page_facts(person))
     assert "Nothing you write leaves this computer" in said
     assert "openai" not in said
     dialog.accept()
     await engine.keys.set("openai", "sk-canary-000111222333444555")
     await engine.servers.save((McpServer(name="files", command="files-server"),))
     dialog = await opened(person, "privacy")
-    said = " ".join(dialog.page("privacy").facts())
+    said = " ".join(page_facts(person))
     assert "Nothing you write" not in said
     assert "OpenAI gets the conversation so far" in said
     # It has not been allowed yet.

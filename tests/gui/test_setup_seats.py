@@ -230,7 +230,7 @@ async def test_what_was_set_up_at_a_seat_outlives_every_change(person):
     await person.choose("role_checker", "Realist")
     claude._name.setText("지민")
     claude.set_system_prompt("You are terse.")
-    setup.add_participant(gpt.candidate)
+    setup.seats.add_participant(gpt.candidate)
     added = setup.seats.cards[-1]
     added._name.setText("Third")
     added.set_system_prompt("You are loud.")

@@ -167,8 +167,8 @@ async def test_the_generated_prompt_is_seen_and_replaced(person):
 async def test_the_same_model_sits_twice_under_another_name(person):
     setup = person.window.controller.panel.setup
     await person.write("debate_topic", "Tabs or spaces?")
-    setup.add_participant(card_of(person, "ada").candidate)
-    setup.add_participant(card_of(person, "ada").candidate)
+    setup.seats.add_participant(card_of(person, "ada").candidate)
+    setup.seats.add_participant(card_of(person, "ada").candidate)
     names = [one.name for one in setup.setup().participants]
     assert names == ["Ada", "Ben", "Ada 2", "Ada 3"]
     cards(person)[-1]._remove.click()
@@ -256,7 +256,7 @@ async def test_a_voice_and_a_context_file_that_were_removed_come_back_where_they
     setup, desk = person.window.controller.panel.setup, person.window.controller
     ready = next(card.candidate for card in cards(person) if card.candidate.status.ready)
     for _voice in range(2):
-        setup.add_participant(ready)
+        setup.seats.add_participant(ready)
     first, last = cards(person)[-2:]
     first._name.setText("Cassandra")
     first.set_system_prompt("Warn them.")
@@ -341,7 +341,7 @@ async def test_what_it_will_cost_is_estimated_before_start_and_follows_what_is_s
     for card in cards(person):
         if card.candidate.participant.provider == "openai":
             card.tick.setChecked(True)
-    setup.add_participant(card_of(person, "openai").candidate)
+    setup.seats.add_participant(card_of(person, "openai").candidate)
     await until(lambda: "$" in setup._estimate.text() and "not all" not in setup._estimate.text())
     before = setup._estimate.text()
     setup.rounds.setValue(10)

@@ -25,7 +25,7 @@ from app.gui.dialogs.ask_dialogs import AskDialog
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.panels.debate.model_button import ModelButton, model_text
-from app.gui.widgets.boxes import STRETCH, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, empty, hbox, vbox
 from app.gui.widgets.controls import RoundsSlider, TickBox, button, icon_button, name_button
 from app.gui.widgets.label import ElidedLabel, plain_label
 from app.gui.widgets.model_choice import Facts
@@ -117,10 +117,7 @@ class PanelDialog(AskDialog):
         self.add.setEnabled(len(self._participants) < MAX_PARTICIPANTS)
 
     def _show_participants(self) -> None:
-        while (item := self._rows.takeAt(0)) is not None:
-            if (old := item.widget()) is not None:
-                old.hide()
-                old.deleteLater()
+        empty(self._rows)
         for place, one in enumerate(self._participants):
             model = model_text(self._words, self._providers(), one.provider, one.model)
             text = f"{exact(one.name)} · {exact(model)}"

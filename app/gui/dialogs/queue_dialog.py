@@ -11,7 +11,7 @@ from app.core.text import visible
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.widgets.badge import Avatar, initials
-from app.gui.widgets.boxes import STRETCH, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, empty, hbox, vbox
 from app.gui.widgets.controls import Button, button, name_button, scrolling
 from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label
 from app.gui.widgets.toast import Toasts
@@ -90,10 +90,7 @@ class QueueDialog(QDialog):
     def _rebuild(self, sections: Sequence[QueueSection]) -> None:
         focus = self.focusWidget()
         focused = focus.objectName() if focus is not None else ""  # type: ignore[redundant-expr]
-        while item := self._column.takeAt(0):
-            if (widget := item.widget()) and widget is not self._nothing:
-                widget.hide()
-                widget.deleteLater()
+        empty(self._column, but=self._nothing)
         self._states = {}
         self._column.addWidget(self._nothing)
         self._nothing.setVisible(not sections)

@@ -1,6 +1,6 @@
-"""Tokens, money and file sizes as texts, and what a session has cost so far."""
+"""Tokens, money and durations as texts, and what a session has cost so far."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from app.core.message import Message, Usage
 from app.core.session import Session
@@ -89,6 +89,13 @@ def rough_tokens(tokens: int) -> str:
     if tokens < 1_000:
         return str(round(tokens, -2))
     return f"{tokens / 1_000:.0f}k" if tokens < 1_000_000 else f"{tokens / 1_000_000:.1f}M"
+
+
+def time_text(seconds: int, words: Callable[..., str]) -> str:
+    """Return a duration as text: `42 s`, `2 min 5 s`."""
+    minutes, seconds = divmod(seconds, 60)
+    key = "transcript.group.minutes" if minutes else "transcript.group.elapsed"
+    return words(key, minutes=minutes, seconds=seconds)
 
 
 def _total(usages: Iterable[Usage | UsageEntry]) -> Total:

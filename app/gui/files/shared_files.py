@@ -45,11 +45,12 @@ def ask_where(
 def ask_for_file(
     over: QWidget, title: str, then: Callable[[Path], object], kinds: str = "JSON (*.json)"
 ) -> None:
-    """Ask for a file to open, of the given kinds."""
+    """Ask for a file to open, of the given kinds; "" means any."""
     dialog = QFileDialog(over, title)
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-    dialog.setNameFilter(kinds)
+    if kinds:
+        dialog.setNameFilter(kinds)
     dialog.fileSelected.connect(lambda path: then(Path(path)))
     dialog.open()
 

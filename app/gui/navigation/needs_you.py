@@ -67,9 +67,8 @@ class NeedsYou(Button):
 
     question_requested = Signal(str, str)
 
-    def __init__(self, language: Language, look: Look, parent: QWidget | None = None) -> None:
+    def __init__(self, language: Language, look: Look) -> None:
         super().__init__("chip", "needs_you")
-        self.setParent(parent)
         self.setProperty("tone", "warn")
         self.dress(look, "circle-question-mark", "warn", side=14)
         self._language = language

@@ -45,8 +45,8 @@ class SessionList(QListView):
     folder_requested = Signal(str, str)
     folded = Signal()
 
-    def __init__(self, language: Language, look: Look, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, language: Language, look: Look) -> None:
+        super().__init__()
         self.setObjectName("session_list")
         self._language = language
         self._selected = self._shown = ""

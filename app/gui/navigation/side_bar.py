@@ -137,8 +137,8 @@ class SideBar(QFrame):
     ready_groups_requested = Signal()
     bring_in_group_requested = Signal()
 
-    def __init__(self, language: Language, look: Look, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, language: Language, look: Look) -> None:
+        super().__init__()
         self.setProperty("kind", "side")
         self.setMinimumWidth(200)
         self._language = language
@@ -345,8 +345,8 @@ MAIN = 1
 class SideSplitter(QSplitter):
     """Gives the middle part the remaining width, and the sides back their widths when the window grows."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(Qt.Orientation.Horizontal, parent)
+    def __init__(self) -> None:
+        super().__init__(Qt.Orientation.Horizontal)
         self._widths: dict[int, int] = {}
         self.setHandleWidth(1)
         self.setChildrenCollapsible(False)

@@ -114,8 +114,8 @@ class TopBar(QFrame):
     export_requested = Signal(str)
     rename_requested = Signal(str)
 
-    def __init__(self, language: Language, look: Look, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, language: Language, look: Look) -> None:
+        super().__init__()
         self.setProperty("kind", "top")
         self.setFixedHeight(HEIGHT)
         self._language = language

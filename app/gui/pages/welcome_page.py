@@ -104,8 +104,8 @@ class WelcomePage(QWidget):
     models_requested = Signal()
     came = Signal()
 
-    def __init__(self, language: Language, look: Look, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, language: Language, look: Look) -> None:
+        super().__init__()
         self._language = language
         self._local_only = True
         self._heading = say(plain_label("heading", wrap=True), language, "welcome.heading")

@@ -7,6 +7,7 @@ from PySide6.QtCore import QPoint, QPointF, QRect, Qt
 from PySide6.QtGui import QPainter
 
 from app.core.message import Message
+from app.gui.display.amounts import time_text
 from app.gui.transcript.call_rows import FOLD
 from app.gui.transcript.message_parts import paint_chevron
 from app.gui.transcript.painted_row import ContextRow, Link, RowContext
@@ -75,9 +76,7 @@ class GroupRow(ContextRow[GroupContext]):
         parts: list[str] = []
         if context.runs and context.folded:
             parts = [context.doing] if context.doing else []
-            minutes, seconds = divmod(context.elapsed_s, 60)
-            key = "transcript.group.minutes" if minutes else "transcript.group.elapsed"
-            parts.append(texts(key, minutes=minutes, seconds=seconds))
+            parts.append(time_text(context.elapsed_s, texts))
         else:
             parts.append(texts("transcript.group.steps", count=context.steps))
         if context.tokens:
@@ -122,7 +121,7 @@ class GroupRow(ContextRow[GroupContext]):
     def _paint(self, painter: QPainter, clip: QRect, ranges: Sequence[Range]) -> None:
         avatar = QRect(self.text_left - 33, self.top + 2, HEAD_AVATAR, HEAD_AVATAR)
         paint_avatar(painter, self.style, self.context.speaker, avatar)
-        paint_header(painter, self.style, self._pieces, 0)
+        paint_header(painter, self.style, self._pieces)
         at = QPointF(self.right - 8, self.top + self.style.tall(HEAD_HEIGHT) / 2 + 0.5)
         paint_chevron(painter, at, not self.context.folded, self.style.tokens.text_2)
 

@@ -344,7 +344,7 @@ class MessageRow(ContextRow[MessageContext]):
         avatar = QRect(content.left() + style.avatar_left, content.top(), style.avatar, style.avatar)
         if self._headed and clip.top() < content.top() + style.avatar:
             paint_avatar(painter, style, speaker, avatar)
-            paint_header(painter, style, self._pieces, 0)
+            paint_header(painter, style, self._pieces)
         if not style.barred and user and (self.text.segments or self._chips):
             self._paint_bubble(painter)
         if self._thought is not None:

@@ -111,12 +111,11 @@ class PictureStrip:
 class Pictures(QObject):
     """Keeps the thumbnails to be painted, and does what is asked of a picture.
 
-    Signals: ready(row id) when a thumbnail can be painted, copied() when a picture is on the clipboard,
-    requested(action, pictures, place) to save a picture or another file, or to show a picture large.
+    Signals: ready(row id) when a thumbnail can be painted, requested(action, pictures, place) to save a picture or
+    another file, or to show a picture large.
     """
 
     ready = Signal(str)
-    copied = Signal()
     requested = Signal(str, object, int)
 
     def __init__(self, message_of: Callable[[str], Message], parent: QObject) -> None:
@@ -160,7 +159,6 @@ class Pictures(QObject):
             return
         if key is None:
             QGuiApplication.clipboard().setImage(image)
-            self.copied.emit()
         elif key in self._kept:
             self._kept[key] = image
             self.ready.emit(key[0])

@@ -102,11 +102,11 @@ def place_header(
     return pieces
 
 
-def paint_header(painter: QPainter, style: RowStyle, pieces: list[Piece], top: int) -> None:
-    """Paint the placed parts `top` pixels further down."""
+def paint_header(painter: QPainter, style: RowStyle, pieces: list[Piece]) -> None:
+    """Paint the placed parts."""
     middle = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextSingleLine
     for piece in pieces:
-        rect = piece.rect.translated(0, top)
+        rect = piece.rect
         if piece.kind == CHIP:
             background, foreground = _CHIP_COLOURS[piece.tone]
             painter.setPen(Qt.PenStyle.NoPen)
@@ -257,7 +257,7 @@ class TypingIndicator(QObject):
         pieces = place_header(
             style, self._speaker, chips, "", name_left, rect.top(), rect.right() - style.margin
         )
-        paint_header(painter, style, pieces, 0)
+        paint_header(painter, style, pieces)
         painter.setPen(Qt.PenStyle.NoPen)
         for dot in range(3):
             lit = not self._animated() or dot == self._step % 3

@@ -61,7 +61,7 @@ MORE_WORDS = {
 class TranscriptView(QAbstractScrollArea):
     """The messages of one session.
 
-    Signals: link_requested(url, shown text), resource_requested(server, address), copy_done(), action_requested(message id, action),
+    Signals: link_requested(url, shown text), resource_requested(server, address), action_requested(message id, action),
     where an action is `retry`, `settings`, `edit`, `continue` or `continue_from`;
     stop_turn_requested(turn id) of a sub-agent, stop_requested() of all that runs, version_requested(turn id, step) with step -1 or 1,
     found(number of the place shown from 1, how many) during a search; picture_requested(action, pictures, place).
@@ -73,21 +73,15 @@ class TranscriptView(QAbstractScrollArea):
     stop_turn_requested = Signal(str)
     stop_requested = Signal()
     version_requested = Signal(str, int)
-    copy_done = Signal()
     found = Signal(int, int)
     picture_requested = Signal(str, object, int)
 
     def __init__(
-        self,
-        tokens: Tokens,
-        texts: Texts,
-        parent: QWidget | None = None,
-        layout: str = COMPACT,
-        picture: Picture | None = None,
+        self, tokens: Tokens, texts: Texts, layout: str = COMPACT, picture: Picture | None = None
     ) -> None:
         """`picture` gives the tools' icons (`Look.picture`); without it cards show none."""
         accessible.install(TranscriptView)
-        super().__init__(parent)
+        super().__init__()
         self._layout = layout
         self._picture = picture
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -121,7 +115,6 @@ class TranscriptView(QAbstractScrollArea):
         self.action_bar.chosen.connect(self._do)
         self.search.found.connect(self.found)
         self._pictures.ready.connect(self._on_thumbnail)
-        self._pictures.copied.connect(self.copy_done)
         self._pictures.requested.connect(self.picture_requested)
         self.typing.ticked.connect(lambda: self.viewport().update(self.feed.typing_rect()))
         self.feed.session_shown.connect(self._on_session_shown)
@@ -260,7 +253,6 @@ class TranscriptView(QAbstractScrollArea):
     def _copy_text(self, text: str) -> None:
         if text:
             QGuiApplication.clipboard().setText(text)
-            self.copy_done.emit()
 
     # Actions
 

@@ -30,8 +30,8 @@ class AnswerStyleChoice(QWidget):
 
     changed = Signal()
 
-    def __init__(self, language: Language, look: Look, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, language: Language, look: Look) -> None:
+        super().__init__()
         self._language = language
         self._facts = ModelFacts()
         self._values: dict[str, str] = {}

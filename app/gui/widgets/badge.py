@@ -110,8 +110,8 @@ def paint_row_text(
 class Avatar(QWidget):
     """A speaker's initial in their colour; grey until `set_speaker`."""
 
-    def __init__(self, look: Look, side: int = AVATAR, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, look: Look, side: int = AVATAR) -> None:
+        super().__init__()
         self._look = look
         self._name = self._letters = ""
         self._index: int | None = None

@@ -54,6 +54,14 @@ def frame(kind: str, layout: QLayout) -> QFrame:
     return result
 
 
+def empty(layout: QLayout, but: QWidget | None = None) -> None:
+    """Take everything out of a layout, and delete the widgets, all but one."""
+    while (item := layout.takeAt(0)) is not None:
+        if (widget := item.widget()) is not None and widget is not but:
+            widget.hide()
+            widget.deleteLater()
+
+
 def _filled(layout: Layout, parts: tuple[Part, ...], margins: Margins, spacing: int | None) -> Layout:
     if margins is not None:
         layout.setContentsMargins(*(margins if isinstance(margins, tuple) else (margins,) * 4))
@@ -80,8 +88,8 @@ class FlowBox(QWidget):
     taken for the deleted one.
     """
 
-    def __init__(self, parent: QWidget | None = None, *, gap: int = 6) -> None:
-        super().__init__(parent)
+    def __init__(self, *, gap: int = 6) -> None:
+        super().__init__()
         self._widgets: list[QWidget] = []
         self._gap = gap
         policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)

@@ -64,8 +64,8 @@ class ChipList(QWidget):
     changed = Signal()
     drawn = Signal()
 
-    def __init__(self, language: Language, look: Look, name: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, language: Language, look: Look, name: str) -> None:
+        super().__init__()
         self._language = language
         self._look = look
         self._name = name

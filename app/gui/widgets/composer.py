@@ -46,7 +46,6 @@ class TextBox(QPlainTextEdit):
 
     def __init__(
         self,
-        parent: QWidget | None = None,
         *,
         lines: int = 1,
         most: int = 8,
@@ -54,7 +53,7 @@ class TextBox(QPlainTextEdit):
         longest: int | None = None,
         longest_paste: int | None = None,
     ) -> None:
-        super().__init__(parent)
+        super().__init__()
         self._lines = lines
         self._most = most
         self._submits = submits
@@ -173,17 +172,9 @@ class Composer(QFrame):
     submitted = Signal(str)
     text_changed = Signal()
 
-    def __init__(
-        self,
-        look: Look,
-        *,
-        box_name: str,
-        button_name: str,
-        box: TextBox | None = None,
-        parent: QWidget | None = None,
-    ) -> None:
+    def __init__(self, look: Look, *, box_name: str, button_name: str, box: TextBox | None = None) -> None:
         """`box` replaces the plain text box."""
-        super().__init__(parent)
+        super().__init__()
         self.setProperty("kind", "composer")
         self.box = box or TextBox()
         self.box.setObjectName(box_name)

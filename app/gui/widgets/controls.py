@@ -285,8 +285,8 @@ class WrappedTick(TickBox):
 
     TEXT = TickBox.TEXT | Qt.TextFlag.TextWordWrap
 
-    def __init__(self, look: Look, parent: QWidget | None = None) -> None:
-        super().__init__(look, parent)
+    def __init__(self, look: Look) -> None:
+        super().__init__(look)
         policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
@@ -306,8 +306,8 @@ class WrappedTick(TickBox):
 class Choice(QComboBox):
     """A drop-down list with Moot's chevron; the wheel scrolls the page, not the choice."""
 
-    def __init__(self, look: Look, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, look: Look) -> None:
+        super().__init__()
         self._look = look
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         # Qt's own delegate of a drop-down list ignores the style sheet.

@@ -82,8 +82,8 @@ class DefinitionEditor(QWidget, Generic[Definition]):
     duplicate_requested = Signal(str)
     named: QLineEdit
 
-    def __init__(self, language: Language, name: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, language: Language, name: str) -> None:
+        super().__init__()
         self._language = language
         self._definition: Definition | None = None
         self.state = SaveState(language, name)

@@ -125,11 +125,9 @@ class WrappedText(PaintedText):
         return layout, end, top
 
 
-def plain_label(
-    kind: str = "", parent: QWidget | None = None, *, wrap: bool = False, text: str = ""
-) -> QLabel:
+def plain_label(kind: str = "", *, wrap: bool = False, text: str = "") -> QLabel:
     """Return a label of plain text; `kind` is what the style sheet knows it by."""
-    label = QLabel(parent)
+    label = QLabel()
     label.setTextFormat(Qt.TextFormat.PlainText)
     label.setText(text)
     label.setProperty("kind", kind)

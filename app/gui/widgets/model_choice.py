@@ -47,10 +47,8 @@ class ModelChoice(Choice):
 
     changed = Signal()
 
-    def __init__(
-        self, language: Language, look: Look, parent: QWidget | None = None, *, default: bool = True
-    ) -> None:
-        super().__init__(look, parent)
+    def __init__(self, language: Language, look: Look, *, default: bool = True) -> None:
+        super().__init__(look)
         self._language = language
         self._default = default
         self._providers: Sequence[ProviderStatus] = ()

@@ -4,7 +4,7 @@ from functools import partial
 
 from PySide6.QtCore import QEvent, QItemSelectionModel, QPoint, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QDropEvent, QKeyEvent
-from PySide6.QtWidgets import QAbstractItemView, QListWidget, QListWidgetItem, QMenu, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QListWidget, QListWidgetItem, QMenu
 
 from app.gui.display.i18n import Language
 
@@ -23,8 +23,8 @@ class OrderedList(QListWidget):
     delete_requested = Signal(str)
     edit_requested = Signal(str)
 
-    def __init__(self, language: Language, name: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, language: Language, name: str) -> None:
+        super().__init__()
         self.setObjectName(name)
         self.language = language
         self.fixed: frozenset[str] = frozenset()

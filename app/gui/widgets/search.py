@@ -44,29 +44,21 @@ class SearchField(ShorteningButton):
 
 
 class SearchBox(QLineEdit):
-    """A box to search in, with a magnifying glass and its shortcut; Escape clears it."""
+    """A box to search in, with a magnifying glass; Escape clears it."""
 
-    def __init__(self, look: Look, name: str, shortcut: str = "") -> None:
+    def __init__(self, look: Look, name: str) -> None:
         super().__init__()
         self._look = look
         self.setObjectName(name)
         self.setProperty("kind", "search")
         self.setClearButtonEnabled(True)
         self.setTextMargins(24, 0, 0, 0)
-        self._shortcut = shortcut
-        self.setToolTip(shortcut)
         look.changed.connect(self.update)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
         picture = self._look.picture("search", "text_2", ICON - 1, self.devicePixelRatioF())
-        painter = QPainter(self)
-        painter.drawPixmap(9, (self.height() - ICON + 1) // 2, picture)
-        metrics = self.fontMetrics()
-        words = metrics.horizontalAdvance(self.placeholderText()) + metrics.horizontalAdvance(self._shortcut)
-        room = self.width() - 60
-        if self._shortcut and not self.text() and not self.hasFocus() and words <= room:
-            paint_shortcut(painter, self._look, self.rect().adjusted(0, 0, -9, 0), self._shortcut)
+        QPainter(self).drawPixmap(9, (self.height() - ICON + 1) // 2, picture)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape and self.text():

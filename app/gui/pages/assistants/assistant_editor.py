@@ -33,10 +33,8 @@ class AssistantEditor(DefinitionEditor[Agent]):
 
     versions_requested = Signal(str)
 
-    def __init__(
-        self, language: Language, look: Look, parent: QWidget | None = None, *, embedded: bool = False
-    ) -> None:
-        super().__init__(language, "assistant_state", parent)
+    def __init__(self, language: Language, look: Look, *, embedded: bool = False) -> None:
+        super().__init__(language, "assistant_state")
         self._embedded = embedded
         self._shown: Agent | None = None
         self._built_in = False

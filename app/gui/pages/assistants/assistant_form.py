@@ -57,8 +57,8 @@ class AssistantForm(QWidget, BuiltInSteps):
 
     changed = Signal()
 
-    def __init__(self, language: Language, look: Look, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, language: Language, look: Look) -> None:
+        super().__init__()
         self._language, self._look = language, look
         self._agent = Agent(id="", name="")
         self._choices = Choices()

@@ -110,9 +110,8 @@ class AssistantCards(OrderedList):
         look: Look,
         name: str = "assistant_cards",
         removal: str = "assistant.delete",
-        parent: QWidget | None = None,
     ) -> None:
-        super().__init__(language, name, parent)
+        super().__init__(language, name)
         self._removal = removal
         self.setItemDelegate(AssistantCardDelegate(look, self))
         self.setVerticalScrollMode(self.ScrollMode.ScrollPerPixel)
@@ -173,8 +172,8 @@ class AssistantsPage(QWidget):
     new_requested = Signal()
     bring_in_requested = Signal()
 
-    def __init__(self, language: Language, look: Look, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, language: Language, look: Look) -> None:
+        super().__init__()
         self.setObjectName("assistants_page")
         self._language = language
         self._agents: dict[str, Agent] = {}

@@ -1,4 +1,4 @@
-"""The files of a message that is being written: those attached, and those still being read."""
+"""The files of a message that is being written: those attached, those still being read, and a composer that takes them."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +14,7 @@ from app.gui.display.style import Look
 from app.gui.files.attachments import is_image, is_seen
 from app.gui.transcript.pictures import VIEW_PICTURE, pixels_of
 from app.gui.widgets.boxes import STRETCH, Part, frame, hbox
+from app.gui.widgets.composer import Composer, TextBox
 from app.gui.widgets.controls import IconButton, icon_button, name_button
 from app.gui.widgets.label import ElidedLabel, plain_tip
 from app.gui.widgets.picture_viewer import PictureButton
@@ -220,3 +221,33 @@ class ReadingStrip(ChipStrip):
 
     def _on_cancel(self, number: int, _checked: bool = False) -> None:
         self.cancelled.emit(number)
+
+
+class AttachingComposer(Composer):
+    """A composer with the attachments over its box; emits message_submitted(text, attachments)."""
+
+    message_submitted = Signal(str, object)
+
+    def __init__(
+        self, language: Language, look: Look, *, box_name: str, button_name: str, box: TextBox
+    ) -> None:
+        self.strip = AttachmentStrip(language, look)
+        super().__init__(look, box_name=box_name, button_name=button_name, box=box)
+        self.files = hbox((self.strip, 1), spacing=6)
+        self.column.insertLayout(0, self.files)
+        self.strip.changed.connect(self._on_text_changed)
+
+    def attachments(self) -> tuple[Attachment, ...]:
+        """Return the attachments."""
+        return self.strip.attachments()
+
+    def _on_submitted(self) -> None:
+        text, attachments = self.box.text(), self.attachments()
+        if (text or attachments) and self.send.isEnabled():
+            self.box.clear()
+            self.strip.show_attachments(())
+            self.message_submitted.emit(text, attachments)
+
+    def _on_text_changed(self) -> None:
+        self.send.setEnabled(bool(self.box.text() or self.attachments()))
+        self.text_changed.emit()

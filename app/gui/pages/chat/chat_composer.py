@@ -14,8 +14,7 @@ from app.core.tool import ServerState, ServerStatus
 from app.gui.display.i18n import Language
 from app.gui.display.server_display import tool_name
 from app.gui.display.style import Look
-from app.gui.pages.chat.attaching_composer import AttachingComposer
-from app.gui.pages.chat.attachment_strip import Reading, ReadingStrip
+from app.gui.pages.chat.attachment_strip import AttachingComposer, Reading, ReadingStrip
 from app.gui.pages.chat.message_box import MessageBox
 from app.gui.widgets.boxes import hbox
 from app.gui.widgets.controls import MenuButton, ShorteningButton, button, icon_button, name_button

@@ -14,7 +14,7 @@ from app.gui.display.style import Look
 from app.gui.pages.council.worth_card import Judged
 from app.gui.panels.debate.cited_text import CitedText
 from app.gui.widgets.badge import Avatar
-from app.gui.widgets.boxes import STRETCH, FlowBox, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, FlowBox, empty, hbox, vbox
 from app.gui.widgets.controls import scrolling
 from app.gui.widgets.label import Paragraph, plain_label
 from app.gui.widgets.wording import named
@@ -106,10 +106,7 @@ class ClaimsPage(QWidget):
         if shown == self._shown:
             return
         self._shown = shown
-        while (item := self._cards.takeAt(0)) is not None:
-            if (old := item.widget()) is not None:
-                old.hide()
-                old.deleteLater()
+        empty(self._cards)
         if result.cruxes:
             of = words("council.cruxes", count=len(result.cruxes), claims=len(result.all_claims))
             self._add(

@@ -15,7 +15,7 @@ from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.pages.council.council_column import Letter
 from app.gui.widgets.badge import Avatar, HeadingIcon, initials
-from app.gui.widgets.boxes import STRETCH, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, empty, hbox, vbox
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import Paragraph, plain_label, show_as
 from app.gui.widgets.wording import named, say
@@ -113,10 +113,7 @@ class Glance(QFrame):
         if result.names_visible:
             lacks.append(words("council.names_visible"))
         show_as(self._lacks, "warn" if result.degraded else "hint", " · ".join(lacks))
-        while (item := self._rows.takeAt(0)) is not None:
-            if (widget := item.widget()) is not None:
-                widget.hide()
-                widget.deleteLater()
+        empty(self._rows)
         for letter, option in zip(LETTERS, record.options(), strict=False):
             self._rows.addWidget(
                 self._option(letter, option, option.id == result.headline, holders[option.id], people)

@@ -30,7 +30,7 @@ from app.gui.pages.council.council_column import Letter
 from app.gui.pages.council.worth_card import Judged, WorthCard
 from app.gui.panels.debate.cited_text import Cite, CitedText
 from app.gui.widgets.badge import Avatar, Chip, HeadingIcon
-from app.gui.widgets.boxes import STRETCH, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, empty, hbox, vbox
 from app.gui.widgets.controls import button, icon_button, scrolling
 from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, plain_tip
 from app.gui.widgets.wording import named, say
@@ -107,10 +107,7 @@ class VerdictPage(QWidget):
         self._shown = judged
         focus: QWidget | None = self.window().focusWidget()
         focused = focus.objectName() if focus is not None and self.isAncestorOf(focus) else ""
-        while (item := self._columns.takeAt(0)) is not None:
-            if (old := item.widget()) is not None:
-                old.hide()
-                old.deleteLater()
+        empty(self._columns)
         left, right = QWidget(), QWidget()
         found = [
             self._verdict_card(judged),

@@ -47,8 +47,8 @@ class GroupForm(QWidget):
     member_removed = Signal(str, int)
     new_member_requested = Signal()
 
-    def __init__(self, language: Language, look: Look, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, language: Language, look: Look) -> None:
+        super().__init__()
         self._language = language
         self._group = Group(id="", name="")
         self._choices = Choices()
@@ -261,8 +261,8 @@ class GroupPage(DefinitionEditor[Group]):
     renamed = Signal()
     member_requested = Signal(str)
 
-    def __init__(self, language: Language, look: Look, parent: QWidget | None = None) -> None:
-        super().__init__(language, "group_state", parent)
+    def __init__(self, language: Language, look: Look) -> None:
+        super().__init__(language, "group_state")
         self.setObjectName("group_page")
         self._agents: dict[str, Agent] = {}
         self._built_in: frozenset[str] = frozenset()

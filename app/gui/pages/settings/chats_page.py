@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QSignalBlocker, Signal
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtCore import QSignalBlocker
+from PySide6.QtWidgets import QVBoxLayout
 
 from app.core.catalog import provider_kind
 from app.core.provider import ProviderStatus
@@ -11,20 +11,15 @@ from app.core.settings import Settings
 from app.core.text import exact
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
-from app.gui.pages.settings.settings_rows import SettingsRows
+from app.gui.pages.settings.settings_rows import SettingsPage
 from app.gui.widgets.boxes import vbox
 from app.gui.widgets.controls import Choice, TickBox
 from app.gui.widgets.label import Paragraph, plain_label
 from app.gui.widgets.wording import named, say
 
-# The settings here that are no rows.
-_OWN = ("may_read_any", "helper_model")
 
-
-class ChatsPage(QWidget):
-    """Shows the settings of chats; emits chosen({name: value})."""
-
-    chosen = Signal(object)
+class ChatsPage(SettingsPage):
+    """Shows the settings of chats."""
 
     def __init__(
         self,
@@ -33,9 +28,8 @@ class ChatsPage(QWidget):
         settings: Callable[[], Settings],
         providers: Callable[[], list[ProviderStatus]],
     ) -> None:
-        super().__init__()
-        self._language, self._look, self._settings, self._providers = language, look, settings, providers
-        self.rows = SettingsRows(language, look, settings, "chats")
+        super().__init__(language, look, settings, "chats", ("may_read_any", "helper_model"))
+        self._look, self._providers = look, providers
         self.helper = say(named("setting_helper_model", Choice(look)), language, name="setting.helper_model")
         self.ticks: dict[str, TickBox] = {}
         self._ticks = QVBoxLayout()
@@ -53,13 +47,12 @@ class ChatsPage(QWidget):
             spacing=8,
         )
         self.helper.activated.connect(lambda _row: self._choose("helper_model", self.helper.currentData()))
-        self.rows.chosen.connect(self.chosen)
         language.changed.connect(self.refresh)
         self.refresh()
 
     def refresh(self) -> None:
         """Show the current settings, and the providers as they are now."""
-        self.rows.refresh()
+        super().refresh()
         settings, words = self._settings(), self._language
         ready = [one for one in self._providers() if one.ready and not _guided(one)]
         offered = {
@@ -81,26 +74,6 @@ class ChatsPage(QWidget):
         for provider_id, tick in self.ticks.items():
             with QSignalBlocker(tick):
                 tick.setChecked(provider_id in settings.may_read_any)
-
-    def reset(self) -> dict[str, object]:
-        """Reset the page to the defaults; return the previous values of the settings that changed."""
-        before = self.rows.reset()
-        settings, usual = self._settings(), Settings()
-        own = {
-            name: getattr(settings, name) for name in _OWN if getattr(settings, name) != getattr(usual, name)
-        }
-        if own:
-            self.choose({name: getattr(usual, name) for name in own})
-        return before | own
-
-    def choose(self, values: dict[str, object]) -> None:
-        """Set and show settings."""
-        self.chosen.emit(values)
-        self.refresh()
-
-    def take_focus(self, name: str) -> None:
-        """Focus a setting."""
-        self.rows.take_focus(name)
 
     def _add_tick(self, status: ProviderStatus) -> None:
         provider_id = status.config.id

@@ -16,7 +16,7 @@ from app.engine.providers import on_this_computer
 from app.gui.display.i18n import Language
 from app.gui.display.server_display import server_line
 from app.gui.display.style import Look
-from app.gui.widgets.boxes import STRETCH, frame, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, empty, frame, hbox, vbox
 from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label
 from app.gui.widgets.wording import say
 
@@ -64,9 +64,7 @@ class PrivacyPage(QWidget):
         providers = [one for one in engine.providers() if one.ready]
         away = [one for one in providers if not self._stays(one)]
         self.lead.setText(words("privacy.some" if away else "privacy.nothing"))
-        while (item := self._cards.takeAt(0)) is not None:
-            if widget := item.widget():
-                widget.deleteLater()
+        empty(self._cards)
         for provider in sorted(providers, key=self._stays):
             self._add_provider(provider)
         search = engine.settings().search_engine
@@ -75,12 +73,6 @@ class PrivacyPage(QWidget):
         for server in engine.servers.all():
             self._add_server(server)
         self._add("eye-off", words("privacy.moot"), "", words("privacy.moot.text"))
-
-    def facts(self) -> list[str]:
-        """Return every text shown."""
-        return [label.text() for label in self.findChildren(QLabel)] + [
-            text.text() for text in self.findChildren(Paragraph)
-        ]
 
     def _stays(self, status: ProviderStatus) -> bool:
         """Return whether requests to a provider stay on this computer, judged by its address."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QFileDialog, QFrame, QLineEdit, QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLineEdit, QProgressBar, QVBoxLayout, QWidget
 
 from app.core.catalog import EMBEDDED_MODEL, LOCAL
 from app.core.errors import MootError
@@ -20,6 +20,7 @@ from app.engine.engine import Engine
 from app.gui.dialogs.ask_dialogs import ConfirmDialog
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
+from app.gui.files.shared_files import ask_for_file
 from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import TickBox, button, put_where, scrolling
@@ -180,17 +181,13 @@ class LocalModelsPage(QWidget):
         self.chosen.emit({"model_source": self.source.text().strip()})
 
     def _on_add(self) -> None:
-        dialog = QFileDialog(self, self._language("local.add"))
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.setNameFilter("GGUF (*.gguf)")
-        dialog.fileSelected.connect(self.add_file)
-        dialog.open()
+        ask_for_file(self, self._language("local.add"), self.add_file, "GGUF (*.gguf)")
 
-    def add_file(self, path: str) -> None:
+    def add_file(self, path: Path) -> None:
         """Add a GGUF file once its model has answered."""
-        show_as(self.result, "hint", self._language("local.trying", name=Path(path).name))
+        show_as(self.result, "hint", self._language("local.trying", name=path.name))
         self.add.setEnabled(False)
-        self._tasks.start("add a model", self._do(self._engine.local_models.add(Path(path))))
+        self._tasks.start("add a model", self._do(self._engine.local_models.add(path)))
 
     async def _do(self, work: Awaitable[object]) -> None:
         try:

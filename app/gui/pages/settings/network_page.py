@@ -3,12 +3,13 @@
 from collections.abc import Callable
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFileDialog, QLineEdit, QWidget
+from PySide6.QtWidgets import QLineEdit, QWidget
 
 from app.core.errors import BadInput
 from app.core.settings import Settings
 from app.engine.engine import Engine
 from app.gui.display.i18n import Language
+from app.gui.files.shared_files import ask_for_file
 from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button
@@ -59,10 +60,8 @@ class NetworkPage(QWidget):
             field.textChanged.connect(lambda _text: show_as(self.result, "hint", ""))
 
     def _on_browse(self) -> None:
-        dialog = QFileDialog(self, self._language("network.certificates"))
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.fileSelected.connect(self.certificates.setText)
-        dialog.open()
+        title = self._language("network.certificates")
+        ask_for_file(self, title, lambda path: self.certificates.setText(str(path)), kinds="")
 
     def _on_save(self) -> None:
         self._tasks.start(

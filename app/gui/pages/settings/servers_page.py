@@ -1,6 +1,6 @@
 """MCP servers in the settings: their states, commands or addresses, tools and permission."""
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal
@@ -168,10 +168,14 @@ class ServersPage(QWidget):
         self._logout.setVisible(status.logged_in)
         self._restart.setVisible(status.state in (ServerState.CONNECTED, ServerState.DOWN))
 
-    def _on_ask_again(self) -> None:
+    def _start(self, name: str, act: Callable[[str], Awaitable[object]]) -> None:
+        """Start a change of the chosen server."""
         if self._status is not None:
             server = self._status.server.name
-            self._tasks.start(f"ask again {server}", self._do(self._engine.servers.ask_again(server)))
+            self._tasks.start(f"{name} {server}", self._do(act(server)))
+
+    def _on_ask_again(self) -> None:
+        self._start("ask again", self._engine.servers.ask_again)
 
     def _on_login(self) -> None:
         if self._status is not None:
@@ -179,9 +183,7 @@ class ServersPage(QWidget):
             self._tasks.start(f"log in to server {self._status.server.name}", self._do(work))
 
     def _on_logout(self) -> None:
-        if self._status is not None:
-            server = self._status.server.name
-            self._tasks.start(f"log out of server {server}", self._do(self._engine.servers.logout(server)))
+        self._start("log out of server", self._engine.servers.logout)
 
     def _on_log(self) -> None:
         if self._status is not None:
@@ -198,9 +200,7 @@ class ServersPage(QWidget):
                 ServerLogDialog(self._language, server, text, self).open()
 
     def _on_restart(self) -> None:
-        if self._status is not None:
-            server = self._status.server.name
-            self._tasks.start(f"restart server {server}", self._do(self._engine.servers.restart(server)))
+        self._start("restart server", self._engine.servers.restart)
 
     async def _do(self, work: Awaitable[object]) -> bool:
         """Await a change, show an error if it fails, and read the servers again; return whether it succeeded."""

@@ -5,6 +5,7 @@ A page is created when it is first shown; changes take effect at once.
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import TypeVar
 
 from PySide6.QtCore import QEvent, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent, QShortcut
@@ -30,7 +31,7 @@ from app.gui.pages.settings.provider_page import ProviderPage
 from app.gui.pages.settings.providers_page import ProvidersPage
 from app.gui.pages.settings.saved_prompts_page import SavedPromptsPage
 from app.gui.pages.settings.servers_page import ServersPage
-from app.gui.pages.settings.settings_rows import LimitsPage, SettingsRows, settings_of
+from app.gui.pages.settings.settings_rows import LimitsPage, SettingsPage, SettingsRows, settings_of
 from app.gui.pages.settings.shortcuts_page import ShortcutsPage
 from app.gui.pages.settings.usage_page import UsagePage
 from app.gui.tasks import Tasks
@@ -63,12 +64,13 @@ PAGES = {
     "about": "info",
 }
 # Pages with rows that can be focused and reset.
-RowPage = ChatsPage | LimitsPage | SettingsRows | ShortcutsPage
+RowPage = SettingsPage | SettingsRows | ShortcutsPage
 SIDE_WIDTH = 208
 SIZE = QSize(940, 660)
 FRAME = QSize(40, 40)  # space between dialog and window, in pixels
 # Restores what was removed; returns False if a key is restored for this run only.
 Undo = Callable[[], Awaitable[bool]]
+Page = TypeVar("Page", bound=QWidget)
 PAGE, ROW = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
 
 
@@ -138,9 +140,7 @@ class SettingsDialog(QDialog):
         self.search.clear()
         self.pages.setCurrentRow(list(PAGES).index(page))
         if provider_id:
-            providers = self.page("providers")
-            assert isinstance(providers, ProvidersPage)
-            providers.show_provider(provider_id)
+            self._page_as("providers", ProvidersPage).show_provider(provider_id)
         self._go_to(page, row)
 
     def page(self, page: str) -> QWidget:
@@ -150,11 +150,14 @@ class SettingsDialog(QDialog):
             self._places[page] = self._stack.addWidget(holder)
         return self._made[page]
 
+    def _page_as(self, page: str, kind: type[Page]) -> Page:
+        made = self.page(page)
+        assert isinstance(made, kind)
+        return made
+
     def provider_page(self) -> ProviderPage:
         """Return the page of the provider shown."""
-        providers = self.page("providers")
-        assert isinstance(providers, ProvidersPage)
-        return providers.page()
+        return self._page_as("providers", ProvidersPage).page()
 
     def offer_undo(self, text: str, undo: Undo) -> None:
         """Show a toast with an undo for a removal; it stays available after the dialog closes."""
@@ -175,24 +178,18 @@ class SettingsDialog(QDialog):
     def show_fetching(self, event: ModelFetching) -> None:
         """Show how far the download of a model is."""
         if "local" in self._made:
-            page = self.page("local")
-            assert isinstance(page, LocalModelsPage)
-            page.show_fetching(event)
+            self._page_as("local", LocalModelsPage).show_fetching(event)
 
     def show_keys(self) -> None:
         """Show the keyring's late answer."""
         if "providers" in self._made:
-            providers = self.page("providers")
-            assert isinstance(providers, ProvidersPage)
-            providers.show_keys()
+            self._page_as("providers", ProvidersPage).show_keys()
 
     def show_quick_keys(self, text: str, *, fails: bool) -> None:
         """Say where the keys of the quick chat work."""
         self._quick_keys = text, fails
         if "shortcuts" in self._made:
-            page = self.page("shortcuts")
-            assert isinstance(page, ShortcutsPage)
-            page.note_quick(text, fails=fails)
+            self._page_as("shortcuts", ShortcutsPage).note_quick(text, fails=fails)
 
     def show_notice(self, notice: Notice) -> None:
         """Show a late answer of the keyring or the end of a download here, since the window is behind the dialog."""

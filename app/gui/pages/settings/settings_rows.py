@@ -213,14 +213,56 @@ class SettingsRows(QFrame):
             row.retranslate()
 
 
-class LimitsPage(QWidget):
-    """Shows the search engine and the budget of a message; emits chosen({name: value})."""
+class SettingsPage(QWidget):
+    """The base of pages with rows and, beside them, settings that are no rows (`own`); emits chosen({name: value})."""
 
     chosen = Signal(object)
 
-    def __init__(self, language: Language, look: Look, settings: Callable[[], Settings]) -> None:
+    def __init__(
+        self,
+        language: Language,
+        look: Look,
+        settings: Callable[[], Settings],
+        page: str,
+        own: tuple[str, ...],
+    ) -> None:
         super().__init__()
-        self._language, self._settings = language, settings
+        self._language, self._settings, self._own = language, settings, own
+        self.rows = SettingsRows(language, look, settings, page)
+        self.rows.chosen.connect(self.chosen)
+
+    def refresh(self) -> None:
+        """Show the current settings."""
+        self.rows.refresh()
+
+    def reset(self) -> dict[str, object]:
+        """Reset the page to the defaults; return the previous values of the settings that changed."""
+        before = self.rows.reset()
+        settings, usual = self._settings(), Settings()
+        own = {
+            name: getattr(settings, name)
+            for name in self._own
+            if getattr(settings, name) != getattr(usual, name)
+        }
+        if own:
+            self.choose({name: getattr(usual, name) for name in own})
+        return before | own
+
+    def choose(self, values: dict[str, object]) -> None:
+        """Set and show settings."""
+        self.chosen.emit(values)
+        self.refresh()
+
+    def take_focus(self, name: str) -> None:
+        """Focus a setting."""
+        self.rows.take_focus(name)
+
+
+class LimitsPage(SettingsPage):
+    """Shows the search engine and the budget of a message."""
+
+    def __init__(self, language: Language, look: Look, settings: Callable[[], Settings]) -> None:
+        super().__init__(language, look, settings, "limits", ("search_engine",))
         self.engine = say(named("limits_engine", Choice(look)), language, name="limits.engine")
         self.address = say(
             named("limits_address", QLineEdit()),
@@ -230,7 +272,6 @@ class LimitsPage(QWidget):
         )
         self.problem = plain_label("error")
         self._title = say(plain_label("field"), language, "limits.title")
-        self.rows = SettingsRows(language, look, settings, "limits")
         vbox(
             say(plain_label("field"), language, "limits.engine"),
             hbox(self.engine, (self.address, 1), Stretch(0)),
@@ -244,37 +285,18 @@ class LimitsPage(QWidget):
         )
         self.engine.activated.connect(self._on_engine)
         self.address.editingFinished.connect(self._on_address)
-        self.rows.chosen.connect(self.chosen)
         language.changed.connect(self.retranslate)
         self.refresh()
 
     def refresh(self) -> None:
-        """Show the current settings."""
         engine = self._settings().search_engine
         own = engine.startswith("http")
         self.address.setText(engine if own else "")
         self.address.setVisible(own)
         self.problem.hide()
-        self.rows.refresh()
+        super().refresh()
         self.retranslate()
         self.engine.setCurrentIndex(1 if own else 0)
-
-    def reset(self) -> dict[str, object]:
-        """Reset the page to the defaults; return the previous values of the settings that changed."""
-        before = self.rows.reset()
-        if self._settings().search_engine != Settings().search_engine:
-            before["search_engine"] = self._settings().search_engine
-            self.choose({"search_engine": Settings().search_engine})
-        return before
-
-    def choose(self, values: dict[str, object]) -> None:
-        """Set and show settings."""
-        self.chosen.emit(values)
-        self.refresh()
-
-    def take_focus(self, name: str) -> None:
-        """Focus a setting."""
-        self.rows.take_focus(name)
 
     def retranslate(self) -> None:
         """Show every text in the language in use."""

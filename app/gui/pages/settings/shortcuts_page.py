@@ -124,11 +124,6 @@ class ShortcutRow(QWidget):
         restyle(self._note, kind="error" if fails else "hint")
         show_or_hide(self._note, text)
 
-    @property
-    def note_text(self) -> str:
-        """What `note` says."""
-        return self._note.text()
-
     def leave(self) -> None:
         """End recording, and show the keys again."""
         if self._both.currentWidget() is not self.keys:

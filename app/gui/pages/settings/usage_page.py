@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QFileDialog, QFrame, QGridLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QWidget
 
 from app.core.errors import MootError
 from app.core.usage import Total, amount_text, money_text, saved_text, used_text
@@ -14,7 +14,7 @@ from app.engine.engine import Engine
 from app.engine.usage.usage_book import MonthReport
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
-from app.gui.files.shared_files import save_whole
+from app.gui.files.shared_files import ask_where, save_whole
 from app.gui.pages.settings.settings_rows import SettingsRows
 from app.gui.tasks import Tasks
 from app.gui.widgets.badge import UsedBar
@@ -227,16 +227,14 @@ class UsagePage(QWidget):
         self.chosen.emit(values)
 
     def _on_export(self) -> None:
-        dialog = QFileDialog(self, self._language("usage.export"))
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setDefaultSuffix("csv")
-        dialog.selectFile(f"moot-{self._shown()}.csv")
         month = self._shown()
-        dialog.fileSelected.connect(
-            lambda path: self._tasks.start("usage export", self._told(self.write(Path(path), month)))
+        ask_where(
+            self,
+            self._language("usage.export"),
+            f"moot-{month}",
+            lambda path: self._tasks.start("usage export", self._told(self.write(path, month))),
+            "csv",
         )
-        dialog.open()
 
     async def write(self, path: Path, month: str) -> None:
         """Write a month's calls to a CSV file. Raises MootError."""

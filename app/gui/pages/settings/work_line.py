@@ -6,6 +6,7 @@ from time import monotonic
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QWidget
 
+from app.gui.display.amounts import time_text
 from app.gui.display.i18n import Language
 from app.gui.widgets.boxes import hbox
 from app.gui.widgets.controls import button
@@ -58,10 +59,8 @@ class WorkLine(QWidget):
     def _show(self) -> None:
         words, (done, total) = self._words, self._count
         parts = [words("data.progress", done=done, total=total) if total else words("data.working")]
-        minutes, seconds = divmod(int(monotonic() - self._began), 60)
-        if minutes or seconds:
-            key = "transcript.group.minutes" if minutes else "transcript.group.elapsed"
-            parts.append(words(key, minutes=minutes, seconds=seconds))
+        if seconds := int(monotonic() - self._began):
+            parts.append(time_text(seconds, words))
         self.said.setText(" · ".join(parts))
 
     def _cancel_it(self) -> None:

@@ -12,7 +12,7 @@ from app.engine.library.agents import AgentModel, look_of
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.files.attachments import FileSizes
-from app.gui.widgets.boxes import hbox, vbox
+from app.gui.widgets.boxes import empty, hbox, vbox
 from app.gui.widgets.controls import WrappedTick, icon_button, name_button
 from app.gui.widgets.label import ElidedLabel, plain_label, plain_tip
 from app.gui.widgets.wording import named, say
@@ -29,8 +29,8 @@ class ContextList(QWidget):
     files_given = Signal(list)
     look_chosen = Signal(tuple)
 
-    def __init__(self, language: Language, look: Look, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, language: Language, look: Look) -> None:
+        super().__init__()
         self._language = language
         self._look = look
         self.paths: tuple[str, ...] = ()
@@ -71,9 +71,7 @@ class ContextList(QWidget):
     def show_paths(self, paths: tuple[str, ...]) -> None:
         """Replace the files shown."""
         self.paths = paths
-        while (item := self._column.takeAt(0)) is not None:
-            item.widget().hide()
-            item.widget().deleteLater()
+        empty(self._column)
         for path in paths:
             self._column.addWidget(self._line(path))
 

@@ -28,8 +28,8 @@ class HeldTurnBar(FlowBox):
     skipped = Signal()
     left_out = Signal(str)
 
-    def __init__(self, language: Language, *, prefix: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, language: Language, *, prefix: str) -> None:
+        super().__init__()
         self._language = language
         self._prefix = prefix
         self.retry = say(button("", f"{prefix}retry_now", self.retried), language, "discussion.retry_now")
@@ -81,18 +81,17 @@ class AfterBar(QWidget):
     new_requested = Signal()
     export_requested = Signal(str)
 
-    def __init__(self, language: Language, look: Look, *, prefix: str) -> None:
-        """`prefix` begins the object names."""
+    def __init__(self, language: Language, look: Look) -> None:
         super().__init__()
         self._language = language
-        self._fork = ShorteningButton("", f"{prefix}fork")
+        self._fork = ShorteningButton("", "debate_fork")
         self._fork.dress(look, "git-branch", "text")
-        self._again = ShorteningButton("", f"{prefix}again")
+        self._again = ShorteningButton("", "debate_again")
         self._again.dress(look, "rotate-cw", "text")
-        self._export = ShorteningButton("", f"{prefix}export")
+        self._export = ShorteningButton("", "debate_export")
         self._export.dress(look, "share", "text")
         self._more = say(
-            icon_button(look, "ellipsis", f"{prefix}more", lambda: self._open(self._more_menu(), self._more)),
+            icon_button(look, "ellipsis", "debate_more", lambda: self._open(self._more_menu(), self._more)),
             language,
             tip="verdict.more",
         )

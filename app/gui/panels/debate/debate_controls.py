@@ -1,19 +1,21 @@
-"""The controls of a debate: title, round, status and cost, Pause, Resume and Stop, and a banner with problems."""
+"""The controls of a debate: title, round, status, cost and facts, Pause, Resume and Stop, and a banner with problems."""
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from PySide6.QtCore import QEvent, QSignalBlocker, Qt, QTimer, Signal
-from PySide6.QtWidgets import QFrame, QWidget
+from PySide6.QtWidgets import QFrame
 
 from app.core.catalog import EMBEDDED
 from app.core.events import RetryScheduled
+from app.core.message import Message
 from app.core.reasons import HELD_UP, Reason
 from app.core.session import ENDED, MIN_PARTICIPANTS, DebateSession, Participant, Status
 from app.core.texts import has_hangul
+from app.engine.debate.director import PARTICIPANT
 from app.engine.debate.verdict import round_to_poll
-from app.gui.display.amounts import Spending
+from app.gui.display.amounts import Spending, time_text
 from app.gui.display.i18n import Language
 from app.gui.display.session_kinds import failed, state_of
 from app.gui.display.style import Look
@@ -41,11 +43,9 @@ class DebateControls(QFrame):
     skip_requested = Signal()
     without_requested = Signal(str)
 
-    def __init__(
-        self, language: Language, look: Look, *, prefix: str, headed: bool, parent: QWidget | None = None
-    ) -> None:
+    def __init__(self, language: Language, look: Look, *, prefix: str, headed: bool) -> None:
         """`headed` also shows title, status and cost, which a page under the top bar has there."""
-        super().__init__(parent)
+        super().__init__()
         self._headed = headed
         self._language = language
         self._session: DebateSession | None = None
@@ -327,3 +327,19 @@ class DebateControls(QFrame):
         self._pausing = True
         self.refresh()
         self.pause_requested.emit()
+
+
+def facts_of(session: DebateSession, messages: Iterable[Message], spending: Spending, words: Language) -> str:
+    """Return who took part in a debate, how long it was and what it cost, in one line."""
+    turns = [one for one in messages if one.author.kind == PARTICIPANT and not one.is_interim]
+    people, left = session.debate.participants, session.debate.left
+    facts = [
+        words("verdict.participants", count=len(people)),
+        *(words("verdict.left_out", name=one.name) for one in people if one.id in left),
+        words("verdict.rounds", count=max((one.round for one in turns), default=0)),
+        words("verdict.turns", count=len(turns)),
+    ]
+    if seconds := round(sum(one.seconds or 0.0 for one in turns)):
+        facts.append(time_text(seconds, words))
+    # Where no price is known, the sum says so once.
+    return " · ".join((*facts, *filter(None, (spending.known_text(words),))))

@@ -1,7 +1,7 @@
-"""The panel of debates, with the tabs Setup, Discussion and History."""
+"""The panel of debates, with the tabs Setup, Discussion and History, and the page of the main area for its form."""
 
-from PySide6.QtCore import Signal
-from PySide6.QtGui import QShowEvent
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QFocusEvent, QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from app.engine.engine import Engine
@@ -12,11 +12,13 @@ from app.gui.panels.debate.discussion_view import DiscussionView
 from app.gui.panels.debate.history_view import HistoryView
 from app.gui.panels.debate.setup_view import SetupView
 from app.gui.panels.right_panel import RightPanel
-from app.gui.widgets.boxes import vbox
+from app.gui.widgets.boxes import centred, vbox
 from app.gui.widgets.controls import icon_button
 from app.gui.widgets.wording import say
 
 SETUP, DISCUSSION, HISTORY = range(3)
+COLUMN = 720
+"""The greatest width of the form in the main area."""
 
 
 class DebatePanel(RightPanel):
@@ -30,13 +32,7 @@ class DebatePanel(RightPanel):
 
     def __init__(self, language: Language, look: Look, engine: Engine) -> None:
         setup = SetupView(language, look, engine)
-        discussion = DiscussionView(
-            language,
-            look,
-            compact=True,
-            names=("debate_transcript", "debate_interject", "debate_send"),
-            prefix="debate_",
-        )
+        discussion = DiscussionView(language, look, compact=True)
         history = HistoryView(language, look)
         self.summary = DebateSummary(language, look)
         self._discussions = QStackedWidget()
@@ -107,3 +103,32 @@ class DebatePanel(RightPanel):
         self._discussions.setCurrentWidget(self.summary if shown else self.discussion)
         self.discussion.bear_names(not shown)
         self.refresh_buttons()
+
+
+class SetupPage(QWidget):
+    """The page of the main area in which a debate is set up: shows the one form there is, centred.
+
+    The form moves between this page and the panel, with all that was set up.
+    """
+
+    def __init__(self, setup: SetupView) -> None:
+        super().__init__()
+        self._setup = setup
+        self._place = QWidget()
+        vbox(centred(self._place, COLUMN), inside=self)
+        self._column = vbox(inside=self._place)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+
+    @property
+    def holds_form(self) -> bool:
+        """Whether the form is here."""
+        return self.isAncestorOf(self._setup)
+
+    def take_form(self) -> None:
+        """Take the form from the panel."""
+        self._column.addWidget(self._setup)
+        self._setup.show()
+        self._setup.topic.setFocus()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        self._setup.topic.setFocus()

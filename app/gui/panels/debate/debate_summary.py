@@ -14,10 +14,9 @@ from app.gui.display.amounts import Spending
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.pages.council.council_glance import Shown
-from app.gui.panels.debate.debate_controls import DISCUSSION, DebateControls
-from app.gui.panels.debate.debate_facts import facts_of
+from app.gui.panels.debate.debate_controls import DISCUSSION, DebateControls, facts_of
 from app.gui.widgets.badge import Avatar, Chip
-from app.gui.widgets.boxes import STRETCH, hbox, vbox
+from app.gui.widgets.boxes import STRETCH, empty, hbox, vbox
 from app.gui.widgets.controls import Button, button, scrolling
 from app.gui.widgets.label import ElidedLabel, plain_label
 from app.gui.widgets.wording import say
@@ -127,12 +126,10 @@ class DebateSummary(QWidget):
     def _draw(self) -> None:
         """Show the participants again; the focus stays on the button where it is."""
         focused = next((one.objectName() for one in self.findChildren(Button) if one.hasFocus()), "")
-        while (item := self._rows.takeAt(0)) is not None:
-            item.widget().hide()
-            item.widget().setObjectName("")
-            for one in item.widget().findChildren(Button):
-                one.setObjectName("")
-            item.widget().deleteLater()
+        for old in self.findChildren(Button):
+            if old.objectName().startswith("beside_turn_"):
+                old.setObjectName("")
+        empty(self._rows)
         words = self._language
         for place, one in enumerate(self._standings):
             row = QWidget(self)

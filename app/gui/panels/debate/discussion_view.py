@@ -19,12 +19,11 @@ from app.core.session import ENDED, DebateSession, Status
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.files.attachments import LONG_PASTE, pasted_text
-from app.gui.pages.chat.attaching_composer import AttachingComposer
+from app.gui.pages.chat.attachment_strip import AttachingComposer
 from app.gui.pages.council.council_glance import Shown, shown_people
 from app.gui.panels.conversation_view import ConversationView, empty_state
 from app.gui.panels.debate.debate_bars import AfterBar
-from app.gui.panels.debate.debate_controls import DISCUSSION, VERDICT, DebateControls
-from app.gui.panels.debate.debate_facts import facts_of
+from app.gui.panels.debate.debate_controls import DISCUSSION, VERDICT, DebateControls, facts_of
 from app.gui.panels.debate.topic_card import TopicCard
 from app.gui.panels.debate.verdict_view import VerdictView
 from app.gui.transcript.message_actions import FORK, SUMMARY_ACTIONS
@@ -36,6 +35,8 @@ from app.gui.widgets.controls import button
 from app.gui.widgets.label import Paragraph
 from app.gui.widgets.wording import say
 
+# The object names of transcript, box and send button.
+NAMES = ("debate_transcript", "debate_interject", "debate_send")
 # What the object names begin with while another view of debates has them.
 AWAY = "away_"
 
@@ -63,27 +64,24 @@ class DiscussionView(ConversationView):
     rename_requested = Signal(str)
     export_requested = Signal(str, str)
 
-    def __init__(
-        self, language: Language, look: Look, *, compact: bool, names: tuple[str, str, str], prefix: str
-    ) -> None:
-        """`names` are the object names of transcript, box and send button; `prefix` begins those of the controls."""
+    def __init__(self, language: Language, look: Look, *, compact: bool) -> None:
         box = TextBox(longest_paste=LONG_PASTE)
-        composer = AttachingComposer(language, look, box_name=names[1], button_name=names[2], box=box)
-        super().__init__(language, look, composer, layout=COMPACT if compact else DEBATE, names=names)
-        composer.strip.setObjectName(f"{prefix}attachments")
+        composer = AttachingComposer(language, look, box_name=NAMES[1], button_name=NAMES[2], box=box)
+        super().__init__(language, look, composer, layout=COMPACT if compact else DEBATE, names=NAMES)
+        composer.strip.setObjectName("debate_attachments")
         self._composer = composer
         self._session: DebateSession | None = None
-        self.controls = DebateControls(language, look, prefix=prefix, headed=compact)
+        self.controls = DebateControls(language, look, prefix="debate_", headed=compact)
         self._empty_text = say(Paragraph("card_text", centred=True), language, "discussion.empty")
         self._empty_button = say(
-            button("primary", f"{prefix}empty", lambda: self.setup_requested.emit("")),
+            button("primary", "debate_empty", lambda: self.setup_requested.emit("")),
             language,
             "discussion.empty.button",
         )
-        self.verdict = VerdictView(language, look, prefix=prefix, margin=18 if compact else 28)
-        self.topic = TopicCard(language, look, f"{prefix}topic_card")
+        self.verdict = VerdictView(language, look, margin=18 if compact else 28)
+        self.topic = TopicCard(language, look, "debate_topic_card")
         self._compact = compact
-        self.after = AfterBar(language, look, prefix=prefix)
+        self.after = AfterBar(language, look)
         self._said: dict[str, Message] = {}
         self._side = DISCUSSION
         # The turn that has begun but has no text yet, and what it waits for besides the model.

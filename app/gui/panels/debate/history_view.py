@@ -232,8 +232,8 @@ class HistoryView(QWidget):
     rename_requested = Signal(str)
     setup_requested = Signal()
 
-    def __init__(self, language: Language, look: Look, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, language: Language, look: Look) -> None:
+        super().__init__()
         self._language = language
         self._summaries: list[SessionSummary] = []
         self._folder: Folder | None = None

@@ -37,8 +37,8 @@ class ParticipantList(QWidget):
     participant_removed = Signal(object, int)
     facts_wanted = Signal()
 
-    def __init__(self, language: Language, look: Look, engine: Engine, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, language: Language, look: Look, engine: Engine) -> None:
+        super().__init__()
         self._language = language
         self._look = look
         self._engine = engine

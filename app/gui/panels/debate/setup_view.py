@@ -23,7 +23,7 @@ from app.core.session import (
 )
 from app.core.texts import has_hangul
 from app.core.usage import tokens_text
-from app.engine.engine import Candidate, DebateSetup, Engine
+from app.engine.engine import DebateSetup, Engine
 from app.gui.dialogs.ask_dialogs import PromptDialog
 from app.gui.display.amounts import estimate_text
 from app.gui.display.i18n import BUILT_IN_ROLES, Language
@@ -76,8 +76,8 @@ class SetupView(QWidget):
     participant_removed = Signal(object, int)
     pasted_removed = Signal(object, int)
 
-    def __init__(self, language: Language, look: Look, engine: Engine, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, language: Language, look: Look, engine: Engine) -> None:
+        super().__init__()
         self._language = language
         self._look = look
         self._engine = engine
@@ -416,10 +416,6 @@ class SetupView(QWidget):
 
     def _on_add(self) -> None:
         self.seats.picker.open(self._add)
-
-    def add_participant(self, candidate: Candidate) -> None:
-        """Add another participant with the same model, under a name nobody has."""
-        self.seats.add_participant(candidate)
 
     def _on_rearranged(self) -> None:
         self._order_stops()

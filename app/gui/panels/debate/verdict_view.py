@@ -54,8 +54,8 @@ class VerdictView(QWidget):
     stop_requested = Signal()
     connect_requested = Signal()
 
-    def __init__(self, language: Language, look: Look, *, prefix: str, margin: int) -> None:
-        """`prefix` begins the object names; `margin` is the space at the left."""
+    def __init__(self, language: Language, look: Look, *, margin: int) -> None:
+        """`margin` is the space at the left."""
         super().__init__()
         self._language, self._look = language, look
         self._session: DebateSession | None = None
@@ -66,27 +66,25 @@ class VerdictView(QWidget):
         self._problem_text = ""
         self._title = plain_label("card_title")
         self._judge_chip = Chip(look)
-        self._copy = say(icon_button(look, "copy", f"{prefix}copy_verdict"), language, tip="verdict.copy")
-        self._again = ShorteningButton("link", f"{prefix}ask_again")
+        self._copy = say(icon_button(look, "copy", "debate_copy_verdict"), language, tip="verdict.copy")
+        self._again = ShorteningButton("link", "debate_ask_again")
         self._again.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._answer = CitedText("verdict")
         self._sentence = Paragraph("card_text")
         self._last_words = CitedText("points", listed=True)
         self._problem = plain_label("error", wrap=True)
         self._judge = say(Choice(look), language, name="verdict.judge")
-        self._judge.setObjectName(f"{prefix}judge")
+        self._judge.setObjectName("debate_judge")
         self.ask = say(
-            button("primary", f"{prefix}ask", lambda: self.verdict_requested.emit(self._judge.currentData())),
+            button("primary", "debate_ask", lambda: self.verdict_requested.emit(self._judge.currentData())),
             language,
             "verdict.ask",
         )
         self._provider = say(
-            button("", f"{prefix}add_provider", self.connect_requested),
-            language,
-            "welcome.connect.button",
+            button("", "debate_add_provider", self.connect_requested), language, "welcome.connect.button"
         )
         self._busy = plain_label("hint", wrap=True)
-        self._stop = say(button("", f"{prefix}ask_stop", self.stop_requested), language, "discussion.stop")
+        self._stop = say(button("", "debate_ask_stop", self.stop_requested), language, "discussion.stop")
         self._stop.dress(look, "square", "text")
         self._agreed = CitedText("points", listed=True)
         self._open = CitedText("points", listed=True)
@@ -94,7 +92,7 @@ class VerdictView(QWidget):
         self._minority_title = say(plain_label("card_title"), language, "council.minority_report")
         self._agreed_title = say(plain_label("agreed"), language, "verdict.agreed")
         self._open_title = say(plain_label("open"), language, "verdict.open")
-        self.chart = StanceChart(language, look, f"{prefix}stances")
+        self.chart = StanceChart(language, look, "debate_stances")
         self._chart_title = say(plain_label("card_title"), language, "verdict.chart")
         self._chart_hint = ElidedLabel("meta")
         self._tick = QTimer(self)

@@ -8,6 +8,7 @@ from app.core.agent import Agent
 from app.core.reasons import Reason
 from app.core.session import ENDED, Status, WorkflowSession
 from app.core.workflow import StepState, StepStatus, WorkflowDefinition, WorkflowStep, dependents
+from app.gui.display.amounts import time_text
 from app.gui.display.i18n import Language
 from app.gui.markdown.excerpt import plain_of
 from app.gui.markdown.parser import parse
@@ -93,13 +94,6 @@ def seconds_of(state: StepState, now: datetime) -> int | None:
         return max(0, int(state.seconds + (ended - begun).total_seconds()))
     except (ValueError, TypeError, OverflowError):  # A damaged file may hold anything as a date.
         return None
-
-
-def time_text(seconds: int, words: Language) -> str:
-    """Return a duration as text: `42 s`, `2 min 5 s`."""
-    minutes, seconds = divmod(seconds, 60)
-    key = "transcript.group.minutes" if minutes else "transcript.group.elapsed"
-    return words(key, minutes=minutes, seconds=seconds)
 
 
 def looks_of(
