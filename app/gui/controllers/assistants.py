@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING
 
 from app.core.agent import Agent
 from app.core.ids import new_id
-from app.engine.engine import Engine
 from app.engine.library.definitions import Shared
 from app.gui.bridge import Bridge
+from app.gui.controllers.controller import Parts
 from app.gui.controllers.definitions import DefinitionCommands, DefinitionTexts, SharedKinds
 from app.gui.navigation.partner_list import assistant_partners
 from app.gui.window_frame import WindowFrame
@@ -26,11 +26,11 @@ TEXTS = DefinitionTexts(
 class AssistantCommands(DefinitionCommands[Agent]):
     """Makes, edits, copies, shares and deletes assistants."""
 
-    def __init__(self, window: WindowFrame, engine: Engine, bridge: Bridge, shared: SharedKinds) -> None:
-        super().__init__(window, engine, bridge, engine.assistants, TEXTS, shared)
+    def __init__(self, parts: Parts[WindowFrame], shared: SharedKinds) -> None:
+        super().__init__(parts, parts.engine.assistants, TEXTS, shared)
         self._page: AssistantsPage | None = None
         shared.add("", self)
-        self._wire(bridge)
+        self._wire(parts.bridge)
         self.refresh()
 
     def adopt(self, editor: "AssistantEditor") -> None:

@@ -19,18 +19,16 @@ from PySide6.QtWidgets import QFileDialog
 from app.core.draft import NEW, Draft, Rewriting
 from app.core.errors import BadInput, MootError
 from app.core.files import Progress, SeenAs, is_image_file, is_pdf
+from app.core.json_values import object_in
 from app.core.message import Attachment
 from app.engine.chat.attached_files import look_cost, look_words
-from app.engine.engine import Engine
 from app.engine.library.agents import AgentModel, look_of
-from app.gui.bridge import Bridge
-from app.gui.controllers.controller import PageController
+from app.gui.controllers.controller import PageController, Parts
 from app.gui.controllers.server_files import ServerFilesController
 from app.gui.dialogs.ask_dialogs import PasswordDialog
 from app.gui.files.attachments import is_seen, pasted_text, picture_attachment
 from app.gui.pages.chat.attachment_strip import AttachmentStrip, Reading
 from app.gui.pages.chat.chat_page import ChatPage
-from app.gui.tasks import Tasks
 from app.gui.widgets.composer import DropHint
 from app.gui.window_frame import AppWindow
 
@@ -72,16 +70,10 @@ class AttachmentController(PageController):
     picture_requested = Signal(str, object, int)
 
     def __init__(
-        self,
-        window: AppWindow,
-        engine: Engine,
-        bridge: Bridge,
-        tasks: Tasks,
-        page: ChatPage,
-        models: Callable[[], Sequence[AgentModel]],
+        self, parts: Parts[AppWindow], page: ChatPage, models: Callable[[], Sequence[AgentModel]]
     ) -> None:
-        super().__init__(window, engine, bridge, tasks)
-        self._drafts, self._files = engine.drafts, engine.files
+        super().__init__(parts)
+        self._drafts, self._files = parts.engine.drafts, parts.engine.files
         self._page, self._models = page, models
         # Where the attached PDF files are, for those who want to send one another way.
         self._sources: dict[Attachment, Source] = {}
@@ -91,9 +83,7 @@ class AttachmentController(PageController):
         self._to_send: dict[str, str] = {}
         self._one_at_a_time = asyncio.Lock()
         composer = page.chat_composer
-        self.from_servers = ServerFilesController(
-            window, engine, bridge, tasks, lambda: partial(self._put, page.session_id)
-        )
+        self.from_servers = ServerFilesController(parts, lambda: partial(self._put, page.session_id))
         composer.sources = self.from_servers.names
         composer.attach_requested.connect(self.ask)
         composer.attach_from_requested.connect(self.from_servers.ask)
@@ -303,11 +293,7 @@ class AttachmentController(PageController):
 
     def _kept_paths(self) -> dict[str, str]:
         """Return where the PDF files of drafts are, which outlive a restart; without passwords."""
-        try:
-            kept = json.loads(self._state.text(PATHS, "{}"))
-        except ValueError:
-            return {}
-        return kept if isinstance(kept, dict) else {}
+        return object_in(self._state.text(PATHS, "{}")) or {}
 
     def _source_of(self, attachment: Attachment) -> Source | None:
         """Return where an attached PDF file is, None where that is not known or it is gone."""

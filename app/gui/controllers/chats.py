@@ -14,18 +14,15 @@ from app.core.message import Attachment, Consent
 from app.core.provider_kind import ProviderKind
 from app.core.session import AgentMode
 from app.core.settings import Settings
-from app.engine.engine import Engine
 from app.engine.library.agents import AgentModel, tools_off
-from app.gui.bridge import Bridge
 from app.gui.controllers.attachments import AttachmentController
-from app.gui.controllers.controller import PageController
+from app.gui.controllers.controller import PageController, Parts
 from app.gui.controllers.queued_messages import QueuedMessages
 from app.gui.dialogs.ask_dialogs import LongChatDialog
 from app.gui.display.amounts import most_text
 from app.gui.display.assistant_display import colours_of, names_of
 from app.gui.pages.chat.chat_composer import ChatComposer
 from app.gui.pages.chat.chat_page import ChatPage
-from app.gui.tasks import Tasks
 from app.gui.transcript.message_actions import CONTINUE_FROM, EDIT
 from app.gui.transcript.message_row import CONTINUE, SETTINGS
 from app.gui.transcript.transcript_model import shown_name
@@ -48,20 +45,19 @@ class ChatController(PageController):
     several_requested = Signal(str, object)
     mode_changed = Signal()
 
-    def __init__(
-        self, window: AppWindow, engine: Engine, bridge: Bridge, tasks: Tasks, page: ChatPage
-    ) -> None:
-        super().__init__(window, engine, bridge, tasks)
+    def __init__(self, parts: Parts[AppWindow], page: ChatPage) -> None:
+        super().__init__(parts)
         self._page = page
         self._shown_assistant = ""
         self._beginning = asyncio.Lock()
         self._begun = ""
         self._group_id = ""
-        self.files = AttachmentController(window, engine, bridge, tasks, page, self._models)
-        self.queue = QueuedMessages(window, engine, bridge, tasks, page, self._show_draft)
+        self.files = AttachmentController(parts, page, self._models)
+        self.queue = QueuedMessages(parts, page, self._show_draft)
         self._new_mode = AgentMode.DEFAULT
         self._wire()
         self.show_new_draft()
+        bridge = parts.bridge
         bridge.session_changed.connect(self._on_session_changed)
         bridge.session_deleted.connect(lambda _event: self.show_new_draft())
         bridge.assistants_changed.connect(self.refresh)

@@ -10,12 +10,10 @@ from app.core.errors import BadInput, MootError
 from app.core.files import SeenFile
 from app.core.message import Attachment
 from app.engine.chat.attached_files import look_cost, look_words, seen_tokens
-from app.engine.engine import DebateSetup, Engine
+from app.engine.engine import DebateSetup
 from app.engine.library.agents import look_of
-from app.gui.bridge import Bridge
-from app.gui.controllers.controller import Controller
+from app.gui.controllers.controller import Controller, Parts
 from app.gui.panels.debate.setup_view import SetupView
-from app.gui.tasks import Tasks
 from app.gui.window_frame import WindowFrame
 
 
@@ -24,10 +22,8 @@ class ContextFileController(Controller):
 
     settings_chosen = Signal(object)
 
-    def __init__(
-        self, window: WindowFrame, engine: Engine, bridge: Bridge, tasks: Tasks, setup: SetupView
-    ) -> None:
-        super().__init__(window, engine, bridge, tasks)
+    def __init__(self, parts: Parts[WindowFrame], setup: SetupView) -> None:
+        super().__init__(parts)
         self._setup = setup
         setup.context_chosen.connect(self._on_context_chosen)
         setup.sizes_wanted.connect(self._on_sizes_wanted)

@@ -1,6 +1,8 @@
 """The base of the controllers: what each of them has at hand, and what they share."""
 
 from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from PySide6.QtCore import QObject, SignalInstance
 from PySide6.QtWidgets import QAbstractButton
@@ -13,14 +15,27 @@ from app.gui.tasks import Tasks
 from app.gui.window_frame import AppWindow, WindowFrame
 
 FOLDER = "folder"
+W_co = TypeVar("W_co", bound=AppWindow, covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Parts(Generic[W_co]):
+    """What every controller has at hand."""
+
+    window: W_co
+    engine: Engine
+    bridge: Bridge
+    tasks: Tasks
 
 
 class PageController(QObject):
     """Answers what the user asks of a page, in whichever window that is, and shows there what the engine reports."""
 
-    def __init__(self, window: AppWindow, engine: Engine, bridge: Bridge, tasks: Tasks) -> None:
+    def __init__(self, parts: Parts[AppWindow]) -> None:
+        window = parts.window
         super().__init__(window)
-        self._window, self._engine, self._bridge, self._tasks = window, engine, bridge, tasks
+        self._window, self._engine = window, parts.engine
+        self._bridge, self._tasks = parts.bridge, parts.tasks
         self._language, self._look = window.language, window.look
         self._state, self._toasts = window.state, window.toasts
 
@@ -52,8 +67,8 @@ class Controller(PageController):
 
     _window: WindowFrame
 
-    def __init__(self, window: WindowFrame, engine: Engine, bridge: Bridge, tasks: Tasks) -> None:
-        super().__init__(window, engine, bridge, tasks)
+    def __init__(self, parts: Parts[WindowFrame]) -> None:
+        super().__init__(parts)
 
     def _add_panel(self, panel: PlanPanel | RightPanel, button: QAbstractButton, kept: str) -> None:
         """Add a panel beside the main area, shown by a button; `kept` is its name in the window's state."""

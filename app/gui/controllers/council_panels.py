@@ -8,8 +8,7 @@ from app.core.draft import SetupDraft
 from app.core.session import DEFAULT_COUNCIL_ROUNDS, MIN_PARTICIPANTS, Debate, DebateMode, Participant
 from app.core.text import exact
 from app.engine.debate.setup import set_up_again
-from app.engine.engine import Engine
-from app.gui.bridge import Bridge
+from app.gui.controllers.controller import Parts
 from app.gui.controllers.definitions import DefinitionCommands, DefinitionTexts, Edit, SharedKinds
 from app.gui.dialogs.panel_dialog import PanelDialog
 from app.gui.navigation.partner_list import panel_partners
@@ -23,19 +22,17 @@ TEXTS = DefinitionTexts(new="panel.new", bring_in="panel.import")
 class PanelCommands(DefinitionCommands[Panel]):
     """Makes, edits, copies, shares and deletes panels; `chat_requested` asks for a council with one, which is in Setup then."""
 
-    def __init__(
-        self, window: WindowFrame, engine: Engine, bridge: Bridge, shared: SharedKinds, setup: SetupView
-    ) -> None:
-        super().__init__(window, engine, bridge, engine.councils.panels, TEXTS, shared)
+    def __init__(self, parts: Parts[WindowFrame], shared: SharedKinds, setup: SetupView) -> None:
+        super().__init__(parts, parts.engine.councils.panels, TEXTS, shared)
         self._setup = setup
         shared.add("participants", self)
-        side = window.side_bar
+        side = parts.window.side_bar
         side.new_panel_requested.connect(self.make_new)
         side.assembled_panel_requested.connect(self.make_assembled)
         side.bring_in_panel_requested.connect(self.bring_in)
         side.panels.chat_requested.connect(self.chat)
         self._listen(side.panels)
-        bridge.panels_changed.connect(self.refresh)
+        parts.bridge.panels_changed.connect(self.refresh)
         self._language.changed.connect(self.refresh)
         # The menu is made when it is wanted: before a click opens it.
         setup.panels.pressed.connect(self._fill_menu)

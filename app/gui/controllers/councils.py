@@ -4,12 +4,9 @@ from PySide6.QtCore import Signal
 
 from app.core.draft import Draft
 from app.core.errors import MootError
-from app.engine.engine import Engine
-from app.gui.bridge import Bridge
-from app.gui.controllers.controller import Controller
+from app.gui.controllers.controller import Controller, Parts
 from app.gui.controllers.sessions import SessionController
 from app.gui.pages.council.council_page import CouncilPage
-from app.gui.tasks import Tasks
 from app.gui.window_frame import WindowFrame
 
 
@@ -22,18 +19,10 @@ class CouncilController(Controller):
     settings_requested = Signal(str, str)
     session_requested = Signal(str)
 
-    def __init__(
-        self,
-        window: WindowFrame,
-        engine: Engine,
-        bridge: Bridge,
-        tasks: Tasks,
-        page: CouncilPage,
-        sessions: SessionController,
-    ) -> None:
-        super().__init__(window, engine, bridge, tasks)
+    def __init__(self, parts: Parts[WindowFrame], page: CouncilPage, sessions: SessionController) -> None:
+        super().__init__(parts)
         self._page = page
-        councils = engine.councils
+        councils = parts.engine.councils
         page.pause_requested.connect(sessions.pause)
         page.resume_requested.connect(sessions.resume)
         self._run(page.again_requested, councils.ask)

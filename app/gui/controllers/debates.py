@@ -15,20 +15,17 @@ from app.core.session import ENDED, DebateMode
 from app.core.texts import has_hangul
 from app.engine.debate.setup import set_up_again
 from app.engine.debate.verdict import Judge
-from app.engine.engine import CouncilSetup, DebateSetup, Engine
-from app.gui.bridge import Bridge
+from app.engine.engine import CouncilSetup, DebateSetup
 from app.gui.controllers.context_files import ContextFileController
-from app.gui.controllers.controller import Controller
+from app.gui.controllers.controller import Controller, Parts
 from app.gui.controllers.session_views import SessionViews
 from app.gui.controllers.sessions import SessionController
 from app.gui.dialogs.ask_dialogs import ConfirmDialog
 from app.gui.files.attachments import is_seen
 from app.gui.pages.council.council_page import CouncilPage
 from app.gui.panels.conversation_view import ConversationView
-from app.gui.panels.debate.debate_panel import DISCUSSION, DebatePanel
+from app.gui.panels.debate.debate_panel import DISCUSSION, DebatePanel, SetupPage
 from app.gui.panels.debate.discussion_view import DiscussionView
-from app.gui.panels.debate.setup_page import SetupPage
-from app.gui.tasks import Tasks
 from app.gui.window_frame import WindowFrame
 
 TABS = ("0", "1", "2")
@@ -49,23 +46,20 @@ class DebateController(Controller):
 
     def __init__(
         self,
-        window: WindowFrame,
-        engine: Engine,
-        bridge: Bridge,
-        tasks: Tasks,
+        parts: Parts[WindowFrame],
         panel: DebatePanel,
         page: DiscussionView,
         views: SessionViews,
         sessions: SessionController,
     ) -> None:
-        super().__init__(window, engine, bridge, tasks)
+        super().__init__(parts)
         self._panel, self._page, self._views, self._sessions = panel, page, views, sessions
         # The name of the judge and when it was asked, by session.
         self._asked: dict[str, tuple[str, float]] = {}
         self._beside: DiscussionView | CouncilPage | None = None
         self._form = SetupPage(panel.setup)
-        window.main_area.addWidget(self._form)
-        self.context = ContextFileController(window, engine, bridge, tasks, panel.setup)
+        parts.window.main_area.addWidget(self._form)
+        self.context = ContextFileController(parts, panel.setup)
         self._wire()
 
     def show_new(self, topic: str = "", *, council: bool = False) -> None:

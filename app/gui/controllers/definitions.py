@@ -10,10 +10,8 @@ from PySide6.QtCore import Signal
 
 from app.core.errors import MootError
 from app.core.store import Definition
-from app.engine.engine import Engine
 from app.engine.library.definitions import CHANGED_ELSEWHERE, Definitions, Shared, read_document
-from app.gui.bridge import Bridge
-from app.gui.controllers.controller import Controller
+from app.gui.controllers.controller import Controller, Parts
 from app.gui.files.shared_files import (
     ask_for_file,
     ask_where,
@@ -64,14 +62,12 @@ class DefinitionCommands(Controller, Generic[Definition]):
 
     def __init__(
         self,
-        window: WindowFrame,
-        engine: Engine,
-        bridge: Bridge,
+        parts: Parts[WindowFrame],
         definitions: Definitions[Definition],
         texts: DefinitionTexts,
         shared: SharedKinds,
     ) -> None:
-        super().__init__(window, engine, bridge, Tasks(self._on_task_failed))
+        super().__init__(replace(parts, tasks=Tasks(self._on_task_failed)))
         self.definitions: Definitions[Definition] = definitions
         self._texts = texts
         self._shared = shared

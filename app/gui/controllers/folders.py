@@ -6,13 +6,10 @@ from dataclasses import replace
 from PySide6.QtCore import Signal
 
 from app.core.session import Folder
-from app.engine.engine import Engine
-from app.gui.bridge import Bridge
-from app.gui.controllers.controller import FOLDER, Controller
+from app.gui.controllers.controller import FOLDER, Controller, Parts
 from app.gui.dialogs.ask_dialogs import RenameDialog
 from app.gui.dialogs.folder_dialog import FolderDialog
 from app.gui.navigation.session_list import BEGIN, CONTENTS, DELETE, RENAME
-from app.gui.tasks import Tasks
 from app.gui.window_frame import WindowFrame
 
 CLOSED = "closed_folders"
@@ -27,9 +24,9 @@ class FolderController(Controller):
     begin_requested = Signal()
     changed = Signal()
 
-    def __init__(self, window: WindowFrame, engine: Engine, bridge: Bridge, tasks: Tasks) -> None:
-        super().__init__(window, engine, bridge, tasks)
-        side = window.side_bar
+    def __init__(self, parts: Parts[WindowFrame]) -> None:
+        super().__init__(parts)
+        side = parts.window.side_bar
         side.new_folder_requested.connect(self.make_new)
         sessions = side.sessions
         for folder_id in self._state.text(CLOSED).split():
@@ -38,7 +35,7 @@ class FolderController(Controller):
         sessions.new_folder_requested.connect(self.make_new)
         sessions.move_requested.connect(lambda session, folder: self._start(self._move(session, folder)))
         sessions.folder_requested.connect(self._on_requested)
-        bridge.folders_changed.connect(lambda _event: self._tell())
+        parts.bridge.folders_changed.connect(lambda _event: self._tell())
         self._tell()
 
     def choose(self, folder_id: str) -> None:

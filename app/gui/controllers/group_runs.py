@@ -5,16 +5,14 @@ from PySide6.QtCore import QTimer, Signal
 from app.core.events import Event
 from app.core.session import Plan, PlanItem, Session
 from app.core.text import visible
-from app.engine.engine import Engine
 from app.gui.bridge import Bridge
-from app.gui.controllers.controller import Controller
+from app.gui.controllers.controller import Controller, Parts
 from app.gui.controllers.session_views import MainPages
 from app.gui.display.assistant_display import colours_of, names_of
 from app.gui.navigation.needs_you import Waiting, question_text
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.pages.chat.member_list import work_of
 from app.gui.panels.right_panel import PlanPanel
-from app.gui.tasks import Tasks
 from app.gui.window_frame import WindowFrame
 
 SILENT_MS = 20_000
@@ -30,22 +28,14 @@ class GroupController(Controller):
 
     session_requested = Signal(str)
 
-    def __init__(
-        self,
-        window: WindowFrame,
-        engine: Engine,
-        bridge: Bridge,
-        tasks: Tasks,
-        page: ChatPage,
-        pages: MainPages,
-    ) -> None:
-        super().__init__(window, engine, bridge, tasks)
+    def __init__(self, parts: Parts[WindowFrame], page: ChatPage, pages: MainPages) -> None:
+        super().__init__(parts)
         self._page, self._pages = page, pages
-        self.panel = PlanPanel(window.language, window.look)
-        self._add_panel(self.panel, window.top_bar.plan_button, PLAN_SHOWN)
+        self.panel = PlanPanel(self._language, self._look)
+        self._add_panel(self.panel, parts.window.top_bar.plan_button, PLAN_SHOWN)
         self._silence = QTimer(self, singleShot=True, interval=SILENT_MS)
         self._silence.timeout.connect(lambda: page.box.show_silent(True))
-        self._wire(bridge)
+        self._wire(parts.bridge)
         page.box.unfold(self._state.flag(UNFOLDED, False))
         self.refresh()
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from app.core.agent import Group
 from app.core.ids import new_id
-from app.engine.engine import Engine
 from app.gui.bridge import Bridge
 from app.gui.controllers.assistants import AssistantCommands
+from app.gui.controllers.controller import Parts
 from app.gui.controllers.definitions import DefinitionCommands, DefinitionTexts, SharedKinds
 from app.gui.navigation.partner_list import group_partners
 from app.gui.window_frame import WindowFrame
@@ -31,19 +31,12 @@ TEXTS = DefinitionTexts(
 class GroupCommands(DefinitionCommands[Group]):
     """Makes, edits, copies, shares and deletes groups."""
 
-    def __init__(
-        self,
-        window: WindowFrame,
-        engine: Engine,
-        bridge: Bridge,
-        shared: SharedKinds,
-        assistants: AssistantCommands,
-    ) -> None:
-        super().__init__(window, engine, bridge, engine.groups, TEXTS, shared)
+    def __init__(self, parts: Parts[WindowFrame], shared: SharedKinds, assistants: AssistantCommands) -> None:
+        super().__init__(parts, parts.engine.groups, TEXTS, shared)
         self._assistants = assistants
         self._page: GroupPage | None = None
         shared.add("members", self)
-        self._wire(bridge)
+        self._wire(parts.bridge)
         self.refresh()
 
     async def settle(self, *, anyway: bool = False) -> None:

@@ -7,12 +7,9 @@ from app.core.text import exact
 from app.engine.council.journal import held_up, stands
 from app.engine.council.outcome import outcome
 from app.engine.council.record import Record
-from app.engine.engine import Engine
-from app.gui.bridge import Bridge
-from app.gui.controllers.controller import Controller
+from app.gui.controllers.controller import Controller, Parts
 from app.gui.dialogs.journal_dialogs import DecisionDialog, JournalDialog, ResultDialog
 from app.gui.pages.council.council_page import CouncilPage
-from app.gui.tasks import Tasks
 from app.gui.window_frame import WindowFrame
 
 TICK_MS = 60_000
@@ -27,20 +24,18 @@ class JournalController(Controller):
 
     session_requested = Signal(str)
 
-    def __init__(
-        self, window: WindowFrame, engine: Engine, bridge: Bridge, tasks: Tasks, page: CouncilPage
-    ) -> None:
-        super().__init__(window, engine, bridge, tasks)
-        self._page, self._journal = page, engine.councils.journal
+    def __init__(self, parts: Parts[WindowFrame], page: CouncilPage) -> None:
+        super().__init__(parts)
+        self._page, self._journal = page, parts.engine.councils.journal
         for asked in (page.glance.journal.clicked, page.verdict.decision_requested):
             asked.connect(lambda: self._start(self._open(page.session_id)))
         page.verdict.scores = self._journal.scores
         page.verdict.decision = self._decision
         page.verdict.held_up = lambda state: held_up(self._journal.all()).get(state, (0, 0))
-        window.top_bar.needs_you.question_requested.connect(self._on_question)
-        window.side_bar.journal_button.clicked.connect(lambda: self.show())
+        parts.window.top_bar.needs_you.question_requested.connect(self._on_question)
+        parts.window.side_bar.journal_button.clicked.connect(lambda: self.show())
         self._dialog: JournalDialog | None = None
-        bridge.journal_changed.connect(lambda _event: self._refresh())
+        parts.bridge.journal_changed.connect(lambda _event: self._refresh())
         self.clock = QTimer(self, interval=TICK_MS, timerType=Qt.TimerType.VeryCoarseTimer)
         self.clock.timeout.connect(self._journal.look_at_day)
         self._journal.look_at_day()

@@ -9,16 +9,13 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit, QTextEdit
 
 from app.core.session import Status
 from app.engine.chat.branches import is_shown, root_of
-from app.engine.engine import Engine
-from app.gui.bridge import Bridge
 from app.gui.commands import COMMANDS, PORTABLE, chosen_keys, written_keys
-from app.gui.controllers.controller import Controller
+from app.gui.controllers.controller import Controller, Parts
 from app.gui.dialogs.palette import Palette
 from app.gui.dialogs.palette_entry import SETTING, PaletteCommand
 from app.gui.pages.settings.settings_dialog import PAGES
 from app.gui.pages.settings.settings_rows import settings_of
 from app.gui.panels.conversation_view import ConversationView
-from app.gui.tasks import Tasks
 from app.gui.widgets.controls import PageScroller
 from app.gui.window_frame import WindowFrame
 
@@ -40,15 +37,9 @@ class PaletteController(Controller):
     panel_requested = Signal(str)
     settings_requested = Signal(str, str)
 
-    def __init__(
-        self,
-        window: WindowFrame,
-        engine: Engine,
-        bridge: Bridge,
-        tasks: Tasks,
-        actions: Mapping[str, Callable[[], object]],
-    ) -> None:
-        super().__init__(window, engine, bridge, tasks)
+    def __init__(self, parts: Parts[WindowFrame], actions: Mapping[str, Callable[[], object]]) -> None:
+        super().__init__(parts)
+        window, bridge, tasks = parts.window, parts.bridge, parts.tasks
         self._actions = {**actions, "search": self.search}
         self._commands: list[PaletteCommand] = []
         self.prompts: Callable[[], Sequence[PaletteCommand]] = tuple
@@ -61,7 +52,7 @@ class PaletteController(Controller):
                 shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
             shortcut.activated.connect(self._actions[command.name])
             self._shortcuts[command.name] = shortcut
-        self.palette = Palette(window.language, window.look, window)
+        self.palette = Palette(self._language, self._look, window)
         self.palette.search_requested.connect(lambda typed: tasks.replace(SEARCH, self._search(typed)))
         self.palette.search_dropped.connect(lambda: tasks.cancel(SEARCH))
         self.palette.session_requested.connect(self.session_requested)
@@ -72,7 +63,7 @@ class PaletteController(Controller):
         self.palette.group_requested.connect(self.group_requested)
         self.palette.panel_requested.connect(self.panel_requested)
         for changed in (bridge.session_started, bridge.session_changed, bridge.session_deleted):
-            changed.connect(lambda _event: self.palette.show_sessions(engine.sessions()))
+            changed.connect(lambda _event: self.palette.show_sessions(self._engine.sessions()))
 
     def choose_keys(self, shortcuts: Sequence[str]) -> None:
         """Give the commands the keys of `Settings.shortcuts`."""

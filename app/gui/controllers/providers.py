@@ -8,11 +8,8 @@ from PySide6.QtGui import QGuiApplication
 
 from app.core.errors import MootError
 from app.core.provider import FoundServer, ProviderConfig
-from app.engine.engine import Engine
-from app.gui.bridge import Bridge
-from app.gui.controllers.controller import Controller
+from app.gui.controllers.controller import Controller, Parts
 from app.gui.dialogs.connect_dialog import ConnectDialog
-from app.gui.tasks import Tasks
 from app.gui.window_frame import WindowFrame
 
 DISMISSED = "dismissed_servers"
@@ -25,9 +22,9 @@ class ProviderController(Controller):
     changed = Signal()
     found = Signal()
 
-    def __init__(self, window: WindowFrame, engine: Engine, bridge: Bridge, tasks: Tasks) -> None:
-        super().__init__(window, engine, bridge, tasks)
-        self._page = window.welcome
+    def __init__(self, parts: Parts[WindowFrame]) -> None:
+        super().__init__(parts)
+        self._page = parts.window.welcome
         self._servers: tuple[FoundServer, ...] = ()
         self._unread = ""
         page = self._page
@@ -35,7 +32,7 @@ class ProviderController(Controller):
         page.offers.use_requested.connect(self.use)
         page.offers.dismissed.connect(self._on_dismissed)
         page.model_requested.connect(self._on_model_requested)
-        page.model_cancelled.connect(lambda: tasks.cancel(FETCHING))
+        page.model_cancelled.connect(lambda: self._tasks.cancel(FETCHING))
         self.changed.connect(self.look_for_servers)
         application = QGuiApplication.instance()
         assert isinstance(application, QGuiApplication)

@@ -9,11 +9,8 @@ from app.core.events import SessionChanged
 from app.core.message import Role
 from app.core.session import QueuedMessage
 from app.core.text import trimmed
-from app.engine.engine import Engine
-from app.gui.bridge import Bridge
-from app.gui.controllers.controller import PageController
+from app.gui.controllers.controller import PageController, Parts
 from app.gui.pages.chat.chat_page import ChatPage
-from app.gui.tasks import Tasks
 from app.gui.window_frame import AppWindow
 
 
@@ -21,16 +18,10 @@ class QueuedMessages(PageController):
     """Answers what the user asks of the queue; no text that was being written is lost."""
 
     def __init__(
-        self,
-        window: AppWindow,
-        engine: Engine,
-        bridge: Bridge,
-        tasks: Tasks,
-        page: ChatPage,
-        show_draft: Callable[[str, Draft], None],
+        self, parts: Parts[AppWindow], page: ChatPage, show_draft: Callable[[str, Draft], None]
     ) -> None:
         """`show_draft` keeps the unsent draft of a session and shows it if the session is in front."""
-        super().__init__(window, engine, bridge, tasks)
+        super().__init__(parts)
         self._page, self._show_draft = page, show_draft
         queue = page.queue
         self._run(queue.edited, lambda one, text: self._edit(page.session_id, one, text))
@@ -38,7 +29,7 @@ class QueuedMessages(PageController):
         self._run(queue.sent, lambda one: self._send_now(page.session_id, one))
         queue.written.connect(self._on_written)
         self._run(queue.removed, lambda one: self._remove(page.session_id, one))
-        bridge.session_changed.connect(self._on_session_changed)
+        parts.bridge.session_changed.connect(self._on_session_changed)
 
     def _on_written(self, _queued_id: str, text: str | None) -> None:
         """Send the messages that an edit held back, once it is cancelled."""

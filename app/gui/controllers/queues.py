@@ -8,14 +8,11 @@ from app.core.errors import MootError
 from app.core.events import AvailabilityChanged
 from app.engine.availability.policies import MADE_FOR
 from app.engine.availability.slots import Job
-from app.engine.engine import Engine
-from app.gui.bridge import Bridge
-from app.gui.controllers.controller import Controller
+from app.gui.controllers.controller import Controller, Parts
 from app.gui.dialogs.queue_dialog import QueueDialog, QueueSection, QueueTask
+from app.gui.display.amounts import time_text
 from app.gui.display.assistant_display import colours_of
-from app.gui.panels.workflow.step_display import time_text
 from app.gui.panels.workflow.workflow_panel import busy_text
-from app.gui.tasks import Tasks
 from app.gui.window_frame import WindowFrame
 
 TICK_MS = 1_000
@@ -30,15 +27,15 @@ class QueueController(Controller):
     changed = Signal()
     session_requested = Signal(str)
 
-    def __init__(self, window: WindowFrame, engine: Engine, bridge: Bridge, tasks: Tasks) -> None:
-        super().__init__(window, engine, bridge, tasks)
+    def __init__(self, parts: Parts[WindowFrame]) -> None:
+        super().__init__(parts)
         # The assistants whose load the sidebar shows.
-        self._known = set(engine.queues.held())
+        self._known = set(parts.engine.queues.held())
         self._agent_id = ""
         self._dialog: QueueDialog | None = None
         self._clock = QTimer(self, interval=TICK_MS)
         self._clock.timeout.connect(self._refresh)
-        bridge.availability_changed.connect(self._on_availability)
+        parts.bridge.availability_changed.connect(self._on_availability)
         self._language.changed.connect(self._say_all)
         self._say_all()
 

@@ -13,11 +13,9 @@ from PySide6.QtGui import QGuiApplication
 from app.core.errors import MootError
 from app.core.session import SessionSummary
 from app.core.settings import Settings
-from app.engine.engine import Engine
-from app.gui.bridge import Bridge
 from app.gui.commands import QUICK, chosen_keys, written
 from app.gui.controllers.chats import ChatController
-from app.gui.controllers.controller import Controller
+from app.gui.controllers.controller import Controller, Parts
 from app.gui.controllers.saved_prompts import SavedPromptController
 from app.gui.controllers.session_views import SessionViews
 from app.gui.controllers.sessions import SessionController
@@ -52,16 +50,13 @@ class QuickChatController(Controller):
 
     def __init__(
         self,
-        window: WindowFrame,
-        engine: Engine,
-        bridge: Bridge,
-        tasks: Tasks,
+        parts: Parts[WindowFrame],
         views: SessionViews,
         chats: ChatController,
         welcome: WelcomeController,
         settings: SettingsController,
     ) -> None:
-        super().__init__(window, engine, bridge, tasks)
+        super().__init__(parts)
         self._views, self._main_chats, self._welcome, self._settings = views, chats, welcome, settings
         self._serving: Serving | None = None
         self._keys: str | None = None
@@ -136,15 +131,15 @@ class QuickChatController(Controller):
         """Make the window, and what answers the user there."""
         window = QuickWindow(self._language, self._look, self._state)
         page, tasks = window.page, Tasks(self._on_task_failed)
-        parts = (window, self._engine, self._bridge, tasks)
+        parts = Parts(window, self._engine, self._bridge, tasks)
         self._views.add(page)
-        chats, sessions = ChatController(*parts, page), SessionController(*parts)
-        prompts = SavedPromptController(*parts, page.chat_composer)
+        chats, sessions = ChatController(parts, page), SessionController(parts)
+        prompts = SavedPromptController(parts, page.chat_composer)
         prompts.files_given.connect(chats.files.attach)
         others = (
             sessions,
-            VersionController(*parts, page),
-            SummaryController(*parts, page, (), self._views, chats),
+            VersionController(parts, page),
+            SummaryController(parts, page, (), self._views, chats),
             prompts,
         )
         page.link_requested.connect(sessions.open_link)

@@ -6,14 +6,11 @@ from functools import partial
 from PySide6.QtCore import Signal
 
 from app.core.saved_prompt import SavedPrompt, ServerPrompt
-from app.engine.engine import Engine
-from app.gui.bridge import Bridge
-from app.gui.controllers.controller import PageController
+from app.gui.controllers.controller import PageController, Parts
 from app.gui.dialogs.palette_entry import PROMPT, PaletteCommand
 from app.gui.dialogs.prompt_dialogs import VariablesDialog
 from app.gui.pages.chat.chat_composer import ChatComposer
 from app.gui.pages.chat.message_box import MessageBox
-from app.gui.tasks import Tasks
 from app.gui.window_frame import AppWindow
 
 
@@ -26,16 +23,14 @@ class SavedPromptController(PageController):
     files_given = Signal(object)
     new_requested = Signal()
 
-    def __init__(
-        self, window: AppWindow, engine: Engine, bridge: Bridge, tasks: Tasks, *composers: ChatComposer
-    ) -> None:
-        super().__init__(window, engine, bridge, tasks)
+    def __init__(self, parts: Parts[AppWindow], *composers: ChatComposer) -> None:
+        super().__init__(parts)
         self._boxes = tuple(composer.message_box for composer in composers)
         for box in self._boxes:
             box.prompt_chosen.connect(partial(self._on_chosen, box))
         self._prompts: dict[str, SavedPrompt] = {}
-        bridge.saved_prompts_changed.connect(lambda _event: self.refresh())
-        bridge.servers_changed.connect(lambda _event: self.refresh())
+        parts.bridge.saved_prompts_changed.connect(lambda _event: self.refresh())
+        parts.bridge.servers_changed.connect(lambda _event: self.refresh())
         self.refresh()
 
     def refresh(self) -> None:

@@ -10,10 +10,7 @@ from PySide6.QtWidgets import QApplication
 from app.core.errors import MootError
 from app.core.text import exact
 from app.core.tool import ServerState, ServerStatus
-from app.engine.engine import Engine
-from app.gui.bridge import Bridge
-from app.gui.controllers.controller import Controller
-from app.gui.tasks import Tasks
+from app.gui.controllers.controller import Controller, Parts
 from app.gui.web_view.viewer_offer import ViewerOffer, ViewerState
 from app.gui.window_frame import WindowFrame
 
@@ -23,14 +20,14 @@ INSTALL = "install the viewer"
 class ServerConsent(Controller):
     """Offers to review each MCP server that asks, before it runs."""
 
-    def __init__(self, window: WindowFrame, engine: Engine, bridge: Bridge, tasks: Tasks) -> None:
-        super().__init__(window, engine, bridge, tasks)
+    def __init__(self, parts: Parts[WindowFrame]) -> None:
+        super().__init__(parts)
         self._asking = self._asking_now().keys()
-        self.viewer = ViewerOffer(window)
-        self.viewer.show(ViewerState(offered=engine.servers.can_fetch_viewer()))
+        self.viewer = ViewerOffer(parts.window)
+        self.viewer.show(ViewerState(offered=parts.engine.servers.can_fetch_viewer()))
         self.viewer.install_requested.connect(self._on_install)
         self.viewer.cancel_requested.connect(self._on_cancel)
-        bridge.servers_changed.connect(self._on_servers_changed)
+        parts.bridge.servers_changed.connect(self._on_servers_changed)
         self._show_count()
 
     def _asking_now(self) -> dict[str, ServerStatus]:

@@ -6,13 +6,10 @@ from app.core.message import Attachment
 from app.core.saved_prompt import SavedPrompt
 from app.core.text import visible
 from app.core.tool import ServerResource
-from app.engine.engine import Engine
-from app.gui.bridge import Bridge
-from app.gui.controllers.controller import PageController
+from app.gui.controllers.controller import PageController, Parts
 from app.gui.dialogs.ask_dialogs import ConfirmDialog
 from app.gui.dialogs.prompt_dialogs import VariablesDialog
 from app.gui.dialogs.selection_dialogs import ResourcesDialog
-from app.gui.tasks import Tasks
 from app.gui.window_frame import AppWindow
 
 Put = Callable[[Sequence[Attachment]], None]
@@ -21,10 +18,8 @@ Put = Callable[[Sequence[Attachment]], None]
 class ServerFilesController(PageController):
     """Answers *Attach from NAME…*; `aim` returns what adds attachments to the draft that is in front now."""
 
-    def __init__(
-        self, window: AppWindow, engine: Engine, bridge: Bridge, tasks: Tasks, aim: Callable[[], Put]
-    ) -> None:
-        super().__init__(window, engine, bridge, tasks)
+    def __init__(self, parts: Parts[AppWindow], aim: Callable[[], Put]) -> None:
+        super().__init__(parts)
         self._aim = aim
 
     def names(self) -> Sequence[str]:

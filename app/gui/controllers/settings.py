@@ -11,11 +11,8 @@ from PySide6.QtCore import Signal
 from app.core.errors import MootError
 from app.core.settings import Settings
 from app.core.texts import next_language
-from app.engine.engine import Engine
-from app.gui.bridge import Bridge
-from app.gui.controllers.controller import Controller
+from app.gui.controllers.controller import Controller, Parts
 from app.gui.pages.settings.settings_dialog import SettingsDialog
-from app.gui.tasks import Tasks
 from app.gui.window_frame import WindowFrame
 
 SAVE = "save settings"
@@ -35,10 +32,8 @@ class SettingsController(Controller):
     partner_requested = Signal(str, str)
     undo_left = Signal(str, object)
 
-    def __init__(
-        self, window: WindowFrame, engine: Engine, bridge: Bridge, tasks: Tasks, data_dir: Path
-    ) -> None:
-        super().__init__(window, engine, bridge, tasks)
+    def __init__(self, parts: Parts[WindowFrame], data_dir: Path) -> None:
+        super().__init__(parts)
         self._data_dir = data_dir
         self._unsaved: list[dict[str, Any]] = []
         self._quick_note, self._quick_fails = "", False

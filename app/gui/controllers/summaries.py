@@ -9,17 +9,14 @@ from app.core.message import Message, Role
 from app.core.session import Status
 from app.core.text import exact
 from app.core.usage import tokens_text
-from app.engine.engine import Engine
 from app.engine.history.summaries import NOTES
-from app.gui.bridge import Bridge
 from app.gui.controllers.chats import ChatController
-from app.gui.controllers.controller import PageController
+from app.gui.controllers.controller import PageController, Parts
 from app.gui.controllers.session_views import SessionViews
 from app.gui.dialogs.ask_dialogs import SummaryDialog
 from app.gui.pages.chat.chat_composer import unmarked
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.panels.debate.discussion_view import DiscussionView
-from app.gui.tasks import Tasks
 from app.gui.transcript.message_actions import EDIT, LEAVE_SUMMARY, PIN, REDO_SUMMARY, UNPIN, USE_SUMMARY
 from app.gui.window_frame import AppWindow
 
@@ -31,23 +28,21 @@ class SummaryController(PageController):
 
     def __init__(
         self,
-        window: AppWindow,
-        engine: Engine,
-        bridge: Bridge,
-        tasks: Tasks,
+        parts: Parts[AppWindow],
         page: ChatPage,
         debates: Sequence[DiscussionView],
         views: SessionViews,
         chats: ChatController,
     ) -> None:
-        super().__init__(window, engine, bridge, tasks)
+        super().__init__(parts)
         self._page = page
         self._views = (page, *debates)
         self._pin_shown = ""
         # The request is counted once what happened has been painted.
         self._timer = QTimer(self, singleShot=True, interval=SETTLED_MS)
         self._timer.timeout.connect(self.show_use)
-        page.transcript.summary_writer = lambda: engine.summaries.writer_of(page.session_id)
+        summaries = parts.engine.summaries
+        page.transcript.summary_writer = lambda: summaries.writer_of(page.session_id)
         for debate in debates:
             debate.transcript.summary_writer = partial(self._notes_writer, debate)
         for view in self._views:

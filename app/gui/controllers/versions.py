@@ -5,13 +5,10 @@ from functools import partial
 from PySide6.QtCore import QPoint
 
 from app.engine.chat.branches import back_from, root_of, said_from, versions
-from app.engine.engine import Engine
-from app.gui.bridge import Bridge
-from app.gui.controllers.controller import PageController
+from app.gui.controllers.controller import PageController, Parts
 from app.gui.dialogs.other_answer import OtherAnswerDialog
 from app.gui.dialogs.versions_dialog import Version, VersionsDialog
 from app.gui.pages.chat.chat_page import ChatPage
-from app.gui.tasks import Tasks
 from app.gui.transcript.message_actions import RETRY_WITH, WORDS, MenuItem, build_menu
 from app.gui.transcript.message_row import COMPARE, RETRY
 from app.gui.widgets.answer_style_choice import efforts_of
@@ -23,10 +20,8 @@ INSIDE = QPoint(60, 26)
 class VersionController(PageController):
     """Answers what the user asks about the versions of an answer on the chat page."""
 
-    def __init__(
-        self, window: AppWindow, engine: Engine, bridge: Bridge, tasks: Tasks, page: ChatPage
-    ) -> None:
-        super().__init__(window, engine, bridge, tasks)
+    def __init__(self, parts: Parts[AppWindow], page: ChatPage) -> None:
+        super().__init__(parts)
         self._page = page
         page.message_action_requested.connect(self._on_action)
         page.version_requested.connect(self._on_version)

@@ -13,15 +13,12 @@ from app.core.draft import NEW, Draft
 from app.core.message import Attachment
 from app.core.session import MIN_PARTICIPANTS
 from app.engine.council.panels import most_calls
-from app.engine.engine import Engine
-from app.gui.bridge import Bridge
 from app.gui.controllers.chats import ChatController
-from app.gui.controllers.controller import Controller
+from app.gui.controllers.controller import Controller, Parts
 from app.gui.controllers.debates import COMPARE, DebateController
 from app.gui.pages.chat.chat_composer import LONGEST_NAME, short_name, unmarked
 from app.gui.pages.welcome_page import WITH_SEVERAL
 from app.gui.panels.debate.setup_view import SetupView
-from app.gui.tasks import Tasks
 from app.gui.widgets.label import plain_tip
 from app.gui.widgets.segmented import BEGINS, CHAT, COUNCIL
 from app.gui.window_frame import WindowFrame
@@ -38,17 +35,10 @@ class WelcomeController(Controller):
     new_requested = Signal(str)
 
     def __init__(
-        self,
-        window: WindowFrame,
-        engine: Engine,
-        bridge: Bridge,
-        tasks: Tasks,
-        chats: ChatController,
-        debates: DebateController,
-        setup: SetupView,
+        self, parts: Parts[WindowFrame], chats: ChatController, debates: DebateController, setup: SetupView
     ) -> None:
-        super().__init__(window, engine, bridge, tasks)
-        self._page, self._chats, self._debates, self._setup = window.welcome, chats, debates, setup
+        super().__init__(parts)
+        self._page, self._chats, self._debates, self._setup = parts.window.welcome, chats, debates, setup
         self._group_id = ""
         self._filling = False
         self._wire()
@@ -56,7 +46,8 @@ class WelcomeController(Controller):
         composer = self._page.composer
         text = composer.box.toPlainText()
         if text:
-            engine.drafts.keep(NEW, replace(engine.drafts.of(NEW), text=text))
+            drafts = parts.engine.drafts
+            drafts.keep(NEW, replace(drafts.of(NEW), text=text))
         self.show_draft()
         composer.hold(False)
         self.refresh()

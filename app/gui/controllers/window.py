@@ -15,6 +15,7 @@ from app.engine.engine import Engine
 from app.gui.bridge import Bridge
 from app.gui.controllers.assistants import AssistantCommands
 from app.gui.controllers.chats import ChatController
+from app.gui.controllers.controller import Parts
 from app.gui.controllers.council_panels import PanelCommands
 from app.gui.controllers.councils import CouncilController
 from app.gui.controllers.debates import DebateController
@@ -57,11 +58,7 @@ class WindowController(QObject):
     """Connects the widgets of the window to the controllers, and the controllers to each other."""
 
     def __init__(
-        self,
-        window: WindowFrame,
-        engine: Engine,
-        data_dir: Path,
-        close_moot: Callable[[], Awaitable[None]],
+        self, window: WindowFrame, engine: Engine, data_dir: Path, close_moot: Callable[[], Awaitable[None]]
     ) -> None:
         super().__init__(window)
         self.engine = engine
@@ -72,13 +69,7 @@ class WindowController(QObject):
         self._bridge = Bridge(engine.bus, self)
         self.tasks = Tasks(self._on_task_failed)
         self.panel = DebatePanel(self._language, self._look, engine)
-        self.session_page = DiscussionView(
-            self._language,
-            self._look,
-            compact=False,
-            names=("debate_transcript", "debate_interject", "debate_send"),
-            prefix="debate_",
-        )
+        self.session_page = DiscussionView(self._language, self._look, compact=False)
         self.chat_page = ChatPage(self._language, self._look)
         self.council_page = CouncilPage(self._language, self._look)
         self.pages = MainPages(
@@ -89,39 +80,39 @@ class WindowController(QObject):
         window.splitter.setStretchFactor(1, 1)
         window.splitter.setCollapsible(2, False)
         self.views = SessionViews(engine, self._bridge, self._state, (self.panel.discussion, *in_main))
-        parts = (window, engine, self._bridge, self.tasks)
-        self.sessions = SessionController(*parts)
-        self.folders = FolderController(*parts)
-        self.debates = DebateController(*parts, self.panel, self.session_page, self.views, self.sessions)
-        self.councils = CouncilController(*parts, self.council_page, self.sessions)
-        self.journal = JournalController(*parts, self.council_page)
-        self.chats = ChatController(*parts, self.chat_page)
-        self.versions = VersionController(*parts, self.chat_page)
+        parts = Parts(window, engine, self._bridge, self.tasks)
+        self.sessions = SessionController(parts)
+        self.folders = FolderController(parts)
+        self.debates = DebateController(parts, self.panel, self.session_page, self.views, self.sessions)
+        self.councils = CouncilController(parts, self.council_page, self.sessions)
+        self.journal = JournalController(parts, self.council_page)
+        self.chats = ChatController(parts, self.chat_page)
+        self.versions = VersionController(parts, self.chat_page)
         self.summaries = SummaryController(
-            *parts, self.chat_page, (self.panel.discussion, self.session_page), self.views, self.chats
+            parts, self.chat_page, (self.panel.discussion, self.session_page), self.views, self.chats
         )
-        self.groups = GroupController(*parts, self.chat_page, self.pages)
+        self.groups = GroupController(parts, self.chat_page, self.pages)
         shared = SharedKinds()
-        self.council_panels = PanelCommands(window, engine, self._bridge, shared, self.panel.setup)
-        self.workflows = WorkflowController(*parts, self.chat_page, self.pages, shared)
-        self.welcome = WelcomeController(*parts, self.chats, self.debates, self.panel.setup)
-        self.providers = ProviderController(*parts)
+        self.council_panels = PanelCommands(parts, shared, self.panel.setup)
+        self.workflows = WorkflowController(parts, self.chat_page, self.pages, shared)
+        self.welcome = WelcomeController(parts, self.chats, self.debates, self.panel.setup)
+        self.providers = ProviderController(parts)
         engine.links = open_link
-        self.assistants = AssistantCommands(window, engine, self._bridge, shared)
-        self.group_commands = GroupCommands(window, engine, self._bridge, shared, self.assistants)
-        self.server_consent = ServerConsent(*parts)
+        self.assistants = AssistantCommands(parts, shared)
+        self.group_commands = GroupCommands(parts, shared, self.assistants)
+        self.server_consent = ServerConsent(parts)
         composers = (self.chat_page.chat_composer, window.welcome.composer)
-        self.saved_prompts = SavedPromptController(*parts, *composers)
+        self.saved_prompts = SavedPromptController(parts, *composers)
         self.saved_prompts.files_given.connect(self.chats.files.attach)
         for composer in composers:
             composer.allow_requested.connect(self.server_consent.ask)
             composer.folder_left.connect(lambda: self.folders.choose(""))
-        self.settings = SettingsController(*parts, data_dir)
-        self.palette = PaletteController(*parts, self.actions())
+        self.settings = SettingsController(parts, data_dir)
+        self.palette = PaletteController(parts, self.actions())
         self.palette.prompts = self.saved_prompts.commands
         self.saved_prompts.new_requested.connect(self.show_new)
-        self.notifications = Notifications(*parts)
-        self.quick = QuickChatController(*parts, self.views, self.chats, self.welcome, self.settings)
+        self.notifications = Notifications(window, engine, self._bridge, self.tasks)
+        self.quick = QuickChatController(parts, self.views, self.chats, self.welcome, self.settings)
         self.notifications.quick_requested.connect(self.quick.show)
         self._list_timer = QTimer(self, singleShot=True, interval=LIST_REFRESH_MS)
         self._list_timer.timeout.connect(self._refresh_sessions)

@@ -15,11 +15,10 @@ from app.core.message import Attachment
 from app.core.session import WorkflowSession
 from app.core.workflow import StepState, WorkflowDefinition, WorkflowStep
 from app.engine.availability.policies import MADE_FOR, policy_of, role_of, roles_of
-from app.engine.engine import Engine
 from app.engine.live_session import LiveSession
 from app.engine.workflow.director import call_id, work_turn
 from app.gui.bridge import Bridge
-from app.gui.controllers.controller import Controller
+from app.gui.controllers.controller import Controller, Parts
 from app.gui.controllers.definitions import DefinitionCommands, DefinitionTexts, SharedKinds
 from app.gui.controllers.queues import QueueController
 from app.gui.controllers.session_views import MainPages
@@ -29,7 +28,6 @@ from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.panels.workflow.definitions_view import DefinitionsView
 from app.gui.panels.workflow.step_display import ACCEPT, ANSWER, RETRY, SKIP, any_runs, looks_of
 from app.gui.panels.workflow.workflow_panel import DEFINITIONS, BusyRow, WorkflowPanel
-from app.gui.tasks import Tasks
 from app.gui.transcript.row_tree import group_id
 from app.gui.window_frame import WindowFrame
 
@@ -41,15 +39,8 @@ TEXTS = DefinitionTexts(new="workflow.new", bring_in="assistant.bring_in")
 class WorkflowCommands(DefinitionCommands[WorkflowDefinition]):
     """Makes, edits, copies, shares and deletes definitions of workflows."""
 
-    def __init__(
-        self,
-        window: WindowFrame,
-        engine: Engine,
-        bridge: Bridge,
-        view: DefinitionsView,
-        shared: SharedKinds,
-    ) -> None:
-        super().__init__(window, engine, bridge, engine.workflows, TEXTS, shared)
+    def __init__(self, parts: Parts[WindowFrame], view: DefinitionsView, shared: SharedKinds) -> None:
+        super().__init__(parts, parts.engine.workflows, TEXTS, shared)
         self._view = view
         shared.add("steps", self)
         self.adopt(view)
@@ -95,24 +86,17 @@ class WorkflowController(Controller):
     session_requested = Signal(str)
 
     def __init__(
-        self,
-        window: WindowFrame,
-        engine: Engine,
-        bridge: Bridge,
-        tasks: Tasks,
-        page: ChatPage,
-        pages: MainPages,
-        shared: SharedKinds,
+        self, parts: Parts[WindowFrame], page: ChatPage, pages: MainPages, shared: SharedKinds
     ) -> None:
-        super().__init__(window, engine, bridge, tasks)
+        super().__init__(parts)
         self._page, self._pages = page, pages
-        self.panel = WorkflowPanel(window.language, window.look, engine.workflows.faults)
-        self.queues = QueueController(window, engine, bridge, tasks)
-        self._definitions = WorkflowCommands(window, engine, bridge, self.panel.definitions, shared)
-        self._add_panel(self.panel, window.top_bar.workflow_button, SHOWN)
+        self.panel = WorkflowPanel(self._language, self._look, parts.engine.workflows.faults)
+        self.queues = QueueController(parts)
+        self._definitions = WorkflowCommands(parts, self.panel.definitions, shared)
+        self._add_panel(self.panel, parts.window.top_bar.workflow_button, SHOWN)
         self._clock = QTimer(self, interval=TICK_MS)
         self._clock.timeout.connect(self._show_work)
-        self._wire(bridge)
+        self._wire(parts.bridge)
         self.refresh()
 
     @property
