@@ -54,7 +54,7 @@ class Tasks:
         return name in self._running
 
     def when_done(self, then: Callable[[], object]) -> None:
-        """Call `then` once no task runs any more, at once if none does."""
+        """Call `then` once no task runs any more, at once if none does, and start none after that."""
         self._then = then
         self._look_whether_done()
 
@@ -82,4 +82,6 @@ class Tasks:
     def _look_whether_done(self) -> None:
         if not self._running and self._then is not None:
             then, self._then = self._then, None
+            # What `then` deletes is still there for a turn of the event loop, and may ask for more work.
+            self._closed = True
             then()

@@ -22,6 +22,8 @@ def test_of_one_name_a_second_is_dropped_and_an_added_one_runs_too():
         tasks.when_done(done.set)
         go_on.set()
         await asyncio.wait_for(done.wait(), 60)
+        tasks.start("save", work("too late"))
+        await asyncio.sleep(0.01)
         return ran
 
     assert asyncio.run(scene()) == ["save", "say", "say again"]
