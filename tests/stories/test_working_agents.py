@@ -131,7 +131,7 @@ async def test_what_an_agent_wants_to_do_is_asked_and_what_it_did_is_shown(
     assert (work.folder / "notes.txt").exists() == allowed
     assert work.said(session_id) == ["I look.", end]
     used = work.messages(session_id)[-1].usage
-    assert used is not None and money_text(load_texts("en"), Total.of(used)) == "by your subscription"
+    assert used is not None and money_text(load_texts("en"), Total.of(used)) == "covered by your subscription"
     assert work.calls(session_id) == [
         ("agent_read", MessageState.DONE),
         ("agent_edit", MessageState.DONE if allowed else MessageState.FAILED),
@@ -349,7 +349,7 @@ async def test_what_was_stopped_is_by_the_subscription_too(work: Work) -> None:
     await until(lambda: "I begin" in work.messages(session_id)[-1].content)
     await work.engine.stop(session_id)
     used = [one.usage for one in work.messages(session_id) if one.usage is not None]
-    assert used and {money_text(load_texts("en"), Total.of(one)) for one in used} == {"by your subscription"}
+    assert used and {money_text(load_texts("en"), Total.of(one)) for one in used} == {"covered by your subscription"}
 
 
 @pytest.mark.threat("T15")
