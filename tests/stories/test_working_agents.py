@@ -349,9 +349,7 @@ async def test_what_was_stopped_is_by_the_subscription_too(work: Work) -> None:
     await until(lambda: "I begin" in work.messages(session_id)[-1].content)
     await work.engine.stop(session_id)
     used = [one.usage for one in work.messages(session_id) if one.usage is not None]
-    assert used and {money_text(load_texts("en"), Total.of(one)) for one in used} == {
-        "covered by your subscription"
-    }
+    assert {money_text(load_texts("en"), Total.of(one)) for one in used} == {"covered by your subscription"}
 
 
 @pytest.mark.threat("T15")
