@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import aclosing
 from pathlib import Path
 
+import psutil
 import pytest
 
 from app.core.errors import FailureKind, ProviderError
@@ -290,7 +291,12 @@ async def test_what_is_left_after_all_were_killed_ends_at_the_next_start(
     await until(lambda: (folder / "processes.json").exists())
     # As if Moot had been killed too: it must not clean up.
     first._on_died = lambda _: None  # type: ignore[method-assign, misc]
-    os.kill(first.host_pid or 0, signal.SIGKILL)
+    host = psutil.Process(first.host_pid)
+    # Neither of the host's two processes may find the other one killed, and end what it leaves.
+    both = (host, *host.children())
+    for sent in (signal.SIGSTOP, signal.SIGKILL):
+        for one in both:
+            one.send_signal(sent)
     os.kill(told(journal, "start")[0]["pid"], signal.SIGKILL)
     await BEGUN.pop()()
     first._processes = {}
