@@ -7,7 +7,7 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from app.core.json_values import objects_in
+from app.core.json_values import as_list, objects_in
 from app.core.message import CouncilPart, Message, Role
 from app.core.provider import ModelRequest
 from app.core.session import Debate, Participant
@@ -106,19 +106,18 @@ def read_reading(text: str, view: ReaderView) -> dict[str, object]:
     people = {letter: who for who, letter in view.letters.items()}
 
     def cited(given: object) -> list[str]:
-        numbers = [each for each in given if type(each) is int] if isinstance(given, list) else []
+        numbers = [each for each in as_list(given) if type(each) is int]
         return [view.statements[n - 1].id for n in dict.fromkeys(numbers) if 0 < n <= len(view.statements)]
 
     def who(value: object) -> list[str]:
-        letters = [one_line(one)[-1:].upper() for one in value] if isinstance(value, list) else []
+        letters = [one_line(one)[-1:].upper() for one in as_list(value)]
         return [people[one] for one in dict.fromkeys(letters) if one in people]
 
     def claims(part: str, holds: str, denies: str) -> list[dict[str, object]]:
         made = []
         for one in objects_in(said.get(part)):
             first = [one.get("who")] if one.get("who") else []
-            named = one.get(holds)
-            sides = [who([*first, *(named if isinstance(named, list) else [])]), who(one.get(denies))]
+            sides = [who([*first, *as_list(one.get(holds))]), who(one.get(denies))]
             both = {*sides[0]} & {*sides[1]}
             sides = [[each for each in side if each not in both] for side in sides]
             claim: dict[str, object] = {

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from app.core.json_values import objects_in
+from app.core.json_values import as_list, objects_in
 from app.core.verdict import Point
 from app.engine.council.replies import same_words
 
@@ -140,4 +140,4 @@ def _claims(value: object, holds: str, denies: str) -> tuple[Claim, ...]:
 
 
 def _ids(value: object) -> tuple[str, ...]:
-    return tuple(str(one) for one in value) if isinstance(value, list) else ()
+    return tuple(map(str, as_list(value)))

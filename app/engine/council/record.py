@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from app.core.calibration import Calibration
-from app.core.json_values import objects_in
+from app.core.json_values import as_list, objects_in
 from app.core.message import CouncilPart, Message, MessageState, Role
 from app.core.session import Debate, Participant
 from app.engine.council.reading import JudgeReading, reading_of
@@ -343,7 +343,7 @@ class Record:
             round=number,
             choice=self.standing(str(data.get("choice"))),
             confidence=confidence if isinstance(confidence, int) else None,
-            moved_by=tuple(str(one) for one in moved) if isinstance(moved, list) else (),
+            moved_by=tuple(map(str, as_list(moved))),
         )
 
     def first_options(self) -> tuple[Option, ...]:
@@ -419,8 +419,7 @@ class Record:
 
 def to(question: Message) -> tuple[str, ...]:
     """Return the ids of those whom a question is for alone, empty where it is for all."""
-    named = (question.data or {}).get("to")
-    return tuple(str(one) for one in named) if isinstance(named, list) else ()
+    return tuple(map(str, as_list((question.data or {}).get("to"))))
 
 
 def first_sentence(text: str) -> str:
@@ -440,6 +439,6 @@ def _option(one: dict[str, object]) -> Option:
     return Option(
         id=str(one.get("id")),
         text=one_line(one.get("text")),
-        backers=tuple(str(each) for each in backers) if isinstance(backers, list) else (),
+        backers=tuple(map(str, as_list(backers))),
         origin=str(one.get("origin") or "differences"),
     )

@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from app.core.json_values import objects_in
+from app.core.json_values import as_list, objects_in
 from app.core.message import CouncilPart, Message, MessageState, Role
 from app.core.model_facts import Effort
 from app.core.provider import ModelRequest, one_message
@@ -179,8 +179,7 @@ def read_vote(text: str, view: ReaderView, message: str) -> dict[str, object]:
         found["choice"] = choice
     if (confidence := confidence_of(said.get("confidence"))) is not None:
         found["confidence"] = confidence
-    moved = said.get("moved_by")
-    numbers = [one for one in moved if type(one) is int] if isinstance(moved, list) else []
+    numbers = [one for one in as_list(said.get("moved_by")) if type(one) is int]
     found["moved_by"] = [
         view.statements[one - 1].id for one in dict.fromkeys(numbers) if 0 < one <= len(view.statements)
     ]
@@ -293,10 +292,9 @@ def read_differences(text: str, order: Sequence[Message]) -> dict[str, object] |
     taken: set[int] = set()
     for one in objects_in(said.get("options"))[:MOST_OPTIONS]:
         option = one_line(one.get("text"))
-        numbers = one.get("answers")
         answers = [
             number
-            for number in (numbers if isinstance(numbers, list) else ())
+            for number in as_list(one.get("answers"))
             if type(number) is int and 0 < number <= len(order)
         ]
         backers = [order[number - 1].author.id for number in dict.fromkeys(answers) if number not in taken]

@@ -12,7 +12,7 @@ from functools import partial
 
 from app.core.errors import FailureKind, ProviderError
 from app.core.files import with_files
-from app.core.json_values import objects_in
+from app.core.json_values import as_list, objects_in
 from app.core.message import Message
 from app.core.provider import ModelRequest, one_message
 from app.core.session import Debate, DebateSession, Participant
@@ -221,8 +221,8 @@ def read_verdict(
 def read_options(answer: str, debate: Debate, prompts: Prompts) -> tuple[list[str], str]:
     """Return the options that a verdict chooses among, each once, and the one it comes to; "" for none of them."""
     document, named = read_object(answer) or {}, _with_names(debate, prompts)
-    given, choice = document.get("options"), document.get("choice")
-    texts = [named(one_line(one, MOST_OPTION)) for one in given] if isinstance(given, list) else []
+    choice = document.get("choice")
+    texts = [named(one_line(one, MOST_OPTION)) for one in as_list(document.get("options"))]
     options = list(dict.fromkeys(filter(None, texts)))[:MOST_OPTIONS]
     chosen = texts[choice - 1] if type(choice) is int and 0 < choice <= len(texts) else ""
     return options, chosen if chosen in options else ""
@@ -260,7 +260,7 @@ def _points(given: object, said: Sequence[Message], named: Callable[[str], str])
         cites = one.get("cites") if isinstance(one, dict) else ()
         if not isinstance(text, str) or not text.strip():
             continue
-        numbers = [number for number in cites if type(number) is int] if isinstance(cites, list) else []
+        numbers = [number for number in as_list(cites) if type(number) is int]
         ids = tuple(dict.fromkeys(said[number - 1].id for number in numbers if 0 < number <= len(said)))
         found.append(Point(text=named(" ".join(clean_text(text).split()))[:MOST_POINT], cites=ids))
     return tuple(found[:MOST_POINTS])

@@ -15,7 +15,7 @@ from app.children import process_tree
 from app.children.commands import end_group, find_command, kill_group, search_path
 from app.children.pipes import Lines
 from app.core.errors import FailureKind, ProviderError
-from app.core.json_values import object_in
+from app.core.json_values import as_object, object_in
 from app.providers.agent_host.acts import refused
 
 LINE_BYTES = 8 << 20
@@ -132,8 +132,7 @@ class AgentProgram:
             self._calls.pop(number, None)
         if (error := found.get("error")) is not None:
             raise _refusal(error)
-        result = found.get("result")
-        return result if isinstance(result, dict) else {}
+        return as_object(found.get("result"))
 
     def notify(self, method: str, params: Message) -> None:
         """Send a message that is not answered."""
@@ -218,8 +217,7 @@ class AgentProgram:
             else:
                 self._count()
         else:
-            params = message.get("params")
-            self._hear(message, params if isinstance(params, dict) else {})
+            self._hear(message, as_object(message.get("params")))
 
     def _hear(self, message: Message, params: Message) -> None:
         listener = self.listeners.get(str(params.get("sessionId")))
@@ -260,7 +258,7 @@ class AgentProgram:
 
 
 def _refusal(error: Any) -> ProviderError:
-    found = error if isinstance(error, dict) else {}
+    found = as_object(error)
     data = found.get("data")
     more = data.get("message") or data.get("details") if isinstance(data, dict) else data
     words = [str(one) for one in (found.get("message"), more) if one]

@@ -10,7 +10,7 @@ from typing import Any
 
 from app.core.errors import FailureKind, ProviderError
 from app.core.external_agents import DEFAULT_MODEL, UNASKED_MODES
-from app.core.json_values import as_object
+from app.core.json_values import as_list, as_object
 from app.core.provider import FinishReason
 from app.providers.agent_host.acts import Acts
 from app.providers.agent_host.answer_text import AnswerText
@@ -371,13 +371,11 @@ def _choices(
 ) -> tuple[str, str, list[str]]:
     """Return the id of a session's option of a category ("" in the older form), its value, and the values offered."""
     options = state.get("configOptions")
-    for option in options if isinstance(options, list) else ():
-        one = as_object(option)
+    for one in map(as_object, as_list(options)):
         if category in (one.get("category"), one.get("id")):
             return str(one.get("id") or ""), str(one.get("currentValue") or ""), _values(one.get("options"))
     found = as_object(state.get(older))
-    listed = found.get(available)
-    names = [as_object(one) for one in listed] if isinstance(listed, list) else []
+    names = [as_object(one) for one in as_list(found.get(available))]
     ids = [str(one.get("id") or one.get("modelId") or "") for one in names]
     return "", str(found.get(current) or ""), [one for one in ids if one]
 
@@ -385,8 +383,7 @@ def _choices(
 def _values(options: Any) -> list[str]:
     """Return the values of an option, which may stand in groups."""
     found: list[str] = []
-    for option in options if isinstance(options, list) else ():
-        one = as_object(option)
+    for one in map(as_object, as_list(options)):
         found += [str(one["value"])] if "value" in one else _values(one.get("options"))
     return found
 

@@ -53,8 +53,7 @@ async def _of_lm_studio(client: httpx.AsyncClient, model: str) -> tuple[int, boo
 async def _of_llama_cpp(client: httpx.AsyncClient, model: str) -> tuple[int, bool]:
     # A server of several models would load one to answer.
     props = await _asked(client, "GET", "/props", params={"model": model, "autoload": "false"})
-    settings = props.get("default_generation_settings")
-    window = _number(settings.get("n_ctx")) if isinstance(settings, dict) else 0
+    window = _number(as_object(props.get("default_generation_settings")).get("n_ctx"))
     return window, bool(window)
 
 
