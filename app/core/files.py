@@ -20,6 +20,9 @@ _PAGE_CHARACTERS: Final = 3_000
 LONGEST_SIDE: Final = 1568
 """The longest side of a picture in pixels; models would make larger ones smaller."""
 
+MOST_CONTEXT: Final = 400_000
+"""The most characters of the files that every participant of a session gets, together."""
+
 MOST_PICTURES: Final = 20
 """The most pages of a document that are sent as pictures."""
 

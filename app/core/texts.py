@@ -11,7 +11,7 @@ from pathlib import Path
 # A new language needs its name here, its texts in resources/i18n, a folder each in resources/agents, groups, prompts,
 # saved_prompts and workflows, the words in tools/prompt_user, and its name in the packages (packaging/moot.spec,
 # linux and windows); `language_of` must tell it from the others. Tests find what is missing in resources. What people and
-# models write is read word by word in engine/workflow/step_protocol, engine/debate/names and motion,
+# models write is read word by word in engine/workflow/step_protocol, engine/names, engine/debate/motion,
 # engine/council/replies, engine/chat/titles, core/forms and cli/commands/chats; `has_hangul` decides where the window
 # warns that a model knows only English.
 LANGUAGES: tuple[str, ...] = ("en", "ko")

@@ -25,6 +25,10 @@ class Price:
         """Whether a call costs nothing."""
         return not self.input_usd and not self.output_usd
 
+    def cost_of(self, read: int, written: int) -> float:
+        """Return the US dollars of tokens that were read and written, none of them from a cache."""
+        return read * self.input_usd + written * self.output_usd
+
     def saved(self, cached: int, written: int, *, for_hour: bool = False) -> float:
         """Return the dollars that the cache saved, less what writing to it cost."""
         read = self.input_usd if self.cached_usd is None else self.cached_usd

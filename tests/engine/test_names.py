@@ -5,7 +5,7 @@ import unicodedata
 import pytest
 
 from app.core.session import Participant
-from app.engine.debate.names import addressed, aliases_of, find_names, mentioned
+from app.engine.names import addressed, aliases_of, find_names, mentioned
 
 PEOPLE = tuple(
     Participant(id=person_id, name=name, provider="x", model=model)

@@ -13,9 +13,9 @@ from app.core.message import Attachment, Message, MessageState
 from app.core.provider import ModelRequest
 from app.core.session import Debate
 from app.engine.debate.modes import ROLES
-from app.engine.debate.names import USER_NAMES
 from app.engine.debate.perspective import chat_request, opener, transcript_request, visible
 from app.engine.debate.verdict import ballot_request
+from app.engine.names import USER_NAMES
 from tests.builders import PROMPTS, a_debate, failed, people, said, user_said
 from tests.engine.request_rules import as_sent, blocks_of, texts_of
 from tests.repeats import repeats

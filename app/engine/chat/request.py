@@ -26,12 +26,12 @@ from app.core.tool import FILES, is_object
 from app.engine.chat.attached_files import files_text, is_long, returned_pictures, user_content
 from app.engine.chat.branches import back_from
 from app.engine.chat.merging import Item, merged, parts_of
-from app.engine.debate.names import label_of
 from app.engine.group.director import ORCHESTRATOR, instruction_of
 from app.engine.history.pruning import pruned_calls, short_result, turn_notes
 from app.engine.history.summaries import summary_for, usable_summaries
 from app.engine.library.agents import AgentDirectory, AgentModel
 from app.engine.live_session import LiveSession
+from app.engine.names import label_of
 from app.engine.prompts import Prompts
 from app.engine.turns.answer import Attempt
 from app.engine.turns.answer_style import length_words, temperature_of

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from app.core.catalog import provider_kind, usual_label
 from app.core.session import Debate, Participant
-from app.engine.debate.names import find_traces
+from app.engine.names import find_traces
 
 _FAMILIES = {
     "anthropic": "claude",

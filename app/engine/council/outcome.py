@@ -14,7 +14,7 @@ from app.engine.council.quotes import QuoteState, quotes_of
 from app.engine.council.reading import Claim, JudgeReading, cruxes
 from app.engine.council.record import Record, Vote
 from app.engine.council.replies import without_marks
-from app.engine.debate.names import mentioned
+from app.engine.names import mentioned
 
 
 class State(StrEnum):

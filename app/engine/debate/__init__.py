@@ -2,7 +2,7 @@
 
 commands has what a face may do, held_turns the commands for turns that wait or failed, forking makes another debate.
 setup has the checks of a new debate, modes the modes and roles, motion the motion of a question, next_speaker the rule of
-free discussions, perspective what a participant's model gets, notes what it gets of old statements, names the labels of
-participants, providers who can take part, vote and judge, voting_check which small models may.
+free discussions, perspective what a participant's model gets, notes what it gets of old statements, providers who can
+take part, vote and judge, voting_check which small models may.
 verdict has the ballots and the verdict, minority what is held beside it, words how it is said, export the document.
 """

@@ -12,12 +12,12 @@ from app.core.session import MIN_PARTICIPANTS, Debate, DebateSession, Participan
 from app.engine.debate.modes import mode_of
 from app.engine.debate.next_speaker import Why
 from app.engine.director import Decision, Finish, Halt, Speak
+from app.engine.turns.reply import PASSED
 
 MAX_FAILURES = 2
 
 
 PARTICIPANT = "participant"
-PASSED = "passed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

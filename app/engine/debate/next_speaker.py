@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from app.core.message import Message, MessageState
 from app.core.session import Debate, Participant
-from app.engine.debate.names import addressed, mentioned
+from app.engine.names import addressed, mentioned
 
 _DRAWS = 5
 

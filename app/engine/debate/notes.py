@@ -12,12 +12,13 @@ from app.core.errors import FailureKind, ProviderError
 from app.core.message import Author, Message, SummaryNote
 from app.core.provider import ModelRequest, one_message
 from app.core.session import Debate
-from app.engine.debate.perspective import WINDOW, defuse, known_names, notes_of
+from app.engine.debate.perspective import defuse, known_names, notes_of
 from app.engine.debate.verdict import MOST_STATEMENTS, TOO_SMALL, Judge, statement_lines, statements
 from app.engine.history.summaries import LEAST_TOKENS, MOST_LEFT, NOTES
 from app.engine.history.token_count import tokens_of
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
+from app.engine.turns.answer import WINDOW
 from app.engine.turns.metered_models import MeteredModels
 from app.engine.turns.summarizing import ask_for_summary, note_in_vain, summary_message, write_summary
 

@@ -15,26 +15,17 @@ from app.core.session import Debate, Participant
 from app.engine.chat.attached_files import context_text, with_seen
 from app.engine.debate.modes import ROLES, role_name, system_prompt
 from app.engine.debate.motion import motion_of
-from app.engine.debate.names import LABEL_OF_PROGRAM, USER_NAMES, addressed, label_of
 from app.engine.history.summaries import summary_for
 from app.engine.live_session import LiveSession
+from app.engine.names import LABEL_OF_PROGRAM, USER_NAMES, addressed, label_of
 from app.engine.prompts import Prompts
-from app.engine.turns.answer_style import temperature_of
-
-WINDOW = 15
-SHORT_WINDOW = 7
+from app.engine.turns.answer import WINDOW
+from app.engine.turns.answer_style import SMALL_MODEL_OPTIONS, temperature_of
 
 TRANSCRIPT_CONTEXT = 6_000
 TRANSCRIPT_PERSONA = 300
 TRANSCRIPT_NOTES = 1_500
 _OWN_ROLE_LENGTH = 40
-
-SMALL_MODEL_OPTIONS: Mapping[str, object] = {
-    "top_k": 40,
-    "min_p": 0.05,
-    "repeat_penalty": 1.15,
-    "repeat_last_n": 256,
-}
 
 
 def chat_request(

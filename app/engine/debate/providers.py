@@ -15,7 +15,7 @@ from app.engine.chat.attached_files import as_taken, context_text
 from app.engine.council.families import family_of
 from app.engine.debate.director import World, participant_of
 from app.engine.debate.modes import form_of
-from app.engine.debate.perspective import WINDOW, chat_request, notes_sent, transcript_request, visible
+from app.engine.debate.perspective import chat_request, notes_sent, transcript_request, visible
 from app.engine.debate.verdict import Judge
 from app.engine.debate.voting_check import VotingChecks
 from app.engine.director import Speak
@@ -25,6 +25,7 @@ from app.engine.library.agents import AgentDirectory
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.providers import ProviderProblem, provider_of
+from app.engine.turns.answer import WINDOW
 from app.engine.turns.cache_plans import cache_plan
 from app.engine.turns.metered_models import MeteredModels
 

@@ -9,6 +9,7 @@ from app.core.catalog import COMPATIBLE, EMBEDDED, EMBEDDED_MODEL, EMBEDDED_VOIC
 from app.core.draft import Draft, ParticipantDraft, SetupDraft
 from app.core.errors import BadInput, FailureKind
 from app.core.events import utc_now
+from app.core.files import MOST_CONTEXT
 from app.core.ids import new_id
 from app.core.message import Attachment
 from app.core.provider import ProviderStatus, last_part
@@ -30,14 +31,13 @@ from app.core.session import (
 from app.core.text import clean_text, trimmed
 from app.engine.council.families import family_of
 from app.engine.debate.modes import MODES, with_sides
-from app.engine.debate.names import USER_NAMES, normal
 from app.engine.library.agents import AgentModel
+from app.engine.names import USER_NAMES, normal
 from app.engine.providers import ProviderProblem
 
 MAX_PARTICIPANTS = 12
 MAX_NAME = 60
 MAX_ROLE = 2_000
-MAX_CONTEXT = 400_000
 TITLE_LENGTH = 120
 
 
@@ -88,8 +88,8 @@ def session_of(setup: DebateSetup, statuses: Sequence[ProviderStatus]) -> Debate
         raise BadInput("unknown_mode", mode=setup.mode, modes=", ".join(row.mode for row in MODES))
     if not MIN_ROUNDS <= setup.rounds <= MAX_ROUNDS:
         raise BadInput("rounds_out_of_range", rounds=setup.rounds, least=MIN_ROUNDS, most=MAX_ROUNDS)
-    if sum(len(file.text) for file in setup.context) > MAX_CONTEXT:
-        raise BadInput("context_too_much", most=MAX_CONTEXT)
+    if sum(len(file.text) for file in setup.context) > MOST_CONTEXT:
+        raise BadInput("context_too_much", most=MOST_CONTEXT)
     participants = _completed(setup, {status.config.id: status for status in statuses})
     check_judge(setup.judge, statuses)
     session_id, now = new_id(), utc_now()

@@ -31,10 +31,10 @@ from app.engine.council.replies import (
     without_marks,
 )
 from app.engine.council.requests import schema_list, schema_object
-from app.engine.debate.names import label_of
 from app.engine.debate.perspective import chat_request, defuse, is_said, known_names, notes_sent
 from app.engine.debate.voting_check import VotingChecks
 from app.engine.live_session import LiveSession
+from app.engine.names import label_of
 from app.engine.prompts import Prompts
 from app.engine.turns.metered_models import MeteredModels
 

@@ -12,9 +12,9 @@ from app.core.message import SWITCH_ASSISTANT, Message, MessageState, Role, Tool
 from app.core.session import GroupSession
 from app.core.tool import Control
 from app.engine.chat.branches import back_from, is_over, last_answer
-from app.engine.debate.names import begins_with
 from app.engine.director import Ask, Decision, Send, Speak
 from app.engine.live_session import LiveSession
+from app.engine.names import begins_with
 
 ORCHESTRATOR = "orchestrator"
 MOST_NAME = 500

@@ -6,13 +6,12 @@ from pathlib import Path
 
 from app.core.errors import BadInput
 from app.core.events import EventBus, FoldersChanged
-from app.core.files import FileReader
+from app.core.files import MOST_CONTEXT, FileReader
 from app.core.ids import new_id
 from app.core.message import Attachment
 from app.core.session import Folder, Session
 from app.core.store import Documents
 from app.core.text import clean_text
-from app.engine.debate.setup import MAX_CONTEXT
 from app.engine.library.definitions import Definitions, LibraryKind
 
 _KIND = LibraryKind(
@@ -50,8 +49,8 @@ class Folders(Definitions[Folder]):
 
     async def _context(self, folder: Folder) -> tuple[Attachment, ...]:
         files = [(await self._files.read(Path(path))).attachment() for path in folder.context]
-        if sum(len(file.text) for file in files) > MAX_CONTEXT:
-            raise BadInput("context_too_much", most=MAX_CONTEXT)
+        if sum(len(file.text) for file in files) > MOST_CONTEXT:
+            raise BadInput("context_too_much", most=MOST_CONTEXT)
         return tuple(files)
 
     def _free_id(self, wanted: str) -> str:

@@ -22,12 +22,13 @@ from app.core.provider import (
     Text,
 )
 from app.core.text import clean_text
-from app.engine.debate.director import PASSED
-from app.engine.debate.perspective import WINDOW
 from app.engine.live_session import LiveSession
 from app.engine.turns.metered_models import MeteredCall, MeteredModels, Place
-from app.engine.turns.reply import ReplyCleaner, is_pass, whole_sentences
+from app.engine.turns.reply import PASSED, ReplyCleaner, is_pass, whole_sentences
 
+WINDOW = 15
+SHORT_WINDOW = 7
+"""How many messages a request has after one that was too long for the model."""
 SHOWN_ARGUMENTS = 300
 
 _log = logging.getLogger(__name__)

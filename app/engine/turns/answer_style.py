@@ -1,4 +1,4 @@
-"""How an assistant is to answer: its creativity as a temperature, its length in words."""
+"""How an assistant is to answer: its creativity as a temperature, its length in words, and the options of small models."""
 
 from collections.abc import Mapping
 
@@ -8,6 +8,13 @@ _TEMPERATURES: Mapping[str, float] = {
     Creativity.PRECISE: 0.2,
     Creativity.BALANCED: 0.7,
     Creativity.CREATIVE: 1.0,
+}
+
+SMALL_MODEL_OPTIONS: Mapping[str, object] = {
+    "top_k": 40,
+    "min_p": 0.05,
+    "repeat_penalty": 1.15,
+    "repeat_last_n": 256,
 }
 
 

@@ -15,11 +15,11 @@ from app.core.provider import ModelRequest
 from app.core.session import Plan
 from app.engine.chat.branches import back_from, last_answer
 from app.engine.chat.request import AgentTurn
-from app.engine.debate.perspective import SMALL_MODEL_OPTIONS
 from app.engine.group.director import ORCHESTRATOR
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.turns.answer import Attempt
+from app.engine.turns.answer_style import SMALL_MODEL_OPTIONS
 from app.engine.turns.sub_agents import SUB_AGENT
 
 PROMPT_USER = "promptUser"

@@ -19,7 +19,6 @@ from app.core.usage import Price, UsageEntry
 from app.engine.availability.policies import Waits
 from app.engine.availability.slots import Slots
 from app.engine.history.token_count import request_tokens, tokens_of
-from app.engine.usage.estimates import cost_of
 from app.engine.usage.usage_book import UsageBook
 
 MIN_WAIT = 10.0
@@ -204,7 +203,9 @@ class MeteredCall:
         if used.input_tokens or used.output_tokens:
             return used
         read, written = request_tokens(self._request), tokens_of("".join(self._said), self._request.model)
-        cost = cost_of(self._price, read, written) if used.cost_usd is None else used.cost_usd
+        cost = used.cost_usd
+        if cost is None and self._price is not None:
+            cost = self._price.cost_of(read, written)
         return replace(used, input_tokens=read, output_tokens=written, cost_usd=cost, estimated=True)
 
     def _saved(self, finished: Finished) -> float:

@@ -9,7 +9,10 @@ from dataclasses import dataclass, field
 
 from app.core.session import Participant
 from app.core.text import clean_text
-from app.engine.debate.names import USER_NAMES, aliases_of
+from app.engine.names import USER_NAMES, aliases_of
+
+PASSED = "passed"
+"""The note of an answer that said there is nothing to add."""
 
 _NOTHING_NEW = "[pass]"
 _DECORATION = "[(*_#> \t\"'“"

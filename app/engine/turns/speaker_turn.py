@@ -14,9 +14,8 @@ from app.core.events import Event, RetryScheduled, utc_now
 from app.core.message import Author, Failure, Message, MessageState
 from app.engine.availability.policies import Waits
 from app.engine.availability.slots import Work
-from app.engine.debate.perspective import SHORT_WINDOW
 from app.engine.live_session import LiveSession
-from app.engine.turns.answer import Answer, Attempt, CallPlan, CallResult
+from app.engine.turns.answer import SHORT_WINDOW, Answer, Attempt, CallPlan, CallResult
 from app.engine.turns.context import Services
 from app.engine.turns.metered_models import seconds_to_wait
 

@@ -15,11 +15,12 @@ from app.core.usage import Price, amount_text
 from app.core.workflow import WorkflowDefinition
 from app.engine.availability.policies import role_of
 from app.engine.debate.modes import form_of, system_prompt
-from app.engine.debate.perspective import TRANSCRIPT_CONTEXT, WINDOW
+from app.engine.debate.perspective import TRANSCRIPT_CONTEXT
 from app.engine.debate.setup import DebateSetup, draft_of
 from app.engine.history.token_count import tokens_of
 from app.engine.library.agents import AgentDirectory
 from app.engine.prompts import Prompts
+from app.engine.turns.answer import WINDOW
 
 Pair = tuple[str, str]
 # Of which model, the tokens it reads and those it writes.
@@ -146,7 +147,8 @@ def _summed(
     for length in (0, 1):
         calls = calls_of(length)
         tokens.append(sum(read + written for _pair, read, written in calls))
-        usd.append(sum(cost_of(prices.get(pair), read, written) or 0.0 for pair, read, written in calls))
+        priced = [(prices.get(pair), read, written) for pair, read, written in calls]
+        usd.append(sum(price.cost_of(read, written) for price, read, written in priced if price is not None))
     known = [price for pair in taking if (price := prices.get(pair)) is not None]
     paid = any(not price.free for price in known)
     partly = len(known) < len(taking)
@@ -180,11 +182,6 @@ def price_range(words: Callable[..., str], estimate: Estimate, partly: str = "es
 def price_text(words: Callable[..., str], estimate: Estimate) -> str:
     """Return what calls cost, for a place beside what they are for; "+" stands for what has no known price."""
     return words("cost.free") if estimate.free else price_range(words, estimate, "estimate.partly.short")
-
-
-def cost_of(price: Price | None, read: int, written: int) -> float | None:
-    """Return the US dollars of tokens, None where the price is not known."""
-    return None if price is None else read * price.input_usd + written * price.output_usd
 
 
 # Of a debate's request: whose turn it is and the frame around the topic; of a small model's: all of it.

@@ -18,10 +18,10 @@ from app.core.workflow import Fault, StepState, StepStatus, WorkflowDefinition, 
 from app.engine.availability.policies import known_roles, role_of, roles_of
 from app.engine.chat.input import begun_with, checked_text
 from app.engine.chat.run import ChatRun, close_turns, user_message
-from app.engine.debate.names import normal
 from app.engine.library.agents import AgentDirectory
 from app.engine.library.definitions import Definitions, LibraryKind, Shared
 from app.engine.live_session import LiveSession
+from app.engine.names import normal
 from app.engine.sessions import Sessions
 from app.engine.turns.metered_models import MeteredModels
 from app.engine.workflow.director import WORKFLOW, begun, call_id, changes, reopened, with_step, work_turn

@@ -15,7 +15,7 @@ from app.core.session import ANY_JUDGE, DebateSession, Status
 from app.engine.council.commands import MAX_TEXT, Councils
 from app.engine.council.outcome import holders_of, outcome
 from app.engine.council.record import Record, to
-from app.engine.debate.names import find_names
+from app.engine.names import find_names
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.pages.council.claims_page import ClaimsPage
