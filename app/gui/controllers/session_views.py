@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.core.events import (
     Event,
@@ -30,7 +30,7 @@ from app.core.session import (
 from app.engine.chat.branches import shown_with_summaries, versions_shown
 from app.engine.engine import Engine
 from app.engine.live_session import LiveSession
-from app.gui.bridge import Bridge
+from app.gui.bridge import FRAME_MS, Bridge
 from app.gui.display.session_kinds import KINDS, kind_of, modes_of
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.panels.conversation_view import ConversationView
@@ -41,7 +41,7 @@ TAIL = 60
 
 
 class SessionViews(QObject):
-    """Knows which view shows which session; emits `view_changed` when a view shows something new."""
+    """Knows which view shows which session; emits `view_changed` when a view shows something new, at most once a frame."""
 
     view_changed = Signal(object)
 
@@ -59,6 +59,9 @@ class SessionViews(QObject):
         self._held: dict[ConversationView, LiveSession] = {}
         self._engine = engine
         self._views = views
+        self._changed: dict[ConversationView, None] = {}
+        self._frame = QTimer(self, singleShot=True, interval=FRAME_MS)
+        self._frame.timeout.connect(self._on_frame)
         bridge.session_changed.connect(self._on_session_changed)
         bridge.session_deleted.connect(self._on_session_deleted)
         bridge.turn_started.connect(self._on_turn_started)
@@ -135,6 +138,21 @@ class SessionViews(QObject):
         if view.session_id:
             self._state.keep_place(view.session_id, view.place)
 
+    def close(self) -> None:
+        """Tell no more of changes."""
+        self._frame.stop()
+
+    def _note_change(self, view: ConversationView) -> None:
+        # What follows a change takes longer than the paint of a first word, which must not wait for it.
+        self._changed[view] = None
+        if not self._frame.isActive():
+            self._frame.start()
+
+    def _on_frame(self) -> None:
+        changed, self._changed = self._changed, {}
+        for view in changed:
+            self.view_changed.emit(view)
+
     def _showing(self, session_id: str) -> list[ConversationView]:
         return [view for view in self._views if view.session_id == session_id]
 
@@ -150,7 +168,7 @@ class SessionViews(QObject):
             view.show_change(event.session)
             if isinstance(view, ChatPage) and event.session.chat is not None:
                 self._follow_head(view, event.session_id, event.session.chat.head)
-            self.view_changed.emit(view)
+            self._note_change(view)
 
     def _follow_head(self, view: ChatPage, session_id: str, head: str) -> None:
         """Show another version if the chat's head has moved, and the number of versions."""
@@ -175,7 +193,7 @@ class SessionViews(QObject):
             self._waiting[event.session_id] = event
         for view in self._showing(event.session_id):
             view.show_turn(event, starting=not self._answered)
-            self.view_changed.emit(view)
+            self._note_change(view)
 
     def _on_message_started(self, event: MessageStarted) -> None:
         if event.message.parent_turn_id is None:
@@ -183,7 +201,7 @@ class SessionViews(QObject):
         self._retries.pop(event.session_id, None)
         for view in self._showing(event.session_id):
             view.show_message(event.message)
-            self.view_changed.emit(view)
+            self._note_change(view)
 
     def _on_text_arrived(self, session_id: str, message_id: str, text: str, thinking: str) -> None:
         self._answered = True
@@ -193,7 +211,7 @@ class SessionViews(QObject):
     def _on_message_finished(self, event: MessageFinished) -> None:
         for view in self._showing(event.session_id):
             view.show_finished(event)
-            self.view_changed.emit(view)
+            self._note_change(view)
 
     def _on_retry_scheduled(self, event: RetryScheduled) -> None:
         self._retries[event.session_id] = event, time.monotonic()

@@ -137,6 +137,7 @@ class WindowController(QObject):
         await self.tasks.close()
         await self.notifications.close()
         self._bridge.close()
+        self.views.close()
         self._list_timer.stop()
         self.journal.close()
         await self._close_moot()
