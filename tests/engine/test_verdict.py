@@ -228,8 +228,8 @@ async def test_where_no_judge_answers_the_last_words_are_left(tmp_path: Path) ->
         ("same", 2, "Stable: reading in another order"),
         ("other", 2, "came to a different conclusion: Rewrite it at once"),
         ("none", 2, "came to a different conclusion: none of the options"),
-        ("A or B", 1, "once only"),
-        (ProviderError(FailureKind.SERVER, "500"), 1, "once only"),
+        ("A or B", 1, "only once"),
+        (ProviderError(FailureKind.SERVER, "500"), 1, "only once"),
     ],
 )
 async def test_a_judge_reads_again_in_another_order_and_says_so_where_that_changes_its_mind(

@@ -382,11 +382,11 @@ def test_a_screen_reader_hears_the_tree(view: TranscriptView) -> None:
     items = [told.child(index) for index in range(told.childCount())]
     names = [item.text(QAccessible.Text.Name) for item in items]
     states = [item.state() for item in items]
-    assert names[3].startswith("Browser (sub-agent): nested once, Master › Browser, 2 steps")
+    assert names[3].startswith("Browser (sub-agent): depth 1, Master › Browser, 2 steps")
     assert states[3].expanded and not states[3].collapsed
     assert names[4] == "Read https://example.org/, done, collapsed"
     assert states[4].collapsed
-    assert names[7] == "Reader (nested 2 levels): Read."
+    assert names[7] == "Reader (depth 2): Read."
     assert not states[7].expandable
 
 

@@ -376,7 +376,7 @@ def test_a_judge_that_contradicts_itself_or_fails_once_is_silent(wire_home: dict
     )
     result = council["outcome"]
     assert (result["degraded"], result["choice"], result["state"]) == (["second_reading"], "", "leaning")
-    assert "Read once only" in out
+    assert "Read only once" in out
 
 
 def test_a_judge_against_the_ballots_overrules_nobody(wire_home: dict[str, WireServer]) -> None:

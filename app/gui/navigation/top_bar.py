@@ -103,7 +103,9 @@ class TitleField(QWidget):
 
 
 HEIGHT = 52
-TITLE_ROOM = 150
+MOST_TITLE = 260
+"""The room that chips leave to a long title, in pixels."""
+
 # Between what is in the bar, and at its ends, in pixels.
 WIDE_GAPS, NARROW_GAPS = (10, 18), (4, 10)
 
@@ -176,22 +178,15 @@ class TopBar(QFrame):
         A bar that has too little room without them has narrower gaps.
         """
         chips = (self.status, self.mode, self.cost)
-        room = (
-            self.width()
-            - TITLE_ROOM
-            - (self._page_tools.sizeHint().width() if self._page_tools else 0)
-            - sum(
-                tool.width()
-                for tool in (
-                    self.side_button,
-                    self.needs_you,
-                    self._export,
-                    *self._panel_buttons,
-                )
-                if not tool.isHidden()
-            )
-        )
-        gap, edge = WIDE_GAPS if room >= 0 else NARROW_GAPS
+        buttons = (self.side_button, self.needs_you, self._export, *self._panel_buttons)
+        tools = [one.width() for one in buttons if not one.isHidden()]
+        if self._page_tools:
+            tools.append(self._page_tools.sizeHint().width())
+        gap, edge = WIDE_GAPS
+        title = min(self._title.sizeHint().width(), MOST_TITLE)
+        room = self.width() - 2 * edge - title - sum(tools) - gap * len(tools)
+        if room < 0:
+            gap, edge = NARROW_GAPS
         if gap != self._row.spacing():
             self._row.setSpacing(gap)
             self._row.setContentsMargins(edge, 0, edge, 0)

@@ -9,7 +9,7 @@ from enum import StrEnum
 from time import monotonic
 
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt
-from PySide6.QtGui import QColor, QPainter, QPen
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPen
 
 from app.core.message import Attachment, Consent, Message, ToolCall
 from app.core.text import clock_text, visible
@@ -57,6 +57,9 @@ _TONES = {
     CallState.STOPPED: "warn",
     CallState.FAILED: "error",
 }
+ICON, BESIDE_TITLE = 23, 35
+"""The room of a card's icon, and of the icon and the gap behind the title, in pixels."""
+
 _WEB = ("http:", "https:", "mailto:")
 
 
@@ -247,7 +250,9 @@ class CardRow(ContextRow[CardContext]):
             picture = self.style.picture(icon_of(self.context.call.name), "text_2", 15, ratio)
             painter.drawPixmap(line.left(), line.center().y() - 7, picture)
         right = self._paint_state(painter, line)
-        room = QRect(line.left() + 23, line.top(), right - line.left() - 35, line.height())
+        if self.context.depth:
+            right = self._paint_depth(painter, line, right)
+        room = QRect(line.left() + ICON, line.top(), right - line.left() - BESIDE_TITLE, line.height())
         painter.setFont(self.style.font)
         painter.setPen(QColor(tokens.text))
         shown = painter.fontMetrics().elidedText(self.title(), Qt.TextElideMode.ElideRight, room.width())
@@ -318,19 +323,24 @@ class CardRow(ContextRow[CardContext]):
             turned = monotonic() % 1 if style.moves() else 0
             painter.drawArc(circle, round((0.25 - turned) * 360 * 16), -90 * 16)
             right -= 22
-        if self.context.depth:
-            chip = style.texts("transcript.card.depth", count=self.context.depth)
-            wide = style.chip_metrics.horizontalAdvance(chip) + 18
-            high = style.tall(21)
-            box = QRectF(right - wide, line.center().y() - high // 2, wide, high)
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(tokens.hover))
-            painter.drawRoundedRect(box, high / 2, high / 2)
-            painter.setPen(QColor(tokens.text_2))
-            painter.setFont(style.chip_font)
-            painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), chip)
-            right -= wide + 8
         return right
+
+    def _paint_depth(self, painter: QPainter, line: QRect, right: int) -> int:
+        """Paint how deep the called sub-agent is nested, unless the title needs the room; return the left edge of it."""
+        style, tokens = self.style, self.style.tokens
+        chip = style.texts("transcript.card.depth", count=self.context.depth)
+        wide, high = style.chip_metrics.horizontalAdvance(chip) + 18, style.tall(21)
+        left = right - wide
+        if QFontMetrics(style.font).horizontalAdvance(self.title()) > left - 8 - line.left() - BESIDE_TITLE:
+            return right
+        box = QRectF(left, line.center().y() - high // 2, wide, high)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(tokens.hover))
+        painter.drawRoundedRect(box, high / 2, high / 2)
+        painter.setPen(QColor(tokens.text_2))
+        painter.setFont(style.chip_font)
+        painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), chip)
+        return left - 8
 
     def _paint_mark(self, painter: QPainter, at: QPointF, *, failed: bool) -> None:
         tokens = self.style.tokens

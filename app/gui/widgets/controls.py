@@ -292,7 +292,8 @@ class WrappedTick(TickBox):
         self.setSizePolicy(policy)
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(120, super().sizeHint().height())
+        hint = super().sizeHint()
+        return QSize(min(120, hint.width()), hint.height())
 
     def hasHeightForWidth(self) -> bool:
         return True

@@ -98,6 +98,10 @@ class StepRow(QFrame):
         self.action = button("", f"step_action_{step_id}", self._on_action)
         self.more = icon_button(look, "ellipsis", f"step_more_{step_id}")
         self.more.setFixedSize(28, 26)
+        # The states of all steps end at the same place.
+        keeps_its_place = self.more.sizePolicy()
+        keeps_its_place.setRetainSizeWhenHidden(True)
+        self.more.setSizePolicy(keeps_its_place)
         self.menu = QMenu(self.more)
         self.more.setMenu(self.menu)
         self.more.setPopupMode(self.more.ToolButtonPopupMode.InstantPopup)
