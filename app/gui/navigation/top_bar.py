@@ -103,7 +103,7 @@ class TitleField(QWidget):
 
 
 HEIGHT = 52
-MOST_TITLE = 260
+MOST_TITLE = 200
 """The room that chips leave to a long title, in pixels."""
 
 # Between what is in the bar, and at its ends, in pixels.

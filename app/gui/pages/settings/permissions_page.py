@@ -31,10 +31,11 @@ class PermissionsPage(QWidget):
         self._shown: dict[str, Permission] = {}
         self._unsubscribe = engine.bus.subscribe(self._on_events)
         self.list = say(TwoLineList(look, "settings_permissions"), language, name="settings.permissions")
+        self._text = say(Paragraph("card_text"), language, "permissions.text")
         self._none = say(named("permissions_none", plain_label("hint")), language, "permissions.none")
         self._revoke = say(button("", "permissions_revoke", self._on_revoke), language, "permissions.revoke")
         vbox(
-            say(Paragraph("card_text"), language, "permissions.text"),
+            self._text,
             self._none,
             (self.list, 1),
             Stretch(0),
@@ -57,6 +58,7 @@ class PermissionsPage(QWidget):
         self._shown = {f"{one.session_id}/{one.server}/{'/'.join(one.keys)}": one for one in found}
         self.list.show_rows([(key, self._what(one), self._where(one)) for key, one in self._shown.items()])
         self.list.setVisible(bool(found))
+        self._text.setVisible(bool(found))
         self._none.setVisible(not found)
         self._revoke.setVisible(bool(found))
 

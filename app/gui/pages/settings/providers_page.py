@@ -64,6 +64,7 @@ class ProvidersPage(QWidget):
                         (self.list, 1),
                         (self._add, 0, Qt.AlignmentFlag.AlignLeft),
                         (self._add_agent, 0, Qt.AlignmentFlag.AlignLeft),
+                        spacing=4,
                     ),
                     (self._pages, 1),
                     spacing=18,

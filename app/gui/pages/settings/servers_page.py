@@ -69,6 +69,7 @@ class ServersPage(QWidget):
         self._restart = say(button("", "server_restart", self._on_restart), language, "server.restart")
         self._remove = say(button("link", "server_remove", self._on_remove), language, "provider.remove")
         self.result = named("server_result", plain_label("hint", wrap=True))
+        self.result.hide()
         self._shown = QWidget()
         self._lay_out()
         self.list.currentRowChanged.connect(lambda _row: self._show())
@@ -96,7 +97,7 @@ class ServersPage(QWidget):
         self._show()
 
     def _lay_out(self) -> None:
-        vbox(
+        self._column = vbox(
             hbox((self._name, 1), self._state),
             self._label,
             self.line,
@@ -167,6 +168,8 @@ class ServersPage(QWidget):
         self.login.setVisible(status.needs_login)
         self._logout.setVisible(status.logged_in)
         self._restart.setVisible(status.state in (ServerState.CONNECTED, ServerState.DOWN))
+        # The row of buttons would ask for the width of the hidden ones too, and the dialog would grow.
+        self._column.activate()
 
     def _start(self, name: str, act: Callable[[str], Awaitable[object]]) -> None:
         """Start a change of the chosen server."""
@@ -218,7 +221,7 @@ class ServersPage(QWidget):
 
     def _answer(self, text: str) -> None:
         if not self._gone:
-            self.result.setText(text)
+            show_or_hide(self.result, text)
 
     def _on_events(self, events: tuple[Event, ...]) -> None:
         if any(isinstance(event, ServersChanged) for event in events):

@@ -59,9 +59,8 @@ class UsageTable(QWidget):
         for row, (name, total) in enumerate(shown):
             label = ElidedLabel("name", text=name)
             tokens = plain_label("card_text", text=words("usage.row.tokens", tokens=used_text(total)))
-            # That some calls have no price is said once, under the sum.
             known = total.cost_usd is not None
-            money = plain_label("value", text=money_text(words, total) if known else "–")
+            money = plain_label("value" if known else "hint", text=money_text(words, total))
             grid.addWidget(label, row, 0)
             for column, cell in ((1, tokens), (2, money)):
                 grid.addWidget(cell, row, column, Qt.AlignmentFlag.AlignRight)
