@@ -13,6 +13,7 @@ from app.gui.navigation.needs_you import Waiting, question_text
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.pages.chat.member_list import work_of
 from app.gui.panels.right_panel import PlanPanel
+from app.gui.transcript.transcript_model import shown_name
 from app.gui.window_frame import WindowFrame
 
 SILENT_MS = 20_000
@@ -180,7 +181,7 @@ class GroupController(Controller):
                 Waiting(
                     session_id=session_id,
                     message_id=message.id,
-                    who=visible(message.author.name),
+                    who=shown_name(message.author, words.texts),
                     session=visible(live.session.title),
                     question=question_text(message, self._language, names_of(self._engine.assistants.all())),
                 )

@@ -369,6 +369,7 @@ class ServerLogDialog(AskDialog):
 def exact_field(name: str, title: str, text: str) -> QPlainTextEdit:
     """Return a read-only field that shows a text exactly and lets it be copied."""
     field = named(name, QPlainTextEdit(text))
+    field.setProperty("kind", "code")
     field.setAccessibleName(title)
     field.setReadOnly(True)
     field.setTabChangesFocus(True)

@@ -1,7 +1,8 @@
 """Pictures in messages: where they are in a row, their thumbnails, and showing, copying and saving them.
 
-These are attachments. A picture that Markdown names by its address stays a link (gui/markdown/parser.py), since
-nothing is fetched without the user's yes.
+These are attachments. A picture that Markdown names by its address stays a link (gui/markdown: `IMAGE` in blocks.py, parser.py, and
+`loadResource` in document.py, which loads nothing; app/markdown_page.py for HTML), since nothing is fetched without the user's yes.
+What is fetched comes from tools/tool_host/web_client.py.
 """
 
 from collections import OrderedDict

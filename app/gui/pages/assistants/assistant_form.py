@@ -153,7 +153,9 @@ class AssistantForm(QWidget, BuiltInSteps):
         self._width = width
         across = QBoxLayout.Direction.LeftToRight
         for row in self._across:
-            row.setDirection(QBoxLayout.Direction.TopToBottom if width < tall(NARROW) else across)
+            parts = [row.itemAt(place).minimumSize().width() for place in range(row.count())]
+            least = max(tall(NARROW), sum(parts) + row.spacing() * (len(parts) - 1))
+            row.setDirection(QBoxLayout.Direction.TopToBottom if width < least else across)
         for answers in self._styles:
             answers.set_across(width >= tall(NARROW))
 

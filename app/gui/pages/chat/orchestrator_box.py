@@ -124,7 +124,7 @@ class OrchestratorBox(QFrame):
         self._group = ElidedLabel("meta")
         self._done = plain_label("hint")
         self._meta = ElidedLabel("meta")
-        self._whole = plain_label("meta", wrap=True)
+        self._whole = plain_label("hint", wrap=True)
         self.pause = button("", "orchestrator_pause", self._on_pause)
         self.pause.dress(look, "pause", "text")
         self.stop = say(button("", "orchestrator_stop", self.stop_requested), language, tip="box.stop")

@@ -1,8 +1,8 @@
 """History: a searchable list of all debates, to open, resume or delete them.
 
-What a row knows of a session is `SessionSummary` in core/session.py, filled by `summary_of` in storage/records.py and
-kept by storage/index.py, whose version a new field raises. What is counted over messages, such as a cost, is kept up to
-date by `_summarise` and `load` in storage/sessions.py and read anew by `read_summary` in storage/replay.py.
+A row shows a `SessionSummary` (core/session.py), filled by `summary_of` (storage/records.py), kept by storage/index.py (a new field
+raises its version); what is counted over messages by `_summarise` and `load` (storage/sessions.py) and `read_summary` (storage/replay.py).
+Calls without a message cost too: `usage` (gui/display/session_kinds.py), `_of_session` (storage/usage_ledger.py).
 """
 
 from PySide6.QtCore import (
