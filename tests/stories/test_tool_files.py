@@ -102,6 +102,7 @@ async def test_what_a_tool_returned_is_shown_and_saved(
         assert [action for action, _ in row.action_rects[1:]] == [
             "view_picture/0", "save_file/1", "save_file/2", "save_file/3", "open_link/0"
         ]  # fmt: skip
+        await person.settle()
         saved = data_dir / "kept"
         monkeypatch.setattr(
             "app.gui.controllers.sessions.ask_where", lambda over, title, name, then, suffix: then(saved)

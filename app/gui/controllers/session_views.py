@@ -41,7 +41,7 @@ TAIL = 60
 
 
 class SessionViews(QObject):
-    """Knows which view shows which session; emits `view_changed` when a view shows something new, at most once a frame."""
+    """Knows which view shows which session; emits `view_changed` when a view shows something new."""
 
     view_changed = Signal(object)
 
@@ -143,7 +143,7 @@ class SessionViews(QObject):
         self._frame.stop()
 
     def _note_change(self, view: ConversationView) -> None:
-        # What follows a change takes longer than the paint of a first word, which must not wait for it.
+        """Emit `view_changed` a frame later: it takes longer than the paint of the first word, which must not wait."""
         self._changed[view] = None
         if not self._frame.isActive():
             self._frame.start()
@@ -168,7 +168,7 @@ class SessionViews(QObject):
             view.show_change(event.session)
             if isinstance(view, ChatPage) and event.session.chat is not None:
                 self._follow_head(view, event.session_id, event.session.chat.head)
-            self._note_change(view)
+            self.view_changed.emit(view)
 
     def _follow_head(self, view: ChatPage, session_id: str, head: str) -> None:
         """Show another version if the chat's head has moved, and the number of versions."""
@@ -193,7 +193,7 @@ class SessionViews(QObject):
             self._waiting[event.session_id] = event
         for view in self._showing(event.session_id):
             view.show_turn(event, starting=not self._answered)
-            self._note_change(view)
+            self.view_changed.emit(view)
 
     def _on_message_started(self, event: MessageStarted) -> None:
         if event.message.parent_turn_id is None:
@@ -211,7 +211,7 @@ class SessionViews(QObject):
     def _on_message_finished(self, event: MessageFinished) -> None:
         for view in self._showing(event.session_id):
             view.show_finished(event)
-            self._note_change(view)
+            self.view_changed.emit(view)
 
     def _on_retry_scheduled(self, event: RetryScheduled) -> None:
         self._retries[event.session_id] = event, time.monotonic()
