@@ -102,7 +102,6 @@ async def test_what_a_tool_returned_is_shown_and_saved(
         assert [action for action, _ in row.action_rects[1:]] == [
             "view_picture/0", "save_file/1", "save_file/2", "save_file/3", "open_link/0"
         ]  # fmt: skip
-        await person.settle()
         saved = data_dir / "kept"
         monkeypatch.setattr(
             "app.gui.controllers.sessions.ask_where", lambda over, title, name, then, suffix: then(saved)
@@ -111,6 +110,17 @@ async def test_what_a_tool_returned_is_shown_and_saved(
             saved.unlink(missing_ok=True)
             click(view, card, action)
             await until(lambda content=content: saved.is_file() and saved.read_bytes() == content)
+        # The second one does not wait for the first, nor is it dropped.
+        places = [data_dir / "one", data_dir / "two"]
+        left = iter(places)
+        monkeypatch.setattr(
+            "app.gui.controllers.sessions.ask_where",
+            lambda over, title, name, then, suffix: then(next(left)),
+        )
+        click(view, card, "save_file/1")
+        click(view, card, "save_file/2")
+        await until(lambda: all(one.is_file() for one in places), what="both files")
+        assert [one.read_bytes() for one in places] == [b"RIFF....WAVE", b"It rained."]
         click(view, card, "view_picture/0")
         await until(lambda: person.sees("picture_viewer"), what="the viewer")
         result = view.model.book.messages[row.source_id]

@@ -110,7 +110,7 @@ class SessionController(PageController):
             QApplication.activeWindow() or self._window,
             self._language("transcript.save_picture" if is_image(file) else "transcript.save_file"),
             name.stem,
-            lambda path: self._tasks.start("save file", self._save_file(file, path)),
+            lambda path: self._tasks.add("save file", self._save_file(file, path)),
             name.suffix[1:],
         )
 
