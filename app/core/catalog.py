@@ -139,6 +139,30 @@ EXTERNAL_AGENT = ProviderKind(
 
 KINDS: tuple[ProviderKind, ...] = (*USUAL, *PRESETS, EXTERNAL_AGENT)
 
+# Of other services; in each both signs occur.
+_KEY_NAMES = (
+    "sk",
+    "rk",
+    "pk",
+    "gsk",
+    "hf",
+    "r8",
+    "ghp",
+    "gho",
+    "ghs",
+    "github_pat",
+    "glpat",
+    "pplx",
+    "nvapi",
+)
+KEY_STARTS: tuple[str, ...] = (
+    *(f"{name}{end}" for name in _KEY_NAMES for end in "-_"),
+    *dict.fromkeys(kind.key_prefix for kind in KINDS if kind.key_prefix),
+    "AKIA",
+    "ya29.",
+)
+"""How keys begin: those of the providers, and well-known ones of other services."""
+
 EMBEDDED_VOICES: tuple[str, ...] = ("Ada", "Ben", "Cleo")
 
 LOCAL_SERVERS: tuple[LocalServer, ...] = (

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from app.core import errors
-from app.core.catalog import KINDS
+from app.core.catalog import KEY_STARTS
 
 _DETAIL_CHARACTERS = 300
 
@@ -68,8 +68,7 @@ _LONGEST_LITERAL = 100_000
 _WORDS = ("message", "error", "detail", "msg", "errors")
 _DISTRUSTED = re.compile(r"certificate verify failed: ([\w ,'.:-]{1,120})", re.IGNORECASE)
 _ABOUT_MODEL = re.compile(r"model|no endpoints found|deployment|\b(ollama )?pull", re.IGNORECASE)
-_KEY_STARTS = {"sk-", "pk-", "key-", *(kind.key_prefix for kind in KINDS if kind.key_prefix)}
-_KEY_LIKE = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(_KEY_STARTS)))})[\w\-]{{8,}}")
+_KEY_LIKE = re.compile(rf"\b(?:{'|'.join(map(re.escape, ('key-', *KEY_STARTS)))})[\w\-]{{8,}}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from urllib.parse import quote, quote_plus
 
-from app.core.catalog import KINDS
+from app.core.catalog import KEY_STARTS
 
 MARK = "[key removed]"
 
@@ -22,27 +22,6 @@ _SHORT = 6
 _PIECE = 8
 _SMALL_LETTERS = {ord(letter): letter.lower() for letter in string.ascii_uppercase}
 
-# How keys begin, besides those of the providers in the catalogue.
-_PREFIXES = (
-    "sk",
-    "rk",
-    "pk",
-    "hf",
-    "r8",
-    "ghp",
-    "gho",
-    "ghs",
-    "github_pat",
-    "glpat",
-    "pplx",
-    "nvapi",
-)
-_STARTS = (
-    *(f"{name}{end}" for name in _PREFIXES for end in "-_"),
-    *dict.fromkeys(kind.key_prefix for kind in KINDS if kind.key_prefix),
-    "AKIA",
-    "ya29.",
-)
 _SCHEMES = ("bearer", "basic", "token")
 _FIELDS = (
     *(f"api{between}key" for between in ("", "-", "_", " ")),
@@ -57,7 +36,7 @@ _FIELDS = (
 _SHAPES = tuple(
     (words, folded, re.compile(pattern, re.IGNORECASE if folded else 0))
     for words, folded, pattern in (
-        (_STARTS, False, rf"\b(?:{'|'.join(map(re.escape, _STARTS))})[\w\-.*…]{{8,}}"),
+        (KEY_STARTS, False, rf"\b(?:{'|'.join(map(re.escape, KEY_STARTS))})[\w\-.*…]{{8,}}"),
         (_SCHEMES, True, rf"\b(?:{'|'.join(_SCHEMES)})\s+[A-Za-z0-9._~+/=\-*…]{{8,}}"),
         (
             _FIELDS,

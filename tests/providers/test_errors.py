@@ -143,5 +143,11 @@ def test_no_key_in_the_words(text: str) -> None:
 
 
 def test_what_looks_like_a_key_goes_too() -> None:
-    for key in ("sk-abcdefgh12345678", "AIzaSyA1234567890", "gsk_abcdefgh12345678", "csk-abcdefgh12345678"):
+    for key in (
+        "sk-abcdefgh12345678",
+        "AIzaSyA1234567890",
+        "gsk_abcdefgh12345678",
+        "gsk-abcdefgh12345678",
+        "csk-abcdefgh12345678",
+    ):
         assert readable(f"Incorrect: {key}.") == "Incorrect: [key]."
