@@ -15,7 +15,8 @@ from pathlib import Path
 # engine/council/replies, engine/chat/titles, engine/availability/policies (other names of roles), core/forms and
 # cli/commands/chats; `has_hangul` decides where the window warns that a model knows only English. A language with a
 # script of its own also concerns engine/workflow/commands (`_holds`), core/matching (`name_order`), engine/council/quotes,
-# engine/history/token_count, files/reader (old encodings) and the fonts in gui/display/style.
+# engine/council/families, engine/history/token_count, core/bare_links, core/korean_emphasis, files/reader (old encodings)
+# and the fonts in gui/display/style.
 LANGUAGES: tuple[str, ...] = ("en", "ko")
 
 # How well-known names in Latin letters are read in Korean, in small letters; the first reading decides the particle.

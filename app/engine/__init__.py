@@ -2,7 +2,7 @@
 
 engine is the facade for the faces, with a part for each topic: sessions, providers, connections, servers, local_models,
 drafts, stored_data, permissions (what runs without a question), and those in the packages. prompts are the texts that go
-to models, names the labels of participants and how text is searched for them. live_session is a session in memory, runner the loop of a session that runs, director the decisions a
-session's director can make, session_kinds what differs between the kinds. The loop of one turn is in turns, its waiting
-in availability.
+to models, names the labels of participants and how text is searched for them. live_session is a session in memory,
+runner the loop of a session that runs, director the decisions a session's director can make, session_kinds what differs
+between the kinds. The loop of one turn is in turns, its waiting in availability.
 """
