@@ -88,7 +88,7 @@ async def test_what_waits_for_a_busy_assistant_says_so_until_its_turn_comes(held
     page = person.window.controller.chat_page
     await until(lambda: line(person) == FREE, what="the line over the composer")
     assert not person.sees("chat_resume")
-    await until(lambda: person.window.top_bar.status.text() == "Waiting in the queue", what="the top bar")
+    assert person.window.top_bar.status.text() == "Waiting in the queue"
     await until(lambda: listed(person, page.session_id).endswith("Waiting in the queue"), what="the sidebar")
     assert page.session.status == "running"
     server.slow = False

@@ -27,6 +27,8 @@ from app.engine.turns.metered_models import MeteredCall, MeteredModels, Place
 from app.engine.turns.reply import PASSED, ReplyCleaner, is_pass, whole_sentences
 
 WINDOW = 15
+"""How many of its last messages a debate sends where nothing else is chosen."""
+
 SHORT_WINDOW = 7
 """How many messages a request has after one that was too long for the model."""
 SHOWN_ARGUMENTS = 300

@@ -9,7 +9,7 @@ from enum import StrEnum
 from time import monotonic
 
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt
-from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPen
+from PySide6.QtGui import QColor, QPainter, QPen
 
 from app.core.message import Attachment, Consent, Message, ToolCall
 from app.core.text import clock_text, visible
@@ -249,13 +249,16 @@ class CardRow(ContextRow[CardContext]):
             ratio = painter.device().devicePixelRatioF()
             picture = self.style.picture(icon_of(self.context.call.name), "text_2", 15, ratio)
             painter.drawPixmap(line.left(), line.center().y() - 7, picture)
+        painter.setFont(self.style.font)
+        metrics, title = painter.fontMetrics(), self.title()
         right = self._paint_state(painter, line)
         if self.context.depth:
-            right = self._paint_depth(painter, line, right)
+            least = line.left() + BESIDE_TITLE + metrics.horizontalAdvance(title)
+            right = self._paint_depth(painter, line, right, least)
         room = QRect(line.left() + ICON, line.top(), right - line.left() - BESIDE_TITLE, line.height())
         painter.setFont(self.style.font)
         painter.setPen(QColor(tokens.text))
-        shown = painter.fontMetrics().elidedText(self.title(), Qt.TextElideMode.ElideRight, room.width())
+        shown = metrics.elidedText(title, Qt.TextElideMode.ElideRight, room.width())
         painter.drawText(room, int(Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine), shown)
         if self.context.progress is not None:
             self._paint_progress(painter, self.context.progress)
@@ -325,13 +328,13 @@ class CardRow(ContextRow[CardContext]):
             right -= 22
         return right
 
-    def _paint_depth(self, painter: QPainter, line: QRect, right: int) -> int:
-        """Paint how deep the called sub-agent is nested, unless the title needs the room; return the left edge of it."""
+    def _paint_depth(self, painter: QPainter, line: QRect, right: int, least: int) -> int:
+        """Paint how deep the called sub-agent is nested, unless the chip would begin before `least`; return its left edge."""
         style, tokens = self.style, self.style.tokens
         chip = style.texts("transcript.card.depth", count=self.context.depth)
         wide, high = style.chip_metrics.horizontalAdvance(chip) + 18, style.tall(21)
         left = right - wide
-        if QFontMetrics(style.font).horizontalAdvance(self.title()) > left - 8 - line.left() - BESIDE_TITLE:
+        if left - 8 < least:
             return right
         box = QRectF(left, line.center().y() - high // 2, wide, high)
         painter.setPen(Qt.PenStyle.NoPen)

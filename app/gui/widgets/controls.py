@@ -371,6 +371,13 @@ class RoundsSlider(QSlider):
         event.ignore()
 
 
+def keep_place(widget: QWidget) -> None:
+    """Keep the room of a widget while it is hidden, so that what is beside it does not move."""
+    policy = widget.sizePolicy()
+    policy.setRetainSizeWhenHidden(True)
+    widget.setSizePolicy(policy)
+
+
 def put_in_tab_order(widgets: Sequence[QWidget]) -> None:
     """Set the tab order of widgets, each of which must accept the focus."""
     for before, after in pairwise(widgets):

@@ -36,7 +36,7 @@ from app.gui.pages.settings.shortcuts_page import ShortcutsPage
 from app.gui.pages.settings.usage_page import UsagePage
 from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
-from app.gui.widgets.controls import button, scrolling
+from app.gui.widgets.controls import button, keep_place, scrolling
 from app.gui.widgets.label import ElidedLabel
 from app.gui.widgets.search import SearchBox
 from app.gui.widgets.toast import Toast, Toasts
@@ -113,9 +113,7 @@ class SettingsDialog(QDialog):
         self.pages.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._title = ElidedLabel("page_title")
         self._reset = say(button("link", "settings_reset", self._on_reset), language, "settings.reset")
-        keeps_its_place = self._reset.sizePolicy()
-        keeps_its_place.setRetainSizeWhenHidden(True)
-        self._reset.setSizePolicy(keeps_its_place)
+        keep_place(self._reset)
         self._side, self._stack = QFrame(), QStackedWidget()
         self._close = say(button("", "settings_close"), language, "settings.close")
         self._toasts = Toasts(self)

@@ -15,7 +15,7 @@ from app.gui.panels.workflow.step_display import ACCEPT, ANSWER, StepLook
 from app.gui.widgets.badge import Avatar, Chip
 from app.gui.widgets.boxes import STRETCH, Stretch, hbox, vbox
 from app.gui.widgets.composer import ENTER
-from app.gui.widgets.controls import button, icon_button, name_button, put_where
+from app.gui.widgets.controls import button, icon_button, keep_place, name_button, put_where
 from app.gui.widgets.label import ElidedLabel, Paragraph, plain_tip
 
 MARK = 14
@@ -99,9 +99,7 @@ class StepRow(QFrame):
         self.more = icon_button(look, "ellipsis", f"step_more_{step_id}")
         self.more.setFixedSize(28, 26)
         # The states of all steps end at the same place.
-        keeps_its_place = self.more.sizePolicy()
-        keeps_its_place.setRetainSizeWhenHidden(True)
-        self.more.setSizePolicy(keeps_its_place)
+        keep_place(self.more)
         self.menu = QMenu(self.more)
         self.more.setMenu(self.menu)
         self.more.setPopupMode(self.more.ToolButtonPopupMode.InstantPopup)
