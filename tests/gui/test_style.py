@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, QSize, Qt
-from PySide6.QtGui import QFont, QFontMetrics, QIcon, QPalette
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QIcon, QPalette
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QListWidget, QPushButton, QStyle, QVBoxLayout, QWidget
 
@@ -15,6 +15,7 @@ from app.gui.display.style import Look, sized, style_sheet, tall
 from app.gui.display.theme import DARK, LIGHT
 from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.widgets.controls import icon_button
+from app.gui.widgets.label import Paragraph
 from tests.app_driver import until
 from tests.gui.test_transcript_view import SESSION, many
 
@@ -159,6 +160,18 @@ def test_a_font_that_the_platform_sets_for_one_class_gives_way(look):
     assert QApplication.font("QLabel").family() == "Courier"
     look.choose("dark")
     assert QApplication.font("QLabel") == QApplication.font()
+    look.choose("light")
+
+
+def test_what_is_shown_right_after_another_theme_was_chosen_has_its_colours(look, qtbot):
+    window, hidden = QWidget(), Paragraph("setting")
+    qtbot.addWidget(window)
+    QVBoxLayout(window).addWidget(hidden)
+    window.show()
+    hidden.hide()
+    look.choose("dark")
+    hidden.show()
+    assert hidden.palette().color(hidden.foregroundRole()) == QColor(DARK.text)
     look.choose("light")
 
 

@@ -188,36 +188,52 @@ class Look(QObject):
         self._shown_moves = self.moves
         duration = MOTION_MS if self._shown_moves else 0
         sheet += f"\nQAbstractScrollArea, QScrollBar {{ widget-animation-duration: {duration}; }}"
-        if hidden_later:
-            hidden = [
-                one for one in self._app.allWidgets() if one.testAttribute(POLISHED) and not one.isVisible()
-            ]
-            for one in hidden:
-                one.setAttribute(POLISHED, False)
-            self._unstyled += hidden
-            self._later.start()
+        hidden = [
+            one
+            for one in self._app.allWidgets()
+            if hidden_later and one.testAttribute(POLISHED) and not one.isVisible()
+        ]
+        for one in hidden:
+            one.setAttribute(POLISHED, False)
         # Where one sheet replaces another, Qt styles a widget again for each of those around it; after none, once.
         self._app.setStyleSheet("")
         self._app.setStyleSheet(sheet)
+        for one in hidden:
+            one.installEventFilter(self)
+        self._unstyled += hidden
+        if hidden:
+            self._later.start()
         # A new style sheet restores the fonts that a platform theme (gtk3) has for some classes.
         if QApplication.font(QLABEL) != QApplication.font():
             self._app.setFont(ui_font(self._percent))
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Style a hidden widget that is shown before its turn."""
+        if event.type() == QEvent.Type.Show and isinstance(watched, QWidget):
+            self._style(watched)
+        return False
 
     def _style_some(self) -> None:
         """Style some of the widgets that were hidden, and the others in the next rounds of the event loop."""
         until = time.perf_counter() + PIECE_S
         while self._unstyled and time.perf_counter() < until:
             one = self._unstyled.pop()
-            if isValid(one) and not one.testAttribute(POLISHED):
-                if one.testAttribute(Qt.WidgetAttribute.WA_StyleSheetTarget):
-                    # What the sheet before has set.
-                    one.setFont(QFont())
-                    one.setPalette(QPalette())
-                one.setAttribute(POLISHED)
-                one.style().polish(one)
-                self._app.sendEvent(one, QEvent(QEvent.Type.StyleChange))
+            if isValid(one):
+                self._style(one)
         if self._unstyled:
             self._later.start()
+
+    def _style(self, one: QWidget) -> None:
+        one.removeEventFilter(self)
+        if one.testAttribute(POLISHED):
+            return
+        if one.testAttribute(Qt.WidgetAttribute.WA_StyleSheetTarget):
+            # What the sheet before has set.
+            one.setFont(QFont())
+            one.setPalette(QPalette())
+        one.setAttribute(POLISHED)
+        one.style().polish(one)
+        self._app.sendEvent(one, QEvent(QEvent.Type.StyleChange))
 
 
 class FocusRing(QObject):
