@@ -1,7 +1,7 @@
 """Notifications: which events the user is told of while another window is in front, and the tray icon.
 
-`Attention` decides when, `Notifications` what to say and how. A new kind is a case in `Notifications._what`; one that
-belongs to no session is a method of its own that calls `_note`.
+`Attention` decides when, `Notifications` what to say and how. A new kind is a case in `Notifications._what` and
+has its condition in `Attention`; one that belongs to no session is a method of its own that calls `_note`.
 """
 
 import sys
