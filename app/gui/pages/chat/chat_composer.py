@@ -83,6 +83,7 @@ class ChatComposer(AttachingComposer):
         super().__init__(language, look, box_name="composer", button_name="send_button", box=self.message_box)
         self.setAcceptDrops(True)
         self._tools_later: Callable[[], None] | None = None
+        self._group_shown: object = None
         self._tools_shown: object = None
         self.asking = QFrame()
         self._asking_name = ""
@@ -179,6 +180,10 @@ class ChatComposer(AttachingComposer):
 
         With `stops` the composer shows its Stop.
         """
+        shown = (name, tuple(members), stops, self._language.name)
+        if shown == self._group_shown:
+            return
+        self._group_shown = shown
         self._in_group = bool(name)
         self._stops = stops or not name
         self.group.show_words(short_name(name))
@@ -203,24 +208,24 @@ class ChatComposer(AttachingComposer):
         self, tools: Sequence[str], servers: Sequence[ServerStatus], off: Collection[str] = ()
     ) -> None:
         """Show the tools of the assistant by server, each with a switch; those `off` are switched off."""
-        words = self._language
-        count = sum(key not in off for key in (*tools, *(key for one in servers for key in one.tools)))
-        self.tools.show_words(words("chat.tools", count=count))
         asking = [
             one
             for one in servers
             if one.state == ServerState.ASKING or one.server.disabled or one.needs_login
         ]
         self._show_asking(asking[0] if asking else None)
+        words = self._language
+        shown = (tuple(tools), tuple(servers), frozenset(off), words.name)
+        if shown == self._tools_shown and self._tools_later is None:
+            return
+        count = sum(key not in off for key in (*tools, *(key for one in servers for key in one.tools)))
+        self.tools.show_words(words("chat.tools", count=count))
         self.tools.setProperty("tone", "warn" if asking else "")
         self.tools.style().polish(self.tools)
         menu = self.tools.choices
         if menu.isVisible():
             # It stays open while tools are switched; its titles count them the next time.
             self._tools_later = partial(self.show_tools, tools, servers, off)
-            return
-        shown = (tuple(tools), tuple(servers), frozenset(off), words.name)
-        if shown == self._tools_shown:
             return
         self._tools_shown = shown
         self.tools.clear()

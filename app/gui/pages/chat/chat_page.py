@@ -185,20 +185,22 @@ class ChatPage(ConversationView):
 
     def show_partner(self, name: str, *, asks: bool, on_this_computer: bool) -> None:
         """Set the assistant: its name, whether it asks a question, and whether its model runs on this computer."""
-        self._name, self._asks, self._local = name, asks, on_this_computer
-        self._retranslate()
+        if (name, asks, on_this_computer) != (self._name, self._asks, self._local):
+            self._name, self._asks, self._local = name, asks, on_this_computer
+            self._retranslate()
 
     def show_group(self, name: str, members: Sequence[str], *, steps: bool = False) -> None:
         """Set the group and the members an @ can call; "" for an assistant.
 
         With `steps` the session is a workflow, in which the user steps in.
         """
-        self._group, self._steps = name, steps
         self.chat_composer.show_group(name, members, stops=steps)
+        if (name, steps) != (self._group, self._steps):
+            self._group, self._steps = name, steps
+            self._show_mode()
+            self._retranslate()
         if not name:
             self.box.hide()
-        self._show_mode()
-        self._retranslate()
 
     def show_estimate(self, text: str) -> None:
         """Show the estimate of the first message to a group."""
