@@ -3,16 +3,24 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QPoint, QSize, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QKeyEvent, QMoveEvent
-from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem, QWidget
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QMoveEvent, QPainter
+from PySide6.QtWidgets import (
+    QFrame,
+    QListWidget,
+    QListWidgetItem,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QWidget,
+)
 from shiboken6 import isValid
 
 from app.core.message import Message, PromptType
 from app.core.text import exact, visible
 from app.gui.display.i18n import Language
 from app.gui.display.server_display import called
-from app.gui.display.style import Look, tall
+from app.gui.display.style import Look, sized, tall
 from app.gui.widgets.boxes import vbox
 from app.gui.widgets.composer import ENTER
 from app.gui.widgets.controls import Button, name_button
@@ -36,17 +44,45 @@ class Waiting:
     question: str
 
 
+class QuestionDelegate(QStyledItemDelegate):
+    """Paints a question, and under it in grey who asks and in which session."""
+
+    def __init__(self, look: Look, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._look = look
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        row = QStyleOptionViewItem(option)
+        self.initStyleOption(row, index)
+        question, _, source = index.data().rpartition("\n")
+        row.text = ""
+        row.widget.style().drawControl(QStyle.ControlElement.CE_ItemViewItem, row, painter, row.widget)
+        tokens, place = self._look.tokens, row.rect.adjusted(12, 7, -12, -7)
+        painter.save()
+        for text, colour, size, side in (
+            (question, tokens.text, 13, Qt.AlignmentFlag.AlignTop),
+            (source, tokens.text_2, 12, Qt.AlignmentFlag.AlignBottom),
+        ):
+            painter.setFont(sized(painter.font(), size))
+            painter.setPen(QColor(colour))
+            shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, place.width())
+            painter.drawText(place, side | Qt.TextFlag.TextSingleLine, shown)
+        painter.restore()
+
+
 class Questions(QListWidget):
     """The list; emits picked(row) on Enter or a click, left() on Escape or when it loses the focus."""
 
     picked = Signal(int)
     left = Signal()
 
-    def __init__(self) -> None:
+    def __init__(self, look: Look) -> None:
         super().__init__()
         self.setObjectName("needs_you_list")
+        self.setItemDelegate(QuestionDelegate(look, self))
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.itemClicked.connect(lambda item: self.picked.emit(self.row(item)))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -79,7 +115,7 @@ class NeedsYou(Button):
         self._popup.setProperty("kind", "popup")
         self._popup.setObjectName("needs_you_popup")
         self._title = plain_label("section")
-        self._list = Questions()
+        self._list = Questions(look)
         vbox(self._title, self._list, inside=self._popup, margins=(10, 10, 10, 10))
         self.clicked.connect(self.open)
         self._list.picked.connect(self._on_picked)
