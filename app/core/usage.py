@@ -138,11 +138,13 @@ class Total:
 
 
 def tokens_text(tokens: int) -> str:
-    """Return a number of tokens in short: `950`, `6.2k`, `1.3M`."""
+    """Return a number of tokens in short: `950`, `6.2k`, `272k`, `1.3M`."""
     if tokens < 1_000:
         return str(tokens)
-    if tokens < 1_000_000:
+    if tokens < 100_000:
         return f"{tokens / 1_000:.1f}k"
+    if tokens < 1_000_000:
+        return f"{tokens // 1_000}k"
     return f"{tokens / 1_000_000:.1f}M"
 
 

@@ -9,6 +9,7 @@ from app.cli.printing.lines import load_texts
 from app.core.errors import BY_PROVIDER, FailureKind
 from app.core.reasons import failure_detail, failure_text
 from app.core.texts import Texts
+from app.core.usage import tokens_text
 
 
 @pytest.mark.parametrize(
@@ -51,8 +52,23 @@ def test_a_particle_fits_what_is_before_it(text: str, name: object, said: str) -
 
 
 @pytest.mark.parametrize(
+    ("tokens", "short"),
+    [
+        (950, "950"),
+        (6_160, "6.2k"),
+        (99_900, "99.9k"),
+        (272_000, "272k"),
+        (999_999, "999k"),
+        (1_250_000, "1.2M"),
+    ],
+)
+def test_numbers_of_tokens_are_short(tokens: int, short: str) -> None:
+    assert tokens_text(tokens) == short
+
+
+@pytest.mark.parametrize(
     ("short", "said"),
-    [("950", "950토큰"), ("6.2k", "6,200토큰"), ("27.0k", "2.7만토큰"), ("≈ 260k", "≈ 26만토큰"), ("128.0k", "12.8만토큰"), ("1.3M", "130만토큰"), ("9k–1.3M", "9,000–130만토큰")],
+    [("950", "950토큰"), ("6.2k", "6,200토큰"), ("27.0k", "2.7만토큰"), ("≈ 260k", "≈ 26만토큰"), ("128k", "12.8만토큰"), ("1.3M", "130만토큰"), ("9k–1.3M", "9,000–130만토큰")],
 )  # fmt: skip
 def test_large_numbers_of_tokens_are_in_ten_thousands(short: str, said: str) -> None:
     assert Texts("ko", {"key": "{tokens}토큰"})("key", tokens=short) == said
