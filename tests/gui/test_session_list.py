@@ -115,9 +115,10 @@ async def test_the_menu_renames_and_exports_a_session(qapp, data_dir, tmp_path):
             exports[place].trigger()
             dialog = next(one for one in window.findChildren(QFileDialog) if one.isVisible())
             assert dialog.selectedFiles()[0].endswith(f"Cars_ and bicycles.{name}")
-            dialog.fileSelected.emit(str(tmp_path / f"out.{name}"))
+            written = tmp_path / f"out.{name}"
+            dialog.fileSelected.emit(str(written))
             dialog.reject()
-            await until(lambda: not window.controller.tasks.running("export"))
+            await until(written.exists)
             for left in sessions.findChildren(QMenu):
                 left.close()
             await person.settle()

@@ -89,7 +89,7 @@ class SessionController(PageController):
             self._window,
             self._language("top.export"),
             session.title,
-            lambda path: self._tasks.start("export", self._export(session, format_name, path)),
+            lambda path: self._tasks.add("export", self._export(session, format_name, path)),
             format_name,
         )
 
