@@ -84,7 +84,7 @@ def first_token(short: bool) -> Result:
         app = application()
         app.setQuitOnLastWindowClosed(False)
         with asyncio.Runner(loop_factory=lambda: AppLoop(app)) as runner:
-            found = runner.run(_measure(Path(folder), 10 if short else 40))
+            found = runner.run(_measure(Path(folder), 5 if short else 40))
     return Result(
         measured=median(found),
         baseline=FRAME_MS,

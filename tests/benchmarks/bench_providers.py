@@ -184,7 +184,7 @@ def per_call(short: bool) -> Result:
     """Compare the time a call with ten tools takes through the host."""
     with WireServer("openai") as server, tempfile.TemporaryDirectory(prefix="moot-calls-") as folder:
         server.script(server.model, model_calls.answer)
-        return asyncio.run(_compare_calls(server, Path(folder), 10 if short else 60))
+        return asyncio.run(_compare_calls(server, Path(folder), 5 if short else 60))
 
 
 async def _compare_calls(server: WireServer, folder: Path, rounds: int) -> Result:

@@ -246,7 +246,7 @@ def stream_columns(streams: int, seconds: float) -> float:
 
 def stream_council(short: bool) -> Result:
     """The gap that one in a hundred exceeds: four columns of a council that stream, against one of them."""
-    seconds = 2.0 if short else 6.0
+    seconds = 1.0 if short else 6.0
     stream_columns(COLUMNS, 0.5)
     measured, baseline = in_turns(
         3, lambda: stream_columns(COLUMNS, seconds), lambda: stream_columns(1, seconds)

@@ -47,7 +47,7 @@ def switch(short: bool) -> Result:
         tempfile.TemporaryDirectory(prefix="moot-theme-") as folder,
         asyncio.Runner(loop_factory=lambda: AppLoop(application)) as runner,
     ):
-        costs = runner.run(switches(Path(folder), 4 if short else 12))
+        costs = runner.run(switches(Path(folder), 2 if short else 12))
     median = statistics.median(costs)
     return Result(
         measured=median,
