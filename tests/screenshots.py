@@ -36,7 +36,12 @@ from tests.wire import Answer, Fault, WireServer, write_providers
 
 SIZES = ((1440, 900), (900, 600))
 # The pictures of the README beside that of a debate, and which views they are.
-IN_README = {"welcome": "welcome", "group": "group-working", "workflow": "workflow-work"}
+IN_README = {
+    "debate": "discussion",
+    "welcome": "welcome",
+    "group": "group-working",
+    "workflow": "workflow-work",
+}
 TOPICS = {"en": "Should we rewrite the parser?", "ko": "파서를 다시 써야 할까?"}
 WORDS = {
     "openai": (
@@ -107,10 +112,7 @@ async def take_all(data_dir: Path, servers: list[WireServer], out: Path, readme:
         work = await hold_workflow(engine, servers[0])
         async for _language, path in each_way(person, engine, out):
             await take_workflow(person, work, keep_widget, path)
-        window.resize(*SIZES[0])
-        await show_discussion(person, running)
         readme.mkdir(parents=True, exist_ok=True)
-        window.grab().save(str(readme / "debate.png"))
         for name, view in IN_README.items():
             shutil.copyfile(out / f"{view}-en-light-{SIZES[0][0]}.png", readme / f"{name}.png")
         window.top_bar.debate_button.setChecked(False)
@@ -178,13 +180,12 @@ async def take_chats(person: Person, scenes: Scenes, path) -> None:  # type: ign
 
 
 async def show_discussion(person: Person, running: str) -> None:
-    """Show the running debate in the panel and another one, wide, in the main area."""
+    """Show the running debate in the main area, and how it stands in the panel."""
     window = person.window
-    done = next(one for one in window.controller.panel.setup._engine.sessions() if one.status == "completed")
-    window.controller.show_session(done.id)
+    window.controller.show_session(running)
+    await until(lambda: window.controller.pages.session and window.controller.pages.session.id == running)
     window.top_bar.debate_button.setChecked(True)
     await window.controller.debates.show_discussion(running)
-    window.controller.panel.discussion.composer.setFocus()
     await person.settle(0.2)
 
 
