@@ -3,24 +3,17 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QMoveEvent, QPainter
-from PySide6.QtWidgets import (
-    QFrame,
-    QListWidget,
-    QListWidgetItem,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QWidget,
-)
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QMoveEvent
+from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem, QWidget
 from shiboken6 import isValid
 
 from app.core.message import Message, PromptType
 from app.core.text import exact, visible
 from app.gui.display.i18n import Language
 from app.gui.display.server_display import called
-from app.gui.display.style import Look, sized, tall
+from app.gui.display.style import Look, tall
+from app.gui.widgets.badge import TWO_LINES, TwoLineDelegate
 from app.gui.widgets.boxes import vbox
 from app.gui.widgets.composer import ENTER
 from app.gui.widgets.controls import Button, name_button
@@ -28,7 +21,6 @@ from app.gui.widgets.hand_over_card import arguments_of, is_hand_over
 from app.gui.widgets.label import plain_label
 
 WIDTH = 380
-ROW = 48
 MOST_ROWS = 7
 MOST_QUESTION = 300
 
@@ -44,34 +36,6 @@ class Waiting:
     question: str
 
 
-class QuestionDelegate(QStyledItemDelegate):
-    """Paints a question, and under it in grey who asks and in which session."""
-
-    def __init__(self, look: Look, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._look = look
-
-    def paint(
-        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
-    ) -> None:
-        row = QStyleOptionViewItem(option)
-        self.initStyleOption(row, index)
-        question, _, source = index.data().rpartition("\n")
-        row.text = ""
-        row.widget.style().drawControl(QStyle.ControlElement.CE_ItemViewItem, row, painter, row.widget)
-        tokens, place = self._look.tokens, row.rect.adjusted(12, 7, -12, -7)
-        painter.save()
-        for text, colour, size, side in (
-            (question, tokens.text, 13, Qt.AlignmentFlag.AlignTop),
-            (source, tokens.text_2, 12, Qt.AlignmentFlag.AlignBottom),
-        ):
-            painter.setFont(sized(painter.font(), size))
-            painter.setPen(QColor(colour))
-            shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, place.width())
-            painter.drawText(place, side | Qt.TextFlag.TextSingleLine, shown)
-        painter.restore()
-
-
 class Questions(QListWidget):
     """The list; emits picked(row) on Enter or a click, left() on Escape or when it loses the focus."""
 
@@ -81,7 +45,7 @@ class Questions(QListWidget):
     def __init__(self, look: Look) -> None:
         super().__init__()
         self.setObjectName("needs_you_list")
-        self.setItemDelegate(QuestionDelegate(look, self))
+        self.setItemDelegate(TwoLineDelegate(look, self))
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.itemClicked.connect(lambda item: self.picked.emit(self.row(item)))
 
@@ -167,15 +131,15 @@ class NeedsYou(Button):
         row = self._list.currentRow()
         self._list.clear()
         for one in self._waiting:
-            item = QListWidgetItem(f"{one.question}\n{one.who} · {one.session}")
+            lines = (one.question, f"{one.who} · {one.session}")
+            item = QListWidgetItem("\n".join(" ".join(line.split()) for line in lines))
             item.setData(
                 Qt.ItemDataRole.AccessibleTextRole,
                 words("needs_you.row", name=one.who, title=one.session, question=one.question),
             )
-            item.setSizeHint(QSize(WIDTH - 40, tall(ROW)))
             self._list.addItem(item)
         self._list.setCurrentRow(min(max(0, row), count - 1))
-        self._list.setFixedHeight(min(MOST_ROWS, max(1, count)) * tall(ROW) + 4)
+        self._list.setFixedHeight(min(MOST_ROWS, max(1, count)) * tall(TWO_LINES) + 4)
         self._popup.setFixedWidth(WIDTH)
         self._popup.adjustSize()
         self.setVisible(bool(count))

@@ -26,66 +26,21 @@ from PySide6.QtWidgets import (
 from app.core.text import visible
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look, sized, tall
+from app.gui.widgets.badge import TONE, TwoLineDelegate
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import TICK, button, paint_tick
 from app.gui.widgets.label import plain_label
 from app.gui.widgets.wording import say
 
-TWO_LINES = 48
 ROW_HEIGHT = 32
 HEADING_HEIGHT = 38
 PROVIDER = Qt.ItemDataRole.UserRole
 MODEL = Qt.ItemDataRole.UserRole + 1
 NOTE = Qt.ItemDataRole.UserRole + 2
-TONE = Qt.ItemDataRole.UserRole + 4
 TICKED = Qt.ItemDataRole.UserRole + 3
 _TICK_ROOM = 36
 MOST_ROWS = 4
 SHOWN = 1_000
-
-
-class TwoLineDelegate(QStyledItemDelegate):
-    """Paints the first line of a row's text, and the second, smaller, under it, led by a dot if the row has a tone."""
-
-    def __init__(self, look: Look, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._look = look
-
-    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        return QSize(80, tall(TWO_LINES))
-
-    def paint(
-        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
-    ) -> None:
-        tokens = self._look.tokens
-        name, _, state = str(index.data()).partition("\n")
-        rect: QRect = option.rect
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        selected = bool(option.state & QStyle.StateFlag.State_Selected)
-        focused = self._look.ringed(option)
-        if selected or focused or option.state & QStyle.StateFlag.State_MouseOver:
-            painter.setPen(QColor(tokens.accent) if focused else Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(tokens.accent_bg if selected else tokens.hover))
-            painter.drawRoundedRect(QRectF(rect).adjusted(0.5, 0.5, -0.5, -0.5), 7, 7)
-        room = rect.adjusted(10, 6, -8, -6)
-        tone = str(index.data(TONE) or "")
-        dot = 12 if tone else 0
-        if tone:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(getattr(tokens, tone)))
-            middle = room.bottom() - painter.fontMetrics().height() // 2
-            painter.drawEllipse(QRectF(room.left(), middle - 2.5, 7, 7))
-        for text, pixels, colour, line in (
-            (name, 13, tokens.text, Qt.AlignmentFlag.AlignTop),
-            (state, 12, tokens.text_2, Qt.AlignmentFlag.AlignBottom),
-        ):
-            painter.setFont(sized(painter.font(), pixels))
-            painter.setPen(QColor(colour))
-            place = room.adjusted(dot if text is state else 0, 0, 0, 0)
-            shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, place.width())
-            painter.drawText(place, line, shown)
-        painter.restore()
 
 
 class TwoLineList(QListWidget):
