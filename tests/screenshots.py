@@ -35,7 +35,7 @@ from tests.screenshots_workflows import hold_workflow, take_workflow
 from tests.wire import Answer, Fault, WireServer, write_providers
 
 SIZES = ((1440, 900), (900, 600))
-# The pictures of the README beside that of a debate, and which views they are.
+# The pictures of the README, and which views they are.
 IN_README = {
     "debate": "discussion",
     "welcome": "welcome",

@@ -188,11 +188,8 @@ class Look(QObject):
         self._shown_moves = self.moves
         duration = MOTION_MS if self._shown_moves else 0
         sheet += f"\nQAbstractScrollArea, QScrollBar {{ widget-animation-duration: {duration}; }}"
-        hidden = [
-            one
-            for one in self._app.allWidgets()
-            if hidden_later and one.testAttribute(POLISHED) and not one.isVisible()
-        ]
+        every = self._app.allWidgets() if hidden_later else []
+        hidden = [one for one in every if one.testAttribute(POLISHED) and not one.isVisible()]
         for one in hidden:
             one.setAttribute(POLISHED, False)
         # Where one sheet replaces another, Qt styles a widget again for each of those around it; after none, once.
