@@ -145,9 +145,7 @@ def _next(found: Found) -> str:
     if found.get("more") or found["status"] == "running":
         return f"Call wait with session_id {found['session_id']} for the rest."
     if found["status"] == "waiting" and found.get("question"):
-        if found.get("for_user"):
-            return "Only the user can answer this, in Moot. Then call wait."
-        return "Answer with say, or let the user answer in Moot; then call wait."
+        return "Only the user can answer this, in Moot. Then call wait."
     if found["status"] == "paused":
         return "It is paused. The user can resume it in Moot."
     return ""
@@ -238,7 +236,7 @@ def _server(calls: AgentCalls) -> MCPServer[Any]:
 
     @server.tool(annotations=_ASKS)
     async def say(ctx: Context, session_id: str, text: str) -> CallToolResult:
-        """Step into a debate, answer a session's question, or say more in a chat."""
+        """Step into a debate, or say more in a chat. Only the user answers what a session asks."""
         return await calls.say(ctx, Arguments(command=CommandName.REPLY, session=session_id, text=text))
 
     @server.tool(name="list", annotations=_READS)

@@ -162,23 +162,25 @@ def with_guide(data_dir: Path) -> None:
 
 
 @pytest.mark.threat("T11")
-async def test_a_question_is_answered_by_the_agent_an_approval_only_by_the_user(
+async def test_a_question_and_an_approval_are_answered_by_the_user_alone(
     home: WireServer, data_dir: Path
 ) -> None:
     with_guide(data_dir)
     question = WireCall("promptUser", json.dumps({"question": "Which city?", "type": "text"}))
     opens = WireCall("open_url", json.dumps({"url": "https://example.com/"}))
-    home.script(home.model, [Answer(calls=(question,)), "Seoul it is.", Answer(calls=(opens,))])
+    home.script(home.model, [Answer(calls=(question,)), Answer(calls=(opens,))])
     async with calling(data_dir) as caller:
-        found = await caller.call("ask", who="Guide", text="Plan a trip.")
-        assert (found["status"], found["question"], found["for_user"]) == ("waiting", "Which city?", False)
-        found = await caller.call("say", session_id=found["session_id"], text="Seoul")
-        found = await caller.to_the_end(found)
-        assert caller.said() == ["Guide: Seoul it is."]
-        found = await caller.call("ask", who="Guide", text="Open it.", session_id=found["session_id"])
-        assert (found["status"], found["for_user"]) == ("waiting", True)
-        refused = await caller.call("say", session_id=found["session_id"], text="allow")
-        assert refused["error"] == "only_user_answers"
+        for asks, answer in (("Which city?", "Seoul"), ("open_url", "allow")):
+            found = await caller.call("ask", who="Guide", text="Plan a trip.")
+            session_id = found["session_id"]
+            assert (found["status"], found["question"], found["for_user"]) == ("waiting", asks, True)
+            for tool, more in (("say", {}), ("ask", {"who": "Guide"})):
+                refused = await caller.call(tool, session_id=session_id, text=answer, **more)
+                assert refused["error"] == "only_user_answers", tool
+            found = await caller.call("wait", session_id=session_id)
+            assert (found["status"], found["question"], found["for_user"]) == ("waiting", asks, True)
+    # Nobody was asked on.
+    assert len(home.requests) == 2
 
 
 async def test_a_long_answer_comes_in_parts(home: WireServer, data_dir: Path) -> None:

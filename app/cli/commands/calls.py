@@ -1,16 +1,16 @@
 """What other programs may ask of Moot over MCP: ask, debate, council, wait, say, list; each answers with one JSON object.
 
 `mcp_server` hands them over as commands with a `caller`. What they start belongs to the Moot that runs it: it goes on when the
-caller has gone. They cannot read a session without its id, answer for the user what only the user may, or change a setting.
+caller has gone. They cannot read a session without its id, or do what only the user may: `_check_allowed` stands in front of all.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
 
-from app.cli.arguments import TOLD_WHOLE, CommandName
+from app.cli.arguments import TOLD_WHOLE, Arguments, CommandName
 from app.cli.command_run import CommandRun
-from app.cli.commands.chats import answering, said_to, who_of
+from app.cli.commands.chats import said_to, who_of
 from app.cli.commands.debates import setup_of
 from app.cli.exit_status import OK, PAUSED_OR_STOPPED
 from app.cli.printing.councils import council_text
@@ -47,13 +47,32 @@ async def answer_call(run: CommandRun) -> int:
         call = _CALLS.get(run.arguments.command)
         if call is None:
             raise BadInput("call_unknown", name=run.arguments.command)
-        found = await call(run)
+        await _check_allowed(run, call)
+        found = await call.answer(run)
     except MootError as error:
         found = {"error": error.code, "message": error_line(error, run.texts)}
     if found is None:
         return PAUSED_OR_STOPPED
     await run.out.write(json_line(found))
     return OK
+
+
+async def _check_allowed(run: CommandRun, call: "_Call") -> None:
+    """Raise BadInput for what only the user may do; each call passes here before it is carried out.
+
+    Only the user answers a question, and goes on after a pause, a limit or a fault that paused a session.
+    """
+    arguments = run.arguments
+    for field in fields(Arguments):
+        if field.name not in _GIVEN | call.takes and getattr(arguments, field.name) != field.default:
+            raise BadInput("only_user_chooses", name=field.name)
+    if not (call.speaks and arguments.session):
+        return
+    live = await run.moot.engine.open(run.session_id)
+    if _question(run, live) is not None:
+        raise BadInput("only_user_answers", title=live.session.title)
+    if live.session.status == Status.PAUSED and reason_code(live.session.reason) != RESTART:
+        raise BadInput("only_user_resumes", title=live.session.title)
 
 
 async def _ask(run: CommandRun) -> Found:
@@ -85,7 +104,6 @@ async def _council(run: CommandRun) -> Found:
     setup = replace(_setup(run, panel.participants if panel else ()), mode=DebateMode.COUNCIL, judge="")
     wanted = CouncilSetup(
         setup=setup,
-        max_usd=run.arguments.max_usd,
         panel=panel.id if panel else "",
         debates=False,
     )
@@ -126,17 +144,9 @@ async def _wait(run: CommandRun) -> Found | None:
 
 
 async def _say(run: CommandRun) -> Found:
-    """Step in, or answer the oldest open question, unless only the user may."""
+    """Step into a debate, or say more in a session of another kind."""
     engine, text, caller = run.moot.engine, run.arguments.text, run.arguments.caller
     live = await engine.open(run.session_id)
-    question = _question(run, live)
-    if question is not None and question.prompt is not None:
-        if not _for_all(question):
-            raise BadInput("only_user_answers", title=live.session.title)
-        answer = answering(run, live)
-        if answer is not None:
-            await answer()
-            return {"session_id": live.id, "said": []}
     before = {one.id for one in live.whole_messages()}
     async with run.moot.calling:
         if live.session.debate is not None and live.session.debate.council is None:
@@ -205,13 +215,26 @@ _LISTS: dict[str, Callable[[CommandRun], list[object]]] = {
 }
 
 
-_CALLS: dict[str, Callable[[CommandRun], Awaitable[Found | None]]] = {
-    CommandName.ASK: _ask,
-    CommandName.DEBATE: _debate,
-    CommandName.COUNCIL: _council,
-    CommandName.SHOW: _wait,
-    CommandName.REPLY: _say,
-    CommandName.SESSIONS: _list,
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """What carries a call out, the arguments that a caller may give, and whether it says something to a session."""
+
+    answer: Callable[[CommandRun], Awaitable[Found | None]]
+    takes: frozenset[str]
+    speaks: bool = False
+
+
+# What the channel and `moot mcp` set themselves.
+_GIVEN = frozenset(("command", "data_dir", "language", "caller"))
+_CALLS = {
+    CommandName.ASK: _Call(_ask, frozenset(("assistant", "text", "session")), speaks=True),
+    CommandName.DEBATE: _Call(
+        _debate, frozenset(("text", "participants", "mode", "rounds", "verdict")), speaks=True
+    ),
+    CommandName.COUNCIL: _Call(_council, frozenset(("text", "participants", "panel")), speaks=True),
+    CommandName.SHOW: _Call(_wait, frozenset(("session", "count", "seen"))),
+    CommandName.REPLY: _Call(_say, frozenset(("session", "text")), speaks=True),
+    CommandName.SESSIONS: _Call(_list, frozenset(("name",))),
 }
 
 
@@ -287,7 +310,7 @@ def _state(run: CommandRun, live: LiveSession) -> Found:
     if question is not None and question.prompt is not None:
         found["question"] = question.prompt.question
         found["options"] = list(question.prompt.options)
-        found["for_user"] = not _for_all(question)
+        found["for_user"] = True
     if session.status in (Status.PAUSED, Status.ERROR, Status.STOPPED):
         found["reason"] = status_text(session, texts)
     if session.status in ENDED:
@@ -370,12 +393,6 @@ def _question(run: CommandRun, live: LiveSession) -> Message | None:
     """Return the oldest open question of a session."""
     waiting = (one for session_id, one in run.moot.engine.chats.needs_you() if session_id == live.id)
     return min(waiting, key=lambda one: one.id, default=None)
-
-
-def _for_all(question: Message) -> bool:
-    """Say whether a program may answer a question too: it permits nothing, fills in no form, and opens no page."""
-    prompt = question.prompt
-    return prompt is not None and prompt.takes_text and not (prompt.link or prompt.server or prompt.tool)
 
 
 def _progress(live: LiveSession) -> str:

@@ -202,14 +202,14 @@ async def reply_to_chat(run: CommandRun, live: LiveSession) -> int:
 def answering(run: CommandRun, live: LiveSession) -> Callable[[], Awaitable[None]] | None:
     """Return how a reply answers the oldest open question of a session, None where there is none."""
     chats = run.moot.engine.chats
-    text, caller = run.arguments.text, run.arguments.caller
+    text = run.arguments.text
     waiting = [question for session_id, question in chats.needs_you() if session_id == live.id]
     if not waiting:
         return None
     check_no_files(run)
     question = min(waiting, key=lambda one: one.id)
     if question.prompt is None or question.prompt.type != PromptType.APPROVAL:
-        return lambda: chats.answer(live.id, question.id, text, by=caller)
+        return lambda: chats.answer(live.id, question.id, text)
     words = text.rsplit(maxsplit=1)
     if len(words) == 2 and words[1].casefold() in _ALL and question.prompt.joins:
         # The calls of one turn, which were all printed with their arguments.

@@ -87,7 +87,8 @@ class Chats:
     ) -> None:
         """Send a text: it answers the question that waits, or is queued while the assistant is busy.
 
-        It is also queued behind a message that the user is still editing. `by` is the program that says it, "" for the user.
+        It is also queued behind a message that the user is still editing. `by` is the program that says it, "" for the user; it
+        answers no question. Raises BadInput where one waits for a text.
         """
         live = await self._sessions.open_chat(session_id)
         text = checked_text(text, attachments)
@@ -95,8 +96,10 @@ class Chats:
             (one for one in open_questions(live) if one.prompt and one.prompt.takes_text),
             None,
         )
+        if question is not None and by:
+            raise BadInput("only_user_answers", title=live.session.title)
         if question is not None and not attachments:
-            self._answer_all(live, (question,), text, by)
+            self._answer_all(live, (question,), text)
         elif live.session.workflow is not None:
             self._add_to_work(live, text, attachments, by)
         elif live.session.status in (Status.RUNNING, Status.WAITING) or self._holds_next(live):
@@ -148,19 +151,18 @@ class Chats:
     # Questions
 
     async def answer(
-        self, session_id: str, message_id: str, answer: str, arguments: str | None = None, *, by: str = ""
+        self, session_id: str, message_id: str, answer: str, arguments: str | None = None
     ) -> None:
-        """Answer a question; an approval with a Consent. The innermost turn goes on first.
+        """Answer a question as the user; an approval with a Consent. The innermost turn goes on first.
 
-        `arguments` replace those of an allowed call, as the JSON text of an object. `by` is the program that answers, "" for the
-        user.
+        `arguments` replace those of an allowed call, as the JSON text of an object.
         """
         live = await self._sessions.open_to_change(session_id)
         question = _question(live, message_id)
         if arguments is not None:
             question = self._with_arguments(live, question, arguments)
         await self._keep_permission(question, answer)
-        self._answer_all(live, (question,), answer, by)
+        self._answer_all(live, (question,), answer)
 
     async def answer_calls(self, session_id: str, message_ids: Sequence[str], answer: str) -> None:
         """Answer several approvals at once, all with allow or all with deny."""
@@ -373,7 +375,7 @@ class Chats:
                 live.finish_message(replace(message, tool_calls=calls))
         return replace(question, prompt=replace(question.prompt, arguments=arguments))
 
-    def _answer_all(self, live: LiveSession, questions: Sequence[Message], answer: str, by: str = "") -> None:
+    def _answer_all(self, live: LiveSession, questions: Sequence[Message], answer: str) -> None:
         written: list[Message] = []
         always = live.session.always
         for question in questions:
@@ -382,7 +384,7 @@ class Chats:
             fitting = fitting_answer(prompt, answer)
             answered = replace(prompt, answer=fitting)
             said = replace(
-                user_message(answer_words(answered), (), "", by=by, answers=question.id),
+                user_message(answer_words(answered), (), "", answers=question.id),
                 turn_id=question.turn_id,
                 parent_turn_id=question.parent_turn_id,
                 parent_call_id=question.parent_call_id,
