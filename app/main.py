@@ -137,6 +137,6 @@ def _chosen(paths: DataPaths, language: str | None, theme: str | None) -> tuple[
 
     try:
         settings = dict(json.loads(paths.settings.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):
+    except (OSError, ValueError, TypeError, RecursionError):
         settings = {}
     return language or str(settings.get("language", "system")), theme or str(settings.get("theme", "system"))

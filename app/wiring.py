@@ -26,6 +26,7 @@ from app.providers.model_file import find_model
 from app.storage.access import WriterLock, check_owner, make_private
 from app.storage.documents import JsonDocuments
 from app.storage.drafts import DraftFolder
+from app.storage.fault_log import FaultLog
 from app.storage.file_system import FileSystem
 from app.storage.paths import DataPaths, resources_dir
 from app.storage.redaction import keep_keys_out_of_errors
@@ -41,7 +42,7 @@ from app.tools.toolbox import Toolbox
 
 @dataclass(kw_only=True)
 class Moot:
-    """The parts of a running Moot; `lock` is None if it only reads. Of the other programs one at a time starts a session (`calling`)."""
+    """The parts of a running Moot; `lock` and `log` are None if it only reads. Of the other programs one at a time starts a session (`calling`)."""
 
     paths: DataPaths
     engine: Engine
@@ -52,6 +53,7 @@ class Moot:
     tools: Toolbox
     lock: WriterLock | None
     bus: EventBus
+    log: FaultLog | None = None
     calling: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def look_up_keys(self) -> None:
@@ -69,6 +71,8 @@ class Moot:
             await self.models.close()
             await self.store.close()
         finally:
+            if self.log is not None:
+                await asyncio.to_thread(self.log.close)
             if self.lock is not None:
                 self.lock.release()
 
@@ -206,4 +210,5 @@ async def _open(paths: DataPaths, lock: WriterLock | None, language: str, catalo
         tools=tools,
         lock=lock,
         bus=bus,
+        log=FaultLog(paths.logs, secrets.redact) if lock is not None else None,
     )

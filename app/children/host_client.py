@@ -12,6 +12,7 @@ from app.children.private_files import HostLog
 from app.children.processes import child_command, child_environment
 from app.core.ids import new_id
 from app.core.json_values import object_in
+from app.core.owned_tasks import start_owned
 from app.core.text import clean_text
 
 _STOP_SECONDS = 3.0
@@ -57,7 +58,7 @@ class HostProcess:
         self.started_at = asyncio.get_running_loop().time()
         self.ready = asyncio.Event()
         self.warm = asyncio.Event()
-        self._readers = (asyncio.create_task(self._read_lines()), asyncio.create_task(self._read_errors()))
+        self._readers = (start_owned(self._read_lines()), start_owned(self._read_errors()))
 
     @classmethod
     async def start(
@@ -161,12 +162,14 @@ class HostProcess:
             self._on_death(self)
 
     def _parse(self, data: bytes) -> None:
-        line = object_in(data)
-        if line is not None:
-            self._take(line)
-        else:
-            # An answer may be lost, and its caller must not wait for ever.
+        # An answer may be lost, or this task end, and no caller must wait for ever.
+        if (line := object_in(data)) is None:
             self._give_up("a line that is no JSON object")
+            return
+        try:
+            self._take(line)
+        except Exception as error:
+            self._give_up(f"a line that could not be taken: {type(error).__name__}")
 
     def _take(self, line: Line) -> None:
         if (call_id := line.get("id")) is not None:
@@ -178,10 +181,7 @@ class HostProcess:
         elif "warm" in line:
             self.warm.set()
         else:
-            try:
-                self._on_news(line)
-            except Exception as error:  # This task would end, and every caller would wait for ever.
-                self._give_up(f"a line that could not be taken: {type(error).__name__}")
+            self._on_news(line)
 
     def _give_up(self, why: str) -> None:
         self._log(f"{self._program} is ended: it sent {why}")

@@ -12,6 +12,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
 from app.core.json_values import object_in
+from app.core.owned_tasks import start_owned
 
 
 class Lines:
@@ -127,7 +128,7 @@ class HostServer:
         await self._close()
 
     def _start(self, call_id: str, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.get_running_loop().create_task(work)
+        task = start_owned(work)
         self._tasks[call_id] = task
         task.add_done_callback(lambda _: self._tasks.pop(call_id))
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from app.cli.arguments import Arguments
 from app.cli.exit_status import PAUSED_OR_STOPPED, Interrupt
 from app.cli.terminal import Out
+from app.core.owned_tasks import start_owned
 from app.storage.file_system import storage_errors
 
 MAX_LINE = 64 * 1024
@@ -87,7 +88,7 @@ class ControlServer:
         # A client with the token must find a place among a thousand connections without it.
         self._socket = socket.create_server((_HOST, 0), backlog=1024)
         self._socket.setblocking(False)
-        self._accepting = asyncio.create_task(self._accept(self._socket), name="control")
+        self._accepting = start_owned(self._accept(self._socket), name="control")
         port = self._socket.getsockname()[1]
         with storage_errors(self._path):
             _write_private(self._path, json.dumps({"port": port, "token": self._token, "pid": os.getpid()}))
@@ -142,7 +143,7 @@ class ControlServer:
             except OSError:  # The client has gone, or this process cannot open more files.
                 await asyncio.sleep(_ACCEPT_AGAIN_S)
                 continue
-            task = asyncio.create_task(self._serve(reader, writer))
+            task = start_owned(self._serve(reader, writer))
             self._connections.add(task)
             self._strangers[task] = writer
             if len(self._strangers) > MOST_STRANGERS:

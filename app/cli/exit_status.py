@@ -11,7 +11,7 @@ BAD_INPUT = 2
 WAITS = 3
 PAUSED_OR_STOPPED = 4
 
-# Of a debate or a workflow that no longer runs; any other status is PAUSED_OR_STOPPED.
+# Of a session that no longer runs; any other status is PAUSED_OR_STOPPED.
 BY_STATUS: Mapping[str, int] = {Status.COMPLETED: OK, Status.WAITING: WAITS, Status.ERROR: FAULT}
 
 

@@ -277,6 +277,12 @@ class EventBus:
         return lambda: self._listeners.remove(listener)
 
     def publish(self, *events: Event) -> None:
-        """Pass one batch to every listener."""
+        """Pass one batch to every listener, also after one that fails; raise the first fault after that."""
+        faults = []
         for listener in tuple(self._listeners):
-            listener(events)
+            try:
+                listener(events)
+            except Exception as fault:
+                faults.append(fault)
+        if faults:
+            raise faults[0]

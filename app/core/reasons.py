@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from app.core.catalog import usual_label
 from app.core.errors import BY_PROVIDER, FailureKind
-from app.core.session import Session
+from app.core.session import ENDED, Session, SessionSummary, Status
 from app.core.texts import Texts
 from app.core.workflow import StepStatus
 
@@ -22,6 +22,7 @@ class Reason(StrEnum):
     APP_CLOSED = "app_closed"
     APP_RESTART = "app_restart"
     SAVE_FAILED = "save_failed"
+    FAULT = "fault"
     FROM_FILE = "from_file"
     DAMAGED = "damaged"
     FORKED = "forked"
@@ -61,6 +62,7 @@ _FOR_SCRIPTS = {
     **dict.fromkeys((*FailureKind, Reason.TWO_FAILURES, "nobody_answered"), "provider_error"),
     **dict.fromkeys(("app_closed", "app_restart"), RESTART),
     Reason.BY_USER: "user",
+    Reason.FAULT: Reason.FAULT,
     FailureKind.RATE_LIMIT: "rate_limit",
     Reason.TURNS_LIMIT: "turn_limit",
     Reason.STEPS: "step_limit",
@@ -97,18 +99,30 @@ def code_of_session(session: Session) -> str:
     return reason_code(session.reason)
 
 
+def resumable(session: Session | SessionSummary) -> bool:
+    """Say whether a session can be resumed: it is paused, or a fault of the program ended its run."""
+    failed = (session.status, session.reason) == (Status.ERROR, Reason.FAULT)
+    return failed or session.status == Status.PAUSED
+
+
+def has_ended(session: Session | SessionSummary) -> bool:
+    """Say whether a session has ended, and cannot be resumed."""
+    return session.status in ENDED and not resumable(session)
+
+
 def reason_text(reason: str, texts: Texts) -> str:
     """Return a reason in words; an unknown code of a newer version's file unchanged."""
     return " ".join(_part_text(part, texts) for part in reason.split("+") if part)
 
 
 def paused_text(reason: str, texts: Texts) -> str:
-    """Return that a session is paused, and why; "" where no reason is known."""
+    """Return that a session is paused or failed, and why; "" where no reason is known."""
     if reason_code(reason) == RESTART:
         return texts("status.paused_closed")
     if main_code(reason) == Reason.BY_USER:
         return texts("status.paused_by_user")
-    return texts("discussion.paused", reason=reason_text(reason, texts)) if reason else ""
+    said = reason_text(reason, texts)
+    return texts("discussion.paused", reason=said) if reason and reason != Reason.FAULT else said
 
 
 def in_words(details: Mapping[str, object], texts: Texts) -> dict[str, object]:

@@ -413,7 +413,7 @@ def canonical(text: str) -> str:
     """Return arguments so that two calls that mean the same are the same text."""
     try:
         return json.dumps(read_arguments(text), sort_keys=True, ensure_ascii=False)
-    except ToolError:
+    except (ToolError, RecursionError):
         return text.strip()
 
 

@@ -1,13 +1,13 @@
 """The drafts of messages that were not sent; `engine.drafts` for the window."""
 
 import asyncio
-import contextlib
 import logging
 import time
 
 from app.core.draft import Draft
 from app.core.errors import StorageError
 from app.core.events import EventBus, Notice
+from app.core.owned_tasks import start_owned
 from app.core.store import DraftFiles, Problem
 
 QUIET_S = 0.8
@@ -54,7 +54,7 @@ class Drafts:
         self._changed.add(name)
         self._changed_at = time.monotonic()
         if not self._closed and (self._saving is None or self._saving.done()):
-            self._saving = asyncio.get_running_loop().create_task(self._save_soon(), name="save drafts")
+            self._saving = start_owned(self._save_soon(), name="save drafts")
 
     async def save(self) -> None:
         """Write the changed drafts now. Raises StorageError; they are then written the next time."""
@@ -74,8 +74,7 @@ class Drafts:
             # Finish a write that has begun: an older text must not come after the last.
             async with self._one_at_a_time:
                 self._saving.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._saving
+            await asyncio.gather(self._saving, return_exceptions=True)
         try:
             await self.save()
         except StorageError as error:

@@ -24,7 +24,7 @@ from app.core.files import FileReader
 from app.core.message import Message, Role
 from app.core.network import Network
 from app.core.provider import Models, ProviderConfig, ProviderStatus, TestResult
-from app.core.reasons import Reason
+from app.core.reasons import Reason, resumable
 from app.core.saved_prompt import SavedPrompt
 from app.core.session import Session, SessionSummary, Status
 from app.core.settings import Settings
@@ -254,7 +254,7 @@ class Engine:
         """Open the sessions that were left waiting, so that `chats.needs_you` knows their questions."""
         for summary in self.sessions():
             if (
-                summary.status in (Status.WAITING, Status.PAUSED)
+                (summary.status == Status.WAITING or resumable(summary))
                 and (summary.kind not in ("debate", "") or summary.status == Status.WAITING)
                 and not summary.read_only
             ):

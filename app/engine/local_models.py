@@ -9,6 +9,7 @@ from app.core.catalog import EMBEDDED_MODEL, LOCAL
 from app.core.errors import BadInput, MootError, NotFound
 from app.core.events import EventBus, ModelFetching, ModelsChanged, Notice
 from app.core.local_models import FetchProgress, LocalModel
+from app.core.owned_tasks import start_owned
 from app.core.provider import Models, ProviderConfig
 from app.core.settings import Settings
 from app.core.store import Documents
@@ -117,7 +118,7 @@ class LocalModels:
         if not self.fits(model):
             raise BadInput("model_too_large", name=model.name, need=model.computer_gb)
         progress = FetchProgress(done=model.done, total=model.size)
-        task = asyncio.create_task(self._fetch(model))
+        task = start_owned(self._fetch(model))
         self._fetches[model_id] = _Fetch(task=task, progress=progress)
         self._tell(model_id, progress)
 
@@ -127,10 +128,9 @@ class LocalModels:
         error = task.exception()
         if error is None:
             notice = Notice(session_id="", level="info", code="model_ready", details={"name": task.result()})
-        elif isinstance(error, MootError):
-            notice = Notice(session_id="", level="error", code=error.code, details=dict(error.details))
         else:
-            raise error
+            told = error if isinstance(error, MootError) else MootError("unexpected")
+            notice = Notice(session_id="", level="error", code=told.code, details=dict(told.details))
         self._bus.publish(notice)
 
     async def pause(self, model_id: str) -> None:

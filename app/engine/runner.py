@@ -5,15 +5,17 @@ of debates, chats, groups and workflows say what a step is.
 """
 
 import asyncio
+import contextlib
+import logging
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from contextlib import contextmanager
 
 from app.core.errors import StorageError
 from app.core.ids import new_id
 from app.core.message import Author
-from app.core.reasons import LIMITS, Reason, reason_code
-from app.core.session import ENDED, Status
+from app.core.owned_tasks import start_owned
+from app.core.reasons import LIMITS, Reason, has_ended, reason_code
+from app.core.session import Status
 from app.engine.chat.request import AgentTurn
 from app.engine.live_session import LiveSession
 from app.engine.turns.context import Outcome, Services
@@ -21,6 +23,8 @@ from app.engine.turns.speaker_turn import SpeakerTurn
 from app.engine.turns.turn_tree import TurnTree
 
 STOP_SECONDS = 1.0
+
+_log = logging.getLogger(__name__)
 
 
 class Run(ABC):
@@ -65,15 +69,13 @@ class Run(ABC):
         self._pausing = False
         self._begin()
         if not self.looping:
-            self._task = asyncio.create_task(self._loop(), name=f"session {self._live.id}")
+            self._task = start_owned(self._loop(), name=f"session {self._live.id}")
 
     async def wait(self) -> None:
-        """Wait until the loop has ended; raises what ended it when that was a fault of the program."""
+        """Wait until the loop has ended; a fault of the program is then the session's reason."""
         if self._task is not None:
             await asyncio.wait({self._task})
             await self._settled.wait()
-            if not self._task.cancelled():
-                self._task.result()
 
     async def pause(self) -> None:
         """Pause after the turn in flight; at once when asked twice, or while it only waits."""
@@ -98,7 +100,7 @@ class Run(ABC):
         """Stop at once, also while it waits; requests are cancelled and the text so far is kept."""
         if not self.over:
             await self._cut(self.stopped_status, Reason.BY_USER)
-        elif self._live.session.status not in (*ENDED, self.stopped_status):
+        elif not has_ended(self._live.session) and self._live.session.status != self.stopped_status:
             self._settle(self.stopped_status)
             self._live.change(status=self.stopped_status, reason=Reason.BY_USER)
             await self._save()
@@ -133,12 +135,23 @@ class Run(ABC):
             self._settled.set()
 
     async def _loop(self) -> None:
-        if not await self._save():
-            return
-        while True:
-            await self._step()
-            if not await self._save() or self._live.session.status != Status.RUNNING:
-                return
+        try:
+            running = await self._save()
+            while running:
+                await self._step()
+                running = await self._save() and self._live.session.status == Status.RUNNING
+        except Exception:
+            _log.exception("The run of session %s ended by a fault", self._live.id)
+            await self._end_by_fault()
+
+    async def _end_by_fault(self) -> None:
+        """End the run as failed; resuming goes on from the last record."""
+        with contextlib.suppress(Exception):
+            self._settle(Status.ERROR)
+        # What listens to the change may be what has failed; the others hear of it all the same.
+        with contextlib.suppress(Exception):
+            self._live.change(status=Status.ERROR, reason=Reason.FAULT)
+        await self._save()
 
     async def _taken(self, tree: TurnTree, turn: AgentTurn, speaker: SpeakerTurn) -> Outcome:
         """Take a turn as soon as its speaker is free. Raises NotFree, and SentTo where it may move."""
@@ -161,7 +174,7 @@ class Run(ABC):
         if self._settled.is_set():
             self._live.change(reason=Reason.BUSY if busy else "")
 
-    @contextmanager
+    @contextlib.contextmanager
     def _waits(self) -> Iterator[None]:
         """Count as only waiting while the block runs."""
         self._waiting += 1

@@ -8,8 +8,8 @@ from weakref import WeakValueDictionary
 from app.core.errors import BadInput, StorageError
 from app.core.events import EventBus, SessionDeleted
 from app.core.message import Message
-from app.core.reasons import Reason
-from app.core.session import ENDED, Session, Status
+from app.core.reasons import Reason, has_ended
+from app.core.session import Session, Status
 from app.core.store import SessionStore, StoredSession
 from app.engine.live_session import LiveSession
 from app.engine.runner import Run
@@ -181,5 +181,5 @@ def check_open(live: LiveSession) -> None:
     """Raise BadInput where nothing may be added to a session: it has ended, or a newer version wrote it."""
     if live.read_only:
         raise BadInput("session_read_only", title=live.session.title)
-    if live.session.status in ENDED:
+    if has_ended(live.session):
         raise BadInput("session_ended", title=live.session.title)

@@ -16,6 +16,7 @@ from app.core.errors import FailureKind, ProviderError
 from app.core.external_agents import DEFAULT_MODEL, FOLDER, RECIPES, AgentRecipe, recipe_of
 from app.core.ids import new_id
 from app.core.model_facts import FactSource, ModelFacts
+from app.core.owned_tasks import start_owned
 from app.core.provider import (
     AgentAct,
     AgentAsk,
@@ -151,7 +152,7 @@ class ExternalAgents(HostClient):
             self._book.note(line["provider"], DEFAULT_MODEL, facts)
 
     def _on_died(self, host: HostProcess) -> None:
-        self._ending = asyncio.create_task(self.end_left())
+        self._ending = start_owned(self.end_left())
 
     async def _running_host(self) -> HostProcess:
         # A program that a dead host left behind ends before its successor starts another one.

@@ -19,6 +19,7 @@ from app.core.model_facts import (
     ModelQuirks,
     believed,
 )
+from app.core.owned_tasks import start_owned
 
 # A server may be corrected; after this it is asked in the usual way again.
 _QUIRKS_LAST = timedelta(days=30)
@@ -91,12 +92,12 @@ class FactBook:
     async def close(self) -> None:
         """Wait until all is saved."""
         if self._saving is not None:
-            await self._saving
+            await asyncio.gather(self._saving, return_exceptions=True)
 
     def _keep(self) -> None:
         self._unsaved = True
         if self._save is not None and (self._saving is None or self._saving.done()):
-            self._saving = asyncio.create_task(self._save_all(self._save))
+            self._saving = start_owned(self._save_all(self._save))
 
     async def _save_all(self, save: Save) -> None:
         while self._unsaved:

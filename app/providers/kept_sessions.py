@@ -10,6 +10,7 @@ from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
+from app.core.json_values import object_in
 from app.core.provider import ModelRequest
 
 # Where an answer's state names its session.
@@ -72,9 +73,9 @@ class KeptSessions:
     def _known(self) -> dict[str, str]:
         if self._last is None:
             try:
-                found = json.loads(self._path.read_text(encoding="ascii"))
+                found = object_in(self._path.read_bytes()) or {}
                 self._last = {str(name): str(value) for name, value in found.items()}
-            except (OSError, ValueError, AttributeError):
+            except OSError:
                 self._last = {}
         return self._last
 

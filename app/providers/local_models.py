@@ -19,6 +19,7 @@ from app.children.jobs import answer_lines, child_process
 from app.children.private_files import make_private_folder
 from app.children.processes import MODEL_FETCH
 from app.core.errors import BadInput, MootError, StorageError
+from app.core.json_values import object_in
 from app.core.local_models import FetchProgress, LocalModel
 from app.core.text import clean_text
 from app.providers.embedded_server import ServerSpec, memory_budget
@@ -188,10 +189,10 @@ class ModelFolder:
         if not _ID.fullmatch(model_id):
             return {}
         try:
-            record = json.loads((self._folder / model_id / _RECORD).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+            record = object_in((self._folder / model_id / _RECORD).read_bytes()) or {}
+        except OSError:
             return {}
-        return record if isinstance(record, dict) and record.get("id") == model_id else {}
+        return record if record.get("id") == model_id else {}
 
     def _installed(self, record: Mapping[str, Any]) -> LocalModel | None:
         """Return the model of a record, None where its file is missing or of another size."""

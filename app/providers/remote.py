@@ -16,6 +16,7 @@ from app.core.errors import BadInput, FailureKind, ProviderError, StorageError
 from app.core.ids import new_id
 from app.core.local_models import LocalModel
 from app.core.model_facts import FactSource, ModelFacts, read_facts
+from app.core.owned_tasks import start_owned
 from app.core.provider import (
     CallPiece,
     Delta,
@@ -340,7 +341,7 @@ class RemoteModels(HostClient):
     def _on_died(self, host: HostProcess) -> None:
         lived = asyncio.get_running_loop().time() - host.started_at
         if not self._closed and host.ready.is_set() and lived > _STABLE_SECONDS:
-            self._restart = asyncio.create_task(self.start())
+            self._restart = start_owned(self.start())
 
     async def _line(
         self, request: ModelRequest, config: ProviderConfig | None, key: str | None = None

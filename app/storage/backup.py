@@ -77,7 +77,7 @@ def schema_version(paths: DataPaths, disk: FileSystem) -> int:
     """Return the version of the files of a data directory; 1 if it has none."""
     try:
         found = json.loads(disk.read(paths.schema))["version"]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return 1
     return found if type(found) is int else 1
 
@@ -229,7 +229,7 @@ def is_due(paths: DataPaths, disk: FileSystem, why: str) -> bool:
         with zipfile.ZipFile(last.path) as file:
             manifest = json.loads(file.read(MANIFEST))
         return bool(manifest["state"] != state_of(files))
-    except (OSError, KeyError, TypeError, ValueError, zipfile.BadZipFile, StorageError):
+    except (OSError, KeyError, TypeError, ValueError, RecursionError, zipfile.BadZipFile, StorageError):
         return True
 
 

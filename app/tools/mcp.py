@@ -11,6 +11,7 @@ from typing import Any
 from app.children.host_client import Line
 from app.children.private_files import last_lines
 from app.core.errors import StorageError
+from app.core.owned_tasks import start_owned
 from app.core.saved_prompt import ServerPrompt
 from app.core.store import Documents, Secrets
 from app.core.tool import (
@@ -391,12 +392,12 @@ class McpServers:
 
     def _begin(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Begin to connect to a server in a task that ends with Moot."""
-        task = asyncio.create_task(work)
+        task = start_owned(work)
         self._starting.add(task)
         task.add_done_callback(self._starting.discard)
         return task
 
-    def _start(self, work: Awaitable[None]) -> None:
-        task = asyncio.ensure_future(work)
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        task = start_owned(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)

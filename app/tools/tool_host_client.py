@@ -9,6 +9,7 @@ from app.children.commands import kill_group
 from app.children.host_client import HostClient, HostProcess, Line
 from app.children.processes import TOOL_HOST
 from app.core.ids import new_id
+from app.core.owned_tasks import start_owned
 from app.core.tool import ServerProblem, ToolError, ToolProgress
 
 Ask = Callable[[Mapping[str, Any]], Awaitable[str | None]]
@@ -71,7 +72,7 @@ class ToolHostClient(HostClient):
                     raise ToolError("The process that runs tools ended unexpectedly. Try again.")
                 if "ask" in answer:
                     # In a task, because the answer or the end of the host also ends the question.
-                    questions.append(asyncio.create_task(_put(host, answer["ask"], ask)))
+                    questions.append(start_owned(_put(host, answer["ask"], ask)))
                     continue
                 if "progress" in answer:
                     report(self._progress(answer["progress"]))

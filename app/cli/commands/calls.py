@@ -22,8 +22,8 @@ from app.core.events import Notice
 from app.core.ids import new_id
 from app.core.message import SPOKEN, CouncilPart, Message, Role, user_name
 from app.core.provider import last_part
-from app.core.reasons import RESTART, reason_code
-from app.core.session import ENDED, DebateMode, DebateSession, Participant, Session, Status
+from app.core.reasons import RESTART, has_ended, reason_code, resumable
+from app.core.session import DebateMode, DebateSession, Participant, Session, Status
 from app.core.texts import Texts
 from app.engine.chat.branches import shown
 from app.engine.debate.setup import DebateSetup
@@ -71,7 +71,7 @@ async def _check_allowed(run: CommandRun, call: "_Call") -> None:
     live = await run.moot.engine.open(run.session_id)
     if _question(run, live) is not None:
         raise BadInput("only_user_answers", title=live.session.title)
-    if live.session.status == Status.PAUSED and reason_code(live.session.reason) != RESTART:
+    if resumable(live.session) and reason_code(live.session.reason) != RESTART:
         raise BadInput("only_user_resumes", title=live.session.title)
 
 
@@ -226,7 +226,7 @@ class _Call:
 
 # What the channel and `moot mcp` set themselves.
 _GIVEN = frozenset(("command", "data_dir", "language", "caller"))
-_CALLS = {
+_CALLS: dict[str, _Call] = {
     CommandName.ASK: _Call(_ask, frozenset(("assistant", "text", "session")), speaks=True),
     CommandName.DEBATE: _Call(
         _debate, frozenset(("text", "participants", "mode", "rounds", "verdict")), speaks=True
@@ -313,7 +313,7 @@ def _state(run: CommandRun, live: LiveSession) -> Found:
         found["for_user"] = True
     if session.status in (Status.PAUSED, Status.ERROR, Status.STOPPED):
         found["reason"] = status_text(session, texts)
-    if session.status in ENDED:
+    if has_ended(session):
         found["result"] = _result(session, live).strip()
     return found
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from app.cli.arguments import Action
 from app.cli.command_run import CommandRun, named
-from app.cli.exit_status import BY_STATUS, FAULT, OK, PAUSED_OR_STOPPED, WAITS
+from app.cli.exit_status import BY_STATUS, FAULT, OK, PAUSED_OR_STOPPED
 from app.cli.printing.chats import ChatPrinter, step_lines, workflow_end
 from app.cli.printing.lines import cost_line, last_line, marks, one_line
 from app.core.agent import Agent, Group
@@ -288,7 +288,7 @@ async def finish(run: CommandRun, session: Session) -> int:
     if not run.arguments.json:
         await run.print("\n" + last_line(session, run.texts))
     if session.status != Status.IDLE:
-        return WAITS if session.status == Status.WAITING else PAUSED_OR_STOPPED
+        return BY_STATUS.get(session.status, PAUSED_OR_STOPPED)
     if reason_code(session.reason) in LIMITS:
         return PAUSED_OR_STOPPED
     answer = _last_answer(run, session)

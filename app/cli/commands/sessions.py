@@ -24,7 +24,8 @@ from app.cli.exit_status import OK, Interrupt
 from app.cli.printing.lines import json_line, last_line, load_texts
 from app.cli.terminal import Out
 from app.core.errors import BadInput
-from app.core.session import ENDED, Session
+from app.core.reasons import has_ended
+from app.core.session import Session
 from app.engine.export.documents import session_document
 from app.engine.live_session import LiveSession
 from app.wiring import Moot
@@ -154,7 +155,7 @@ _DIVIDED: dict[tuple[str, str], Callable[[CommandRun], Awaitable[int]]] = {
 async def _open_session(run: CommandRun) -> str:
     """Return the id of a session that has not ended. Raises NotFound, BadInput."""
     live = await run.moot.engine.open(run.session_id)
-    if live.session.status in ENDED:
+    if has_ended(live.session):
         raise BadInput("session_ended", title=live.session.title)
     return live.session.id
 

@@ -29,6 +29,7 @@ from app.core.reasons import (
     paused_text,
     reason_code,
     reason_text,
+    resumable,
 )
 from app.core.session import Session, Status
 from app.core.store import Problem
@@ -235,7 +236,7 @@ def last_line(session: Session, texts: Texts, *, read: bool = False) -> str:
         limit = reason_text(session.reason, texts) if reason_code(session.reason) in LIMITS else ""
         return one_line(f"{limit} {texts(f'cli.chat_{session.status}', session_id=session.id)}")
     parts = [one_line(status_text(session, texts))]
-    if session.status == Status.PAUSED:
+    if resumable(session):
         parts.append(texts("cli.resume_with", session_id=session.id))
         if session.debate is not None and session.reason in HELD_UP:
             parts.append(texts("cli.resume_ways"))

@@ -11,6 +11,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 
 from app.core.ids import new_id
+from app.core.owned_tasks import start_owned
 from app.engine.availability.policies import Availability, Effect, Refusal, Refused, Started, Task, Waits
 
 # The weight of the newest task in the estimate of how long the next will take.
@@ -263,10 +264,12 @@ class Slots:
             self._timer.cancel()
             self._timer = None
         if moment is not None:
-            self._timer = asyncio.create_task(self._tick_at(moment), name="availability")
+            self._timer = start_owned(self._tick_at(moment), name="availability")
 
     async def _tick_at(self, moment: float) -> None:
         await self._sleep(max(0.0, moment - self._clock()))
         self._timer = None
-        self._apply(self._core.tick(self._clock()))
-        self._set_timer()
+        try:
+            self._apply(self._core.tick(self._clock()))
+        finally:
+            self._set_timer()

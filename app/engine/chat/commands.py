@@ -7,9 +7,8 @@ from app.core.agent import Agent
 from app.core.errors import BadInput, NotFound
 from app.core.ids import new_id
 from app.core.message import Attachment, Consent, Message, PromptReason, PromptType, Role
-from app.core.reasons import LIMITS, reason_code
+from app.core.reasons import LIMITS, has_ended, reason_code
 from app.core.session import (
-    ENDED,
     AgentMode,
     AnswerChoice,
     Chat,
@@ -329,7 +328,7 @@ class Chats:
     ) -> None:
         """Add a message to a running workflow: the steps that begin from now on are told."""
         turn_id = work_turn(live)
-        if live.session.status in ENDED or not turn_id:
+        if has_ended(live.session) or not turn_id:
             raise BadInput("workflow_asks_nothing", title=live.session.title, session_id=live.id)
         begun = live.messages[0].turn_id
         live.finish_message(user_message(text, attachments, begun, by=by, turn_id=turn_id))

@@ -6,12 +6,12 @@ well are asked eight questions in both orders, once; what a model answers twice 
 """
 
 import asyncio
-import json
 import re
 from collections.abc import Iterable
 
 from app.core.catalog import provider_kind
 from app.core.errors import ProviderError
+from app.core.json_values import object_in
 from app.core.provider import one_message
 from app.core.provider_kind import RequestForm
 from app.core.store import Documents
@@ -94,11 +94,8 @@ class VotingChecks:
 
 def _letter(answer: str) -> str:
     """Return the letter that an answer names, "" where it names none or both."""
-    try:
-        said = json.loads(answer)
-    except ValueError:
-        said = None
-    if isinstance(said, dict):
+    said = object_in(answer)
+    if said is not None:
         answer = str(said.get("choice", ""))
     found = set(_CHOICE.findall(answer))
     return found.pop() if len(found) == 1 else ""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from app.core.agent import Agent
 from app.core.ids import new_id
+from app.core.json_values import object_in
 from app.core.message import SWITCH_ASSISTANT, Message, MessageState, Role, ToolCall
 from app.core.provider import ModelRequest
 from app.core.session import Plan
@@ -141,10 +142,11 @@ def _notes(messages: Sequence[Message], words: Mapping[str, str]) -> list[str]:
         call = names.get(message.tool_call_id or "")
         if message.role != Role.TOOL or call is None or call.name != SUB_AGENT:
             continue
-        name = json.loads(call.arguments)["name"]
+        name = str((object_in(call.arguments) or {}).get("name", ""))
         if message.state == MessageState.DONE:
-            summary = json.loads(message.content)["summary"]
-            notes.append(words["note.helper"].format(name=name, text=one_line(summary)))
+            # A long result was cut, and is no JSON any more.
+            summary = (object_in(message.content) or {}).get("summary", message.content)
+            notes.append(words["note.helper"].format(name=name, text=one_line(str(summary))))
         elif message.state == MessageState.FAILED:
             notes.append(words["note.failed"].format(name=name))
     return notes

@@ -22,6 +22,7 @@ from app.core.message import (
     Role,
     ToolCall,
 )
+from app.core.owned_tasks import start_owned
 from app.core.provider import AgentAct, AgentAsk
 from app.core.tool import Tool, ToolContext, ToolResult
 from app.engine.chat.request import AgentTurn
@@ -86,7 +87,12 @@ class ReportedCalls:
 
     def ask(self, ask: AgentAsk) -> None:
         """Put what the agent asks to the user, while it goes on reporting."""
-        task = asyncio.create_task(self._put(ask), name="question of an external agent")
+        # The agent would wait for ever for an answer that nobody gives.
+        task = start_owned(
+            self._put(ask),
+            lambda _: self._models.answer_agent(ask.id, Consent.DENY),
+            name="question of an external agent",
+        )
         self._asking.add(task)
         task.add_done_callback(self._asking.discard)
 

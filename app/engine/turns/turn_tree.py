@@ -5,7 +5,6 @@ that waits is entered again, otherwise the model is called. So a restart, a ques
 deep and a retry are one code path.
 """
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -53,7 +52,7 @@ class TurnTree:
         self._announce(turn)
         try:
             outcome = await self._take(turn, speaker)
-        except asyncio.CancelledError:
+        except BaseException:
             self._tell_end(turn, TurnState.STOPPED)
             raise
         self._tell_end(turn, outcome.state)

@@ -99,6 +99,10 @@ class WorkflowRun(ChatRun):
 
     def _begin(self) -> None:
         super()._begin()
+        self._take_back()
+
+    def _take_back(self) -> None:
+        """Make the steps ready again whose turns ended without a result."""
         changed = [
             replace(state, state=StepStatus.READY, reason="")
             for state in self._work.steps
@@ -110,6 +114,8 @@ class WorkflowRun(ChatRun):
 
     def _settle(self, status: str) -> None:
         super()._settle(status)
+        if status == Status.ERROR:
+            self._take_back()
         if status == Status.STOPPED:
             close_turns(self._live, self._root())
             self._change_steps(

@@ -11,7 +11,8 @@ from app.core.catalog import EMBEDDED
 from app.core.draft import SETUP, Draft
 from app.core.errors import MootError
 from app.core.message import Attachment
-from app.core.session import ENDED, DebateMode
+from app.core.reasons import has_ended
+from app.core.session import DebateMode
 from app.core.texts import has_hangul
 from app.engine.debate.setup import set_up_again
 from app.engine.debate.verdict import Judge
@@ -293,7 +294,7 @@ class DebateController(Controller):
         if not isinstance(view, DiscussionView) or view.session is None:
             return
         view.controls.show_held_up(self._engine.debates.held.of(view.session_id))
-        if view.session.status in ENDED:
+        if has_ended(view.session):
             view.verdict.show_judges(self._engine.debates.judges(view.session_id))
             view.verdict.show_asking(*self._asked.get(view.session_id, (None, 0.0)))
 

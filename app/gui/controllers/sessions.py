@@ -10,6 +10,7 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QApplication
 
 from app.core.message import Attachment
+from app.core.reasons import resumable
 from app.core.session import Session, SessionSummary, Status
 from app.gui.controllers.controller import PageController
 from app.gui.dialogs.ask_dialogs import RenameDialog
@@ -40,7 +41,7 @@ class SessionController(PageController):
         if session is not None and session.status == Status.RUNNING:
             self.pause(session.id)
             self._toasts.show_toast(self._language("session.pausing"))
-        elif session is not None and session.status == Status.PAUSED:
+        elif session is not None and resumable(session):
             self.resume(session.id)
 
     def resume(self, session_id: str) -> None:

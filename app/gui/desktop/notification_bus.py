@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
+from app.core.owned_tasks import start_owned
+
 if TYPE_CHECKING:
     from jeepney import DBusAddress, Message  # type: ignore[import-untyped]
     from jeepney.io.asyncio import DBusRouter  # type: ignore[import-untyped]
@@ -93,7 +95,7 @@ class NotificationBus(QObject):
         # The library's own queue holds one signal and drops the next.
         clicks: asyncio.Queue[Message] = asyncio.Queue()
         self._around.enter_context(self._router.filter(rule, queue=clicks))
-        self._listening = asyncio.create_task(self._listen(clicks))
+        self._listening = start_owned(self._listen(clicks))
         found = await self._ask("GetCapabilities", "", ())
         self._markup = found is not None and "body-markup" in found[0]
 
@@ -108,7 +110,8 @@ class NotificationBus(QObject):
 
     async def _listen(self, clicks: "asyncio.Queue[Message]") -> None:
         while True:
-            number, _action = (await clicks.get()).body
+            # Any program can send such a signal, with any values.
+            number, *_ = (await clicks.get()).body or (0,)
             for session_id, note in self._notes.items():
                 if note == number:
                     self.clicked.emit(session_id)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QKeyCombination, QObject, Qt
 from PySide6.QtGui import QKeySequence
 
+from app.core.owned_tasks import start_owned
 from app.gui.commands import PORTABLE
 from app.gui.desktop.key_grab import NOWHERE, REFUSED, Held, KeyGrab, pressed_of
 from app.gui.window_frame import AppWindow
@@ -139,7 +140,7 @@ class PortalGrab(KeyGrab):
             rule = MatchRule(type="signal", interface=interface, member=member)
             self._around.enter_context(router.filter(rule, queue=queue))
             await asyncio.wait_for(Proxy(message_bus, router).AddMatch(rule), ANSWER_S)
-        self._listening = asyncio.create_task(self._listen(presses))
+        self._listening = start_owned(self._listen(presses))
 
     async def _ask(
         self, method: str, kinds: str, options: dict[str, tuple[str, object]], *values: object
@@ -163,10 +164,13 @@ class PortalGrab(KeyGrab):
 
     async def _listen(self, presses: "asyncio.Queue[Message]") -> None:
         while True:
-            session, name, _time, options = (await presses.get()).body
-            if (session, name) == (self._session, QUICK):
-                self._token = str(options.get("activation_token", ("s", ""))[1])
-                self.pressed.emit(self._token)
+            press = await presses.get()
+            # Any program can send such a signal, with any values.
+            with contextlib.suppress(ValueError, TypeError, LookupError, AttributeError):
+                session, name, _time, options = press.body
+                if (session, name) == (self._session, QUICK):
+                    self._token = str(options.get("activation_token", ("s", ""))[1])
+                    self.pressed.emit(self._token)
 
 
 def _token() -> str:

@@ -14,6 +14,7 @@ from app import __version__
 from app.children import process_tree
 from app.children.pipes import HostServer, Pipes
 from app.core.errors import FailureKind, ProviderError
+from app.core.owned_tasks import start_owned
 from app.providers.agent_host.program import AgentProgram
 from app.providers.agent_host.session import AgentSession
 
@@ -78,7 +79,7 @@ class AgentHost(HostServer):
         finally:
             del self._turns[line["id"]]
             # Also after a cancel, in which nothing more may be awaited.
-            closing = asyncio.create_task(session.close())
+            closing = start_owned(session.close())
             self._leaving.add(closing)
             closing.add_done_callback(self._leaving.discard)
 
@@ -103,8 +104,8 @@ class AgentHost(HostServer):
                 self._ran.add(program)
             self._record, self._unused_seconds = Path(line["record"]), line["unused_seconds"]
             await self._look()
-            if self._looking is None:
-                self._looking = asyncio.create_task(self._keep_looking())
+            if self._looking is None or self._looking.done():
+                self._looking = start_owned(self._keep_looking())
             capabilities = {
                 "fs": {"readTextFile": False, "writeTextFile": False},
                 "terminal": False,
@@ -124,7 +125,7 @@ class AgentHost(HostServer):
             return program
 
     def _leave(self, program: AgentProgram) -> None:
-        ending = asyncio.create_task(program.end())
+        ending = start_owned(program.end())
         self._leaving.add(ending)
         ending.add_done_callback(self._leaving.discard)
 
@@ -205,5 +206,5 @@ def read_record(path: Path) -> Mapping[int, int]:
         if record["boot"] != process_tree.boot_id():
             return {}
         return {int(pid): int(start) for pid, start in record["processes"]}
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return {}

@@ -16,6 +16,7 @@ from app.children.commands import end_group, find_command, kill_group, search_pa
 from app.children.pipes import Lines
 from app.core.errors import FailureKind, ProviderError
 from app.core.json_values import as_object, object_in
+from app.core.owned_tasks import start_owned
 from app.providers.agent_host.acts import refused
 
 LINE_BYTES = 8 << 20
@@ -66,9 +67,9 @@ class AgentProgram:
         self.kept: dict[str, dict[str, Any]] = {}
         self.told: Mapping[str, Any] = {}
         self._readers = (
-            asyncio.create_task(self._read_lines()),
-            asyncio.create_task(self._read_errors()),
-            asyncio.create_task(self._watch()),
+            start_owned(self._read_lines()),
+            start_owned(self._read_errors()),
+            start_owned(self._watch()),
         )
 
     @classmethod
@@ -146,7 +147,7 @@ class AgentProgram:
     async def end(self) -> None:
         """End the program and all that it has started; returns when nothing is left."""
         if self._ending is None:
-            self._ending = asyncio.create_task(self._end())
+            self._ending = start_owned(self._end())
         await asyncio.shield(self._ending)
 
     async def _end(self) -> None:
@@ -179,7 +180,10 @@ class AgentProgram:
         lines = Lines(LINE_BYTES)
         while data := await self._process.stdout.read(_READ_BYTES):
             for line in lines.take(data):
-                self._take(line)
+                try:
+                    self._take(line)
+                except Exception as error:
+                    self._break(f"it sent a message that could not be taken: {type(error).__name__}")
             if lines.cut:
                 self._break(f"it sent a line of more than {LINE_BYTES >> 20} MB")
             if self.why:
@@ -245,7 +249,7 @@ class AgentProgram:
         sys.stderr.write(f"{self._name} is ended: {why}\n")
         self._fail(why)
         if self._ending is None:
-            self._ending = asyncio.create_task(self._end())
+            self._ending = start_owned(self._end())
 
     def _fail(self, why: str) -> None:
         self.why = self.why or why

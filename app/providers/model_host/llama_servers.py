@@ -14,6 +14,7 @@ import httpx
 from app.children.processes import EMBEDDED_SERVER, child_command, child_environment
 from app.core.errors import FailureKind, ProviderError
 from app.core.model_facts import ModelQuirks
+from app.core.owned_tasks import start_owned
 from app.providers.embedded_server import KEY_VARIABLE, ServerSpec, memory_budget
 from app.providers.model_host.request import ModelCall
 
@@ -94,8 +95,8 @@ class LlamaServers:
                     await self._end(server)
                     raise
             server.calls += 1
-            if self._unused is None:
-                self._unused = asyncio.create_task(self._end_unused())
+            if self._unused is None or self._unused.done():
+                self._unused = start_owned(self._end_unused())
             return server
 
     async def _make_room(self, spec: ServerSpec) -> None:

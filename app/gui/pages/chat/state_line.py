@@ -7,7 +7,7 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QFrame
 
 from app.core.events import RetryScheduled
-from app.core.reasons import LIMITS, reason_code
+from app.core.reasons import LIMITS, reason_code, resumable
 from app.core.session import ChatSession, Status
 from app.gui.display.i18n import Language
 from app.gui.display.session_kinds import waits_its_turn
@@ -80,7 +80,7 @@ class StateLine(QFrame):
 
     def _refresh(self) -> None:
         tone, text = self._words()
-        paused = self._session is not None and self._session.status == Status.PAUSED
+        paused = self._session is not None and resumable(self._session)
         retries = self._retry is not None
         key = "queue.go_on" if self._is_held_up else "chat.resume"
         self.resume.setText(self._language("discussion.retry_now" if retries else key))

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QBoxLayout, QFrame
 
 from app.core.message import CouncilPart, Message
 from app.core.provider import ProviderStatus
-from app.core.reasons import paused_text
+from app.core.reasons import paused_text, resumable
 from app.core.session import (
     ANY_JUDGE,
     MIN_PARTICIPANTS,
@@ -134,7 +134,7 @@ class CouncilBox(QFrame):
         """
         session, messages, result = shown.session, list(shown.messages.values()), shown.result
         words, council = self._language, session.debate.council
-        running, paused = session.status == Status.RUNNING, session.status == Status.PAUSED
+        running, paused = session.status == Status.RUNNING, resumable(session)
         enough = result.answered >= MIN_PARTICIPANTS
         if running or paused or not enough:
             self._chip.set_text("")

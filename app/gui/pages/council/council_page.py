@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QWidget
 
 from app.core.events import MessageFinished, TurnStarted
 from app.core.message import CouncilPart, Message, Role
+from app.core.reasons import resumable
 from app.core.session import ANY_JUDGE, DebateSession, Status
 from app.engine.council.commands import MAX_TEXT, Councils
 from app.engine.council.outcome import holders_of, outcome
@@ -252,7 +253,7 @@ class CouncilPage(ConversationView):
         self.glance.edit.setVisible(not self._read_only)
         self.glance.journal.setVisible(not self._read_only)
         self.columns.show_held(record, result, people, compared=compared)
-        ended = session.status not in (Status.RUNNING, Status.PAUSED)
+        ended = not (session.status == Status.RUNNING or resumable(session))
         prices = self._prices(messages) if ended and not self._read_only else {}
         judges = self.councils.judges(session.id) if self.councils and prices else []
         outsider = self.councils.outsider(session) if self.councils else ""

@@ -8,6 +8,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QMenu, QWidget
 
 from app.core.message import SPOKEN, Message
+from app.core.reasons import resumable
 from app.core.session import DebateSession, Status
 from app.engine.council.outcome import CouncilOutcome
 from app.engine.council.record import Record
@@ -131,4 +132,4 @@ def first_tab(session: DebateSession, messages: Iterable[Message]) -> str:
     council = session.debate.council
     if council is None or not council.rounds or not any(map(discussed, messages)):
         return ANSWERS
-    return DISCUSSION if session.status in (Status.RUNNING, Status.PAUSED) else VERDICT
+    return DISCUSSION if session.status == Status.RUNNING or resumable(session) else VERDICT

@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QFrame
 from app.core.catalog import EMBEDDED
 from app.core.events import RetryScheduled
 from app.core.message import Message
-from app.core.reasons import HELD_UP, Reason
-from app.core.session import ENDED, MIN_PARTICIPANTS, DebateSession, Participant, Status
+from app.core.reasons import HELD_UP, Reason, has_ended, resumable
+from app.core.session import MIN_PARTICIPANTS, DebateSession, Participant, Status
 from app.core.texts import has_hangul
 from app.engine.debate.director import PARTICIPANT
 from app.engine.debate.verdict import round_to_poll
@@ -118,7 +118,7 @@ class DebateControls(QFrame):
         self._show_facts()
 
     def _show_facts(self) -> None:
-        ended = self._session is not None and self._session.status in ENDED
+        ended = self._session is not None and has_ended(self._session)
         self._facts.setVisible(ended and bool(self._facts.text()))
 
     def show_side(self, side: str, *, offered: bool) -> None:
@@ -167,7 +167,7 @@ class DebateControls(QFrame):
         debate = session.debate
         own = (min(debate.round, debate.rounds), debate.rounds)
         at, of = own if debate.council is None else self._at or (0, 0)
-        ended = session.status in ENDED
+        ended = has_ended(session)
         status, tone = state_of(session, words)
         if self._read_only:
             status, tone = words("status.read_only"), "neutral"
@@ -185,8 +185,8 @@ class DebateControls(QFrame):
             cost.setToolTip(plain_tip(self._spending.lines(words)))
         self.pause.setText(words("discussion.pause_now" if self._pausing else "discussion.pause"))
         self._side.set_texts((words("tab.discussion"), words("verdict.title")), ("", ""))
-        resumable = session.status == Status.PAUSED and not self._read_only
-        self._show_pause(running=session.status == Status.RUNNING, resumable=resumable)
+        stands = resumable(session) and not self._read_only
+        self._show_pause(running=session.status == Status.RUNNING, resumable=stands)
         self.stop.setVisible(not ended and not self._read_only)
         embedded = any(one.provider == EMBEDDED for one in debate.participants)
         knows = not has_hangul(debate.topic)
@@ -244,7 +244,7 @@ class DebateControls(QFrame):
         room = self.width() - edges.left() - edges.right() - sum(taken) - SPACE * (len(taken) + 1)
         whole, short = self._cost.sizeHint().width(), self._cost.minimumSizeHint().width()
         self._cost.setMaximumWidth(whole if whole <= room else short)
-        due = bool(self._cost.text()) and self._session.status not in ENDED
+        due = bool(self._cost.text()) and not has_ended(self._session)
         self._cost.setVisible(due and short <= room)
 
     def _show_pause(self, *, running: bool, resumable: bool) -> None:

@@ -14,8 +14,8 @@ from app.core.catalog import EMBEDDED
 from app.core.draft import Draft
 from app.core.events import MessageFinished, RetryScheduled, TurnStarted
 from app.core.message import Attachment, Message
-from app.core.reasons import Reason
-from app.core.session import ENDED, DebateSession, Status
+from app.core.reasons import Reason, has_ended, resumable
+from app.core.session import DebateSession, Status
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.files.attachments import LONG_PASTE, pasted_text
@@ -229,8 +229,8 @@ class DiscussionView(ConversationView):
     def _show_outcome(self, session: DebateSession) -> None:
         """Show the verdict side if the debate has ended or somebody has voted, and the controls that belong to it."""
         debate = session.debate
-        ended = session.status in ENDED
-        offered = ended or (session.status == Status.PAUSED and bool(debate.ballots))
+        ended = has_ended(session)
+        offered = ended or (resumable(session) and bool(debate.ballots))
         self._side = self._side if offered else DISCUSSION
         self.transcript.feed.set_retry_allowed(not ended and not self._read_only)
         self.controls.show_facts(self._facts(session))
@@ -252,7 +252,7 @@ class DiscussionView(ConversationView):
         return self._language.role(role) if role else ""
 
     def _show_composer(self) -> None:
-        ended = self._session is not None and self._session.status in ENDED
+        ended = self._session is not None and has_ended(self._session)
         words = self._language
         if ended and self.composer.box.hasFocus():
             # Otherwise the focus would jump to the next button, and a key press would trigger it.
@@ -354,4 +354,4 @@ class DiscussionView(ConversationView):
 
 
 def _has_verdict(session: DebateSession) -> bool:
-    return session.status in ENDED and session.debate.verdict is not None
+    return has_ended(session) and session.debate.verdict is not None

@@ -28,7 +28,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.core.session import DebateMode, Folder, SessionSummary, Status
+from app.core.reasons import resumable
+from app.core.session import DebateMode, Folder, SessionSummary
 from app.gui.display.i18n import Language
 from app.gui.display.session_kinds import state_of
 from app.gui.display.style import Look, sized, tall
@@ -220,7 +221,7 @@ def avatars(summary: SessionSummary, width: int, metrics: QFontMetrics) -> tuple
 
 
 def _continues(summary: SessionSummary) -> bool:
-    return summary.status == Status.PAUSED and not summary.read_only
+    return resumable(summary) and not summary.read_only
 
 
 class HistoryView(QWidget):

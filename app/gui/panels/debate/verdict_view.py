@@ -12,7 +12,8 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QLabel, QMenu, QSizePolicy, QW
 
 from app.core.catalog import EMBEDDED
 from app.core.message import Message, Role, user_name
-from app.core.session import ENDED, Debate, DebateSession
+from app.core.reasons import has_ended
+from app.core.session import Debate, DebateSession
 from app.core.verdict import Point
 from app.engine.debate.minority import minority_points
 from app.engine.debate.verdict import Judge, readings_points
@@ -184,7 +185,7 @@ class VerdictView(QWidget):
     def _report(self) -> tuple[Point, ...]:
         """Return what the minority holds, once the debate has ended."""
         session = self._session
-        if session is None or session.status not in ENDED:
+        if session is None or not has_ended(session):
             return ()
         return minority_points(session.debate, list(self._messages.values()), self._language)
 
@@ -217,7 +218,7 @@ class VerdictView(QWidget):
             return
         words, verdict = self._language, session.debate.verdict
         judged = verdict is not None and not verdict.failure
-        ended, asking = session.status in ENDED, self._asked is not None
+        ended, asking = has_ended(session), self._asked is not None
         self._title.setText(words("verdict.title" if verdict is None or judged else "verdict.none"))
         self._judge_chip.set_text(self._by())
         self._title.setToolTip(plain_tip(verdict.model) if verdict is not None else "")

@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QLabel, QWidget
 
 from app.core.draft import Draft
+from app.core.reasons import resumable
 from app.core.session import Status, WorkflowSession
 from app.core.text import visible
 from app.core.texts import has_hangul
@@ -367,7 +368,7 @@ class WorkView(QWidget):
         if session is None:
             self._reason.hide()
             return
-        work, status = session.workflow, session.status
+        work, status, stands = session.workflow, session.status, resumable(session)
         self._title.setText(visible(work.definition.name))
         word = next(
             (
@@ -382,20 +383,18 @@ class WorkView(QWidget):
         self._state.set_text("" if status == Status.RUNNING else text, tone)
         done = words("workflow.done", done=done_count(session), count=len(work.steps))
         self._done.set_text(done, "accent")
-        reason = words.reason(session.reason) if session.reason and status == Status.PAUSED else ""
+        reason = words.reason(session.reason) if session.reason and stands else ""
         show_or_hide(self._reason, reason)
         editable = not self._read_only
         left = any(state.state not in STEP_ENDED for state in work.steps)
         # Resume comes where no button was: a second click on Pause must not undo the first.
-        if self.pause.hasFocus() and status == Status.PAUSED:
+        if self.pause.hasFocus() and stands:
             self.resume.show()
             self.resume.setFocus()
-        self.pause.setVisible(editable and status in (Status.RUNNING, Status.PAUSED))
+        self.pause.setVisible(editable and (status == Status.RUNNING or stands))
         self.pause.setEnabled(status == Status.RUNNING)
-        self.resume.setVisible(editable and status == Status.PAUSED)
-        self.cancel.setVisible(
-            editable and status in (Status.RUNNING, Status.WAITING, Status.PAUSED) and left
-        )
+        self.resume.setVisible(editable and stands)
+        self.cancel.setVisible(editable and (status in (Status.RUNNING, Status.WAITING) or stands) and left)
         self._buttons.setVisible(any(not one.isHidden() for one in (self.pause, self.resume, self.cancel)))
 
 

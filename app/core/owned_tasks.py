@@ -1,0 +1,29 @@
+"""Tasks that nobody awaits: a fault of the program that ends one is written to the log, and its owner is told."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
+
+Result = TypeVar("Result")
+
+_log = logging.getLogger(__name__)
+
+
+def start_owned(
+    work: Coroutine[Any, Any, Result],
+    on_fault: Callable[[BaseException], object] = lambda _: None,
+    *,
+    name: str | None = None,
+) -> "asyncio.Task[Result]":
+    """Start a task whose result may never be awaited; `on_fault` is called with the exception that ends it."""
+
+    def look(ended: "asyncio.Task[Result]") -> None:
+        fault = None if ended.cancelled() else ended.exception()
+        if fault is not None:
+            _log.error("The task %s ended by a fault", ended.get_name(), exc_info=fault)
+            on_fault(fault)
+
+    task = asyncio.get_running_loop().create_task(work, name=name)
+    task.add_done_callback(look)
+    return task
