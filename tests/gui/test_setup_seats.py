@@ -139,11 +139,11 @@ async def test_a_model_chosen_in_the_list_is_named_after_itself_and_its_copy_get
     await desk._refresh_one_by_one()
     before = [one.name for one in setup.setup().participants]
     await person.click("add_voice")
-    await person.click("seat_openai/gpt-5-mini")
-    assert [one.name for one in setup.setup().participants] == [*before, "gpt-5-mini"]
-    row = next(one for one in setup.seats.picker._model_rows if one.tick.text() == "gpt-5-mini")
+    await person.click("seat_openai/gpt-5.4-mini")
+    assert [one.name for one in setup.setup().participants] == [*before, "gpt-5.4-mini"]
+    row = next(one for one in setup.seats.picker._model_rows if one.tick.text() == "gpt-5.4-mini")
     row.again_requested.emit()
-    assert [one.name for one in setup.setup().participants] == [*before, "gpt-5-mini", "gpt-5-mini 2"]
+    assert [one.name for one in setup.setup().participants] == [*before, "gpt-5.4-mini", "gpt-5.4-mini 2"]
 
 
 async def test_lists_of_models_say_what_they_do_and_cost_before_there_is_a_topic(person):
@@ -158,7 +158,7 @@ async def test_lists_of_models_say_what_they_do_and_cost_before_there_is_a_topic
         return {row.tick.text(): row._note.text() for row in (*picker._rows, *picker._model_rows)}
 
     await until(
-        lambda: " in, $" in notes().get("gpt-5-mini", ""), PATIENCE_S, what="the price of a model on offer"
+        lambda: " in, $" in notes().get("gpt-5.4-mini", ""), PATIENCE_S, what="the price of a model on offer"
     )
     await until(
         lambda: notes()["GPT"].startswith("gpt-5.2 · "), PATIENCE_S, what="the price of the usual one"

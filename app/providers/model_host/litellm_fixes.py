@@ -1,4 +1,4 @@
-"""Corrections of faults in LiteLLM 1.106 that no setting turns off; applied once."""
+"""Corrections of faults in LiteLLM 1.110 that no setting turns off; applied once."""
 
 import sys
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from typing import Any
 import litellm
 from litellm import CustomStreamWrapper
 from litellm import main as litellm_main
-from litellm.litellm_core_utils import core_helpers
+from litellm.litellm_core_utils import core_helpers, streaming_chunk_builder_utils, streaming_handler
 from litellm.llms.custom_httpx.http_handler import AsyncHTTPHandler
 from litellm.llms.gemini.chat import transformation as gemini_chat
 from litellm.llms.vertex_ai.gemini import transformation as gemini_transformation
@@ -17,6 +17,7 @@ from litellm.llms.vertex_ai.gemini import vertex_and_google_ai_studio_gemini as 
 from litellm.llms.vertex_ai.gemini.vertex_and_google_ai_studio_gemini import ModelResponseIterator
 from litellm.responses import streaming_iterator as responses
 from openai import _models as openai_models
+from openai.types.chat import ChatCompletionChunk
 from openai.types.chat.chat_completion_chunk import ChoiceDeltaToolCall, ChoiceDeltaToolCallFunction
 
 _MOST_TYPES = 4_096
@@ -56,6 +57,7 @@ def apply_fixes() -> None:
     _note_geminis_finish()
     _join_geminis_turns()
     _read_other_deltas()
+    _keep_what_was_cut()
     _invent_no_cost()
     _keep_claudes_reasons()
     _ask_responses_only_at_openai()
@@ -76,7 +78,8 @@ def received_finish(stream: CustomStreamWrapper) -> bool:
     """Return whether the provider ended the answer; LiteLLM also calls a truncated answer finished."""
     if stream.received_finish_reason is not None:
         return True
-    return bool(getattr(stream.completion_stream, "received_finish", False))
+    # LiteLLM forgets `completion_stream` at the end of the answer.
+    return bool(getattr(getattr(stream, "_stream_iter", None), "received_finish", False))
 
 
 def show_usage(stream: CustomStreamWrapper) -> None:
@@ -194,13 +197,13 @@ def _join_geminis_turns() -> None:
 
 
 def _in_camel_case(part: dict[str, Any]) -> dict[str, Any]:
-    # WORKAROUND: LiteLLM 1.106 writes these names in snake case. Google reads both forms; other servers of its
+    # WORKAROUND: LiteLLM 1.110 writes these names in snake case. Google reads both forms; other servers of its
     # protocol know only that of the documentation, and never see the call or its result.
     return {_CAMEL_CASE.get(name, name): value for name, value in part.items()}
 
 
 def _without_empty_text(parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    # WORKAROUND: before an answer's pictures LiteLLM 1.106 sends its text even if there is none, which Gemini refuses, and
+    # WORKAROUND: before an answer's pictures LiteLLM 1.110 sends its text even if there is none, which Gemini refuses, and
     # signs that text instead of the picture.
     first, *others = parts
     if first.get("text") != "" or not others:
@@ -211,11 +214,11 @@ def _without_empty_text(parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _read_other_deltas() -> None:
-    handle = CustomStreamWrapper.handle_openai_chat_completion_chunk
+    create = CustomStreamWrapper.chunk_creator
 
-    def mend_and_handle(self: Any, chunk: Any) -> Any:
-        # WORKAROUND: LiteLLM 1.106 drops a refusal, text in parts, and a call in the form that preceded `tool_calls`.
-        for choice in chunk.choices[:1] if chunk is not None and chunk.choices else ():
+    def mend_and_create(self: Any, chunk: Any) -> Any:
+        # WORKAROUND: LiteLLM 1.110 drops a refusal, text in parts, and a call in the form that preceded `tool_calls`.
+        for choice in chunk.choices[:1] if isinstance(chunk, ChatCompletionChunk) and chunk.choices else ():
             delta = choice.delta
             if delta is None:
                 continue
@@ -227,9 +230,14 @@ def _read_other_deltas() -> None:
                 called = ChoiceDeltaToolCallFunction(name=function.name, arguments=function.arguments)
                 delta.tool_calls = [ChoiceDeltaToolCall(index=0, type="function", function=called)]
                 delta.function_call = None
-        return handle(self, chunk)
+        return create(self, chunk)
 
-    CustomStreamWrapper.handle_openai_chat_completion_chunk = mend_and_handle
+    CustomStreamWrapper.chunk_creator = mend_and_create
+
+
+def _keep_what_was_cut() -> None:
+    # WORKAROUND: LiteLLM 1.110 raises where a stream ends without a reason, and drops what it holds of the answer.
+    CustomStreamWrapper._should_fail_on_clean_eof = lambda _: False  # noqa: SLF001 - see above
 
 
 def _text_of_parts(parts: list[Any]) -> str:
@@ -238,16 +246,17 @@ def _text_of_parts(parts: list[Any]) -> str:
 
 
 def _invent_no_cost() -> None:
-    # WORKAROUND: LiteLLM 1.106 writes a price by the model's name into the usage, where it cannot be told from one that the
+    # WORKAROUND: LiteLLM 1.110 writes a price by the model's name into the usage, where it cannot be told from one that the
     # provider reported; a server of another maker may call its model anything.
-    litellm_main._stamp_streaming_usage_cost = lambda *_: None  # noqa: SLF001 - see above
+    streaming_chunk_builder_utils._stamp_streaming_usage_cost = lambda *_: None  # noqa: SLF001 - see above
+    streaming_handler._stamp_usage_cost = lambda *_: None  # noqa: SLF001 - see above
 
 
 def _ask_responses_only_at_openai() -> None:
     check = litellm_main.responses_api_bridge_check
 
     def check_at_openai(model: str, *args: Any, **kwargs: Any) -> tuple[dict[str, Any], str]:
-        # WORKAROUND: LiteLLM 1.106 chooses OpenAI's API of responses by the model's name, at whatever server, and removes
+        # WORKAROUND: LiteLLM 1.110 chooses OpenAI's API of responses by the model's name, at whatever server, and removes
         # `responses/` from the name. Servers of other makers have neither that API nor such a model.
         return check(model, *args, **kwargs) if _at_openai.get() else ({}, model)
 
@@ -258,7 +267,7 @@ def _send_arguments_once() -> None:
     build = responses.build_synthetic_response_events
 
     def build_without_arguments(**kwargs: Any) -> list[Any]:
-        # WORKAROUND: where LiteLLM 1.106 imitates a stream, a tool call begins with its whole arguments, and then the
+        # WORKAROUND: where LiteLLM 1.110 imitates a stream, a tool call begins with its whole arguments, and then the
         # same arguments come in pieces.
         events: list[Any] = build(**kwargs)
         for event in events:
