@@ -338,3 +338,18 @@ def test_lists_are_aligned_with_korean_letters_two_cells_wide() -> None:
     rows = [("openai", "키 필요", "gpt"), ("a\nb", "no key", "two  words"), ("o", "준비", "")]
     assert columns(rows) == ["openai  키 필요  gpt", "a b     no key   two words", "o       준비"]
     assert columns([]) == []
+
+
+def test_text_that_was_thinking_is_said_to_be_so_above_the_answer() -> None:
+    printer = ChatPrinter(TEXTS)
+    printed = "".join(
+        printer(event)
+        for event in (
+            started("m1", GUIDE),
+            grown("m1", 0, "Six times seven."),
+            started("m1", GUIDE),
+            grown("m1", 0, "42."),
+            finished("m1", GUIDE, "42.", thinking="Six times seven."),
+        )
+    )
+    assert printed == "\nGuide:\nSix times seven.\n(That was thinking. The answer follows.)\n42.\n"

@@ -69,7 +69,10 @@ class TurnStarted(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageStarted(Event):
-    """A message was added; it streams and is usually empty."""
+    """A message was added; it streams and is usually empty.
+
+    One that streams already begins again: what it had was thinking, which it carries now.
+    """
 
     message: Message
 

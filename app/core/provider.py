@@ -228,7 +228,8 @@ class Finished:
     The cached, written and reasoning tokens are those of `Usage`, parts of the input and the output. `estimated` says
     that the provider reported no tokens and they were counted by Moot. `state` must be sent back to
     the provider unchanged, with the answer, while tools run. `lost_pictures` says of each
-    picture that could not be kept why (PictureFault).
+    picture that could not be kept why (PictureFault). `sources` are the address (http or https) and the title of each
+    source that the provider names, the title "" where it has none.
     """
 
     reason: str = FinishReason.STOP
@@ -241,6 +242,7 @@ class Finished:
     estimated: bool = False
     state: Mapping[str, object] | None = None
     lost_pictures: tuple[str, ...] = ()
+    sources: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -236,6 +236,16 @@ class LiveSession:
             )
         )
 
+    def take_back_text(self, message_id: str) -> None:
+        """Turn the text of a streaming message so far into thinking; the message begins again."""
+        growing = self._growing.get(message_id)
+        if growing is None:
+            return
+        growing.thinking += growing.text
+        growing.text, growing.length = [], 0
+        message = replace(self.message(message_id), thinking="".join(growing.thinking))
+        self._publish(MessageStarted(session_id=self.id, message=message))
+
     def finish_message(self, message: Message, *extra: Event, **fields: object) -> None:
         """Write a message in its final state and, in the same batch, change fields of the session."""
         self._check_writable()

@@ -90,6 +90,7 @@ class Bridge(QObject):
                 signal.emit(event)
 
     def _on_message_started(self, event: MessageStarted) -> None:
+        self._hand_over(event.message.id)
         self._fresh.add(event.message.id)
         self.message_started.emit(event)
 

@@ -19,7 +19,7 @@ from app.core.events import (
     SessionChanged,
     SessionStarted,
 )
-from app.core.message import Message, Role
+from app.core.message import Message, MessageState, Role
 from app.core.session import Session, SessionSummary
 from app.storage.file_system import FileStat, FileSystem, storage_error, write_all, write_whole
 from app.storage.log import FIRST_READER, READER, VERSION, Op, encode_line
@@ -145,6 +145,8 @@ class SessionLog:
                         self._least_reader = READER
                         parts.append(_head(event.session_id, READER))
                     parts.append({"op": "message", "message": plain(event.message)})
+                    if event.message.state == MessageState.STREAMING and event.message.thinking:
+                        self._thinking_lengths[event.message.id] = len(event.message.thinking)
                 case MessageDelta():
                     self._stream(event)
         parts = [part for part in parts if self._is_valid(part)]

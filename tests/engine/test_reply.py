@@ -36,11 +36,12 @@ CASES = [
     ("Look:\n\n```\nUser: typed\n```\nSo.", "Look:\n\n```\nUser: typed\n```\nSo.", False),
     ("<think>secret\nUser: x</think>\nMine.", "Mine.", False),
     ("<thinking>s</thinking>[GPT-4o]: Mine.", "Mine.", False),
-    ("One <think>hm</think>two.", "One two.", False),
-    ("Mine.\n<think>hm</think>\n\nAnd more.", "Mine.\nAnd more.", False),
-    ("Mine.\n<think>hm</think>\n[클로드]: no.", "Mine.\n", True),
+    ("<think>a</think>\n<think>b</think>\nMine.", "Mine.", False),
+    ("One <think>hm</think>two.", "One <think>hm</think>two.", False),
+    ("Mine.\n<think>hm</think>\n\nAnd more.", "Mine.\n<think>hm</think>\n\nAnd more.", False),
+    ("Mine.\n<think>hm</think>\n[클로드]: no.", "Mine.\n<think>hm</think>\n", True),
     ("a < b and <b>bold</b>", "a < b and <b>bold</b>", False),
-    ("Never closed: <think>and so on", "Never closed: ", False),
+    ("Never closed: <think>and so on", "Never closed: <think>and so on", False),
     ("", "", False),
     ("[GPT-4o]:", "", False),
     ("- GPT-4o is a name here", "- GPT-4o is a name here", False),
@@ -52,9 +53,19 @@ CASES = [
 
 def clean(pieces: list[str]) -> tuple[str, bool, str]:
     cleaner = ReplyCleaner.for_speaker(PEOPLE[0], PEOPLE)
-    shown = "".join(cleaner.feed(piece)[0] for piece in pieces)
-    shown += cleaner.finish()[0]
+    shown, _ = collected(cleaner, pieces)
     return shown, cleaner.cut, cleaner.text
+
+
+def collected(cleaner: ReplyCleaner, pieces: list[str]) -> tuple[str, str]:
+    """Return the text and the thinking that a listener has at the end."""
+    text = thinking = ""
+    for piece in (*pieces, None):
+        more, thought = cleaner.finish() if piece is None else cleaner.feed(piece)
+        if cleaner.taken_back:
+            text, thinking = "", thinking + text
+        text, thinking = text + more, thinking + thought
+    return text, thinking
 
 
 @pytest.mark.parametrize(("reply", "text", "cut"), CASES)
@@ -96,12 +107,58 @@ def test_only_what_may_become_a_label_is_held_back(reply: str, shown: str) -> No
     assert ReplyCleaner.for_speaker(PEOPLE[0], PEOPLE).feed(reply)[0] == shown
 
 
-def test_thinking_comes_out_as_thinking() -> None:
-    cleaner = ReplyCleaner.for_speaker(PEOPLE[0], PEOPLE)
-    pieces = [cleaner.feed(letter) for letter in "<think>why not</think>Yes."]
-    pieces.append(cleaner.finish())
-    assert "".join(thinking for _, thinking in pieces) == "why not"
-    assert cleaner.text == "Yes."
+CODE = "Look:\n\n```\n<think>\nx\n</think>\n```\n"
+
+
+@pytest.mark.parametrize(
+    ("reply", "text", "thinking"),
+    [
+        ("<think>why not</think>Yes.", "Yes.", "why not"),
+        ("<THOUGHT>\nwhy\n</THOUGHT>\nYes.", "Yes.", "\nwhy\n"),
+        ("[THINK]why[/THINK]Yes.", "Yes.", "why"),
+        ("◁think▷why◁/think▷Yes.", "Yes.", "why"),
+        ("<seed:think>why</seed:think>Yes.", "Yes.", "why"),
+        ("<|START_THINKING|>why<|END_THINKING|><|START_RESPONSE|>Yes.", "Yes.", "why"),
+        (
+            "<|channel|>analysis<|message|>why<|end|><|start|>assistant<|channel|>final<|message|>Yes.",
+            "Yes.",
+            "why",
+        ),
+        # Only the closing tag comes where the template has the opening one.
+        ("So, why not.\n</think>\n\nYes.", "Yes.", "So, why not.\n"),
+        ("So, why not.</think>Yes.", "Yes.", "So, why not."),
+        ("So, why not.\n◁/think▷Yes.", "Yes.", "So, why not.\n"),
+        ("</think>\n\nYes.", "Yes.", ""),
+        ("I call it.\n</think>", "", "I call it.\n"),
+        (
+            "They ask about `</think>`.\n</think>\nIt ends a thought.",
+            "It ends a thought.",
+            "They ask about `</think>`.\n",
+        ),
+        # An answer about tags.
+        ("First `<think>`, then `</think>`.\n", "First `<think>`, then `</think>`.\n", ""),
+        (
+            "The tag </think> ends it, as does </thought>.",
+            "The tag </think> ends it, as does </thought>.",
+            "",
+        ),
+        ("Write <think>x</think>\nand go on.", "Write <think>x</think>\nand go on.", ""),
+        ("<think>a</think>It ends with\n</think>\n", "It ends with\n</think>\n", "a"),
+        (CODE, CODE, ""),
+        ("<th\u0131nk>x", "<th\u0131nk>x", ""),
+    ],
+)
+def test_thinking_begins_an_answer_and_elsewhere_tags_are_text(reply: str, text: str, thinking: str) -> None:
+    for pieces in ([reply], list(reply)):
+        cleaner = ReplyCleaner.for_name("GPT-4o")
+        assert collected(cleaner, pieces) == (text, thinking)
+        assert cleaner.text == text
+
+
+def test_a_closing_tag_is_text_where_thinking_came_beside_the_answer() -> None:
+    cleaner = ReplyCleaner.for_name("GPT-4o")
+    cleaner.settled = True
+    assert collected(cleaner, ["It ends with\n</think>\n"]) == ("It ends with\n</think>\n", "")
 
 
 def test_a_long_reply_costs_no_more_than_its_length() -> None:

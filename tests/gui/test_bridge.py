@@ -72,6 +72,20 @@ async def test_nothing_arrives_after_the_end(bus_and_log):
     assert log[-1] == ("finished", "m1")
 
 
+async def test_text_that_was_gathered_comes_before_the_message_begins_again(bus_and_log):
+    bus, log = bus_and_log
+    bus.publish(MessageStarted(session_id="s", message=message(state=MessageState.STREAMING)))
+    bus.publish(delta(0, "a"), delta(1, "b"))
+    bus.publish(MessageStarted(session_id="s", message=message(state=MessageState.STREAMING, thinking="ab")))
+    bus.publish(delta(0, "c"))
+    assert [entry for entry in log if entry[0] != "finished"][1:] == [
+        ("m1", "a"),
+        ("m1", "b"),
+        ("started", "m1"),
+        ("m1", "c"),
+    ]
+
+
 async def test_two_streams_do_not_mix(bus_and_log):
     bus, log = bus_and_log
     for name in ("m1", "m2"):

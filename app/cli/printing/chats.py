@@ -207,8 +207,9 @@ class ChatPrinter:
         self._note(message)
         if message.role != Role.ASSISTANT:
             return ""
+        again = message.id == self._shown and self._has_begun
         self._streaming[message.id] = [message.content]
-        return self._take_up()
+        return f"\n{self._texts('cli.was_thinking')}\n" if again else self._take_up()
 
     def _take_up(self) -> str:
         """Begin to print the message that streams alone."""

@@ -103,8 +103,9 @@ class DebatePrinter:
         return f"{one_line(name)} ({one_line(role_text(self._texts, role))})"
 
     def _opening(self, message: Message) -> str:
+        again = f"\n{self._texts('cli.was_thinking')}" if self._shown.get(message.id) else ""
         self._shown[message.id] = 0
-        return self._label(message) + self._more(message)
+        return again + self._label(message) + self._more(message)
 
     def _label(self, message: Message) -> str:
         author = message.author

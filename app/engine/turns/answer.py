@@ -25,6 +25,7 @@ from app.core.text import clean_text
 from app.engine.live_session import LiveSession
 from app.engine.turns.metered_models import MeteredCall, MeteredModels, Place
 from app.engine.turns.reply import PASSED, ReplyCleaner, is_pass, whole_sentences
+from app.engine.turns.sources import sources_text
 
 WINDOW = 15
 """How many of its last messages a debate sends where nothing else is chosen."""
@@ -195,8 +196,8 @@ class Answer:
         async with aclosing(call.stream()) as stream:
             async for delta in stream:
                 if isinstance(delta, Text):
-                    text, thinking = cleaner.feed(delta.text)
-                    self._show(text, thinking + delta.thinking)
+                    cleaner.settled = cleaner.settled or bool(delta.thinking)
+                    self._show_cleaned(cleaner, cleaner.feed(delta.text), delta.thinking)
                     if cleaner.cut:
                         self._finished = Finished()
                         break
@@ -209,7 +210,7 @@ class Answer:
                     if reports is not None and reports.knows(delta):
                         reports.update(delta)
                     elif reports is not None:
-                        self._show(*cleaner.finish())
+                        self._show_cleaned(cleaner, cleaner.finish())
                         cleaner = self._plan.cleaner()
                         self._begin_act(delta, reports)
                 elif isinstance(delta, AgentAsk):
@@ -217,7 +218,9 @@ class Answer:
                         reports.ask(delta)
                 else:
                     self._finished = delta
-        self._show(*cleaner.finish())
+        self._show_cleaned(cleaner, cleaner.finish())
+        if self.content and self._request is not None and self._request.schema is None:
+            self._show(sources_text(self.content, self._finished.sources), "")
 
     def _begin_act(self, act: AgentAct, reports: Reports) -> None:
         """Write a new call of an external agent; what it says behind it is another message."""
@@ -233,6 +236,15 @@ class Answer:
             self._thought_at = self._thought_for = self._first_word = None
             following = replace(self._plan.message, id=new_id(), told="")
             self._plan = replace(self._plan, message=following)
+
+    def _show_cleaned(self, cleaner: ReplyCleaner, shown: tuple[str, str], beside: str = "") -> None:
+        text, thinking = shown
+        if cleaner.taken_back and self._message is not None and self._text:
+            self._live.take_back_text(self._message.id)
+            self._thinking += self._text
+            self._text, self._held_back, self._first_word = [], "", None
+            self._thought_at, self._thought_for = self._begun, None
+        self._show(text, thinking + beside)
 
     def _show(self, text: str, thinking: str) -> None:
         if text and not self._text:

@@ -1,10 +1,12 @@
-"""Cleans a reply while it streams: its own label, words attributed to others, thinking tags.
+"""Cleans a reply while it streams: its own label, words attributed to others, thinking.
 
+Thinking stands at the beginning, between tags; where a model's template holds the opening tag, only the closing one
+comes, and what was shown before it was thinking. Everywhere else tags are text: an answer may be about them.
 Text that may still become a label or a tag is kept back until that is clear.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from app.core.session import Participant
@@ -18,10 +20,41 @@ _NOTHING_NEW = "[pass]"
 _DECORATION = "[(*_#> \t\"'“"
 _NOBODY = re.compile(r"(?!)")
 _CLOSING = r"[\])*_ \t\"'”]*"
-_THINK = re.compile(r"<(think|thinking|thought)>", re.IGNORECASE)
-_TAG_STARTS = ("<think>", "<thinking>", "<thought>")
+_THINKING = {
+    "<think>": "</think>",
+    "<thinking>": "</thinking>",
+    "<thought>": "</thought>",
+    "<reasoning>": "</reasoning>",
+    "<seed:think>": "</seed:think>",
+    "[think]": "[/think]",
+    "◁think▷": "◁/think▷",
+    "<|start_thinking|>": "<|end_thinking|>",
+    "<|channel|>analysis<|message|>": "<|end|>",
+    "<|start|>assistant<|channel|>analysis<|message|>": "<|end|>",
+}
+"""The tags that open thinking at the beginning of an answer, each with the one that ends it."""
+_ANSWERING = (
+    "<|channel|>final<|message|>",
+    "<|start|>assistant<|channel|>final<|message|>",
+    "<|start_response|>",
+)
+"""What stands between thinking and the answer."""
+# `<|end|>` ends every part of such an answer, not only thinking.
+_ENDS = tuple(dict.fromkeys(end for end in _THINKING.values() if end != "<|end|>"))
+_TAGS = (*_THINKING, *_ENDS, *_ANSWERING)
+_TAG_SIGNS = "<[◁"
 _BREAK = re.compile(r"[\n\r\u2028\u2029\x85\v\f]")
+_BEFORE_MENTION = " \t\"'“‘`("
+_AFTER_MENTION = " \t\"'”’`.,;:!?)"
 _SENTENCE_END = re.compile(r"[.!?…。！？][\"'”’)\]]*(?=\s|$)")
+
+
+def _any_of(tags: Iterable[str]) -> re.Pattern[str]:
+    return re.compile("|".join(map(re.escape, sorted(tags, key=len, reverse=True))), re.IGNORECASE | re.ASCII)
+
+
+_OPENING, _CLOSING_TAG, _ANSWER_MARK = _any_of(_THINKING), _any_of(_ENDS), _any_of(_ANSWERING)
+_MENTIONED = _any_of(tag for tag in (*_THINKING, *_ENDS) if "><" not in tag and "|>a" not in tag)
 
 
 @dataclass(slots=True)
@@ -29,7 +62,9 @@ class ReplyCleaner:
     """Takes a reply piece by piece and returns what may be shown.
 
     `text` is all that was returned; `cut` turns true when the reply began to speak for another participant: what
-    follows is not this participant's answer.
+    follows is not this participant's answer. `taken_back` says that all text which was returned before the last piece was
+    thinking. `settled` is set once no closing tag can say so any more: thinking has come, in the reply or beside it, or
+    the answer is about tags.
     """
 
     own: re.Pattern[str]
@@ -37,13 +72,18 @@ class ReplyCleaner:
     labels: tuple[str, ...]
     text: str = ""
     cut: bool = False
+    taken_back: bool = False
+    settled: bool = False
     _pending: str = ""
     _shown: list[str] = field(default_factory=list)
     _at_line_start: bool = True
     _first_line: bool = True
     _after_thinking: bool = False
     _in_fence: bool = False
-    _thinking_end: str = ""
+    _in_code: bool = False
+    _last: str = ""
+    _thinking_end: re.Pattern[str] | None = None
+    _longest_end: int = 0
 
     @classmethod
     def for_speaker(cls, speaker: Participant, participants: Sequence[Participant]) -> "ReplyCleaner":
@@ -87,30 +127,31 @@ class ReplyCleaner:
 
     def _take(self, piece: str, *, last: bool) -> tuple[str, str]:
         self._pending += piece
+        self.taken_back = False
         text: list[str] = []
         thinking: list[str] = []
         while self._pending and not self.cut:
             if self._thinking_end:
-                step = self._step_thinking(thinking, last)
+                step = self._step_thinking(self._thinking_end, thinking, last)
             elif self._at_line_start:
                 step = self._step_line_start(last)
             else:
-                step = self._step_line(text, last)
+                step = self._step_line(text, thinking, last)
             if not step:
                 break
         shown = "".join(text)
         self._shown.append(shown)
         return shown, "".join(thinking)
 
-    def _step_thinking(self, thinking: list[str], last: bool) -> bool:
-        end = self._pending.lower().find(self._thinking_end)
-        if end >= 0:
-            thinking.append(self._pending[:end])
-            self._pending = self._pending[end + len(self._thinking_end) :]
-            self._thinking_end = ""
-            self._after_thinking = self._at_line_start
+    def _step_thinking(self, end: re.Pattern[str], thinking: list[str], last: bool) -> bool:
+        found = end.search(self._pending)
+        if found:
+            thinking.append(self._pending[: found.start()])
+            self._pending = self._pending[found.end() :]
+            self._thinking_end = None
+            self._after_thinking = True
             return True
-        keep = 0 if last else len(self._thinking_end) - 1
+        keep = 0 if last else self._longest_end - 1
         ready = len(self._pending) - keep
         if ready > 0:
             thinking.append(self._pending[:ready])
@@ -123,9 +164,11 @@ class ReplyCleaner:
             self._pending = self._pending.lstrip()
         if not self._pending:
             return False
-        tag = _THINK.match(self._pending)
-        if tag:
+        if self._first_line and (tag := _OPENING.match(self._pending)):
             self._open_thinking(tag)
+            return True
+        if self._first_line and (tag := _ANSWER_MARK.match(self._pending)):
+            self._pending = self._pending[tag.end() :]
             return True
         if not last and self._may_become_label():
             return False
@@ -147,41 +190,69 @@ class ReplyCleaner:
         self._at_line_start = self._first_line = self._after_thinking = False
         return True
 
-    def _step_line(self, text: list[str], last: bool) -> bool:
+    def _step_line(self, text: list[str], thinking: list[str], last: bool) -> bool:
         line_break = _BREAK.search(self._pending)
         end = line_break.end() if line_break else len(self._pending)
-        tag = _THINK.search(self._pending, 0, end)
-        if tag and not self._in_fence:
-            text.append(self._pending[: tag.start()])
-            self._pending = self._pending[tag.start() :]
-            self._open_thinking(_THINK.match(self._pending))
+        tag = None if self._in_fence else _MENTIONED.search(self._pending, 0, end)
+        if tag and (tag.end() < len(self._pending) or last):
+            self._pass(tag.start(), text)
+            length = tag.end() - tag.start()
+            if self._ends_thinking(tag[0], self._pending[length : length + 1]):
+                self._take_back(text, thinking)
+                self._pending = self._pending[length:]
+            else:
+                self.settled = self.settled or not self._in_code
+                self._pass(length, text)
             return True
         if line_break:
-            text.append(self._pending[:end])
-            self._pending = self._pending[end:]
+            self._pass(end, text)
             self._at_line_start = True
+            self._in_code, self._last = False, ""
             return True
-        held = 0 if last else self._held_tag()
-        text.append(self._pending[: end - held])
-        self._pending = self._pending[end - held :]
+        self._pass(tag.start() if tag else end - (0 if last else self._held_tag()), text)
         return False
 
-    def _open_thinking(self, tag: re.Match[str] | None) -> None:
-        assert tag is not None
-        self._thinking_end = f"</{tag[1].lower()}>"
+    def _pass(self, end: int, text: list[str]) -> None:
+        """Show the beginning of what is pending."""
+        ready, self._pending = self._pending[:end], self._pending[end:]
+        if ready:
+            text.append(ready)
+            self._in_code ^= ready.count("`") % 2 == 1
+            self._last = ready[-1]
+
+    def _ends_thinking(self, tag: str, after: str) -> bool:
+        """Whether a tag in the text ends thinking whose beginning never came; `after` is the next character, if any."""
+        if self.settled or self._in_code or not _CLOSING_TAG.fullmatch(tag):
+            return False
+        at_end = not after or _BREAK.match(after) is not None
+        return at_end or not ((self._last and self._last in _BEFORE_MENTION) or after in _AFTER_MENTION)
+
+    def _take_back(self, text: list[str], thinking: list[str]) -> None:
+        """Turn all text so far into thinking; what follows begins the answer."""
+        thinking += text
+        text.clear()
+        self._shown.clear()
+        self.taken_back = self.settled = True
+        self._at_line_start = self._first_line = self._after_thinking = True
+        self._last = ""
+
+    def _open_thinking(self, tag: re.Match[str]) -> None:
+        end = _THINKING[tag[0].lower()]
+        self._thinking_end, self._longest_end = _any_of([end]), len(end)
+        self.settled = True
         self._pending = self._pending[tag.end() :]
 
     def _held_tag(self) -> int:
-        """Return how many characters at the end may be the start of a thinking tag."""
-        start = self._pending.rfind("<")
+        """Return how many characters at the end may be the start of a tag."""
+        start = max(map(self._pending.rfind, _TAG_SIGNS))
         tail = self._pending[start:].lower() if start >= 0 else ""
-        return len(tail) if tail and any(tag.startswith(tail) for tag in _TAG_STARTS) else 0
+        return len(tail) if tail and any(tag.startswith(tail) for tag in _TAGS) else 0
 
     def _may_become_label(self) -> bool:
         if _BREAK.search(self._pending) is not None:
             return False
         start = self._pending.lower()
-        if any(tag.startswith(start) for tag in _TAG_STARTS) or _NOTHING_NEW.startswith(start):
+        if any(tag.startswith(start) for tag in _TAGS) or _NOTHING_NEW.startswith(start):
             return True
         if start.lstrip() and "```".startswith(start.lstrip()[:3]) and len(start.lstrip()) < 3:
             return True

@@ -188,7 +188,13 @@ class Feed(QObject):
     def message_started(self, message: Message) -> None:
         """Add a message, usually empty and streaming: at the end, or under the call that started it."""
         self._need_turn(message.turn_id, message.parent_turn_id)
-        if not self._model.knows(message.id):
+        if message.id in self._model.live:
+            # It begins again: what it said so far was thinking.
+            self._model.begin_live(message)
+            self._canvas.rows.drop(message.id)
+            changed = self._apply(self._model.put(message))
+            self._canvas.renew([*changed, message.id, *self._about(message)])
+        elif not self._model.knows(message.id):
             follows = self._canvas.scroller.follow
             splice = self._model.put(message)
             if message.state == MessageState.STREAMING:

@@ -13,6 +13,7 @@ from app.core import errors
 from app.core.model_facts import ModelFacts
 from app.core.provider import FinishReason
 from app.providers.errors import Classified, chain, classify
+from app.providers.model_host.beside import BesideWords
 from app.providers.model_host.cache_marks import with_marks
 from app.providers.model_host.deltas import AnswerPictures, Calls, DeltaBuffer, SignedThinking
 from app.providers.model_host.http_limits import OpenBodies, limit_bodies, refuse_other_origins
@@ -21,11 +22,13 @@ from app.providers.model_host.litellm_fixes import (
     ask_responses,
     forget_chunks,
     is_streamed,
+    listen,
     make_known,
     named_usage,
     received_finish,
     show_usage,
 )
+from app.providers.model_host.messages import OWN_PROTOCOLS
 from app.providers.model_host.prices import cost_of, tokens_in
 from app.providers.model_host.quirks import Quirks, explain_refused_tools
 from app.providers.model_host.request import ModelCall, affordable_output, litellm_arguments
@@ -103,6 +106,7 @@ class _Stream:
         self._calls = Calls()
         self._signed = SignedThinking()
         self._pictures = AnswerPictures()
+        self._beside = BesideWords()
         self._sent_pictures = 0
         self._room = {"text": call.limits.answer_bytes, "thinking": call.limits.answer_bytes}
         self._full = False
@@ -132,6 +136,7 @@ class _Stream:
         stream = await litellm.acompletion(timeout=timeout, _skip_mcp_handler=True, **arguments)
         self._stream = stream
         show_usage(stream)
+        listen(stream, self._beside.hear)
         gave_way = time.thread_time()
         async for chunk in stream:
             if usage := getattr(chunk, "usage", None):
@@ -223,9 +228,15 @@ class _Stream:
             **tokens,
             "cost_usd": cost_of(self._call, usage, tokens["input_tokens"], tokens["output_tokens"]),
             "estimated": estimated,
-            "state": self._signed.state() or self._pictures.state(),
+            "state": self._signed.state() or self._pictures.state() or self._state() or None,
+            "sources": self._beside.sources,
             "lost_pictures": self._pictures.lost,
         }
+
+    def _state(self) -> dict[str, Any]:
+        if self._call.kind in OWN_PROTOCOLS:
+            return {}
+        return self._beside.state(self._calls.extras())
 
     def _rescue(self, error: Exception) -> None:
         """Send what LiteLLM had read of the answer, but not yielded, when the connection broke."""

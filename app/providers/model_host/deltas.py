@@ -28,6 +28,7 @@ class _OpenCall:
     characters: int = 0
     arguments: list[str] = field(default_factory=list)
     untold: str = ""
+    extra: dict[str, Any] = field(default_factory=dict)
     announced: bool = False
 
     def add(self, arguments: str) -> None:
@@ -68,9 +69,14 @@ class Calls:
             if call is self._dropped:
                 continue
             call.name = call.name or name
+            call.extra |= _beside(delta)
             call.add(arguments[: MOST_ARGUMENT_CHARACTERS - call.characters])
             pieces += self._news(call)
         return pieces
+
+    def extras(self) -> list[dict[str, Any]]:
+        """Return what came with each call beside its id, name and arguments, in the order of the calls."""
+        return [call.extra for call in sorted(self._calls, key=lambda call: call.number)]
 
     def rest(self) -> list[Piece]:
         """Return the calls that never got a name."""
@@ -115,6 +121,11 @@ class Calls:
             return []
         call.untold = ""
         return [piece]
+
+
+def _beside(delta: Any) -> dict[str, Any]:
+    extra = getattr(delta, "model_extra", None) or {}
+    return {name: value for name, value in extra.items() if value is not None}
 
 
 class SignedThinking:

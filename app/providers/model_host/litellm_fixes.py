@@ -18,7 +18,11 @@ from litellm.llms.vertex_ai.gemini.vertex_and_google_ai_studio_gemini import Mod
 from litellm.responses import streaming_iterator as responses
 from openai import _models as openai_models
 from openai.types.chat import ChatCompletionChunk
-from openai.types.chat.chat_completion_chunk import ChoiceDeltaToolCall, ChoiceDeltaToolCallFunction
+from openai.types.chat.chat_completion_chunk import (
+    ChoiceDelta,
+    ChoiceDeltaToolCall,
+    ChoiceDeltaToolCallFunction,
+)
 
 _MOST_TYPES = 4_096
 _TYPE_LOOK_UPS = (
@@ -33,6 +37,7 @@ _TYPE_LOOK_UPS = (
     "is_union",
 )
 _CAMEL_CASE = {"function_call": "functionCall", "function_response": "functionResponse"}
+_HEARS = "moot_hears"
 _MOST_CHUNKS = 1_024
 _KEPT_CHUNKS = 16
 _at_openai: ContextVar[bool] = ContextVar("at OpenAI", default=False)
@@ -87,6 +92,11 @@ def show_usage(stream: CustomStreamWrapper) -> None:
     # WORKAROUND: without `stream_options` in the request, which some providers refuse, LiteLLM drops it.
     stream.stream_options = {"include_usage": True}
     stream.send_stream_usage = True
+
+
+def listen(stream: CustomStreamWrapper, hear: Callable[[Any], None]) -> None:
+    """Let `hear` have each chunk of a stream as it came, before LiteLLM drops what it does not know."""
+    stream.__dict__[_HEARS] = hear
 
 
 def named_usage(stream: CustomStreamWrapper) -> bool:
@@ -219,6 +229,9 @@ def _read_other_deltas() -> None:
     def mend_and_create(self: Any, chunk: Any) -> Any:
         # WORKAROUND: LiteLLM 1.110 drops a refusal, text in parts, and a call in the form that preceded `tool_calls`.
         for choice in chunk.choices[:1] if isinstance(chunk, ChatCompletionChunk) and chunk.choices else ():
+            if choice.delta is None and isinstance(text := getattr(choice, "text", None), str):
+                # The form of the completions before chats.
+                choice.delta = ChoiceDelta(content=text)
             delta = choice.delta
             if delta is None:
                 continue
@@ -230,6 +243,8 @@ def _read_other_deltas() -> None:
                 called = ChoiceDeltaToolCallFunction(name=function.name, arguments=function.arguments)
                 delta.tool_calls = [ChoiceDeltaToolCall(index=0, type="function", function=called)]
                 delta.function_call = None
+        if hear := self.__dict__.get(_HEARS):
+            hear(chunk)
         return create(self, chunk)
 
     CustomStreamWrapper.chunk_creator = mend_and_create

@@ -3,12 +3,16 @@
 import json
 import re
 from hashlib import sha256
+from itertools import zip_longest
 from typing import Any
 
 from app.core.text import clean_values
 
 Message = dict[str, Any]
 Schema = dict[str, Any]
+
+OWN_PROTOCOLS = ("anthropic", "gemini")
+"""The kinds of providers that do not speak OpenAI's API; each has a state of its own."""
 
 _FIELDS = ("role", "content", "tool_calls", "tool_call_id")
 _NOT_OF_A_NAME = re.compile(r"[^a-zA-Z0-9_-]")
@@ -125,6 +129,9 @@ def _legal_message(kind: str, message: Message) -> Message:
     legal = {name: message[name] for name in _FIELDS if name in message}
     if kind == "anthropic" and message.get("thinking_blocks"):
         legal["thinking_blocks"] = message["thinking_blocks"]
+    beside = () if kind in OWN_PROTOCOLS else message.get("calls_sent_back") or ()
+    if kind not in OWN_PROTOCOLS:
+        legal = {**(message.get("sent_back") or {}), **legal}
     if kind == "gemini" and message.get("images"):
         legal["images"] = message["images"]
         if signatures := message.get("thought_signatures"):
@@ -132,7 +139,10 @@ def _legal_message(kind: str, message: Message) -> Message:
     elif message.get("images") and not text_of(legal.get("content")).strip():
         legal["content"] = "[image]"
     if calls := legal.pop("tool_calls", None):
-        legal["tool_calls"] = [_legal_call(kind, call) for call in calls]
+        legal["tool_calls"] = [
+            {**extra, **_legal_call(kind, call)}
+            for call, extra in zip_longest(calls, beside[: len(calls)], fillvalue={})
+        ]
         # Gemini refuses an empty text beside a call, and LiteLLM replaces it for Anthropic.
         legal["content"] = legal.get("content") or None
     elif isinstance(content := legal.get("content"), list):
