@@ -166,13 +166,11 @@ def download(short: bool) -> Result:
 
 _NAME = "the window's longest callback, in CPU, against 8 ms: {}"
 BENCHMARKS = (
-    Benchmark(name=_NAME.format("8 debates of 200 tokens/s"), target=1.0, run=streams, long=True),
+    Benchmark(name=_NAME.format("8 debates of 200 tokens/s"), target=1.0, run=streams),
     Benchmark(
         name=_NAME.format("opening every page and dialog"),
         target=1.0,
         run=pages,
-        falls_short="a page is built at once when it is opened first",
-        long=True,
     ),
     Benchmark(
         name="the window's longest frame, in CPU, against 16 ms: downloading a model at full speed",

@@ -169,7 +169,6 @@ BENCHMARKS = (
         name="model call with 10 tools through the agent loop, against LiteLLM alone in one process",
         target=1.1,
         run=loop_per_call,
-        long=True,
     ),
     Benchmark(
         name="request of 10,000 messages: cost of a message, against one of 100", target=2.0, run=perspective

@@ -304,12 +304,10 @@ BENCHMARKS = (
         name="the day: memory at the end, against that after its first tenth",
         target=1.2,
         run=_memory_of_the_day,
-        long=True,
     ),
     Benchmark(
         name="the day: timers, tasks, threads, files and children left after the window closed",
         target=0.0,
         run=_left_over,
-        long=True,
     ),
 )

@@ -232,12 +232,9 @@ def widest(short: bool) -> Result:
 
 
 _NAME = "8 streams of 200 tokens/s at once: {} gap between 8 ms ticks, against the view fed without engine"
-# Scattered from 1.1 to 2.3 on two cores. A look at a slow run found no callback over 6 ms of CPU on the
-# window's thread; that the processes wait for each other's cores is likely, not shown.
-_SHORT_OF = "scatters widely on two cores, which window, host and server share"
 BENCHMARKS = (
-    Benchmark(name=_NAME.format("p99"), target=1.5, run=p99, falls_short=_SHORT_OF, long=True),
-    Benchmark(name=_NAME.format("widest"), target=1.5, run=widest, falls_short=_SHORT_OF, long=True),
+    Benchmark(name=_NAME.format("p99"), target=1.5, run=p99),
+    Benchmark(name=_NAME.format("widest"), target=1.5, run=widest),
 )
 
 

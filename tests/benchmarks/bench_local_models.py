@@ -52,7 +52,6 @@ BENCHMARKS = [
         name=f"memory expected of SmolLM2 with a context of {n_ctx:,}, against what it takes (least {LEAST})",
         target=1.25,
         run=lambda short, n_ctx=n_ctx: memory(n_ctx),
-        long=n_ctx != 4_096,
     )
     for n_ctx in (2_048, 4_096, 8_192)
 ]

@@ -218,7 +218,6 @@ BENCHMARKS = (
         name="engine and host per token, against LiteLLM alone in one process",
         target=1.2,
         run=per_token,
-        long=True,
     ),
     Benchmark(
         name="model call with 10 tools through the host, against LiteLLM alone in one process",

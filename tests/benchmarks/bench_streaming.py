@@ -259,17 +259,18 @@ BENCHMARKS = (
         name="stream 4 columns of a council at 50 tokens/s: p99 gap, against 1 column",
         target=1.5,
         run=stream_council,
+        short=True,
     ),
     Benchmark(
         name="stream one answer of 100,000 characters, against plain append",
         target=4.0,
         run=stream_long,
-        long=True,
     ),
     Benchmark(
-        name="stream a tree of 1 + 8 sub-agents at once, against 8 plain streams", target=1.2, run=stream_tree
+        name="stream a tree of 1 + 8 sub-agents at once, against 8 plain streams",
+        target=1.2,
+        run=stream_tree,
+        short=True,
     ),
-    Benchmark(
-        name="stream: cost per character at 100k, against that at 10k", target=1.1, run=stream_even, long=True
-    ),
+    Benchmark(name="stream: cost per character at 100k, against that at 10k", target=1.1, run=stream_even),
 )

@@ -4,8 +4,12 @@ A benchmark is a ratio of two things measured in one run, interleaved, so that a
 slows both alike.
 """
 
-from collections.abc import Callable
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+
+KNOWN_MISSES = Path(__file__).with_name("known_misses.toml")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,15 +28,13 @@ class Benchmark:
     """A promise about speed or memory: `ratio` must be at most `target`.
 
     `run` takes whether to run the short form (fewer repeats, the same sizes where it can).
-    `falls_short` says why a promise is not kept yet: it is shown as missed, but fails no run.
-    `long` leaves it out of the short form, unless it is asked for by name.
+    `short` makes it a part of the short form; the others are measured in the full form, or when asked for by name.
     """
 
     name: str
     target: float
     run: Callable[[bool], Result]
-    falls_short: str = ""
-    long: bool = False
+    short: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +45,54 @@ class Row:
     target: float
     result: Result | None
     error: str = ""
-    falls_short: str = ""
 
     def met(self) -> bool:
         """Say whether the promise was kept."""
         return self.result is not None and self.result.ratio <= self.target
 
 
-def markdown(rows: list[Row]) -> str:
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a run of benchmarks comes to, by their names.
+
+    `failed` have no result, `missed` missed their target twice and are not known to, `kept` are known to miss it and
+    did not, and `unknown` are known misses that no benchmark is named after.
+    """
+
+    failed: list[str]
+    missed: list[str]
+    kept: list[str]
+    unknown: list[str]
+
+    def good(self) -> bool:
+        """Say whether the run has passed."""
+        return not (self.failed or self.missed or self.unknown)
+
+
+def known_misses() -> dict[str, str]:
+    """Return why promises are known to be missed, by the names of their benchmarks."""
+    with KNOWN_MISSES.open("rb") as file:
+        return tomllib.load(file)
+
+
+def measured_again(row: Row, known: Mapping[str, str], measure: Callable[[str], Row]) -> Row:
+    """Return the second result of a row that misses its target and is not known to, the first one of any other."""
+    if row.met() or row.result is None or row.name in known:
+        return row
+    return measure(row.name)
+
+
+def judged(rows: Sequence[Row], known: Mapping[str, str], *, whole: bool = True) -> Verdict:
+    """Judge rows that `measured_again` has returned; `whole` says that they are those of all benchmarks."""
+    return Verdict(
+        failed=[row.name for row in rows if row.result is None],
+        missed=[row.name for row in rows if row.result and not row.met() and row.name not in known],
+        kept=[row.name for row in rows if row.met() and row.name in known],
+        unknown=sorted(known.keys() - {row.name for row in rows}) if whole else [],
+    )
+
+
+def markdown(rows: Sequence[Row], known: Mapping[str, str]) -> str:
     """Return the results as one Markdown table."""
     lines = [
         "| benchmark | measured | baseline | ratio | target | verdict |",
@@ -63,7 +105,7 @@ def markdown(rows: list[Row]) -> str:
             lines.append(f"| {row.name} | – | – | – | {target} | failed: {error} |")
             continue
         verdict = "ok" if row.met() else "MISSED"
-        remarks = [result.extra, "" if row.met() else row.falls_short]
+        remarks = [result.extra, "" if row.met() else known.get(row.name, "")]
         if any(remarks):
             verdict += f" ({'; '.join(filter(None, remarks))})"
         measured, baseline = (f"{value:.4g} {result.unit}" for value in (result.measured, result.baseline))
