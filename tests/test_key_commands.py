@@ -179,6 +179,7 @@ async def test_a_keyring_that_asks_its_user_is_waited_for(
 
 
 @pytest.mark.threat("T1")
+@pytest.mark.slow  # .ci/full installs the keyring.
 @pytest.mark.skipif(
     not (shutil.which("gnome-keyring-daemon") and shutil.which("dbus-run-session")),
     reason="needs gnome-keyring-daemon and dbus-run-session",

@@ -343,6 +343,7 @@ exit $status
 """
 
 
+@pytest.mark.slow  # .ci/full installs the keyring.
 @pytest.mark.skipif(
     not (shutil.which("gnome-keyring-daemon") and shutil.which("dbus-run-session")),
     reason="needs gnome-keyring-daemon and dbus-run-session",

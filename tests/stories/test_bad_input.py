@@ -236,12 +236,13 @@ def test_a_data_directory_that_cannot_be_one(typed, tmp_path: Path, place: str) 
 
 
 @pytest.mark.corpus(64)
-@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is read-only for root")
 def test_a_read_only_directory(typed, data_dir: Path, session_id: str) -> None:
     before = kept(data_dir)
     for folder in (data_dir / "sessions", data_dir):
         folder.chmod(stat.S_IRUSR | stat.S_IXUSR)
     try:
+        if os.access(data_dir, os.W_OK):
+            pytest.skip("nothing is read-only for root")
         assert typed("show", session_id)[0] == 0
         status, _, err = typed("debate", "t", *PAIR)
         assert (status, len(err)) == (2, 1)

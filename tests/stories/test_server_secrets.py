@@ -353,6 +353,7 @@ asyncio.run(main(pathlib.Path(sys.argv[1])))
 """
 
 
+@pytest.mark.slow  # .ci/full installs the keyring.
 @pytest.mark.skipif(
     not (shutil.which("gnome-keyring-daemon") and shutil.which("dbus-run-session")),
     reason="needs gnome-keyring-daemon and dbus-run-session",
