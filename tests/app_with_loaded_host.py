@@ -1,7 +1,6 @@
 """Runs `moot` with hosts that `tests/loaded_host.py` splits off: `… FOLDER [ARGUMENTS of moot]`.
 
-It is `python -m app` but for the commands that start the hosts. Only tests know this file: nothing that
-`app` itself reads can make it start another host.
+It is `python -m app` but for the commands that start the hosts, and another Moot. Only tests know this file: nothing that `app` itself reads can make it start another host.
 """
 
 import runpy
@@ -16,19 +15,20 @@ from tests import host_stub
 
 def split_off(folder: str) -> Callable[[str], list[str]]:
     """Return what stands for `child_command`: a host comes from the loaded one whose socket is in this folder."""
-    loaded = {path.name: str(path) for path in Path(folder).iterdir()}
 
     def command(program: str) -> list[str]:
-        if program in loaded:
-            return [sys.executable, "-I", "-S", host_stub.__file__, loaded[program]]
-        return child_command(program)
+        return _asking(path) if (path := Path(folder, program)).exists() else child_command(program)
 
     return command
 
 
 def same_again(folder: str) -> Callable[..., list[str]]:
-    """Return what stands for `moot_command`: another Moot has its hosts from there too."""
-    return lambda *arguments: [sys.executable, "-m", "tests.app_with_loaded_host", folder, *arguments]
+    """Return what stands for `moot_command`: another Moot comes from the loaded one."""
+    return lambda *arguments: [*_asking(Path(folder, "app")), *arguments]
+
+
+def _asking(path: Path) -> list[str]:
+    return [sys.executable, "-I", "-S", host_stub.__file__, str(path)]
 
 
 if __name__ == "__main__":

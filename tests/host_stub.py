@@ -1,9 +1,12 @@
-"""Stands for a host that `tests/loaded_host.py` splits off: has its number, and ends as it ends."""
+"""Stands for a program that `tests/loaded_host.py` splits off: passes signals on to it, and ends as it ends."""
 
 import json
 import os
+import signal
 import socket
 import sys
+
+PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def main(path: str, *arguments: str) -> int:
@@ -21,8 +24,16 @@ def main(path: str, *arguments: str) -> int:
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nothing, stream)
-    status = int(server.recv(16) or b"1")
+    with server.makefile("r", encoding="ascii") as told:
+        pid = int(told.readline() or "0")
+        if not pid:
+            return 1
+        for number in PASSED_ON:
+            signal.signal(number, lambda number, _frame: os.kill(pid, number))
+        status = int(told.readline() or "1")
     if status < 0:
+        if -status in PASSED_ON:
+            signal.signal(-status, signal.SIG_DFL)
         os.kill(os.getpid(), -status)
     return status
 

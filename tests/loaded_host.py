@@ -1,31 +1,53 @@
-"""A host that has loaded its libraries already and splits off another for each test that wants one.
+"""A program that has loaded its libraries already and splits off another for each test that wants one.
 
 Loading costs seconds of a processor, for hundreds of tests: LiteLLM in the model host, MCP in the tool host and in
-each server of tests/tools/servers that is written with that library. What runs is the real program, with real pipes,
-in a process of its own. `python -m tests.loaded_host SOCKET PROGRAM` waits; `tests/host_stub.py` asks.
+each server of tests/tools/servers that is written with that library, the engine and its stores in `moot`. What runs is
+the real program, with real pipes, in a process of its own. `python -m tests.loaded_host SOCKET PROGRAM` waits;
+`tests/host_stub.py` asks for hosts, and for the `moot` that a Moot starts, `tests/split_moot.py` for the one that a
+test starts.
 """
 
 import asyncio
+import atexit
 import gc
 import importlib
+import io
 import json
 import os
+import pkgutil
 import runpy
 import select
 import signal
 import socket
 import sys
+import threading
 import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from app.children import processes
 from app.children.processes import MODEL_HOST, TOOL_HOST, end_with_parent
+from tests.app_with_loaded_host import same_again, split_off
 
 READY = b"ready\n"
+MOOT = "app"
 KIBIBYTE = 1 << 10
 STUB = str(Path(__file__).with_name("host_stub.py"))
 SERVERS = Path(__file__).parent / "tools" / "servers"
+# Packages of `app` that another program imports, or that Qt or MCP are needed for.
+OF_OTHERS = (
+    "app.cli.mcp_server",
+    "app.files.file_reader",
+    "app.gui",
+    "app.main",
+    "app.providers.agent_host",
+    "app.providers.embedded_server",
+    "app.providers.model_fetch",
+    "app.providers.model_host",
+    "app.startup",
+    "app.tools.tool_host",
+)
 # What the tool host, and servers that are written with the same library, load when they are first used.
 USED_BY_SERVERS = (
     "app.tools.tool_host.mcp_servers",
@@ -38,37 +60,50 @@ USED_BY_SERVERS = (
 
 
 def serve(path: str, program: str) -> None:
-    """Split off a host for each connection; end it when its connection ends, and tell how it ended."""
+    """Split off a program for each connection; end it when its connection ends, and tell how it ended."""
     end_with_parent()
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(path)
     listener.listen(64)
+    os.write(1, READY)
+    # Not every run has a test that needs it.
+    select.select([listener], [], [])
     if program == MODEL_HOST:
         _load_model_host()
-    os.write(1, READY)
-    if program == TOOL_HOST:
-        # Not every run has a test that needs it.
-        select.select([listener], [], [])
+    elif program == TOOL_HOST:
         _load_tool_host(path)
+    else:
+        _load_moot(path)
+    assert threading.active_count() == 1, "a thread would be missing in what is split off"
     gc.collect()
     gc.freeze()
-    hosts: dict[int, socket.socket] = {}
+    # The file that becomes readable when a program ends, with its number and the connection of who asked.
+    running: dict[int, tuple[int, socket.socket]] = {}
     while True:
-        # How a host ends comes as no readable file: it is looked for now and then while there are any.
-        readable, _, _ = select.select([listener, *hosts.values()], [], [], 0.02 if hosts else None)
-        for connection in readable:
-            if connection is listener:
+        connections = {asking: end for end, (_, asking) in running.items()}
+        readable, _, _ = select.select([listener, *connections, *running], [], [])
+        for ready in readable:
+            if ready is listener:
                 asking, _ = listener.accept()
                 request = _request(asking)
                 if request is not None:
-                    hosts[_split_off(program, asking, *request, [listener, *hosts.values()])] = asking
-        for pid, asking in list(hosts.items()):
-            if asking in readable:
-                os.kill(pid, signal.SIGKILL)
-            ended, status = os.waitpid(pid, 0 if asking in readable else os.WNOHANG)
-            if ended:
-                del hosts[pid]
-                _tell(asking, status)
+                    others = [listener, *connections, *running]
+                    pid = _split_off(program, asking, *request, others)
+                    running[os.pidfd_open(pid)] = (pid, asking)
+                    _tell(asking, pid)
+            elif ready in connections:
+                os.kill(running[connections[ready]][0], signal.SIGKILL)
+                _ended(*running.pop(end := connections[ready]), end)
+            elif ready in running:
+                _ended(*running.pop(ready), ready)
+
+
+def _ended(pid: int, asking: socket.socket, end: int) -> None:
+    """Wait for the end of a program, and tell who asked for it how it ended."""
+    _, status = os.waitpid(pid, 0)
+    os.close(end)
+    with asking:
+        _tell(asking, os.waitstatus_to_exitcode(status))
 
 
 def _load_model_host() -> None:
@@ -103,6 +138,27 @@ def _loaded_by_the_first_call() -> list[str]:
         modules: list[str] = json.load(pipe)
     os.waitpid(pid, 0)
     return modules
+
+
+def _load_moot(path: str) -> None:
+    """Load what the commands need, and let each Moot have its hosts, and the Moot that it starts, split off as well."""
+    folder = str(Path(path).parent)
+    # Before the modules are loaded that import the functions by their names.
+    processes.child_command = split_off(folder)
+    processes.moot_command = same_again(folder)
+    for package in (
+        "app.cli",
+        "app.wiring",
+        "app.engine",
+        "app.providers",
+        "app.storage",
+        "app.tools",
+        "app.files",
+    ):
+        loaded = importlib.import_module(package)
+        for found in pkgutil.walk_packages(getattr(loaded, "__path__", ()), f"{package}."):
+            if not found.name.startswith(OF_OTHERS):
+                importlib.import_module(found.name)
 
 
 def _load_tool_host(path: str) -> None:
@@ -143,17 +199,18 @@ def _split_off(
     asking: socket.socket,
     streams: list[int],
     started: dict[str, Any],
-    others: list[socket.socket],
+    others: list[socket.socket | int],
 ) -> int:
-    """Return the number of a new host that has the standard streams and the environment of who asks."""
+    """Return the number of a new process that has the standard streams and the environment of who asks."""
     own = os.getpid()
     pid = os.fork()
     if pid:
         for stream in streams:
             os.close(stream)
         return pid
-    for other in (asking, *others):
-        other.close()
+    asking.close()
+    for other in others:
+        os.close(other if isinstance(other, int) else other.detach())
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)
@@ -162,36 +219,62 @@ def _split_off(
     os.chdir(started["folder"])
     os.environ.clear()
     os.environ.update(started["environment"])
-    if arguments := started["arguments"]:
+    arguments = started["arguments"]
+    if program == MOOT:
+        os.setsid()
+        os._exit(_run_moot(arguments))
+    if arguments:
         os._exit(_run_script(arguments))
     if program == MODEL_HOST:
         os.environ["MOOT_PARENT"] = str(own)
     os._exit(importlib.import_module(f"{program}.__main__").main())
 
 
+def _run_moot(arguments: list[str]) -> int:
+    """Run `moot` with its arguments as `python -m app` does; return its exit status."""
+    sys.argv = ["moot", *arguments]
+    # Those of the loaded one may stand for files, where these are pipes.
+    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
+    sys.stdout = _unbuffered(1, "strict")
+    sys.stderr = _unbuffered(2, "backslashreplace")
+    return _status(lambda: runpy.run_module("app", run_name="__main__", alter_sys=True))
+
+
+def _unbuffered(number: int, errors: str) -> io.TextIOWrapper:
+    """Return a standard stream as PYTHONUNBUFFERED makes it: each line is written at once."""
+    raw = io.FileIO(number, "w", closefd=False)
+    return io.TextIOWrapper(raw, encoding="utf-8", errors=errors, write_through=True)  # type: ignore[type-var]
+
+
 def _run_script(arguments: list[str]) -> int:
     """Run a Python script with its arguments as `python` does; return its exit status."""
     sys.argv = arguments
     sys.path[0] = str(Path(arguments[0]).parent)
+    return _status(lambda: runpy.run_path(arguments[0], run_name="__main__"))
+
+
+def _status(program: Callable[[], object]) -> int:
+    """Run a program to its end as the interpreter does, with its threads and what it has to do at exit."""
     try:
-        runpy.run_path(arguments[0], run_name="__main__")
+        program()
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except BaseException:
         traceback.print_exc()
         return 1
     finally:
+        threading._shutdown()
+        atexit._run_exitfuncs()
         sys.stdout.flush()
         sys.stderr.flush()
     return 0
 
 
-def _tell(asking: socket.socket, status: int) -> None:
-    with asking:
-        try:
-            asking.sendall(f"{os.waitstatus_to_exitcode(status)}\n".encode())
-        except OSError:
-            return  # Who asked is gone.
+def _tell(asking: socket.socket, number: int) -> None:
+    try:
+        asking.sendall(f"{number}\n".encode())
+    except OSError:
+        return  # Who asked is gone.
 
 
 if __name__ == "__main__":

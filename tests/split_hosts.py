@@ -1,6 +1,6 @@
-"""Fixtures: hosts that are split off a loaded one, for the folders of tests that start many.
+"""Fixtures: hosts, and `moot` itself, that are split off loaded ones, for the folders of tests that start many.
 
-A `conftest.py` that imports them gives them to its folder. A test or file marked `own_host` starts its hosts as
+A `conftest.py` that imports them gives them to its folder. A test or file marked `own_host` starts all as
 users do, which takes seconds; a few of each folder do.
 """
 
@@ -16,7 +16,7 @@ import pytest
 from app.children import host_client
 from app.children.processes import MODEL_HOST, TOOL_HOST, child_command, child_environment
 from tests.app_with_loaded_host import split_off
-from tests.loaded_host import READY
+from tests.loaded_host import MOOT, READY
 from tests.stories import processes
 
 APP = processes.COMMAND
@@ -44,8 +44,8 @@ def loaded_tool_host() -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def loaded_host(loaded_tool_host: str) -> Iterator[str]:
-    """Keep a loaded model host as well."""
-    with _loaded(loaded_tool_host, MODEL_HOST):
+    """Keep a loaded model host as well, and a loaded `moot`."""
+    with _loaded(loaded_tool_host, MODEL_HOST), _loaded(loaded_tool_host, MOOT):
         yield loaded_tool_host
 
 
@@ -70,6 +70,7 @@ def _split(request: pytest.FixtureRequest, loaded: str) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(host_client, "child_command", split_off(folder))
         patch.setattr(processes, "COMMAND", [sys.executable, "-m", "tests.app_with_loaded_host", folder])
+        patch.setattr(processes, "LOADED", [str(Path(folder, MOOT))] if loaded == "loaded_host" else [])
         yield
 
 
@@ -79,3 +80,4 @@ def own_host(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
     if request.node.get_closest_marker("own_host"):
         monkeypatch.setattr(host_client, "child_command", child_command)
         monkeypatch.setattr(processes, "COMMAND", APP)
+        monkeypatch.setattr(processes, "LOADED", [])

@@ -18,10 +18,15 @@ from app.cli.arguments import WRITING
 from app.cli.main import run
 from app.cli.parser import parse_arguments, wanted_language
 from app.cli.printing.lines import load_texts
+from tests.split_moot import SplitMoot
 
 PROJECT = Path(__file__).resolve().parents[2]
-# How the stories start `moot`; tests/split_hosts.py gives most of them another command.
+# How the stories start `moot`; tests/split_hosts.py gives most of them another command, and the folder of a loaded
+# `moot` that splits off those of which only the environment is special.
 COMMAND = [sys.executable, "-m", "app"]
+LOADED: list[str] = []
+# What is read before `moot` itself runs, and so not by one that is split off.
+READ_BY_PYTHON = {"LANG", "LC_ALL", "LC_CTYPE", "PYTHONDONTWRITEBYTECODE", "PYTHONIOENCODING", "PYTHONPATH"}
 
 
 @dataclass(slots=True)
@@ -72,16 +77,21 @@ class Running:
         command: Sequence[str] = (),
         **options: Any,
     ) -> None:
-        self._process = subprocess.Popen(
-            [*(command or COMMAND), *arguments],
-            cwd=PROJECT,
-            env=os.environ | {"PYTHONUNBUFFERED": "1"} | (environment or {}),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-            **options,
-        )
+        how = os.environ | {"PYTHONUNBUFFERED": "1"} | (environment or {})
+        self._process: subprocess.Popen[bytes] | SplitMoot
+        if LOADED and not command and not options and not READ_BY_PYTHON & set(environment or {}):
+            self._process = SplitMoot(LOADED[0], arguments, how, PROJECT)
+        else:
+            self._process = subprocess.Popen(
+                [*(command or COMMAND), *arguments],
+                cwd=PROJECT,
+                env=how,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+                **options,
+            )
         self.pid = self._process.pid
         self.lines: list[str] = []
         self.errors: list[str] = []
