@@ -1,6 +1,7 @@
 """`packaging/dev.py`: what it asks of a machine, and that it says so instead of failing later."""
 
 import importlib.util
+import json
 import os
 import subprocess
 import sys
@@ -94,24 +95,59 @@ def test_a_model_that_cannot_be_fetched_is_a_warning_and_no_end(dev, tmp_path, m
     assert "WARNING: the model could not be fetched: no network" in capsys.readouterr().out
 
 
-def test_a_test_that_passes_on_the_second_try_is_listed_and_counted(dev, tmp_path, monkeypatch, capsys):
-    failed = tmp_path / ".pytest_cache" / "v" / "cache" / "lastfailed"
-    failed.parent.mkdir(parents=True)
+@pytest.fixture
+def tries(dev, tmp_path, monkeypatch):
+    """Return what runs tests of which these failed first, and these again; yield the commands that it has run."""
+    kept = tmp_path / ".pytest_cache" / "v" / "cache" / "lastfailed"
+    kept.parent.mkdir(parents=True)
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "known_flaky.txt").write_text("# Its server is slow.\na::known\n")
     commands = []
 
-    def call(command, extra=None):
-        commands.append([str(word) for word in command])
-        once_more = "--last-failed" in commands[-1]
-        failed.write_text('{"a::broken": true}' if once_more else '{"a::broken": true, "a::unsure": true}')
-        return dev.TESTS_FAILED
+    def run_with(first, again, *, long=False):
+        def call(command, extra=None):
+            commands.append([str(word) for word in command])
+            left = again if "--last-failed" in commands[-1] else first
+            kept.write_text(json.dumps(dict.fromkeys(left, True)))
+            return dev.TESTS_FAILED if left else 0
+
+        monkeypatch.setattr(dev, "call", call)
+        return dev.run_tests(long=long)
 
     monkeypatch.setattr(dev, "ROOT", tmp_path)
-    monkeypatch.setattr(dev, "call", call)
-    assert dev.run_tests(long=False) == dev.TESTS_FAILED
-    assert dev.run_tests(long=True) == dev.TESTS_FAILED
-    assert ["--last-failed" in command for command in commands] == [False, True, False, True]
+    run_with.commands = commands
+    return run_with
+
+
+def test_a_test_that_passes_on_the_second_try_is_listed_and_counted(dev, tries, tmp_path, capsys):
+    assert tries(["a::broken", "a::unsure"], ["a::broken"]) == dev.TESTS_FAILED
+    assert tries(["a::broken", "a::unsure"], ["a::broken"], long=True) == dev.TESTS_FAILED
+    assert ["--last-failed" in command for command in tries.commands] == [False, True, False, True]
     assert (tmp_path / "build" / "flaky.txt").read_text() == "2 a::unsure\n"
-    assert "flaky (2 times so far): a::unsure" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "flaky (2 times so far; not in tests/known_flaky.txt, so the run fails): a::unsure" in said
+
+
+@pytest.mark.parametrize(
+    ("first", "again", "passes"),
+    [
+        ([], [], True),
+        (["a::known"], [], True),
+        (["a::unsure"], [], False),
+        (["a::known", "a::unsure"], [], False),
+        (["a::known"], ["a::known"], False),
+    ],
+)
+@pytest.mark.parametrize("long", [False, True])
+def test_one_that_is_not_known_to_be_flaky_fails_the_run(dev, tries, first, again, passes, long):
+    assert tries(first, again, long=long) == (0 if passes else dev.TESTS_FAILED)
+
+
+def test_each_known_flaky_test_is_one_of_a_file_that_is_there(dev):
+    for test in dev.known_flaky():
+        file, _, name = test.partition("::")
+        name = name.rpartition("::")[2].partition("[")[0]
+        assert f"def {name}(" in (ROOT / file).read_text(encoding="utf-8"), test
 
 
 def test_what_did_not_run_is_not_tried_again(dev, monkeypatch):
