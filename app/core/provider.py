@@ -229,7 +229,8 @@ class Finished:
     that the provider reported no tokens and they were counted by Moot. `state` must be sent back to
     the provider unchanged, with the answer, while tools run. `lost_pictures` says of each
     picture that could not be kept why (PictureFault). `sources` are the address (http or https) and the title of each
-    source that the provider names, the title "" where it has none.
+    source that the provider names, the title "" where it has none. `left_out` are the tools that the model was not
+    offered, because its provider accepts no form of them.
     """
 
     reason: str = FinishReason.STOP
@@ -243,6 +244,7 @@ class Finished:
     state: Mapping[str, object] | None = None
     lost_pictures: tuple[str, ...] = ()
     sources: tuple[tuple[str, str], ...] = ()
+    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

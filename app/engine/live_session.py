@@ -53,6 +53,7 @@ class LiveSession:
         self._bus = bus
         self._position = {message.id: place for place, message in enumerate(stored.messages)}
         self._growing: dict[str, _Growing] = {}
+        self._told_tools: set[str] = set()
         self._turns: dict[str, list[str]] = {}
         self._children: dict[tuple[str, str], str] = {}
         self._begins: dict[str, int] = {}
@@ -191,6 +192,12 @@ class LiveSession:
     def notice(self, code: str, *, level: str = "warning", sticky: bool = False, **details: object) -> None:
         """Tell the user something about this session that is not stored."""
         self.tell(Notice(session_id=self.id, level=level, code=code, details=details, sticky=sticky))
+
+    def first_told(self, tools: Sequence[str]) -> list[str]:
+        """Return those of these tools that the user was not yet told of, and remember them."""
+        news = [tool for tool in tools if tool not in self._told_tools]
+        self._told_tools.update(news)
+        return news
 
     def start_turn(self, first: Message) -> None:
         """Announce a turn; `first` is its first message to be."""

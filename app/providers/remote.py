@@ -160,6 +160,7 @@ class RemoteModels(HostClient):
                         | {
                             "state": clean_values(finished["state"]),
                             "lost_pictures": tuple(finished["lost_pictures"]),
+                            "left_out": tuple(finished["left_out"]),
                             "sources": tuple((address, title) for address, title in finished["sources"]),
                         }
                     )

@@ -332,6 +332,11 @@ class Answer:
         """Why pictures of the answer could not be kept, one PictureFault each."""
         return tuple(dict.fromkeys(self._finished.lost_pictures))
 
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """The tools that the model was not offered, because its provider accepts no form of them."""
+        return self._finished.left_out
+
     def _attachments(self) -> tuple[Attachment, ...]:
         return tuple(
             Attachment(

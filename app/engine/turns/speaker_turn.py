@@ -83,6 +83,8 @@ class SpeakerTurn:
                 if error is None:
                     for fault in answer.lost_pictures:
                         self._live.notice(f"picture_{fault}", name=self._author.name)
+                    if left_out := self._live.first_told(answer.left_out):
+                        self._live.notice("tools_left_out", name=self._author.name, tools=", ".join(left_out))
                     return answer.answered()
                 if error.kind == FailureKind.BUDGET_MONTH:
                     return self._held(answer, error, plan.provider)

@@ -31,7 +31,8 @@ from app.providers.model_host.litellm_fixes import (
 from app.providers.model_host.messages import OWN_PROTOCOLS
 from app.providers.model_host.prices import cost_of, tokens_in
 from app.providers.model_host.quirks import Quirks, explain_refused_tools
-from app.providers.model_host.request import ModelCall, affordable_output, litellm_arguments
+from app.providers.model_host.request import ModelCall, affordable_output, litellm_arguments, tools_of
+from app.providers.model_host.tool_schemas import LegalTools, refused_tool
 
 litellm.suppress_debug_info = True
 litellm.disable_hf_tokenizer_download = True
@@ -74,12 +75,21 @@ async def ask(call: ModelCall, buffer: DeltaBuffer) -> dict[str, Any]:
     make_known(call.kind, call.model)
     ask_responses(call.kind)
     quirks = Quirks.of(call.quirks) if call.quirks is not None else Quirks()
-    afforded = False
-    for _ in range(_MOST_ADAPTATIONS):
-        arguments = with_marks(call, litellm_arguments(call, quirks), quirks)
+    afforded, refused = False, list[str]()
+    adaptations = 0
+    while True:
+        tools = tools_of(call, refused)
+        arguments = with_marks(call, litellm_arguments(call, quirks, tools), quirks)
         try:
-            return await _Stream(call, buffer).run(arguments)
+            return await _Stream(call, buffer, tools).run(arguments)
         except CallFailed as error:
+            name = refused_tool(error.failure.detail, tools.tools)
+            if name and error.failure.kind == errors.FailureKind.BAD_REQUEST and not buffer.spoke:
+                refused.append(name)
+                continue
+            adaptations += 1
+            if adaptations > _MOST_ADAPTATIONS:
+                raise
             most = affordable_output(error.failure)
             if most is not None and not buffer.spoke and not afforded:
                 # Not remembered: the account may be filled up at any time.
@@ -88,14 +98,14 @@ async def ask(call: ModelCall, buffer: DeltaBuffer) -> dict[str, Any]:
             if buffer.spoke or not quirks.learn(error.failure, arguments):
                 raise CallFailed(explain_refused_tools(error.failure, arguments)) from error
             buffer.tell_quirks(quirks.fields())
-    return await _Stream(call, buffer).run(with_marks(call, litellm_arguments(call, quirks), quirks))
 
 
 class _Stream:
     """One request to a provider, with its limits."""
 
-    def __init__(self, call: ModelCall, buffer: DeltaBuffer) -> None:
+    def __init__(self, call: ModelCall, buffer: DeltaBuffer, tools: LegalTools) -> None:
         self._call = call
+        self._tools = tools
         self._buffer = buffer
         self._limits = call.limits
         self._loop = asyncio.get_running_loop()
@@ -103,7 +113,7 @@ class _Stream:
         self._due = 0.0
         self._stream: Any = None
         self._usage: Any = None
-        self._calls = Calls()
+        self._calls = Calls({name: names.restored for name, names in tools.true_names.items()})
         self._signed = SignedThinking()
         self._pictures = AnswerPictures()
         self._beside = BesideWords()
@@ -230,6 +240,7 @@ class _Stream:
             "estimated": estimated,
             "state": self._signed.state() or self._pictures.state() or self._state() or None,
             "sources": self._beside.sources,
+            "left_out": self._tools.left_out,
             "lost_pictures": self._pictures.lost,
         }
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import base64
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
@@ -46,9 +46,11 @@ class Calls:
 
     Keeps the first 128 calls and the first million characters of their arguments, so that a broken model cannot fill
     the log; cut arguments are invalid JSON, which the model is told. `characters` counts everything that came.
+    The arguments of the functions in `restored`, whose names were changed, come as a whole at the end.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, restored: Mapping[str, Callable[[str], str]] | None = None) -> None:
+        self._restored = restored or {}
         self._calls: list[_OpenCall] = []
         self._at: dict[int, _OpenCall] = {}
         self._dropped = _OpenCall(-1)
@@ -79,10 +81,11 @@ class Calls:
         return [call.extra for call in sorted(self._calls, key=lambda call: call.number)]
 
     def rest(self) -> list[Piece]:
-        """Return the calls that never got a name."""
-        return [
-            piece for call in self._calls if not call.announced for piece in self._news(call, anyway=True)
-        ]
+        """Return the calls that never got a name, and what was kept for the end."""
+        for call in self._calls:
+            if restored := self._restored.get(call.name):
+                call.untold = restored("".join(call.arguments))
+        return [piece for call in self._calls for piece in self._news(call, last=True)]
 
     def _call(self, index: int, call_id: str, name: str) -> _OpenCall:
         call = self._at.get(index)
@@ -108,14 +111,15 @@ class Calls:
             return call_id != call.id
         return bool(name) and bool(call.name) and (name != call.name or is_json("".join(call.arguments)))
 
-    def _news(self, call: _OpenCall, anyway: bool = False) -> list[Piece]:
+    def _news(self, call: _OpenCall, last: bool = False) -> list[Piece]:
+        waits = not last and call.name in self._restored
         if not call.announced:
-            if not call.name and not anyway:
+            if not call.name and not last:
                 return []
             call.announced = True
             call.id = call.id or f"call_{uuid4().hex[:24]}"
-            piece = call.number, call.id, call.name, call.untold
-        elif call.untold:
+            piece = call.number, call.id, call.name, "" if waits else call.untold
+        elif call.untold and not waits:
             piece = call.number, "", "", call.untold
         else:
             return []

@@ -1,4 +1,4 @@
-"""Converts messages and tools to what a provider accepts; a chat may have begun with another provider."""
+"""Converts messages to what a provider accepts; a chat may have begun with another provider."""
 
 import json
 import re
@@ -9,7 +9,6 @@ from typing import Any
 from app.core.text import clean_values
 
 Message = dict[str, Any]
-Schema = dict[str, Any]
 
 OWN_PROTOCOLS = ("anthropic", "gemini")
 """The kinds of providers that do not speak OpenAI's API; each has a state of its own."""
@@ -20,9 +19,6 @@ _BAD_ESCAPE = re.compile(r"\\u(?:d[89a-f]|0000)", re.IGNORECASE)
 _SHORT_ID = re.compile(r"[a-zA-Z0-9]{9}")
 _LONGEST_NAME = 64
 _LONGEST_ID = 40
-# Google does not document its limit; LiteLLM fails on much deeper schemas.
-_DEEPEST = 20
-_ANYTHING = {"type": "string"}
 
 
 def legal_messages(kind: str, messages: list[Message], *, thoughts: bool = False) -> list[Message]:
@@ -201,35 +197,3 @@ def _loads(text: str) -> object:
 
 def _refuse(constant: str) -> None:
     raise ValueError(constant)
-
-
-def legal_tools(kind: str, tools: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the tools as this kind of provider accepts them; changes nothing in place."""
-    return [_legal_tool(kind, tool) for tool in tools]
-
-
-def _legal_tool(kind: str, tool: dict[str, Any]) -> dict[str, Any]:
-    function = tool["function"]
-    # OpenAI refuses an object without properties, which tools without arguments often have.
-    parameters: Schema = {"type": "object", "properties": {}} | (function.get("parameters") or {})
-    if kind == "gemini":
-        parameters = _plain(parameters)
-    return {"type": "function", "function": {**function, "parameters": parameters}}
-
-
-def _plain(schema: object, depth: int = 0) -> Schema:
-    """Return a schema without what Gemini refuses: `true` for any value, deep nesting, enums of numbers."""
-    if not isinstance(schema, dict) or depth > _DEEPEST:
-        return dict(_ANYTHING)
-    plain = dict(schema)
-    for name in ("properties", "$defs", "definitions"):
-        if isinstance(plain.get(name), dict):
-            plain[name] = {key: _plain(inner, depth + 1) for key, inner in plain[name].items()}
-    for name in ("anyOf", "oneOf", "allOf"):
-        if isinstance(plain.get(name), list):
-            plain[name] = [_plain(inner, depth + 1) for inner in plain[name]]
-    if "items" in plain:
-        plain["items"] = _plain(plain["items"], depth + 1)
-    if any(not isinstance(value, str) for value in plain.get("enum") or ()):
-        del plain["enum"]
-    return plain

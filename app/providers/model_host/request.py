@@ -1,7 +1,7 @@
 """A request from the parent, and the arguments for LiteLLM that are made from it."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,11 +19,11 @@ from app.providers.model_host.messages import (
     fold_system,
     join_turns,
     legal_messages,
-    legal_tools,
     shorten_ids,
     speak_after_tools,
 )
 from app.providers.model_host.quirks import Quirks
+from app.providers.model_host.tool_schemas import LegalTools, legal_tools
 
 # Anthropic has no default of its own. What it advises for streams: fewer would cut models in the middle of a thought.
 _CLAUDE_OUTPUT = 64_000
@@ -91,10 +91,18 @@ class ModelCall:
         return (self.key,) if self.key else ()
 
 
-def litellm_arguments(call: ModelCall, quirks: Quirks) -> dict[str, Any]:
-    """Return the keyword arguments for `litellm.acompletion`."""
+def tools_of(call: ModelCall, refused: Sequence[str] = ()) -> LegalTools:
+    """Return the tools of a request as its provider accepts them, without those that it has refused."""
+    # Those that make pictures refuse tools; nobody expects them to act.
+    acts = not _answers_with_pictures(call) or call.facts.tools is True
+    return legal_tools(call.kind, call.tools if acts else (), refused)
+
+
+def litellm_arguments(call: ModelCall, quirks: Quirks, tools: LegalTools | None = None) -> dict[str, Any]:
+    """Return the keyword arguments for `litellm.acompletion`; `tools` are the call's own where they are None."""
+    tools = tools or tools_of(call)
     messages = legal_messages(
-        call.kind, call.messages, thoughts=call.rules.wants_thought or quirks.wants_thought
+        call.kind, tools.messages(call.messages), thoughts=call.rules.wants_thought or quirks.wants_thought
     )
     if call.rules.short_call_ids:
         messages = shorten_ids(messages)
@@ -128,9 +136,8 @@ def litellm_arguments(call: ModelCall, quirks: Quirks) -> dict[str, Any]:
         arguments["extra_body"] = {name: value for name, value in body.items() if name not in quirks.without}
     if call.server is not None and call.options:
         arguments["extra_body"] = dict(call.options)
-    # Those that make pictures refuse tools; nobody expects them to act.
-    if call.tools and not (_answers_with_pictures(call) and call.facts.tools is not True):
-        arguments["tools"] = legal_tools(call.kind, call.tools)
+    if tools.tools:
+        arguments["tools"] = tools.tools
     elif call.kind == "anthropic" and (called := called_functions(messages)):
         # Anthropic refuses a history of calls without their functions, and LiteLLM would invent one that
         # the model could then call.

@@ -1,0 +1,286 @@
+"""Makes the tools of a request legal for every provider, and the arguments of their calls true again.
+
+What is legal at one provider is refused by another, and a gateway may ask any of them, so the rules of all hold everywhere:
+names of properties of `a-z`, `A-Z`, `0-9`, `_`, `.` and `-`, no alternatives at the top, no deep nesting, each list with its
+items. A property with another name gets a legal one, which calls use; `TrueNames` turns it back.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+Schema = dict[str, Any]
+Tool = dict[str, Any]
+
+_NOT_OF_A_PROPERTY = re.compile(r"[^a-zA-Z0-9_.-]+")
+_LONGEST_PROPERTY = 64
+# Google does not document its limit; LiteLLM fails on much deeper schemas.
+_DEEPEST = 20
+# OpenAI refuses a request with more.
+_MOST_TOOLS = {"openai": 128}
+_TYPES = {"string", "number", "integer", "boolean", "array", "object", "null"}
+_COMBINED = ("anyOf", "oneOf", "allOf")
+_NOT_AT_TOP = (
+    *_COMBINED,
+    "not",
+    "enum",
+    "const",
+    "if",
+    "then",
+    "else",
+    "dependentSchemas",
+    "dependentRequired",
+)
+_ANYTHING = {"type": "string"}
+_REFUSED_PLACE = re.compile(r"(?:tools|function_?declarations)[.\[](\d+)")
+_REFUSED_NAME = re.compile(r"schema for function '([a-zA-Z0-9_-]+)'")
+
+
+@dataclass(slots=True)
+class TrueNames:
+    """The names that were changed in a schema: of each legal one the true one, and those inside of it."""
+
+    names: dict[str, str] = field(default_factory=dict)
+    inner: dict[str, "TrueNames"] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.names) or any(self.inner.values())
+
+    def restored(self, arguments: str) -> str:
+        """Return a call's arguments, JSON text, with the true names; a text that is no JSON as it is."""
+        return _renamed(arguments, lambda value: self._restored(value))
+
+    def sent(self, arguments: str) -> str:
+        """Return the arguments of an earlier call with the names that are sent."""
+        return _renamed(arguments, lambda value: self._sent(value))
+
+    def _restored(self, value: Any) -> Any:
+        if isinstance(value, list):
+            return [self._restored(one) for one in value]
+        if not isinstance(value, dict):
+            return value
+        return {
+            self.names.get(name, name): self.inner.get(name, _UNCHANGED)._restored(one)
+            for name, one in value.items()
+        }
+
+    def _sent(self, value: Any) -> Any:
+        if isinstance(value, list):
+            return [self._sent(one) for one in value]
+        if not isinstance(value, dict):
+            return value
+        legal = {true: name for name, true in self.names.items()}
+        named = ((legal.get(name, name), one) for name, one in value.items())
+        return {name: self.inner.get(name, _UNCHANGED)._sent(one) for name, one in named}
+
+
+_UNCHANGED = TrueNames()
+
+
+def _renamed(arguments: str, change: Callable[[Any], Any]) -> str:
+    try:
+        return json.dumps(change(json.loads(arguments)), ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return arguments
+
+
+@dataclass(frozen=True, slots=True)
+class LegalTools:
+    """The tools as they are sent, the true names of those that were changed, and the names of tools that are left out."""
+
+    tools: list[Tool]
+    true_names: dict[str, TrueNames]
+    left_out: list[str]
+
+    def messages(self, messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Return the messages with earlier calls as the model made them."""
+        return [
+            message | {"tool_calls": [self._call(call) for call in message["tool_calls"]]}
+            if self.true_names and message.get("tool_calls")
+            else message
+            for message in messages
+        ]
+
+    def _call(self, call: dict[str, Any]) -> dict[str, Any]:
+        names = self.true_names.get(call["function"]["name"])
+        if names is None:
+            return call
+        return call | {
+            "function": call["function"] | {"arguments": names.sent(call["function"]["arguments"])}
+        }
+
+
+def legal_tools(kind: str, tools: Sequence[Tool], without: Sequence[str] = ()) -> LegalTools:
+    """Return the tools as providers of this kind accept them, but for those `without`; changes nothing in place."""
+    sent: dict[str, Tool] = {}
+    true_names: dict[str, TrueNames] = {}
+    left_out: list[str] = []
+    for tool in tools:
+        function, names = tool["function"], TrueNames()
+        name = function["name"]
+        try:
+            parameters = _top(function.get("parameters"), names)
+            if kind == "gemini":
+                parameters = _plain(parameters)
+            json.dumps(parameters, allow_nan=False)
+        except (TypeError, ValueError, AttributeError, RecursionError):
+            left_out.append(name)
+            continue
+        if name in without or name in sent or len(sent) >= _MOST_TOOLS.get(kind, len(tools)):
+            left_out.append(name)
+            continue
+        sent[name] = {"type": "function", "function": {**function, "parameters": parameters}}
+        if names:
+            true_names[name] = names
+    return LegalTools(list(sent.values()), true_names, left_out)
+
+
+def refused_tool(detail: str, tools: Sequence[Tool]) -> str:
+    """Return the name of the tool whose schema a provider refused, "" where it names none."""
+    names = [tool["function"]["name"] for tool in tools]
+    if (found := _REFUSED_NAME.search(detail)) and found[1] in names:
+        return str(found[1])
+    place = _REFUSED_PLACE.search(detail)
+    return names[int(place[1])] if place and int(place[1]) < len(names) else ""
+
+
+def _top(schema: object, names: TrueNames) -> Schema:
+    """Return the schema of a tool's arguments: an object, whose alternatives are joined into one."""
+    joined = _joined(schema if isinstance(schema, Mapping) else {})
+    legal = {name: value for name, value in _legal(joined, names, 0).items() if name not in _NOT_AT_TOP}
+    # OpenAI refuses an object without properties, which tools without arguments often have.
+    return {"properties": {}} | legal | {"type": "object"}
+
+
+def _joined(schema: Mapping[str, Any], depth: int = 0) -> Schema:
+    """Return a schema with the properties of its alternatives; only what all of these require is required."""
+    joined = dict(schema)
+    properties = dict(_mapping(schema.get("properties")))
+    required = [*_texts(schema.get("required"))]
+    for combined in _COMBINED if depth < _DEEPEST else ():
+        parts = [
+            _joined(part, depth + 1) for part in _list(schema.get(combined)) if isinstance(part, Mapping)
+        ]
+        for part in parts:
+            properties |= {
+                key: rule for key, rule in _mapping(part.get("properties")).items() if key not in properties
+            }
+        wanted = [_texts(part.get("required")) for part in parts]
+        if combined == "allOf":
+            required += [key for keys in wanted for key in keys]
+        elif wanted:
+            required += [key for key in wanted[0] if all(key in keys for keys in wanted)]
+            if told := " or ".join(dict.fromkeys(", ".join(keys) for keys in wanted if keys)):
+                joined["description"] = " ".join(
+                    filter(None, (_text(joined.get("description")), f"Needs {told}."))
+                )
+    return joined | {"properties": properties, "required": required}
+
+
+def _legal(schema: object, names: TrueNames, depth: int) -> Schema:
+    """Return a schema without what a provider refuses; its own and inner changed names are noted in `names`."""
+    if not isinstance(schema, Mapping) or depth > _DEEPEST:
+        return {}
+    legal = {str(name): value for name, value in schema.items() if name not in ("required", "$schema", "$id")}
+    keys = _legal_keys(_mapping(schema.get("properties")), names)
+    if "properties" in legal:
+        legal["properties"] = {
+            legal_key: _property(key, legal_key, rule, names, depth)
+            for (key, rule), legal_key in zip(
+                _mapping(schema.get("properties")).items(), keys.values(), strict=True
+            )
+        }
+    wanted = [keys[key] for key in dict.fromkeys(_texts(schema.get("required"))) if key in keys]
+    if wanted:
+        legal["required"] = wanted
+    for combined in _COMBINED:
+        if combined in legal:
+            legal[combined] = [_legal(part, names, depth + 1) for part in _list(legal[combined])]
+            if not legal[combined]:
+                del legal[combined]
+    for inside in ("items", "additionalProperties", "not"):
+        if isinstance(legal.get(inside), Mapping):
+            legal[inside] = _legal(legal[inside], names, depth + 1)
+    return _mended(legal)
+
+
+def _mended(legal: Schema) -> Schema:
+    """Return a schema without values that JSON Schema does not know, as older drafts and careless servers have them."""
+    kinds = [kind for kind in _list(legal.get("type")) or [legal.get("type")] if kind in _TYPES]
+    if "type" in legal:
+        legal["type"] = kinds if isinstance(legal["type"], list) and kinds else kinds[0] if kinds else ""
+        if not legal["type"]:
+            del legal["type"]
+    if "array" in kinds and not isinstance(legal.get("items"), Mapping):
+        legal["items"] = {}
+    for limit in ("exclusiveMinimum", "exclusiveMaximum"):
+        if isinstance(legal.get(limit), bool):
+            del legal[limit]
+    if "enum" in legal and not _list(legal["enum"]):
+        del legal["enum"]
+    return legal
+
+
+def _property(key: str, legal_key: str, rule: object, names: TrueNames, depth: int) -> Schema:
+    inner = names.inner.setdefault(legal_key, TrueNames())
+    legal = _legal(rule, inner, depth + 1)
+    if key != legal_key:
+        legal["description"] = ": ".join(filter(None, (key, _text(legal.get("description")))))
+    return legal
+
+
+def _legal_keys(properties: Mapping[str, object], names: TrueNames) -> dict[str, str]:
+    """Return the legal name of each property, and note those that differ."""
+    keys: dict[str, str] = {}
+    taken = {key for key in properties if _is_legal(key)}
+    for key in properties:
+        legal = key
+        if not _is_legal(key):
+            start = _NOT_OF_A_PROPERTY.sub("_", key).strip("_")[:_LONGEST_PROPERTY] or "property"
+            legal, number = start, 2
+            while legal in taken:
+                legal, number = f"{start[: _LONGEST_PROPERTY - 4]}_{number}", number + 1
+            taken.add(legal)
+            names.names[legal] = key
+        keys[key] = legal
+    return keys
+
+
+def _is_legal(key: str) -> bool:
+    return 0 < len(key) <= _LONGEST_PROPERTY and not _NOT_OF_A_PROPERTY.search(key)
+
+
+def _plain(schema: Schema, depth: int = 0) -> Schema:
+    """Return a schema without what Gemini refuses: any value, deep nesting, enums of numbers."""
+    if not schema or depth > _DEEPEST:
+        return dict(_ANYTHING)
+    plain = dict(schema)
+    for name in ("properties", "$defs", "definitions"):
+        if isinstance(plain.get(name), dict):
+            plain[name] = {key: _plain(_mapping(inner), depth + 1) for key, inner in plain[name].items()}
+    for name in _COMBINED:
+        if isinstance(plain.get(name), list):
+            plain[name] = [_plain(_mapping(inner), depth + 1) for inner in plain[name]]
+    if "items" in plain:
+        plain["items"] = _plain(_mapping(plain["items"]), depth + 1)
+    if any(not isinstance(value, str) for value in plain.get("enum") or ()):
+        del plain["enum"]
+    return plain
+
+
+def _mapping(value: object) -> dict[str, Any]:
+    return {str(name): one for name, one in value.items()} if isinstance(value, Mapping) else {}
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _texts(value: object) -> list[str]:
+    return [one for one in _list(value) if isinstance(one, str)]
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
