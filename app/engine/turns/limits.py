@@ -3,7 +3,10 @@
 Costs are counted from the messages, so that a restart does not reset them.
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
+from hashlib import blake2b
+from itertools import takewhile
 
 from app.core.message import SWITCH_ASSISTANT, Message, MessageState, Role, ToolCall
 from app.core.reasons import Reason
@@ -72,43 +75,62 @@ class Budget:
 
 
 MOST_ALIKE = 2
+# Of one answer; the others are refused, and those that run wait for a place.
+MOST_CALLS = 32
+MOST_AT_ONCE = 8
 
 
-def check_not_repeated(live: LiveSession, turn: AgentTurn, call: ToolCall) -> None:
-    """Raise ToolError for a call that was made MOST_ALIKE times before with the same arguments."""
-    if _alike(live, turn, call) >= MOST_ALIKE:
+def carried_out(answer: Message) -> tuple[ToolCall, ...]:
+    """Return the calls of an answer that Moot carries out."""
+    return answer.own_calls[:MOST_CALLS]
+
+
+class RepeatedCalls:
+    """How often the calls of turns were made before; the arguments of each are read once."""
+
+    def __init__(self, live: LiveSession) -> None:
+        self._live = live
+        # By name and arguments as they were written: the same for two calls that mean the same.
+        self._keys: dict[tuple[str, str], bytes] = {}
+
+    def before(self, turn: AgentTurn, answer: Message) -> dict[str, int]:
+        """Return for each call that an answer carries out, by its id, how many calls before it are the same."""
+        counts, found = self._before(turn, answer), {}
+        for call in carried_out(answer):
+            found[call.id] = counts[self._key(call)]
+            counts[self._key(call)] += 1
+        return found
+
+    def insists(self, turn: AgentTurn, answer: Message) -> bool:
+        """Say whether an answer calls only what an answer before it was told will not run again."""
+        calls, counts = carried_out(answer), self._before(turn, answer)
+        return bool(calls) and all(counts[self._key(call)] > MOST_ALIKE for call in calls)
+
+    def _before(self, turn: AgentTurn, answer: Message) -> Counter[bytes]:
+        """Count the calls before an answer in its turn; hand-overs also in the turns since the user's message."""
+        before = takewhile(lambda message: message.id != answer.id, self._live.turn(turn.turn_id))
+        calls = [call for message in before for call in carried_out(message)]
+        if any(call.name == SWITCH_ASSISTANT for call in carried_out(answer)):
+            for turn_id in back_from(self._live, turn.follows or ""):
+                earlier = self._live.turn(turn_id)
+                if earlier[0].role == Role.USER:
+                    break
+                told = (call for message in earlier for call in carried_out(message))
+                calls += [call for call in told if call.name == SWITCH_ASSISTANT]
+        return Counter(map(self._key, calls))
+
+    def _key(self, call: ToolCall) -> bytes:
+        written = (call.name, call.arguments)
+        if written not in self._keys:
+            text = f"{call.name} {canonical(call.arguments)}"
+            self._keys[written] = blake2b(text.encode("utf-8", "backslashreplace"), digest_size=16).digest()
+        return self._keys[written]
+
+
+def check_not_repeated(call: ToolCall, alike: int) -> None:
+    """Raise ToolError for a call where MOST_ALIKE calls before it are the same."""
+    if alike >= MOST_ALIKE:
         raise ToolError(
             f"{call.name} was called {MOST_ALIKE} times with these arguments already. "
             "It will not run again: use what it returned, or do something else."
         )
-
-
-def insists(live: LiveSession, turn: AgentTurn, answer: Message) -> bool:
-    """Say whether an answer calls only what an answer before it was told will not run again."""
-    calls = answer.own_calls
-    return bool(calls) and all(_alike(live, turn, call, before=answer.id) > MOST_ALIKE for call in calls)
-
-
-def _alike(live: LiveSession, turn: AgentTurn, call: ToolCall, *, before: str = "") -> int:
-    """Count the calls that are the same before this one, or before a message."""
-    alike = 0
-    wanted = canonical(call.arguments)
-    for message in _said_before(live, turn, call):
-        if message.id == before:
-            break
-        for other in message.tool_calls if message.role == Role.ASSISTANT else ():
-            if message.turn_id == turn.turn_id and other.id == call.id:
-                return alike
-            alike += other.name == call.name and canonical(other.arguments) == wanted
-    return alike
-
-
-def _said_before(live: LiveSession, turn: AgentTurn, call: ToolCall) -> list[Message]:
-    """Return the messages in which a call counts as repeated: its turn; for a hand-over the turns since the user's message."""
-    messages = live.turn(turn.turn_id)
-    for turn_id in back_from(live, turn.follows or "") if call.name == SWITCH_ASSISTANT else ():
-        before = live.turn(turn_id)
-        if before[0].role == Role.USER:
-            break
-        messages = before + messages
-    return messages

@@ -22,7 +22,7 @@ from app.core.events import (
     utc_now,
 )
 from app.core.ids import new_id
-from app.core.message import Consent, Message, MessageState, Prompt, PromptReason, PromptType, Role, ToolCall
+from app.core.message import Consent, Message, MessageState, Prompt, PromptReason, Role, ToolCall
 from app.core.reasons import Reason
 from app.core.session import Plan, Status
 from app.core.text import clean_text
@@ -30,15 +30,15 @@ from app.core.tool import Control, Tool, ToolError, ToolResult, is_page, read_ar
 from app.engine.availability.slots import NotFree
 from app.engine.chat.branches import unanswered
 from app.engine.chat.request import AgentTurn, file_tools, in_mode
+from app.engine.turns.call_questions import approval, newest_approval, page_question, was_cut
 from app.engine.turns.context import Outcome, ToolRun, TreeContext, TurnState, about_call
-from app.engine.turns.limits import check_not_repeated
+from app.engine.turns.limits import MOST_AT_ONCE, MOST_CALLS, RepeatedCalls, carried_out, check_not_repeated
 from app.engine.turns.reported_calls import lost_call
 from app.engine.turns.sampling import sample
 from app.engine.turns.speaker_turn import SpeakerTurn
 from app.engine.turns.sub_agents import SUB_AGENT, delegation, failed, succeeded
 
 MAX_RESULT = 100_000
-MAX_QUESTION = 4_000
 
 
 _log = logging.getLogger(__name__)
@@ -59,6 +59,7 @@ class ToolCalls:
         self._stopped: set[str] = set()
         # The turns of sub-agents that wait for a slot.
         self._waiting: set[str] = set()
+        self._repeated = RepeatedCalls(context.live)
 
     def answered(self) -> None:
         """Let waiting calls check again."""
@@ -75,27 +76,59 @@ class ToolCalls:
         return True
 
     async def answer_all(self, turn: AgentTurn, answer: Message, *, refuse: bool) -> Outcome | None:
-        """Give every call its result; return why the turn cannot go on, None when it can."""
+        """Give every call its result; return why the turn cannot go on, None when it can.
+
+        Of an answer's own calls the first MOST_CALLS are carried out.
+        """
         self._skip_after_end(turn, answer)
         open_calls = unanswered(answer, self._live.turn(turn.turn_id))
         if refuse:
-            for call in open_calls:
-                self._write(turn, call, ToolResult(content="No tool calls are left for this turn.", ok=False))
-        elif open_calls and (blocked := await self._answer_side_by_side(turn, open_calls)):
+            self._refuse(turn, dict.fromkeys(open_calls, "No tool calls are left for this turn."))
+            return self._after_results(turn, answer)
+        kept = {call.id for call in carried_out(answer)}
+        text = (
+            f"Not carried out: of the {len(answer.own_calls)} calls of this answer the first {MOST_CALLS} were. "
+            "Look at their results, then send this call again if it is still needed."
+        )
+        left_out = (call for call in open_calls if not call.by and call.id not in kept)
+        self._refuse(turn, dict.fromkeys(left_out, text))
+        open_calls = [call for call in open_calls if call.by or call.id in kept]
+        if open_calls and (blocked := await self._answer_side_by_side(turn, answer, open_calls)):
             return blocked
         return self._after_results(turn, answer)
+
+    def insists(self, turn: AgentTurn, answer: Message) -> bool:
+        """Say whether an answer calls only what an answer before it was told will not run again."""
+        return self._repeated.insists(turn, answer)
+
+    def _refuse(self, turn: AgentTurn, texts: Mapping[ToolCall, str]) -> None:
+        """Write the results of calls that are not carried out, in one batch."""
+        at = utc_now()
+        events = [
+            ToolFinished(**about_call(self._live, turn, call), ok=False, content=text)
+            for call, text in texts.items()
+        ]
+        written = [
+            turn.message(
+                Role.TOOL, tool_call_id=call.id, content=text, state=MessageState.FAILED, created_at=at
+            )
+            for call, text in texts.items()
+        ]
+        if written:
+            self._live.finish_messages(written, *events)
 
     def _skip_after_end(self, turn: AgentTurn, answer: Message) -> None:
         """Give the calls after one that ends the turn a result that says so."""
         tools = self._services.directory.tools(turn.agent, turn.mode, turn.given)
         ended_by = ""
         missing = {call.id for call in unanswered(answer, self._live.turn(turn.turn_id))}
+        skipped: dict[ToolCall, str] = {}
         for call in answer.tool_calls:
             if ended_by and call.id in missing:
-                text = f"Skipped: {ended_by} came before it and ends the turn."
-                self._write(turn, call, ToolResult(content=text, ok=False))
+                skipped[call] = f"Skipped: {ended_by} came before it and ends the turn."
             elif not ended_by and call.name in tools and tools[call.name].ends:
                 ended_by = call.name
+        self._refuse(turn, skipped)
 
     def _after_results(self, turn: AgentTurn, answer: Message) -> Outcome | None:
         ids = {call.id for call in answer.tool_calls}
@@ -106,8 +139,17 @@ class ToolCalls:
             return Outcome(TurnState.FINISHED, message=answer)
         return Outcome(TurnState.WAITING) if any(result.asks for result in results) else None
 
-    async def _answer_side_by_side(self, turn: AgentTurn, calls: Sequence[ToolCall]) -> Outcome | None:
-        tasks = {self._start(turn, call): call for call in calls}
+    async def _answer_side_by_side(
+        self, turn: AgentTurn, answer: Message, calls: Sequence[ToolCall]
+    ) -> Outcome | None:
+        """Answer calls, MOST_AT_ONCE at a time; one that waits for the user lets another run."""
+        places, alike = asyncio.Semaphore(MOST_AT_ONCE), self._repeated.before(turn, answer)
+
+        def start(call: ToolCall) -> "asyncio.Task[Outcome | None]":
+            work = self._answer(turn, call, alike.get(call.id, 0), places)
+            return asyncio.create_task(work, name=f"call {call.name[:40]}")
+
+        tasks = {start(call): call for call in calls}
         blocked: dict[str, tuple[ToolCall, Outcome]] = {}
         try:
             while tasks:
@@ -126,7 +168,7 @@ class ToolCalls:
                         key for key, (_, one) in blocked.items() if one.state == TurnState.WAITING
                     ]:
                         call, _ = blocked.pop(call_id)
-                        tasks[self._start(turn, call)] = call
+                        tasks[start(call)] = call
         finally:
             for task in tasks:
                 task.cancel()
@@ -136,12 +178,17 @@ class ToolCalls:
             (one for one in outcomes if one.state == TurnState.HELD), outcomes[0] if outcomes else None
         )
 
-    def _start(self, turn: AgentTurn, call: ToolCall) -> "asyncio.Task[Outcome | None]":
-        return asyncio.create_task(self._answer(turn, call), name=f"call {call.name[:40]}")
+    async def _answer(
+        self, turn: AgentTurn, call: ToolCall, alike: int, places: asyncio.Semaphore
+    ) -> Outcome | None:
+        """Answer one call as soon as there is a place, `alike` calls before it being the same.
 
-    async def _answer(self, turn: AgentTurn, call: ToolCall) -> Outcome | None:
-        """Answer one call; return why it has no result yet."""
-        turn = in_mode(turn, self._live.session.mode)
+        Return why it has no result yet.
+        """
+        async with places:
+            return await self._answer_now(in_mode(turn, self._live.session.mode), call, alike)
+
+    async def _answer_now(self, turn: AgentTurn, call: ToolCall, alike: int) -> Outcome | None:
         try:
             arguments = read_arguments(call.arguments)
             if call.by:
@@ -149,7 +196,7 @@ class ToolCalls:
                     await self._run(turn, call, lost, arguments)
                     return None
                 return Outcome(TurnState.WAITING)
-            check_not_repeated(self._live, turn, call)
+            check_not_repeated(call, alike)
             if call.name == SUB_AGENT and self._services.directory.may_delegate(turn.agent):
                 return await self._delegate(turn, call, arguments)
             tool = self._tool(turn, call.name)
@@ -176,7 +223,7 @@ class ToolCalls:
         This is the only place that decides whether a call needs a question.
         """
         reason = ""
-        if not tool.repeatable and self._was_cut(turn, call):
+        if not tool.repeatable and was_cut(self._live, turn, call):
             reason = PromptReason.MAY_HAVE_RUN
         elif tool.key in self._context.asks_too or (
             tool.asks and (tool.consent or tool.key) not in self._live.session.always
@@ -184,11 +231,11 @@ class ToolCalls:
             reason = PromptReason.TOOL
         if not reason:
             return True
-        asked = self._approval(turn, call, reason)
+        asked = newest_approval(self._live, turn, call, reason)
         if asked is None or asked.prompt is None or not asked.prompt.is_about(call, tool.key, tool.consent):
             if asked is not None and asked.asks:
                 self._live.finish_message(asked.dismissed())
-            self._ask(turn, call, tool, reason)
+            self._put_question(turn, call, approval(call, tool, reason))
             return False
         if asked.prompt.open:
             return False
@@ -197,39 +244,6 @@ class ToolCalls:
         raise ToolError(
             "The user did not allow this call. Do not try it again; go on without it, or ask why."
         )
-
-    def _was_cut(self, turn: AgentTurn, call: ToolCall) -> bool:
-        return any(
-            one.state == MessageState.STOPPED
-            for one in self._live.turn(turn.turn_id)
-            if one.tool_call_id == call.id
-        )
-
-    def _approval(self, turn: AgentTurn, call: ToolCall, reason: str) -> Message | None:
-        """Return the newest question of a kind about a call."""
-        for message in reversed(self._live.turn(turn.turn_id)):
-            prompt = message.prompt
-            if message.tool_call_id != call.id:
-                continue
-            if reason == PromptReason.MAY_HAVE_RUN and message.state == MessageState.STOPPED:
-                # An approval of an earlier run does not count for the next one.
-                return None
-            if prompt and prompt.reason == reason:
-                return message
-        return None
-
-    def _ask(self, turn: AgentTurn, call: ToolCall, tool: Tool, reason: str) -> None:
-        prompt = Prompt(
-            question=call.name,
-            type=PromptType.APPROVAL,
-            tool=tool.key,
-            arguments=call.arguments,
-            reason=reason,
-            server=tool.group if tool.consent else "",
-            consent=tool.consent,
-            reads=tool.reads,
-        )
-        self._put_question(turn, call, prompt)
 
     def _put_question(self, turn: AgentTurn, call: ToolCall, prompt: Prompt) -> Message:
         question = turn.message(Role.SYSTEM, tool_call_id=call.id, prompt=prompt, created_at=utc_now())
@@ -303,7 +317,8 @@ class ToolCalls:
             content = content[:MAX_RESULT] + f"\n… (cut; it had {len(content)} characters)"
         prompt, control = result.prompt, result.control
         if prompt is None and any(map(is_page, result.resources)):
-            prompt, control = self._page_prompt(turn, call, content), Control.WAIT
+            tool = self._services.directory.tools(turn.agent, turn.mode, turn.given).get(call.name)
+            prompt, control = page_question(call, tool, content), Control.WAIT
         message = replace(
             self._started(turn, call),
             content=content,
@@ -324,18 +339,6 @@ class ToolCalls:
         extra += [PlanChanged(session_id=self._live.id, plan=one) for one in plan]
         fields: dict[str, object] = {"plan": plan[0]} if plan else {}
         self._live.finish_messages((message, *said), *extra, **fields)
-
-    def _page_prompt(self, turn: AgentTurn, call: ToolCall, content: str) -> Prompt:
-        """Return a page's question to the user: the text that came with the page, never its HTML."""
-        tool = self._services.directory.tools(turn.agent, turn.mode, turn.given).get(call.name)
-        return Prompt(
-            question=content[:MAX_QUESTION] or call.name,
-            type=PromptType.TEXT,
-            tool=call.name,
-            arguments=call.arguments,
-            reason=PromptReason.PAGE,
-            server=tool.group if tool is not None else "",
-        )
 
     async def ask(self, turn: AgentTurn, call: ToolCall, prompt: Prompt) -> str | None:
         """Put a question of a running tool to the user and wait; None when it was dismissed."""

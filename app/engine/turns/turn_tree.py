@@ -19,7 +19,6 @@ from app.engine.turns.answer import Attempt, CallPlan
 from app.engine.turns.cache_plans import turn_plan
 from app.engine.turns.context import Outcome, TreeContext, TurnState
 from app.engine.turns.guided import Offer, guided_call, guided_request, lead_offer
-from app.engine.turns.limits import insists
 from app.engine.turns.reply import ReplyCleaner
 from app.engine.turns.reported_calls import ReportedCalls, asks_to_work
 from app.engine.turns.speaker_turn import SpeakerTurn
@@ -100,7 +99,7 @@ class TurnTree:
                 outcome = await self._calls.answer_all(turn, answer, refuse=spent)
                 if outcome is not None:
                     return outcome
-            repeats = answer is not None and insists(self._live, turn, answer)
+            repeats = answer is not None and self._calls.insists(turn, answer)
             if spent or repeats:
                 failure = Failure(kind=Reason.REPEATED if repeats else Reason.STEPS)
                 message = turn.message(state=MessageState.FAILED, error=failure)
