@@ -101,7 +101,7 @@ def workflow_end(session: Session, texts: Texts) -> str:
         )
         if wanted
     ]
-    if len(lines) == 1:
+    if len(lines) == 1 or session.reason == Reason.FAULT:
         lines.append(texts("cli.resume_with", session_id=session.id))
     return lines_text(map(one_line, lines))
 

@@ -253,15 +253,15 @@ class CouncilPage(ConversationView):
         self.glance.edit.setVisible(not self._read_only)
         self.glance.journal.setVisible(not self._read_only)
         self.columns.show_held(record, result, people, compared=compared)
-        ended = not (session.status == Status.RUNNING or resumable(session))
+        ended = session.status != Status.RUNNING and not resumable(session)
         prices = self._prices(messages) if ended and not self._read_only else {}
         judges = self.councils.judges(session.id) if self.councils and prices else []
         outsider = self.councils.outsider(session) if self.councils else ""
         judged = Judged(session, dict(self._messages), record, result, people, prices, outsider)
         self.box.show_state(judged, judges, helper=helper, could=could, read_only=self._read_only)
         self._tabs.show_counts(record, result, messages, ended=ended)
-        at_rest = session.status != Status.RUNNING and not self._read_only
-        self._head.offer_fork(record.rounds if at_rest and result.answered else None)
+        forks = session.status != Status.RUNNING and not self._read_only and result.answered
+        self._head.offer_fork(record.rounds if forks else None)
         if self._tabs.value() == VERDICT:
             self.verdict.show_verdict(judged)
         elif self._tabs.value() == CLAIMS:
@@ -339,10 +339,8 @@ class CouncilPage(ConversationView):
             words("council.wait" if running else "council.hint"),
             words("discussion.send"),
         )
-        if running:
-            self.composer.send.setEnabled(False)
-        elif self.composer.box.text():
-            self.composer.send.setEnabled(True)
+        if running or self.composer.box.text():
+            self.composer.send.setEnabled(not running)
 
     def _announce(self, session: DebateSession) -> None:
         """Tell a screen reader once how settled it is, what leads and how many hold something else."""
