@@ -259,7 +259,7 @@ async def test_a_servers_tools_are_described_and_its_log_is_read(moot: Moot) -> 
     _, out = await run(moot, Arguments(command=CommandName.SERVERS))
     lines = out.out.splitlines()
     assert "  Only read: proper__work" in lines and "  May delete or overwrite: proper__wipe" in lines
-    assert "  Not offered, because they run only as tasks: later" in lines
+    assert "  Not offered, because Moot cannot use them: later" in lines
     _, out = await run(moot, LIST_THEM)
     assert json.loads(out.out)[0]["deleting"] == ["proper__wipe"]
     _, out = await run(moot, read_log)

@@ -412,7 +412,7 @@ async def test_a_servers_page_describes_its_tools_and_shows_its_log(person):
     assert lines[2:] == [
         "May delete or overwrite: wipe",
         "Reach the internet or other services: wipe",
-        "Not offered, because they run only as tasks: later",
+        "Not offered, because Moot cannot use them: later",
     ]
     await person.click("server_log")
     await until(lambda: person.sees("server_log_dialog"))

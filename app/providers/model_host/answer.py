@@ -113,7 +113,7 @@ class _Stream:
         self._due = 0.0
         self._stream: Any = None
         self._usage: Any = None
-        self._calls = Calls({name: names.restored for name, names in tools.true_names.items()})
+        self._calls = Calls(tools.true_names)
         self._signed = SignedThinking()
         self._pictures = AnswerPictures()
         self._beside = BesideWords()

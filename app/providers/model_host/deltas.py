@@ -2,7 +2,7 @@
 
 import asyncio
 import base64
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
@@ -10,6 +10,7 @@ from uuid import uuid4
 from app.children.pipes import Pipes
 from app.core.pictures import MOST_PICTURES, BadPicture, PictureFault, picture_of
 from app.providers.model_host.messages import is_json
+from app.providers.model_host.tool_schemas import TrueNames, renamed
 
 MOST_CALLS = 128
 MOST_ARGUMENT_CHARACTERS = 1_000_000
@@ -46,11 +47,11 @@ class Calls:
 
     Keeps the first 128 calls and the first million characters of their arguments, so that a broken model cannot fill
     the log; cut arguments are invalid JSON, which the model is told. `characters` counts everything that came.
-    The arguments of the functions in `restored`, whose names were changed, come as a whole at the end.
+    The arguments of the functions in `true_names` come as a whole at the end.
     """
 
-    def __init__(self, restored: Mapping[str, Callable[[str], str]] | None = None) -> None:
-        self._restored = restored or {}
+    def __init__(self, true_names: Mapping[str, TrueNames] | None = None) -> None:
+        self._true_names = true_names or {}
         self._calls: list[_OpenCall] = []
         self._at: dict[int, _OpenCall] = {}
         self._dropped = _OpenCall(-1)
@@ -83,8 +84,8 @@ class Calls:
     def rest(self) -> list[Piece]:
         """Return the calls that never got a name, and what was kept for the end."""
         for call in self._calls:
-            if restored := self._restored.get(call.name):
-                call.untold = restored("".join(call.arguments))
+            if names := self._true_names.get(call.name):
+                call.untold = renamed("".join(call.arguments), names.restored)
         return [piece for call in self._calls for piece in self._news(call, last=True)]
 
     def _call(self, index: int, call_id: str, name: str) -> _OpenCall:
@@ -112,7 +113,7 @@ class Calls:
         return bool(name) and bool(call.name) and (name != call.name or is_json("".join(call.arguments)))
 
     def _news(self, call: _OpenCall, last: bool = False) -> list[Piece]:
-        waits = not last and call.name in self._restored
+        waits = not last and call.name in self._true_names
         if not call.announced:
             if not call.name and not last:
                 return []

@@ -48,38 +48,33 @@ class TrueNames:
     def __bool__(self) -> bool:
         return bool(self.names) or any(self.inner.values())
 
-    def restored(self, arguments: str) -> str:
-        """Return a call's arguments, JSON text, with the true names; a text that is no JSON as it is."""
-        return _renamed(arguments, lambda value: self._restored(value))
-
-    def sent(self, arguments: str) -> str:
-        """Return the arguments of an earlier call with the names that are sent."""
-        return _renamed(arguments, lambda value: self._sent(value))
-
-    def _restored(self, value: Any) -> Any:
+    def restored(self, value: Any) -> Any:
+        """Return a value of a call's arguments with the true names."""
         if isinstance(value, list):
-            return [self._restored(one) for one in value]
+            return [self.restored(one) for one in value]
         if not isinstance(value, dict):
             return value
         return {
-            self.names.get(name, name): self.inner.get(name, _UNCHANGED)._restored(one)
+            self.names.get(name, name): self.inner.get(name, _UNCHANGED).restored(one)
             for name, one in value.items()
         }
 
-    def _sent(self, value: Any) -> Any:
+    def sent(self, value: Any) -> Any:
+        """Return a value of an earlier call's arguments with the names that are sent."""
         if isinstance(value, list):
-            return [self._sent(one) for one in value]
+            return [self.sent(one) for one in value]
         if not isinstance(value, dict):
             return value
         legal = {true: name for name, true in self.names.items()}
         named = ((legal.get(name, name), one) for name, one in value.items())
-        return {name: self.inner.get(name, _UNCHANGED)._sent(one) for name, one in named}
+        return {name: self.inner.get(name, _UNCHANGED).sent(one) for name, one in named}
 
 
 _UNCHANGED = TrueNames()
 
 
-def _renamed(arguments: str, change: Callable[[Any], Any]) -> str:
+def renamed(arguments: str, change: Callable[[Any], Any]) -> str:
+    """Return the arguments of a call, JSON text, with other names; a text that is no JSON as it is."""
     try:
         return json.dumps(change(json.loads(arguments)), ensure_ascii=False)
     except (ValueError, RecursionError):
@@ -108,7 +103,7 @@ class LegalTools:
         if names is None:
             return call
         return call | {
-            "function": call["function"] | {"arguments": names.sent(call["function"]["arguments"])}
+            "function": call["function"] | {"arguments": renamed(call["function"]["arguments"], names.sent)}
         }
 
 

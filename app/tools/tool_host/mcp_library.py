@@ -92,12 +92,14 @@ async def all_of(list_page: Callable[..., Awaitable[Any]], field: str) -> list[A
     """Return what a server lists, from all its pages, up to a limit."""
     found: list[Any] = []
     cursor: str | None = None
+    seen: set[str] = set()
     for _ in range(_PAGES):
         page = await list_page(cursor=cursor, cache_mode="bypass")
         found += getattr(page, field)
         cursor = page.next_cursor
-        if cursor is None or len(found) >= _MOST:
+        if cursor is None or cursor in seen or len(found) >= _MOST:
             break
+        seen.add(cursor)
     return found[:_MOST]
 
 

@@ -292,11 +292,15 @@ class Server:
     async def _list_tools(self, client: Client) -> list[dict[str, Any]]:
         if client.server_capabilities.tools is None:
             return []
+        self._guard.unusable.clear()
         listed = await mcp_library.all_of(client.list_tools, "tools")
         plain = [mcp_library.plain_json(tool) for tool in listed]
         self.withheld = [visible(str(one["name"]))[:200] for one in plain if mcp_results.runs_as_task(one)]
         for name in self.withheld:
             self._log.note(f"(not offered) {name}: it runs only as a task, which Moot does not support")
+        for name in self._guard.unusable:
+            self._log.note(f"(not offered) {name}: it is not described as the protocol wants")
+        self.withheld += self._guard.unusable
         return mcp_results.offered_tools(plain)
 
     async def _listen(self, client: Client) -> None:

@@ -16,11 +16,12 @@ from anyio.abc import ObjectReceiveStream, ObjectSendStream
 from mcp.client.streamable_http import streamable_http_client
 from mcp.os.win32 import utilities as windows
 from mcp.shared.message import SessionMessage
-from mcp_types import JSONRPCNotification, JSONRPCRequest, jsonrpc_message_adapter
+from mcp_types import JSONRPCNotification, JSONRPCRequest, JSONRPCResponse, jsonrpc_message_adapter
 
 from app.children.commands import end_group, kill_group
 from app.children.pipes import Lines
 from app.core.tool import ServerProblem
+from app.tools.tool_host.mcp_lists import mend_lists
 from app.tools.tool_host.mcp_log import ServerLog
 from app.tools.tool_host.server_processes import add_group, remove_group
 
@@ -44,7 +45,8 @@ class Guard:
     """Counts what a server sends, and ends the connection when that is too much.
 
     `reason` says why it ended, and `on_end` is called once then. `http_status` is the last refusal of an HTTP server,
-    `wants_login` whether it asked for a token; `garbage_lines` counts lines that were no message.
+    `wants_login` whether it asked for a token; `garbage_lines` counts lines that were no message. `unusable` are the names of
+    what it listed in a form that cannot be read.
     """
 
     def __init__(self, on_end: Callable[[], None]) -> None:
@@ -53,6 +55,7 @@ class Guard:
         self.ended = False
         self.http_status = ""
         self.wants_login = False
+        self.unusable: list[str] = []
         self._on_end = on_end
         self._unasked: deque[float] = deque(maxlen=_UNASKED_MESSAGES)
         self._garbage = 0
@@ -69,6 +72,8 @@ class Guard:
     def allows(self, item: SessionMessage | Exception) -> bool:
         """Return whether a message may pass; requests and notifications may not come too often."""
         message = item.message if isinstance(item, SessionMessage) else None
+        if isinstance(message, JSONRPCResponse):
+            self.unusable += mend_lists(message.result)
         if isinstance(item, SessionMessage) and not isinstance(message, JSONRPCNotification | JSONRPCRequest):
             return True
         now = time.monotonic()
