@@ -272,22 +272,6 @@ def test_thinking_is_folded_and_unfolds_while_it_streams(view: TranscriptView) -
     assert thought_of(texts(), going=True, seconds=None) == "Thinking…"
 
 
-def test_text_that_was_thinking_leaves_the_row_and_is_folded(view: TranscriptView) -> None:
-    view.feed.show_session(SESSION, [asked(1)])
-    view.feed.message_started(spoke("m1", "tm", state=MessageState.STREAMING))
-    view.feed.append_text("m1", "Six times seven.")
-    view.feed.flush()
-    view.feed.message_started(spoke("m1", "tm", state=MessageState.STREAMING, thinking="Six times seven."))
-    view.feed.append_text("m1", "It is ")
-    view.feed.append_text("m1", "42.")
-    view.feed.flush()
-    assert row(view, "m1").text.plain_text == "It is 42."
-    assert view.message_ids.count("m1") == 1
-    folded = row(view, "m1").height
-    click(view, "m1", "thought")
-    assert row(view, "m1").height > folded
-
-
 def test_versions_stand_in_the_header_and_are_asked_for(view: TranscriptView, qtbot: QtBot) -> None:
     view.feed.show_session(
         SESSION, [asked(1), spoke("m1", "tm", "One."), spoke("m2", "tm", "Two.")], {"tm": (2, 3)}

@@ -188,14 +188,10 @@ class Feed(QObject):
     def message_started(self, message: Message) -> None:
         """Add a message, usually empty and streaming: at the end, or under the call that started it."""
         self._need_turn(message.turn_id, message.parent_turn_id)
-        if message.id in self._model.live:
-            # It begins again: what it said so far was thinking.
-            self._model.begin_live(message)
+        again = message.id in self._model.live  # What it said so far was thinking.
+        if again or not self._model.knows(message.id):
             self._canvas.rows.drop(message.id)
-            changed = self._apply(self._model.put(message))
-            self._canvas.renew([*changed, message.id, *self._about(message)])
-        elif not self._model.knows(message.id):
-            follows = self._canvas.scroller.follow
+            follows = again or self._canvas.scroller.follow
             splice = self._model.put(message)
             if message.state == MessageState.STREAMING:
                 self._model.begin_live(message)
@@ -204,7 +200,7 @@ class Feed(QObject):
                 self._typing.stop()
                 self._canvas.scroller.footer = self._tail
                 self._area.viewport().update()
-            self._canvas.renew([*changed, *self._about(message)])
+            self._canvas.renew([*changed, message.id, *self._about(message)])
             if message.id in self._model and not follows:
                 self.came_below.emit(message.id)
         self.turn_changed.emit(message.turn_id)
@@ -239,15 +235,13 @@ class Feed(QObject):
         self._need_turn(message.turn_id, message.parent_turn_id)
         if not self._model.knows(message.id):
             self.message_started(message)
-            if message.state != MessageState.STREAMING and message.id in self._model:
-                self.finished.emit(message.id)
-            return
-        self._model.end_live(message.id)
-        self._canvas.dirty.discard(message.id)
-        changed = self._apply(self._model.put(message))
-        if message.prompt is not None:
-            self._drop_widgets()
-        self._canvas.renew([*changed, message.id, *self._model.card_rows(message), *self._about(message)])
+        else:
+            self._model.end_live(message.id)
+            self._canvas.dirty.discard(message.id)
+            changed = self._apply(self._model.put(message))
+            if message.prompt is not None:
+                self._drop_widgets()
+            self._canvas.renew([*changed, message.id, *self._model.card_rows(message), *self._about(message)])
         if message.state != MessageState.STREAMING and message.id in self._model:
             self.finished.emit(message.id)
         self.turn_changed.emit(message.turn_id)

@@ -70,16 +70,12 @@ class BesideWords:
             if value is None or self._characters > _MOST_STATE:
                 continue
             self._characters += len(json.dumps(value, default=str))
-            known = self._state.get(name)
+            known = self._state.setdefault(name, [] if isinstance(value, list) else value)
             if isinstance(known, list) and isinstance(value, list):
                 for part in value:
                     _add_part(known, part)
             elif isinstance(known, dict) and isinstance(value, dict):
-                known.update(value)
-            elif isinstance(value, list):
-                self._state[name] = []
-                for part in value:
-                    _add_part(self._state[name], part)
+                self._state[name] = known | value
             else:
                 self._state[name] = value
 

@@ -1,6 +1,5 @@
 """Corrections of faults in LiteLLM 1.110 that no setting turns off; applied once."""
 
-import sys
 from collections.abc import Callable
 from contextvars import ContextVar
 from functools import lru_cache
@@ -10,7 +9,6 @@ import litellm
 from litellm import CustomStreamWrapper
 from litellm import main as litellm_main
 from litellm.litellm_core_utils import core_helpers, streaming_chunk_builder_utils, streaming_handler
-from litellm.llms.custom_httpx.http_handler import AsyncHTTPHandler
 from litellm.llms.gemini.chat import transformation as gemini_chat
 from litellm.llms.vertex_ai.gemini import transformation as gemini_transformation
 from litellm.llms.vertex_ai.gemini import vertex_and_google_ai_studio_gemini as gemini_studio
@@ -57,7 +55,6 @@ def apply_fixes() -> None:
 
     Also makes the OpenAI library remember what it looks up about its types.
     """
-    _send_once()
     _remember_types()
     _note_geminis_finish()
     _join_geminis_turns()
@@ -124,17 +121,6 @@ def make_known(kind: str, model: str) -> None:
     name = f"gemini/{model}"
     if kind == "gemini" and name not in litellm.model_cost:
         litellm.register_model({name: _GEMINI})
-
-
-def _send_once() -> None:
-    async def raise_again(*_: Any, **__: Any) -> None:
-        # WORKAROUND: called while a lost connection is handled, to send the request a second time without
-        # telling; whether to ask (and pay) twice is for Moot to decide.
-        error = sys.exc_info()[1]
-        assert error is not None
-        raise error
-
-    AsyncHTTPHandler.single_connection_post_request = raise_again
 
 
 def _remember_types() -> None:

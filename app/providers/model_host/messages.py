@@ -3,7 +3,6 @@
 import json
 import re
 from hashlib import sha256
-from itertools import zip_longest
 from typing import Any
 
 from app.core.text import clean_values
@@ -136,8 +135,8 @@ def _legal_message(kind: str, message: Message) -> Message:
         legal["content"] = "[image]"
     if calls := legal.pop("tool_calls", None):
         legal["tool_calls"] = [
-            {**extra, **_legal_call(kind, call)}
-            for call, extra in zip_longest(calls, beside[: len(calls)], fillvalue={})
+            (beside[place] if place < len(beside) else {}) | _legal_call(kind, call)
+            for place, call in enumerate(calls)
         ]
         # Gemini refuses an empty text beside a call, and LiteLLM replaces it for Anthropic.
         legal["content"] = legal.get("content") or None

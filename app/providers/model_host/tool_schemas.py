@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 Schema = dict[str, Any]
@@ -48,26 +49,21 @@ class TrueNames:
     def __bool__(self) -> bool:
         return bool(self.names) or any(self.inner.values())
 
-    def restored(self, value: Any) -> Any:
-        """Return a value of a call's arguments with the true names."""
+    def restored(self, value: Any, *, back: bool = True) -> Any:
+        """Return a value of a call's arguments with the true names, with `back` off one with those that are sent."""
         if isinstance(value, list):
-            return [self.restored(one) for one in value]
-        if not isinstance(value, dict):
-            return value
-        return {
-            self.names.get(name, name): self.inner.get(name, _UNCHANGED).restored(one)
-            for name, one in value.items()
-        }
-
-    def sent(self, value: Any) -> Any:
-        """Return a value of an earlier call's arguments with the names that are sent."""
-        if isinstance(value, list):
-            return [self.sent(one) for one in value]
+            return [self.restored(one, back=back) for one in value]
         if not isinstance(value, dict):
             return value
         legal = {true: name for name, true in self.names.items()}
-        named = ((legal.get(name, name), one) for name, one in value.items())
-        return {name: self.inner.get(name, _UNCHANGED).sent(one) for name, one in named}
+        changed: dict[str, Any] = {}
+        for name, one in value.items():
+            sent: str = legal[name] if not back and name in legal else name
+            inner = self.inner.get(sent, _UNCHANGED)
+            changed[self.names[name] if back and name in self.names else sent] = inner.restored(
+                one, back=back
+            )
+        return changed
 
 
 _UNCHANGED = TrueNames()
@@ -102,9 +98,8 @@ class LegalTools:
         names = self.true_names.get(call["function"]["name"])
         if names is None:
             return call
-        return call | {
-            "function": call["function"] | {"arguments": renamed(call["function"]["arguments"], names.sent)}
-        }
+        arguments = renamed(call["function"]["arguments"], partial(names.restored, back=False))
+        return call | {"function": call["function"] | {"arguments": arguments}}
 
 
 def legal_tools(kind: str, tools: Sequence[Tool], without: Sequence[str] = ()) -> LegalTools:
