@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from app.core.events import Notice
 from app.core.provider import CallPiece, Finished, ModelRequest
 from tests.builders import Bench, Script
 from tests.engine.test_turn import a_tool, ask, bench, engines_are_closed
@@ -53,3 +54,13 @@ async def test_it_is_in_the_log(tmp_path: Path) -> None:
     await again.engine.chats.send(session_id, "After a restart?")
     await again.engine.wait(session_id)
     assert sent_states(again.models.requests[-1])[0] == STATE
+
+
+async def test_tools_that_were_left_out_are_named_once(tmp_path: Path) -> None:
+    left_out = Finished(left_out=("server__odd", "server__worse"))
+    made = bench(tmp_path, [["First.", left_out], ["Second.", left_out]], a_tool("echo"))
+    session_id = await ask(made)
+    await made.engine.chats.send(session_id, "And now?")
+    await made.engine.wait(session_id)
+    notices = [one for one in made.events if isinstance(one, Notice) and one.code == "tools_left_out"]
+    assert [one.details["tools"] for one in notices] == ["server__odd, server__worse"]

@@ -8,7 +8,7 @@ from app.providers.model_host.beside import BesideWords
 from app.providers.model_host.messages import legal_messages
 from app.providers.remote import RemoteModels
 from tests.providers.asking import Heard, ask
-from tests.providers.test_foreign_servers import chunk, stream
+from tests.providers.test_foreign_servers import WORDS, chunk, stream
 from tests.providers.tool_chats import request, results, said
 from tests.wire import Raw, WireServer
 from tests.wire.protocols import sse
@@ -144,6 +144,37 @@ async def test_sources_come_in_every_form_once_each(
     assert heard.text == "It is 42. Yes. Yes. Yes."
     assert heard.finished is not None
     assert heard.finished.sources == ((URL, "Six times seven"), ("https://two.example/", "Two"))
+
+
+async def test_what_gemini_found_on_the_web_is_a_source(
+    models: RemoteModels, servers: dict[str, WireServer]
+) -> None:
+    found = {
+        "groundingChunks": [{"web": {"uri": URL, "title": "Six"}}, {"web": {}}, {"retrievedContext": {}}]
+    }
+    said = {"role": "model", "parts": [{"text": "It is 42."}]}
+    piece = sse({"candidates": [{"content": said, "finishReason": "STOP", "groundingMetadata": found}]})
+    server = servers["gemini"]
+    server.script(server.model, [Raw(piece)])
+    heard = await ask(models, request(server))
+    assert heard.finished is not None, heard.error
+    assert (heard.text, heard.finished.sources) == ("It is 42.", ((URL, "Six"),))
+
+
+async def test_what_claude_cites_is_a_source(models: RemoteModels, servers: dict[str, WireServer]) -> None:
+    place = {"type": "web_search_result_location", "url": URL, "title": "Six", "cited_text": "42"}
+    begun, delta, ended = WORDS["anthropic"].partition(
+        sse({"type": "content_block_stop", "index": 0}, "content_block_stop")
+    )
+    cited = sse(
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "citations_delta", "citation": place}},
+        "content_block_delta",
+    )
+    server = servers["anthropic"]
+    server.script(server.model, [Raw(begun + cited + delta + ended)])
+    heard = await ask(models, request(server))
+    assert heard.finished is not None, heard.error
+    assert (heard.text, heard.finished.sources) == ("Hello.", ((URL, "Six"),))
 
 
 async def test_sources_are_limited() -> None:

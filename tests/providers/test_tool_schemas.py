@@ -104,7 +104,7 @@ def test_what_has_no_legal_form_is_left_out_and_named() -> None:
         ("tools.1.custom.input_schema: JSON schema is invalid", "b"),
         ("Invalid schema for function 'c': array schema missing items", "c"),
         ("tools[0].function.parameters", "a"),
-        ("GenerateContentRequest.tools[0].function_declarations[2].parameters: is not valid", "a"),
+        ("GenerateContentRequest.tools[0].function_declarations[2].parameters: is not valid", "c"),
         ("tools.9.custom", ""),
         ("Invalid schema for function 'gone'", ""),
     ],
@@ -174,3 +174,8 @@ async def test_a_refused_tool_is_left_out_and_the_model_answers(
     assert heard.finished is not None and heard.finished.left_out == ("odd", "worse")
     offered = [one["function"]["name"] for one in server.requests[-1].body["tools"]]
     assert offered == ["good"]
+    before = len(server.requests)
+    server.script(server.model, ["Again."])
+    again = await ask(models, request(server, tools=tools))
+    assert again.finished is not None and again.finished.left_out == ("odd", "worse")
+    assert len(server.requests) == before + 1

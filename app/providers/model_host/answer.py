@@ -45,6 +45,8 @@ limit_bodies()
 # at most; in seconds of the processor.
 _YIELD_SECONDS = 0.004
 _MOST_ADAPTATIONS = 3
+# The tools that the model at an address has refused, until the host ends.
+_refused: dict[tuple[str, str], list[dict[str, Any]]] = {}
 
 _REASONS = {
     "stop": FinishReason.STOP,
@@ -75,8 +77,9 @@ async def ask(call: ModelCall, buffer: DeltaBuffer) -> dict[str, Any]:
     make_known(call.kind, call.model)
     ask_responses(call.kind)
     quirks = Quirks.of(call.quirks) if call.quirks is not None else Quirks()
-    afforded, refused = False, list[str]()
-    adaptations = 0
+    afforded, adaptations = False, 0
+    known = _refused.setdefault((call.base_url, call.model), [])
+    refused = [str(tool["function"]["name"]) for tool in call.tools if tool in known]
     while True:
         tools = tools_of(call, refused)
         arguments = with_marks(call, litellm_arguments(call, quirks, tools), quirks)
@@ -86,6 +89,7 @@ async def ask(call: ModelCall, buffer: DeltaBuffer) -> dict[str, Any]:
             name = refused_tool(error.failure.detail, tools.tools)
             if name and error.failure.kind == errors.FailureKind.BAD_REQUEST and not buffer.spoke:
                 refused.append(name)
+                known += [tool for tool in call.tools if tool["function"]["name"] == name]
                 continue
             adaptations += 1
             if adaptations > _MOST_ADAPTATIONS:

@@ -43,8 +43,7 @@ class BesideWords:
             extra = chunk.model_extra or {}
             self._take_sources(extra.get("search_results"))
             self._take_sources(extra.get("citations"))
-            if delta is not None:
-                self._take_state(delta.model_extra or {})
+            self._take_state(getattr(delta, "model_extra", None) or {})
         for field in getattr(chunk, "vertex_ai_grounding_metadata", None) or ():
             self._take_sources(field.get("groundingChunks") if isinstance(field, Mapping) else None)
         self._take_sources(getattr(delta, "annotations", None))
@@ -86,13 +85,13 @@ class BesideWords:
                 if isinstance(source.get(inner), Mapping):
                     source = source[inner]
             address, title = source.get("url") or source.get("uri"), source.get("title")
-            if not isinstance(address, str) or not _is_web_address(address):
+            # Some providers send all sources again with each chunk.
+            known = isinstance(address, str) and self._sources.get(address)
+            if known or not isinstance(address, str) or not isinstance(title, str | None):
                 continue
-            title = " ".join(visible(title).split())[:_LONGEST_TITLE] if isinstance(title, str) else ""
-            if address in self._sources:
-                self._sources[address] = self._sources[address] or title
-            elif len(self._sources) < _MOST_SOURCES:
-                self._sources[address] = title
+            fits = address in self._sources or len(self._sources) < _MOST_SOURCES
+            if fits and _is_web_address(address):
+                self._sources[address] = " ".join(visible(title or "").split())[:_LONGEST_TITLE]
 
 
 def _add_part(parts: list[Any], part: Any) -> None:

@@ -35,7 +35,8 @@ _NOT_AT_TOP = (
     "dependentRequired",
 )
 _ANYTHING = {"type": "string"}
-_REFUSED_PLACE = re.compile(r"(?:tools|function_?declarations)[.\[](\d+)")
+# Gemini has all functions in one tool.
+_REFUSED_PLACE = re.compile(r"(?:tools\[0\]\.function_?declarations|tools)[.\[](\d+)", re.IGNORECASE)
 _REFUSED_NAME = re.compile(r"schema for function '([a-zA-Z0-9_-]+)'")
 
 
