@@ -13,7 +13,6 @@ from litellm.llms.gemini.chat import transformation as gemini_chat
 from litellm.llms.vertex_ai.gemini import transformation as gemini_transformation
 from litellm.llms.vertex_ai.gemini import vertex_and_google_ai_studio_gemini as gemini_studio
 from litellm.llms.vertex_ai.gemini.vertex_and_google_ai_studio_gemini import ModelResponseIterator
-from litellm.responses import streaming_iterator as responses
 from openai import _models as openai_models
 from openai.types.chat import ChatCompletionChunk
 from openai.types.chat.chat_completion_chunk import (
@@ -63,7 +62,6 @@ def apply_fixes() -> None:
     _invent_no_cost()
     _keep_claudes_reasons()
     _ask_responses_only_at_openai()
-    _send_arguments_once()
 
 
 def ask_responses(kind: str) -> None:
@@ -262,18 +260,3 @@ def _ask_responses_only_at_openai() -> None:
         return check(model, *args, **kwargs) if _at_openai.get() else ({}, model)
 
     litellm_main.responses_api_bridge_check = check_at_openai
-
-
-def _send_arguments_once() -> None:
-    build = responses.build_synthetic_response_events
-
-    def build_without_arguments(**kwargs: Any) -> list[Any]:
-        # WORKAROUND: where LiteLLM 1.110 imitates a stream, a tool call begins with its whole arguments, and then the
-        # same arguments come in pieces.
-        events: list[Any] = build(**kwargs)
-        for event in events:
-            if event.type == "response.output_item.added" and event.item.type == "function_call":
-                event.item.arguments = ""
-        return events
-
-    responses.build_synthetic_response_events = build_without_arguments
