@@ -63,10 +63,14 @@ class FailureKind(StrEnum):
     MODEL_NOT_FOUND = "model_not_found"
     WRONG_PATH = "wrong_path"
     CONTEXT_WINDOW = "context_window"
+    TOO_LARGE = "too_large"
     CONTENT_FILTER = "content_filter"
+    PROMPT_BLOCKED = "prompt_blocked"
     BAD_REQUEST = "bad_request"
     NO_TOOLS = "no_tools"
     EMPTY = "empty"
+    ALL_THOUGHT = "all_thought"
+    MALFORMED_CALL = "malformed_call"
     UNANSWERED = "unanswered"
     PICTURE = "picture"
     NO_KEY = "no_key"
@@ -97,7 +101,10 @@ BY_PROVIDER = frozenset(
         FailureKind.MODEL_NOT_FOUND,
         FailureKind.WRONG_PATH,
         FailureKind.CONTEXT_WINDOW,
+        FailureKind.TOO_LARGE,
         FailureKind.CONTENT_FILTER,
+        FailureKind.PROMPT_BLOCKED,
+        FailureKind.MALFORMED_CALL,
         FailureKind.BAD_REQUEST,
         FailureKind.NO_TOOLS,
         FailureKind.INTERRUPTED,

@@ -15,8 +15,8 @@ class FactSource(StrEnum):
 
     USER = "user"
     SERVER = "server"
-    LIST = "list"
     ERROR = "error"
+    LIST = "list"
     CHECK = "check"
     DEFAULT = "default"
 

@@ -4,7 +4,7 @@
 external agents; `kept_sessions`: which of their sessions can be gone on with.
 `endpoints`: addresses, and time and size limits. `errors`: how an exception becomes a kind of failure. `fact_book`: what
 is known about models. `metered_connection`: whether downloads may cost the user money. How long to wait before another
-try: engine/turns/metered_models.py (MIN_WAIT, MAX_WAIT). A new provider: core/presets.py.
+try: engine/turns/metered_models.py (MIN_WAIT, MAX_WAIT) and passing_faults.py. A new provider: core/presets.py.
 `embedded_server`: the child program that runs a model on this computer. `built_in_model`, `model_file`: the one that
 comes with Moot. `local_models`: downloaded models and those from files of the user's, with `model_fetch`, the child
 program that downloads, and `gguf`, which reads the headers of model files. `local_servers`: finds Ollama and others.

@@ -20,21 +20,28 @@ _DETAIL_CHARACTERS = 300
 _NETWORK = (
     "ConnectError",
     "ConnectTimeout",
-    "ReadError",
-    "WriteError",
-    "RemoteProtocolError",
     "ProxyError",
     "ClientConnectionError",
     "ClientOSError",
     "ClientConnectorError",
     "ClientPayloadError",
-    "ServerDisconnectedError",
 )
+# The connection was there and broke: the server is running, so that asking again may help.
+_RESET = ("ReadError", "WriteError", "RemoteProtocolError", "ServerDisconnectedError")
 _CONTEXT = re.compile(
-    r"context_length_exceeded|maximum context length|context window|prompt is too long"
-    r"|exceed\w* (the )?(available )?context size|exceeds the maximum number of tokens|input token count",
+    r"context_length_exceeded|max(imum)? (context|prompt|model|input) length|context window"
+    r"|(prompt|input|request|conversation|messages) (is |are |was )?too (long|large)|request body too large"
+    r"|exceed\w{0,3} (the )?(available |maximum )?(context|max length|model token limit)|too long to fit"
+    r"|exceeds the maximum number of tokens|input token count|greater than the context length"
+    r"|token count of [\d,]{1,12} exceeds|tokens \+ .max_new_tokens. must be|tokens_limit_reached"
+    r"|reduce the length of the (messages|prompt|input)|range of input length|max_prompt_tokens_exceeded",
     re.IGNORECASE,
 )
+_TOO_LARGE = re.compile(
+    r"(request|message) too large.{0,300}(per (minute|min|day|hour)\b|\bTP[MD]\b)", re.IGNORECASE | re.DOTALL
+)
+_FLAGGED = re.compile(r"\bflagged\b|moderation", re.IGNORECASE)
+_LLAMA_WINDOW = re.compile(r"""n_ctx\\?["']: ?(\d{1,9})""")
 _FILTER = re.compile(
     r"content_policy_violation|content_filter|content management policy|safety system|blocked by .{0,20}policy",
     re.IGNORECASE,
@@ -48,7 +55,9 @@ _QUOTA = re.compile(
     r"|check your plan and billing",
     re.IGNORECASE,
 )
-_OVERLOADED = re.compile(r"overloaded|model is currently loading|at capacity", re.IGNORECASE)
+_OVERLOADED = re.compile(
+    r"overloaded|model is currently loading|loading model|model is loading|at capacity", re.IGNORECASE
+)
 _MODEL = re.compile(
     r"model_not_found|model .{0,80}(does not exist|not found)|not_found_error|is not found for API",
     re.IGNORECASE,
@@ -59,11 +68,14 @@ _UNREADABLE = re.compile(
 )
 _RETRY_DELAY = re.compile(r'"retryDelay":\s*"(\d+(?:\.\d+)?)s"')
 _PREFIX = re.compile(r"^(?:litellm\.)?(?:\w+Exception\s+)?\w*(?:Error|Exception)\s*(?::|-)\s*")
-_SUFFIX = re.compile(r"\.?\s*(Original exception:|Handle with `litellm).*", re.DOTALL)
+_SUFFIX = re.compile(r"Original exception:|Handle with `litellm")
 _MESSAGE = re.compile(r'"message"\s*:\s*("(?:[^"\\]|\\.)*")')
 _STATUS = re.compile(r"^Error code: \d+ - (?=[\[{])")
 _LITERAL = re.compile(r"""^(?:b(?P<quote>['"]).*(?P=quote)|\{.*\}|\[.*\])$""", re.DOTALL)
 _LONGEST_LITERAL = 100_000
+_LONGEST_TITLE = 1_000
+# No provider means a longer wait, in seconds: what says so is a mistake, such as the year 99999.
+_LONGEST_WAIT = 366 * 86_400.0
 # The fields that hold a server's words, the likeliest first.
 _WORDS = ("message", "error", "detail", "msg", "errors")
 _DISTRUSTED = re.compile(r"certificate verify failed: ([\w ,'.:-]{1,120})", re.IGNORECASE)
@@ -112,12 +124,23 @@ def classify(error: BaseException, secrets: tuple[str, ...] = ()) -> Classified:
     kind = _kind(causes, names, status, text, wait)
     if kind == errors.FailureKind.MODEL_NOT_FOUND:
         kind = _not_found(readable(str(error), secrets))
+    if kind == errors.FailureKind.CONTEXT_WINDOW:
+        return Classified(
+            kind=kind, detail=_with_window(readable(str(error), secrets), text), retry_after=wait
+        )
     # When a connection is lost, only the first cause is informative.
-    told = str(causes[-1]) if kind == errors.FailureKind.NETWORK else ""
+    lost = (errors.FailureKind.NETWORK, errors.FailureKind.INTERRUPTED)
+    told = str(causes[-1]) if kind in lost else _behind_router(causes)
     if any(type(cause).__name__ == "ClientPayloadError" for cause in causes):
         # The kind's own text, in the user's language, says everything.
         return Classified(kind=kind, detail="", retry_after=wait)
     return Classified(kind=kind, detail=readable(told or str(error), secrets), retry_after=wait)
+
+
+def _behind_router(causes: list[BaseException]) -> str:
+    """Return the words of a server that a router passes on, which LiteLLM leaves out; "" where there are none."""
+    bodies = (getattr(cause, "body", None) for cause in causes)
+    return next((_words(one) for one in bodies if isinstance(one, dict) and one.get("metadata")), "")
 
 
 def classify_status(
@@ -128,7 +151,15 @@ def classify_status(
     kind, detail = _kind_of_status(status, set(), body, wait), readable(body, secrets)
     if kind == errors.FailureKind.MODEL_NOT_FOUND:
         kind = _not_found(detail)
+    if kind == errors.FailureKind.CONTEXT_WINDOW:
+        detail = _with_window(detail, body)
     return Classified(kind=kind, detail=detail, retry_after=wait)
+
+
+def _with_window(detail: str, text: str) -> str:
+    """Return the words of a refusal with the window that llama.cpp names in a field beside them."""
+    window = _LLAMA_WINDOW.search(text)
+    return f"{detail} (n_ctx: {window[1]})" if window and window[1] not in detail else detail
 
 
 def _not_found(words: str) -> str:
@@ -140,6 +171,11 @@ def _not_found(words: str) -> str:
 def _kind(
     causes: list[BaseException], names: set[str], status: int | None, text: str, wait: float | None
 ) -> str:
+    refused = any(isinstance(cause, ConnectionRefusedError) for cause in causes)
+    if not refused and any(
+        isinstance(cause, ConnectionError) or type(cause).__name__ in _RESET for cause in causes
+    ):
+        return errors.FailureKind.INTERRUPTED
     if any(
         isinstance(cause, (ConnectionError, ssl.SSLError)) or type(cause).__name__ in _NETWORK
         for cause in causes
@@ -151,7 +187,9 @@ def _kind(
 
 
 def _kind_of_status(status: int | None, names: set[str], text: str, wait: float | None) -> str:
-    if "ContextWindowExceededError" in names or _CONTEXT.search(text):
+    if _TOO_LARGE.search(text):
+        return errors.FailureKind.TOO_LARGE
+    if "ContextWindowExceededError" in names or status == 413 or _CONTEXT.search(text):
         return errors.FailureKind.CONTEXT_WINDOW
     if "ContentPolicyViolationError" in names or _FILTER.search(text):
         return errors.FailureKind.CONTENT_FILTER
@@ -163,7 +201,8 @@ def _kind_of_status(status: int | None, names: set[str], text: str, wait: float 
     if status == 429 or _RATE.search(text):
         return errors.FailureKind.RATE_LIMIT
     if status == 403:
-        return errors.FailureKind.PERMISSION
+        flagged = _FLAGGED.search(text)
+        return errors.FailureKind.PROMPT_BLOCKED if flagged else errors.FailureKind.PERMISSION
     if status == 404 or (status != 400 and _MODEL.search(text)):
         return errors.FailureKind.MODEL_NOT_FOUND
     if status == 529 or _OVERLOADED.search(text):
@@ -172,7 +211,7 @@ def _kind_of_status(status: int | None, names: set[str], text: str, wait: float 
         return errors.FailureKind.BAD_RESPONSE
     if names & {"Timeout", "APITimeoutError", "TimeoutError"} or status == 408:
         return errors.FailureKind.NO_ANSWER
-    if status is not None and status < 500:
+    if status is not None and (status < 500 or status in (501, 505)):
         return errors.FailureKind.BAD_REQUEST
     if names & {"APIConnectionError"} and status is None:
         return errors.FailureKind.NETWORK
@@ -203,17 +242,31 @@ def _seconds(headers: Mapping[str, str]) -> float | None:
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         value = values.get(name, "")
         try:
-            return max(0.0, float(value) * unit)
+            return _bounded(float(value) * unit)
         except ValueError:
-            date = email.utils.parsedate_tz(value)
-            if date is not None:
-                return max(0.0, email.utils.mktime_tz(date) - time.time())
+            seconds = _until(value)
+            if seconds is not None:
+                return seconds
     return None
+
+
+def _until(date: str) -> float | None:
+    """Return the seconds until a date of a header, None where it is none."""
+    parsed = email.utils.parsedate_tz(date)
+    try:
+        return _bounded(email.utils.mktime_tz(parsed) - time.time()) if parsed is not None else None
+    except (ValueError, OverflowError):
+        return _LONGEST_WAIT
+
+
+def _bounded(seconds: float) -> float:
+    # The order also makes 0 of what is not a number.
+    return min(max(0.0, seconds), _LONGEST_WAIT)
 
 
 def _delay_in(text: str) -> float | None:
     match = _RETRY_DELAY.search(text.replace('\\"', '"'))
-    return float(match[1]) if match else None
+    return _bounded(float(match[1])) if match else None
 
 
 def redact(text: str, secrets: tuple[str, ...]) -> str:
@@ -225,7 +278,9 @@ def redact(text: str, secrets: tuple[str, ...]) -> str:
 
 def readable(text: str, secrets: tuple[str, ...] = ()) -> str:
     """Return the provider's own words from an exception's text: short, on one line, without keys."""
-    text = _SUFFIX.sub("", redact(text, secrets).strip())
+    text = redact(text, secrets).strip()
+    if suffix := _SUFFIX.search(text):
+        text = text[: suffix.start()].rstrip().removesuffix(".")
     while match := _PREFIX.match(text):
         text = text[match.end() :]
     text = _STATUS.sub("", text)
@@ -237,8 +292,9 @@ def readable(text: str, secrets: tuple[str, ...] = ()) -> str:
         except ValueError:
             text = match[1]
     if re.search(r"<html|<!doctype", text, re.IGNORECASE):
-        title = re.search(r"<title>(.*?)</title>", text, re.IGNORECASE | re.DOTALL)
-        text = title[1].strip() if title else ""
+        begin = re.search("<title>", text, re.IGNORECASE)
+        title = text[begin.end() :][:_LONGEST_TITLE] if begin else ""
+        text = re.split("</title>", title, maxsplit=1, flags=re.IGNORECASE)[0].strip()
     return " ".join(text.split())[:_DETAIL_CHARACTERS]
 
 
@@ -257,11 +313,21 @@ def _evaluated(text: str) -> object:
 
 
 def _words(value: object) -> str:
-    """Return the words of a server in the body of an error, "" where there are none."""
+    """Return the innermost words of a server in the body of an error, "" where there are none."""
     if isinstance(value, str):
-        return value
+        # A router puts the body of the server behind it into its own, as text.
+        inner = _evaluated(value.strip()) if _LITERAL.match(value.strip()) else value
+        return value if isinstance(inner, str) else _words(inner) or value
     if isinstance(value, list):
         return "; ".join(filter(None, map(_words, value[:3])))
-    if isinstance(value, dict):
-        return next(filter(None, (_words(value.get(name)) for name in _WORDS)), "")
-    return ""
+    if not isinstance(value, dict):
+        return ""
+    metadata, place = value.get("metadata"), value.get("loc")
+    if isinstance(metadata, dict) and (innermost := _words(metadata.get("raw"))):
+        return innermost
+    words = next(filter(None, (_words(value.get(name)) for name in _WORDS)), "")
+    if words and isinstance(place, list | tuple):
+        # FastAPI's own form: where in the request the fault is, and what it is.
+        field = ".".join(str(part) for part in place if part != "body")
+        return f"{field}: {words}" if field else words
+    return words

@@ -24,8 +24,10 @@ from app.core.owned_tasks import start_owned
 # A server may be corrected; after this it is asked in the usual way again.
 _QUIRKS_LAST = timedelta(days=30)
 _WINDOW = re.compile(
-    r"maximum context length (?:is|of) (\d+)|context (?:window|size) of (\d+)|> (\d+) maximum"
-    r"|context size \((\d+)|number of tokens allowed \((\d+)",
+    r"max(?:imum)? (?:context|prompt|model|input) length (?:is|of) (\d+)|context (?:window|size|length) of (\d+)"
+    r"|> (\d+) maximum|context (?:size|length) (?:of )?\(?(\d+)|number of tokens allowed \((\d+)"
+    r"|token count of \d+ exceeds the limit of (\d+)|.max_new_tokens. must be <= (\d+)"
+    r"|max size: (\d+) tokens|n_ctx\W{1,4}(\d+)",
     re.IGNORECASE,
 )
 
@@ -73,8 +75,14 @@ class FactBook:
     def note_refusal(self, provider: str, model: str, detail: str) -> None:
         """Learn a model's window from the words with which a request was refused as too long."""
         if match := _WINDOW.search(detail.replace(",", "")):
-            window = int(next(filter(None, match.groups())))
-            self.note(provider, model, ModelFacts(window=window, source=FactSource.ERROR))
+            self.note_limit(provider, model, int(next(filter(None, match.groups()))))
+
+    def note_limit(self, provider: str, model: str, window: int) -> None:
+        """Remember the window that was learnt from a server's behaviour; it said nothing truer before."""
+        said = self._facts.get((provider, model, FactSource.SERVER))
+        if said is not None and said.window > window:
+            self.note_window(provider, model, window)
+        self.note(provider, model, ModelFacts(window=window, source=FactSource.ERROR))
 
     def quirks(self, base_url: str, model: str) -> ModelQuirks | None:
         """Return how a model at an address must be asked, None where it refused nothing."""

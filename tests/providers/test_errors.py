@@ -6,6 +6,7 @@ import time
 from email.utils import formatdate
 from types import SimpleNamespace
 
+import httpx
 import pytest
 from aiohttp import ClientPayloadError
 
@@ -45,6 +46,24 @@ class Timeout(ApiError):
         (ApiError("no", 401), "authentication"),
         (ApiError("API key not valid. Please pass a valid API key.", 400), "authentication"),
         (ApiError("no", 403), "permission"),
+        (ApiError("requires moderation and your input was flagged", 403), "prompt_blocked"),
+        (ApiError("Loading model", 503), "overloaded"),
+        (ApiError("not implemented", 501), "bad_request"),
+        (ApiError("whatever it says", 413), "context_window"),
+        (
+            ApiError("Request too large for model `m` on tokens per minute (TPM): Limit 8, Requested 9", 413),
+            "too_large",
+        ),
+        (
+            ApiError("Request too large for m in organization o on tokens per min (TPM): Limit 8", 429),
+            "too_large",
+        ),
+        (
+            ApiError("Rate limit reached on tokens per min (TPM): Limit 8, Used 7, try again in 6s", 429),
+            "rate_limit",
+        ),
+        (httpx.ReadError("", request=None), "interrupted"),
+        (httpx.ConnectError("All connection attempts failed"), "network"),
         (ApiError("no such model", 404), "model_not_found"),
         (ApiError("404 page not found", 404), "wrong_path"),
         (ApiError("boom", 500), "server"),
@@ -58,7 +77,8 @@ class Timeout(ApiError):
         (ApiError("unprocessable", 422), "bad_request"),
         (Timeout("late", 408), "no_answer"),
         (ApiError("Expecting value: line 1 column 1 (char 0)"), "bad_response"),
-        (ConnectionResetError(104, "reset"), "network"),
+        (ConnectionResetError(104, "reset"), "interrupted"),
+        (ConnectionRefusedError(111, "refused"), "network"),
         (socket.gaierror(-2, "Name or service not known"), "network"),
         (ssl.SSLError(1, "wrong version number"), "network"),
         (
@@ -105,6 +125,10 @@ def test_how_long_to_wait() -> None:
     wait = classify(ApiError("", 429, headers=date)).retry_after
     assert wait is not None and 25 < wait <= 31
     assert classify(ApiError("", 429, headers={"retry-after": "soon"})).retry_after is None
+    year = 366 * 86_400
+    for far in ("Fri, 31 Dec 99999 23:59:59 GMT", "Fri, 31 Dec 9999 23:59:59 GMT", "1e99", "inf"):
+        assert classify(ApiError("", 503, headers={"retry-after": far})).retry_after == year, far
+    assert classify(ApiError("", 503, headers={"retry-after": "nan"})).retry_after == 0
     assert classify(ApiError('b\'{\\"retryDelay\\": \\"7s\\"}\'', 429)).retry_after == 7
     outer = ApiError("", 503, original_exception=ApiError("", 429, headers=headers))
     assert classify(outer).retry_after == 7
@@ -126,6 +150,21 @@ def test_how_long_to_wait() -> None:
         ('{"errors": [{"msg": "one"}, {"msg": "two"}]}', "one; two"),
         ('{"unknown": 1}', '{"unknown": 1}'),
         ("[" * 5000 + "]" * 5000, "[" * 300),
+        (
+            '{"error": {"message": "Provider returned error", "metadata": {"raw": "{\\"error\\": {\\"message\\": \\"too big\\"}}"}}}',
+            "too big",
+        ),
+        (
+            '{"error": {"message": "Provider returned error", "metadata": {"raw": "Bad <tool> name"}}}',
+            "Bad <tool> name",
+        ),
+        ('{"error": {"message": "No key", "metadata": {"raw": null, "provider_name": "X"}}}', "No key"),
+        (
+            '{"detail": [{"type": "missing", "loc": ["body", "messages", 0, "role"], "msg": "Field required"}]}',
+            "messages.0.role: Field required",
+        ),
+        ('{"message": "{\\"error\\": {\\"message\\": \\"inner\\"}}"}', "inner"),
+        ("<TITLE>Gate\n way</Title>" + "<title>" * 9, "<TITLE>Gate way</Title>" + "<title>" * 9),
     ],
 )
 def test_the_providers_own_words(text: str, words: str) -> None:
@@ -151,3 +190,59 @@ def test_what_looks_like_a_key_goes_too() -> None:
         "csk-abcdefgh12345678",
     ):
         assert readable(f"Incorrect: {key}.") == "Incorrect: [key]."
+
+
+def test_the_words_of_the_server_behind_a_router_are_found_where_litellm_leaves_them_out() -> None:
+    body = {"message": "Provider returned error", "metadata": {"raw": '{"error": {"message": "too big"}}'}}
+    outer = ApiError("litellm.BadRequestError: OpenAIException - Provider returned error", 400, body=body)
+    assert classify(outer) == Classified(kind="bad_request", detail="too big")
+
+
+TOO_LONG = (
+    "This model's maximum prompt length is 131072 but the request contains 140000 tokens.",
+    "Prompt exceeds max length",
+    "Please reduce the length of the messages or completion.",
+    "The number of tokens to keep from the initial prompt is greater than the context length.",
+    "The prompt (total length 40000) is too long to fit into the model (context length 32768).",
+    "`inputs` tokens + `max_new_tokens` must be <= 8193. Given: 9000 `inputs` tokens",
+    "prompt token count of 140000 exceeds the limit of 128000",
+    "Request body too large for gpt-4o model. Max size: 8000 tokens.",
+    "invalid params, context window exceeds limit (2013)",
+    "prompt too long; exceeded max context length by 5000 tokens",
+    "Input is too long for requested model.",
+    "Invalid request: Your request exceeded model token limit: 8192",
+    "Range of input length should be [1, 30720]",
+)
+
+
+@pytest.mark.parametrize("words", TOO_LONG)
+def test_a_request_is_too_long_in_any_words(words: str) -> None:
+    assert classify(ApiError(words, 400)).kind == "context_window"
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["max_tokens must be at most 8192", "Unknown name 'length': the field is too long", "Invalid image size"],
+)
+def test_other_refusals_are_not_too_long(words: str) -> None:
+    assert classify(ApiError(words, 400)).kind == "bad_request"
+
+
+def test_the_window_that_llama_cpp_names_in_a_field_is_kept() -> None:
+    body = '{"error": {"message": "the request exceeds the available context size", "n_ctx": 4096}}'
+    assert classify(ApiError(body, 400)).detail.endswith("(n_ctx: 4096)")
+    assert classify_status(400, body, {}).detail.endswith("(n_ctx: 4096)")
+
+
+@pytest.mark.parametrize(
+    "sign", [" ", "[", "`", "*", "\\", "<", "7", "exceed", "<title>", '"message":', "Error"]
+)
+def test_reading_an_error_takes_linear_time(sign: str) -> None:
+    assert cost_of(sign, 80_000) < 40 * max(cost_of(sign, 8_000), 0.001)
+
+
+def cost_of(sign: str, size: int) -> float:
+    """Return the seconds of the processor that a body of one sign takes."""
+    begun = time.thread_time()
+    classify(ApiError((sign * size)[:size], 500))
+    return time.thread_time() - begun

@@ -27,6 +27,7 @@ from app.providers.model_host.litellm_fixes import (
     named_usage,
     received_finish,
     show_usage,
+    without_answer,
 )
 from app.providers.model_host.messages import OWN_PROTOCOLS
 from app.providers.model_host.prices import cost_of, tokens_in
@@ -220,6 +221,8 @@ class _Stream:
             # Gemini and some local servers end a tool call like any other answer.
             reason = FinishReason.TOOL_CALLS
         if not self._buffer.characters and not self._calls and not self._pictures:
+            if told := without_answer(stream):
+                raise CallFailed(told)
             if self._pictures.lost:
                 raise CallFailed(Classified(kind=errors.FailureKind.PICTURE))
             if reason == FinishReason.TRUNCATED and not self._buffer.spoke:

@@ -21,6 +21,9 @@ from openai.types.chat.chat_completion_chunk import (
     ChoiceDeltaToolCallFunction,
 )
 
+from app.core.errors import FailureKind
+from app.providers.errors import Classified, readable
+
 _MOST_TYPES = 4_096
 _TYPE_LOOK_UPS = (
     "_get_extra_fields_type",
@@ -33,6 +36,7 @@ _TYPE_LOOK_UPS = (
     "is_type_alias_type",
     "is_union",
 )
+_MALFORMED = "MALFORMED_FUNCTION_CALL"
 _CAMEL_CASE = {"function_call": "functionCall", "function_response": "functionResponse"}
 _HEARS = "moot_hears"
 _MOST_CHUNKS = 1_024
@@ -80,6 +84,12 @@ def received_finish(stream: CustomStreamWrapper) -> bool:
         return True
     # LiteLLM forgets `completion_stream` at the end of the answer.
     return bool(getattr(getattr(stream, "_stream_iter", None), "received_finish", False))
+
+
+def without_answer(stream: CustomStreamWrapper) -> Classified | None:
+    """Return why Gemini gave no answer, None where it does not say that."""
+    told = getattr(stream.completion_stream, "no_answer", None)
+    return told if isinstance(told, Classified) else None
 
 
 def show_usage(stream: CustomStreamWrapper) -> None:
@@ -151,10 +161,15 @@ def _note_geminis_finish() -> None:
 
     def parse_and_note(self: Any, chunk: dict[str, Any]) -> Any:
         # WORKAROUND: every chunk of Gemini is called finished ("stop"), and `received_finish_reason` is
-        # never set, so that a truncated answer looks whole.
+        # never set, so that a truncated answer looks whole. It also hides why there is no answer.
+        if blocked := (chunk.get("promptFeedback") or {}).get("blockReason"):
+            self.no_answer = Classified(kind=FailureKind.PROMPT_BLOCKED, detail=str(blocked))
         for candidate in chunk.get("candidates") or ():
-            if candidate.get("finishReason"):
+            if reason := candidate.get("finishReason"):
                 self.received_finish = True
+                if reason == _MALFORMED:
+                    words = str(candidate.get("finishMessage") or reason)
+                    self.no_answer = Classified(kind=FailureKind.MALFORMED_CALL, detail=readable(words))
             for part in (candidate.get("content") or {}).get("parts") or ():
                 if "functionCall" in part:
                     # Google omits empty values; LiteLLM fails on a call without arguments.
