@@ -243,13 +243,18 @@ class UsageReported(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetryScheduled(Event):
-    """A turn waits `seconds` before its provider is asked again; `reason` is a FailureKind."""
+    """A turn waits `seconds` before its provider is asked again; `reason` is a FailureKind.
+
+    After a fault that passes it is asked for the `repeat`-th of `repeats` times again; 0 where the provider is paused.
+    """
 
     turn_id: str
     author: Author
     seconds: float
     reason: str
     provider: str = ""
+    repeat: int = 0
+    repeats: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -153,7 +153,7 @@ class DebateMachine(DebateWorld):
 
     @precondition(lambda self: self.is_open())
     @rule(
-        kind=st.sampled_from(["server", "network", "stall", "authentication", "bad_response"]),
+        kind=st.sampled_from(["bad_request", "network", "stall", "authentication", "bad_response"]),
         times=st.sampled_from([1, 2]),
     )
     def fail(self, kind: str, times: int) -> None:
@@ -171,7 +171,7 @@ class DebateMachine(DebateWorld):
     @precondition(lambda self: self.is_open())
     @rule()
     def fail_before_and_after_a_success(self) -> None:
-        for reply in (ProviderError("server"), Text(text=self._words()), ProviderError("server")):
+        for reply in (ProviderError("bad_request"), Text(text=self._words()), ProviderError("bad_request")):
             if self.is_open():
                 self.send(reply, *([Finished()] if isinstance(reply, Text) else []))
 

@@ -1,5 +1,6 @@
 """The fault table on the real engine: what each costs in requests, and what is left of it on the disk."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -7,8 +8,9 @@ import pytest
 from app.core.errors import ProviderError
 from app.core.events import Notice, RetryScheduled
 from app.core.message import MessageState
-from app.core.provider import Finished, FinishReason
+from app.core.provider import Finished, FinishReason, Text
 from app.core.session import Status
+from app.engine.turns import passing_faults
 from tests.builders import (
     Bench,
     Hang,
@@ -20,6 +22,13 @@ from tests.builders import (
 
 RATE = ProviderError("rate_limit", "slow down")
 ONE_FAILED = (Status.COMPLETED, "rounds_done+failed_turns:1")
+BOTH_DONE, ALL_DONE = [MessageState.DONE, MessageState.DONE], (Status.COMPLETED, "rounds_done")
+
+
+@pytest.fixture(autouse=True)
+def without_jitter(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let faults that pass be waited for by 1, 3 and 9 seconds."""
+    monkeypatch.setattr(passing_faults.random, "uniform", lambda *_: 1.0)
 
 
 # The fault table of reliability.md 2.4: script, requests, messages, how the debate stands, seconds waited.
@@ -34,11 +43,19 @@ FAULTS = [
         [[ProviderError("rate_limit", retry_after=121.0)]], 1, [], (Status.PAUSED, "rate_limit"), [], id="F1-too-long"
     ),
     pytest.param([[ProviderError("quota")]], 1, [], (Status.PAUSED, "quota"), [], id="F2"),
-    pytest.param([[ProviderError("server")]], 2, [MessageState.FAILED, MessageState.DONE], ONE_FAILED, [], id="F3"),
-    pytest.param([[ProviderError("overloaded")]], 2, [MessageState.FAILED, MessageState.DONE], ONE_FAILED, [], id="F3-529"),
+    pytest.param([[ProviderError("server")]], 3, BOTH_DONE, ALL_DONE, [1.0], id="F3"),
+    pytest.param([[ProviderError("overloaded")]] * 3, 5, BOTH_DONE, ALL_DONE, [1.0, 3.0, 9.0], id="F3-529"),
+    pytest.param([[ProviderError("server")]] * 4, 5, [MessageState.FAILED, MessageState.DONE], ONE_FAILED, [1.0, 3.0, 9.0], id="F3-four-times"),
     pytest.param(
-        [[ProviderError("server")], [ProviderError("server")]],
-        2, [MessageState.FAILED, MessageState.FAILED], (Status.ERROR, "nobody_answered"), [], id="F3-both-and-the-rounds-are-done",
+        [[ProviderError("server", retry_after=60.0)], [ProviderError("server", retry_after=0.0)]],
+        4, BOTH_DONE, ALL_DONE, [60.0, 0.5], id="F3-retry-after",
+    ),
+    pytest.param(
+        [[ProviderError("overloaded", retry_after=61.0)]], 2, [MessageState.FAILED, MessageState.DONE], ONE_FAILED, [], id="F3-retry-after-too-long"
+    ),
+    pytest.param(
+        [[ProviderError("server")]] * 8,
+        8, [MessageState.FAILED, MessageState.FAILED], (Status.ERROR, "nobody_answered"), [1.0, 3.0, 9.0] * 2, id="F3-both-and-the-rounds-are-done",
     ),
     pytest.param([[ProviderError("network")]], 2, [MessageState.FAILED, MessageState.DONE], ONE_FAILED, [], id="F4"),
     pytest.param(
@@ -49,7 +66,9 @@ FAULTS = [
     pytest.param(
         [["Whole.", Finished(reason=FinishReason.TRUNCATED)]], 2, [MessageState.DONE, MessageState.DONE], (Status.COMPLETED, "rounds_done"), [], id="F8-text"
     ),
-    pytest.param([[Finished(reason=FinishReason.TRUNCATED)]], 2, [MessageState.FAILED, MessageState.DONE], ONE_FAILED, [], id="F8-empty"),
+    pytest.param([[Finished(reason=FinishReason.TRUNCATED)]], 3, BOTH_DONE, ALL_DONE, [1.0], id="F8-empty"),
+    pytest.param([[ProviderError("interrupted")]], 3, BOTH_DONE, ALL_DONE, [1.0], id="F8-reset"),
+    pytest.param([[Text(thinking="Hm"), ProviderError("interrupted")]], 2, [MessageState.FAILED, MessageState.DONE], ONE_FAILED, [], id="F8-after-a-thought"),
     pytest.param([[ProviderError("bad_response")]], 2, [MessageState.FAILED, MessageState.DONE], ONE_FAILED, [], id="F9-F10"),
     pytest.param([["So", ProviderError("overloaded")]], 2, [MessageState.FAILED, MessageState.DONE], ONE_FAILED, [], id="F11"),
     pytest.param([["So", RATE]], 2, [MessageState.FAILED, MessageState.DONE], ONE_FAILED, [], id="F11-429-after-text"),
@@ -73,7 +92,13 @@ FAULTS = [
     pytest.param([["So", Finished(reason=FinishReason.LENGTH)]], 2, [MessageState.DONE, MessageState.DONE], (Status.COMPLETED, "rounds_done"), [], id="F19"),
     pytest.param([[], ["Now."]], 3, [MessageState.DONE, MessageState.DONE], (Status.COMPLETED, "rounds_done"), [], id="F20"),
     pytest.param([[], []], 3, [MessageState.FAILED, MessageState.DONE], ONE_FAILED, [], id="F20-twice"),
-    pytest.param([[ProviderError("no_answer")]], 2, [MessageState.FAILED, MessageState.DONE], ONE_FAILED, [], id="F21"),
+    pytest.param([[ProviderError("no_answer")]], 3, BOTH_DONE, ALL_DONE, [1.0], id="F21"),
+    pytest.param([[ProviderError("server")], [RATE], ["Fine."]], 4, BOTH_DONE, ALL_DONE, [1.0, 10.0], id="a-fault-that-passes-then-429"),
+    pytest.param([[ProviderError("prompt_blocked")]], 2, [MessageState.FAILED, MessageState.DONE], ONE_FAILED, [], id="blocked"),
+    pytest.param([[Finished(reason=FinishReason.LENGTH)]], 2, [MessageState.FAILED, MessageState.DONE], ONE_FAILED, [], id="all-thought"),
+    pytest.param([[ProviderError("malformed_call")], ["Fine."]], 3, BOTH_DONE, ALL_DONE, [], id="malformed-call"),
+    pytest.param([[ProviderError("too_large")], ["Shorter."]], 3, BOTH_DONE, ALL_DONE, [], id="too-large-for-a-minute"),
+    pytest.param([[ProviderError("too_large")]] * 2, 3, [MessageState.FAILED, MessageState.DONE], ONE_FAILED, [], id="too-large-twice"),
     pytest.param([[ProviderError("host")]], 2, [MessageState.FAILED, MessageState.DONE], ONE_FAILED, [], id="host"),
     pytest.param([[RATE], []], 3, [MessageState.FAILED, MessageState.DONE], ONE_FAILED, [10.0], id="one-retry-a-turn"),
 ]  # fmt: skip
@@ -133,7 +158,7 @@ async def test_a_held_turn_is_taken_again_and_none_is_lost(bench: Bench) -> None
 
 
 async def test_two_failures_in_a_row_pause_and_a_success_between_does_not(bench: Bench) -> None:
-    error = ProviderError("server")
+    error = ProviderError("bad_request")
     bench.models.script = [[error], ["ok"], [error], ["ok"], [error], [error]]
     session_id = await bench.run(a_setup(3, rounds=3))
     session = bench.debate_of(session_id)
@@ -206,4 +231,29 @@ async def test_fewer_than_two_left_ends_before_the_next_call(bench: Bench) -> No
     await bench.engine.wait(session_id)
     session = bench.debate_of(session_id)
     assert (session.status, session.reason) == (Status.COMPLETED, "too_few")
+    assert len(bench.models.requests) == 1
+
+
+async def test_a_wait_that_is_too_long_is_named_in_the_error(bench: Bench) -> None:
+    bench.models.script = [[ProviderError("overloaded", "Busy.", retry_after=3600.0)]]
+    session_id = await bench.run(a_setup(2, rounds=1))
+    error = bench.messages(session_id)[0].error
+    assert error is not None and (error.kind, error.detail) == ("overloaded", "Busy. (Retry-After: 3600 s)")
+
+
+async def test_each_repeat_is_announced_with_its_number(bench: Bench) -> None:
+    bench.models.script = [[ProviderError("server")]] * 2
+    await bench.run(a_setup(2, rounds=1))
+    told = [event for event in bench.events if isinstance(event, RetryScheduled)]
+    assert [(one.repeat, one.repeats, one.reason) for one in told] == [(1, 3, "server"), (2, 3, "server")]
+
+
+async def test_stop_ends_the_wait_for_a_fault_to_pass(bench: Bench) -> None:
+    bench.time.on_sleep = asyncio.Event().wait
+    bench.models.script = [[ProviderError("overloaded")]]
+    session_id = await bench.engine.debates.start(a_setup(2, rounds=1))
+    await until(lambda: bench.time.slept == [1.0])
+    await bench.engine.stop(session_id)
+    await bench.engine.wait(session_id)
+    assert bench.debate_of(session_id).status == Status.STOPPED
     assert len(bench.models.requests) == 1

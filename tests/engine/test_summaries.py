@@ -171,7 +171,7 @@ BAD: dict[str, Callable[[], Script]] = {
     "cut": lambda: [SUMMARY, Finished(reason="length", input_tokens=10, output_tokens=5)],
     "refused": lambda: ["No.", Finished(reason="content_filter", input_tokens=10, output_tokens=5)],
     "calls": lambda: calling(("find", {}), text=SUMMARY),
-    "failed": lambda: [ProviderError(FailureKind.SERVER)],
+    "failed": lambda: [ProviderError(FailureKind.BAD_REQUEST)],
 }
 
 

@@ -86,7 +86,7 @@ async def test_a_title_that_comes_after_the_user_renamed_is_dropped(bench_of: Be
 
 
 async def test_a_failed_call_leaves_the_title_and_is_not_repeated(bench_of: Benches) -> None:
-    bench = await bench_of(["Heat pumps win."], [ProviderError(FailureKind.SERVER)])
+    bench = await bench_of(["Heat pumps win."], [ProviderError(FailureKind.BAD_REQUEST)])
     session_id = await chat(bench)
     before = title(bench, session_id)
 

@@ -229,7 +229,7 @@ async def test_where_no_judge_answers_the_last_words_are_left(tmp_path: Path) ->
         ("other", 2, "came to a different conclusion: Rewrite it at once"),
         ("none", 2, "came to a different conclusion: none of the options"),
         ("A or B", 1, "only once"),
-        (ProviderError(FailureKind.SERVER, "500"), 1, "only once"),
+        (ProviderError(FailureKind.BAD_REQUEST, "400"), 1, "only once"),
     ],
 )
 async def test_a_judge_reads_again_in_another_order_and_says_so_where_that_changes_its_mind(

@@ -172,6 +172,10 @@ async def test_a_retry_is_counted_down(person):
     assert controls._banner_text.text().startswith("Retrying Openai in")
     controls.end_retry()
     assert not controls._banner.isVisible()
+    fault = {"seconds": 3.6, "reason": "overloaded", "repeat": 2, "repeats": 3}
+    view.show_retry(RetryScheduled(session_id=session_id, turn_id="t", author=author, **fault))
+    assert controls._banner_text.text().startswith("Openai: Asked again (2 of 3) in 4 s.")
+    assert not person.sees("debate_retry_now")
     await person.window.controller.engine.stop(session_id)
 
 

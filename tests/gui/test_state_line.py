@@ -2,6 +2,8 @@
 
 import pytest
 
+from app.core.events import RetryScheduled
+from app.core.message import Author
 from app.core.session import Chat, ChatSession, Status
 from app.gui.display.i18n import Language
 from app.gui.pages.chat.state_line import StateLine
@@ -31,3 +33,23 @@ def test_it_says_why_a_chat_stands(qtbot, language: str, status: str, reason: st
     assert line._text.text().startswith(says)
     assert line.isVisibleTo(line.parentWidget()) == bool(says)
     assert line.resume.isVisibleTo(line) == (status == Status.PAUSED)
+
+
+@pytest.mark.parametrize(
+    ("language", "seconds", "says"),
+    [
+        ("en", 3.6, "Guide: Asked again (2 of 3) in 4 s. The provider is overloaded right now."),
+        ("en", 0.0, "Guide: Asked again (2 of 3). The provider is overloaded right now."),
+        ("ko", 3.6, "Guide: 4초 뒤 다시 요청해요(3번 중 2번째). 제공자 서버에 요청이 몰려 있어요."),
+    ],
+)
+def test_it_says_how_often_a_model_was_asked_again(qtbot, language: str, seconds: float, says: str) -> None:
+    line = StateLine(Language(resources_dir() / "i18n", language))
+    qtbot.addWidget(line)
+    chat = ChatSession(id="0" * 26, title="T", status=Status.RUNNING, chat=Chat(assistant_id="main"))
+    line.show_session(chat, read_only=False, damaged=0)
+    author = Author(id="main", name="Guide", kind="assistant")
+    fault = {"seconds": seconds, "reason": "overloaded", "repeat": 2, "repeats": 3}
+    line.show_retry(RetryScheduled(session_id=chat.id, turn_id="t", author=author, **fault))
+    assert line._text.text() == says
+    assert not line.resume.isVisibleTo(line), "the provider is not paused, so that nothing can be ended"

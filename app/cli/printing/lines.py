@@ -165,9 +165,11 @@ def aside_text(event: Event, texts: Texts) -> str:
     match event:
         case RetryScheduled():
             reason = named_text(texts, "failure", event.reason)
-            return one_line(
-                texts("cli.retry", name=event.author.name, reason=reason, seconds=round(event.seconds))
-            )
+            key, again = "cli.retry", {}
+            if event.repeat:
+                key, again = "turn.asked_again_in", {"repeat": event.repeat, "repeats": event.repeats}
+            seconds = max(1, round(event.seconds))
+            return one_line(texts(key, name=event.author.name, reason=reason, seconds=seconds, **again))
         case Notice():
             details = in_words(event.details, texts)
             text = named_text(texts, "notice", event.code, details)

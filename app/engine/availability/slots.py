@@ -190,6 +190,10 @@ class Slots:
         self._core.pause_provider(provider, self._clock() + seconds)
         self._set_timer()
 
+    async def rest(self, seconds: float) -> None:
+        """Wait for some seconds of the clock that pauses are measured by."""
+        await self._sleep(seconds)
+
     def end_pause(self, provider: str) -> None:
         """Let a provider be asked again at once."""
         self._apply(self._core.end_pause(provider, self._clock()))

@@ -144,6 +144,11 @@ class Answer:
         """Whether there is anything that another try would repeat."""
         return bool(self.content) or (self._plan.reports is not None and self._plan.reports.any)
 
+    @property
+    def silent(self) -> bool:
+        """Whether nothing of the answer was shown, not even what was thought."""
+        return self._message is None and not self.begun
+
     async def ask(self, place: Place, request: ModelRequest) -> ProviderError | None:
         """Ask once; return why the answer is not complete, None when it is."""
         self._begun, self._request = self._clock(), request
@@ -170,6 +175,8 @@ class Answer:
             return None
         if reason == FinishReason.CONTEXT_FULL:
             return ProviderError(FailureKind.CONTEXT_WINDOW)
+        if reason == FinishReason.LENGTH:
+            return ProviderError(FailureKind.ALL_THOUGHT)
         return ProviderError(
             FailureKind.INTERRUPTED if reason == FinishReason.TRUNCATED else FailureKind.EMPTY
         )

@@ -7,6 +7,7 @@ that one session meets holds for all sessions.
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import AbstractContextManager, ExitStack, aclosing, asynccontextmanager, nullcontext, suppress
 from dataclasses import replace
+from itertools import count
 from typing import cast
 
 from app.core.errors import FailureKind, ProviderError
@@ -19,6 +20,7 @@ from app.core.usage import Price, UsageEntry
 from app.engine.availability.policies import Waits
 from app.engine.availability.slots import Slots
 from app.engine.history.token_count import request_tokens, tokens_of
+from app.engine.turns.passing_faults import seconds_before
 from app.engine.usage.usage_book import UsageBook
 
 MIN_WAIT = 10.0
@@ -100,6 +102,10 @@ class MeteredModels:
         """Return for how many seconds a provider is not asked, because it said so; 0 for one that is."""
         return self._gate.paused_for(provider)
 
+    async def rest(self, seconds: float) -> None:
+        """Wait for some seconds before a model is asked again."""
+        await self._gate.rest(seconds)
+
     def end_pause(self, provider: str) -> None:
         """End a provider's pause, so that it can be asked again at once."""
         self._gate.end_pause(provider)
@@ -169,11 +175,22 @@ class MeteredCall:
             raise
 
     async def text(self) -> str:
-        """Ask the model and return the whole text of its answer. Raises ProviderError as `stream` does."""
-        pieces = []
-        async with aclosing(self.stream()) as stream:
-            async for delta in stream:
-                pieces += [delta.text] if isinstance(delta, Text) else []
+        """Ask the model and return the whole text of its answer, after faults that pass at most MOST_REPEATS times more.
+
+        Raises ProviderError as `stream` does.
+        """
+        for repeat in count(1):
+            pieces = []
+            try:
+                async with aclosing(self.stream()) as stream:
+                    async for delta in stream:
+                        pieces += [delta.text] if isinstance(delta, Text) else []
+                break
+            except ProviderError as error:
+                seconds = None if self._said else seconds_before(repeat, error)
+                if seconds is None:
+                    raise
+            await self._gate.rest(seconds)
         return "".join(pieces)
 
     @property

@@ -12,12 +12,20 @@ from dataclasses import replace
 from app.core.errors import FailureKind, ProviderError
 from app.core.events import Event, RetryScheduled, utc_now
 from app.core.message import Author, Failure, Message, MessageState
+from app.core.provider import ModelRequest
 from app.engine.availability.policies import Waits
 from app.engine.availability.slots import Work
 from app.engine.live_session import LiveSession
 from app.engine.turns.answer import SHORT_WINDOW, Answer, Attempt, CallPlan, CallResult
 from app.engine.turns.context import Services
 from app.engine.turns.metered_models import seconds_to_wait
+from app.engine.turns.passing_faults import MOST_REPEATS, seconds_before, with_time
+
+_TOO_LONG = (FailureKind.CONTEXT_WINDOW, FailureKind.TOO_LARGE, FailureKind.UNANSWERED)
+# What providers also answer to a request that is too long, without saying that it is.
+_PERHAPS_TOO_LONG = (FailureKind.BAD_REQUEST, FailureKind.SERVER, FailureKind.EMPTY, FailureKind.ALL_THOUGHT)
+# A request of this share of the window is taken for one that is too long.
+_NEAR = 0.9
 
 
 class SpeakerTurn:
@@ -73,13 +81,14 @@ class SpeakerTurn:
         """Let the model answer. Only cancellation leaves this, after the text so far was kept as stopped."""
         services = self._services
         answer = Answer(self._live, plan, services.models, services.clock)
-        attempt, retried = Attempt(), False
+        attempt, retried, repeat = Attempt(), False, 1
         try:
             while True:
                 async with services.models.place(plan.provider, self._at_gate(plan)) as place:
                     if not plan.may_ask():
                         break
-                    error = await answer.ask(place, plan.request(attempt))
+                    request = plan.request(attempt)
+                    error = await answer.ask(place, request)
                 if error is None:
                     for fault in answer.lost_pictures:
                         self._live.notice(f"picture_{fault}", name=self._author.name)
@@ -88,27 +97,41 @@ class SpeakerTurn:
                     return answer.answered()
                 if error.kind == FailureKind.BUDGET_MONTH:
                     return self._held(answer, error, plan.provider)
+                seconds = seconds_before(repeat, error) if answer.silent else None
+                if seconds is not None:
+                    await self._rest(plan, error, seconds, repeat)
+                    repeat += 1
+                    continue
                 limited = error.kind in (FailureKind.RATE_LIMIT, FailureKind.QUOTA)
                 if answer.begun or (retried and not limited):
-                    return answer.failed(error)
+                    return answer.failed(with_time(error))
                 if limited:
                     if retried or seconds_to_wait(error) is None:
                         return self._held(answer, error, plan.provider)
-                elif error.kind in (FailureKind.CONTEXT_WINDOW, FailureKind.UNANSWERED):
+                elif self._is_too_long(error, request):
                     if plan.make_room is None:
                         attempt = replace(attempt, window=SHORT_WINDOW)
-                    elif not await plan.make_room() and error.kind == FailureKind.CONTEXT_WINDOW:
-                        return answer.failed(error)
-                elif error.kind == FailureKind.EMPTY:
+                    elif not await plan.make_room() and error.kind != FailureKind.UNANSWERED:
+                        return answer.failed(with_time(error))
+                elif error.kind in (FailureKind.EMPTY, FailureKind.MALFORMED_CALL):
                     attempt = replace(attempt, after_empty=True)
                 else:
-                    return answer.failed(error)
+                    return answer.failed(with_time(error))
                 retried = True
             answer.stopped()
             return CallResult()
         except asyncio.CancelledError:
             answer.stopped()
             raise
+
+    def _is_too_long(self, error: ProviderError, request: ModelRequest) -> bool:
+        """Return whether a shorter request may be answered: its provider says so, or all that is known of the window does."""
+        if error.kind in _TOO_LONG:
+            return True
+        if error.kind not in _PERHAPS_TOO_LONG:
+            return False
+        window = self._services.models.known_facts(request.provider, request.model).window
+        return self._services.count.of(self._live.id, request) >= _NEAR * window
 
     def write(self, result: CallResult, **fields: object) -> None:
         """Write an answer, what it used and changed `fields` of the session in one batch."""
@@ -135,17 +158,27 @@ class SpeakerTurn:
         @contextmanager
         def waiting(seconds: float) -> Iterator[None]:
             if seconds:
-                self._live.tell(
-                    RetryScheduled(
-                        session_id=self._live.id,
-                        turn_id=plan.message.turn_id,
-                        author=plan.message.author,
-                        seconds=seconds,
-                        reason=FailureKind.RATE_LIMIT,
-                        provider=plan.provider,
-                    )
-                )
+                self._announce(plan, FailureKind.RATE_LIMIT, seconds)
             with self._waits():
                 yield
 
         return waiting
+
+    async def _rest(self, plan: CallPlan, error: ProviderError, seconds: float, repeat: int) -> None:
+        """Wait before the model is asked again, without a place at its provider."""
+        self._announce(plan, error.kind, seconds, repeat)
+        with self._waits():
+            await self._services.models.rest(seconds)
+
+    def _announce(self, plan: CallPlan, reason: str, seconds: float, repeat: int = 0) -> None:
+        event = RetryScheduled(
+            session_id=self._live.id,
+            turn_id=plan.message.turn_id,
+            author=plan.message.author,
+            seconds=seconds,
+            reason=reason,
+            provider=plan.provider,
+            repeat=repeat,
+            repeats=MOST_REPEATS if repeat else 0,
+        )
+        self._live.tell(event)

@@ -47,6 +47,7 @@ from app.engine.live_session import LiveSession
 from app.engine.turns.cache_plans import turn_plan
 from app.engine.turns.context import TreeContext
 from app.engine.turns.metered_models import MeteredCall, MeteredModels
+from app.engine.turns.passing_faults import PASSING
 from app.engine.turns.reply import ReplyCleaner
 
 SUMMARY, TURN_SUMMARY = "summary", "turn-summary"
@@ -326,7 +327,7 @@ class Summarizing:
             except ProviderError as error:
                 if error.kind in _SAME_FOR_THE_CALL:
                     return None
-                if error.kind == FailureKind.CONTEXT_WINDOW:
+                if error.kind in PASSING or error.kind == FailureKind.CONTEXT_WINDOW:
                     break
                 continue
             if content and wanted.said:

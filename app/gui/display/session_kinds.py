@@ -1,9 +1,11 @@
 """How each kind of session looks in the window: icon, mode, state, what it cost. `kind_of` finds the kind."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from app.core.events import RetryScheduled
 from app.core.message import Message
 from app.core.reasons import Reason, main_code
 from app.core.session import (
@@ -228,3 +230,14 @@ def state_of(session: Session | SessionSummary, language: Language) -> tuple[str
 def _common(summary: SessionSummary) -> dict[str, Any]:
     names = ("id", "title", "status", "reason", "created_at", "updated_at", "asked_by")
     return {name: getattr(summary, name) for name in names}
+
+
+def retry_text(retry: RetryScheduled, left: float, words: Language) -> str:
+    """Return how a turn waits before its provider is asked again in `left` seconds, or that it is being asked again."""
+    seconds = max(0, math.ceil(left))
+    name, reason = retry.author.name, words(f"failure.{retry.reason}")
+    if not retry.repeat:
+        return words("discussion.retry", count=seconds, name=name, reason=reason)
+    key = "turn.asked_again_in" if seconds else "turn.asked_again"
+    again = {"repeat": retry.repeat, "repeats": retry.repeats}
+    return words(key, name=name, reason=reason, seconds=seconds, **again)

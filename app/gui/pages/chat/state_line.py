@@ -1,6 +1,5 @@
 """The line over a chat's composer that says what holds the chat up, with a button that helps."""
 
-import math
 import time
 
 from PySide6.QtCore import QTimer, Signal
@@ -10,7 +9,7 @@ from app.core.events import RetryScheduled
 from app.core.reasons import LIMITS, reason_code, resumable
 from app.core.session import ChatSession, Status
 from app.gui.display.i18n import Language
-from app.gui.display.session_kinds import waits_its_turn
+from app.gui.display.session_kinds import retry_text, waits_its_turn
 from app.gui.widgets.boxes import hbox
 from app.gui.widgets.controls import button
 from app.gui.widgets.label import plain_label, restyle
@@ -84,7 +83,8 @@ class StateLine(QFrame):
         retries = self._retry is not None
         key = "queue.go_on" if self._is_held_up else "chat.resume"
         self.resume.setText(self._language("discussion.retry_now" if retries else key))
-        offered = (paused or retries or self._is_held_up) and not self._read_only
+        paused_by_provider = self._retry is not None and not self._retry.repeat
+        offered = (paused or paused_by_provider or self._is_held_up) and not self._read_only
         if self.resume.hasFocus() and not offered:
             self.left.emit()
         self.resume.setVisible(offered)
@@ -113,9 +113,7 @@ class StateLine(QFrame):
         if self._read_only:
             return "warn", words("chat.read_only")
         if self._retry is not None:
-            left = max(0, math.ceil(self._retry_at - time.monotonic()))
-            name, reason = self._retry.author.name, words(f"failure.{self._retry.reason}")
-            return "warn", words("discussion.retry", count=left, name=name, reason=reason)
+            return "warn", retry_text(self._retry, self._retry_at - time.monotonic(), words)
         if self._is_held_up:
             return "warn", words("notice.held_back", name=session.chat.assistant_name)
         reason = words.reason(session.reason)

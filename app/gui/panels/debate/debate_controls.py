@@ -1,6 +1,5 @@
 """The controls of a debate: title, round, status, cost and facts, Pause, Resume and Stop, and a banner with problems."""
 
-import math
 import time
 from collections.abc import Iterable, Sequence
 
@@ -17,7 +16,7 @@ from app.engine.debate.director import PARTICIPANT
 from app.engine.debate.verdict import round_to_poll
 from app.gui.display.amounts import Spending, time_text
 from app.gui.display.i18n import Language
-from app.gui.display.session_kinds import failed, state_of
+from app.gui.display.session_kinds import failed, retry_text, state_of
 from app.gui.display.style import Look
 from app.gui.panels.debate.debate_bars import HeldTurnBar
 from app.gui.widgets.badge import Chip
@@ -216,6 +215,8 @@ class DebateControls(QFrame):
             return
         held = session.status == Status.PAUSED and session.reason in HELD_UP
         waits = self._retry if time.monotonic() < self._retry_at else None
+        # A fault that passes leaves nothing to choose: the model is asked again in a moment.
+        waits = None if waits is None or waits.repeat else waits
         due = not self._read_only and (held or waits is not None)
         names = self._holds_up if held else ()
         left = len(session.debate.participants) - len(session.debate.left)
@@ -279,9 +280,7 @@ class DebateControls(QFrame):
         if self._damaged:
             return "warn", words("discussion.damaged", count=self._damaged)
         if self._retry is not None:
-            left = max(0, math.ceil(self._retry_at - time.monotonic()))
-            name, reason = self._retry.author.name, words(f"failure.{self._retry.reason}")
-            return "warn", words("discussion.retry", count=left, name=name, reason=reason)
+            return "warn", retry_text(self._retry, self._retry_at - time.monotonic(), words)
         if self._pausing:
             return "accent", words("discussion.pausing")
         reason = words.reason(session.reason)
