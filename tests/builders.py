@@ -127,6 +127,8 @@ class ScriptedModels(Models):
     told: dict[str, ModelFacts] = field(default_factory=dict)
     # What the voting check found, 8 where nothing is said; -1 leaves it to be made.
     stable: dict[str, int] = field(default_factory=dict)
+    cut: dict[str, int] = field(default_factory=dict)
+    may_cut: bool = False
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[Delta]:
         self.requests.append(request)
@@ -179,6 +181,10 @@ class ScriptedModels(Models):
 
     def note_stable(self, provider: str, model: str, stable: int) -> None:
         self.stable[model] = stable
+
+    def note_cut(self, provider: str, model: str, read: int) -> bool:
+        self.cut[model] = read
+        return self.may_cut
 
 
 def on_offer(label: str, *models: str, ready: bool = True) -> ProviderStatus:

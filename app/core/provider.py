@@ -383,3 +383,7 @@ class Models(Protocol):
     def note_stable(self, provider: str, model: str, stable: int) -> None:
         """Keep what the voting check of a model has found; -1 forgets it."""
         ...
+
+    def note_cut(self, provider: str, model: str, read: int) -> bool:
+        """Keep that a server has read only so many tokens of a longer request; say whether it is one that may do that."""
+        ...

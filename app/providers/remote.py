@@ -284,6 +284,14 @@ class RemoteModels(HostClient):
         """Keep what the voting check of a model has found; -1 forgets it."""
         self._book.note(provider, model, ModelFacts(stable=stable, source=FactSource.CHECK))
 
+    def note_cut(self, provider: str, model: str, read: int) -> bool:
+        """Keep that a server of the user's own has cut a request; the large providers refuse what is too long."""
+        row = self._row(provider)
+        if row is None or not row.local or row.in_moot:
+            return False
+        self._book.note_limit(provider, model, read)
+        return True
+
     async def _look_up(self, provider: str, model: str) -> None:
         """Ask the host once what its list says about a model: the list may be newer than what is kept."""
         row = self._row(provider)

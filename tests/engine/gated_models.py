@@ -49,6 +49,9 @@ class GatedModels(Models):
     def known_facts(self, provider: str, model: str) -> ModelFacts:
         return believed([], local=False)
 
+    def note_cut(self, provider: str, model: str, read: int) -> bool:
+        return False
+
     async def listens(self, provider: str) -> bool:
         return True
 

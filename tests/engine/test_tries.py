@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from app.core.errors import ProviderError
-from app.core.events import RetryScheduled
-from app.core.provider import Text
+from app.core.events import Notice, RetryScheduled
+from app.core.provider import Finished, Text
 from tests.builders import Bench, until
 from tests.engine.test_turn import ANSWER, agent, ask, bench, engines_are_closed
 
@@ -47,3 +47,38 @@ async def test_a_stream_without_any_event_is_asked_again_with_less(tmp_path: Pat
     made = bench(tmp_path, [[ProviderError("unanswered")], [ANSWER]])
     session_id = await ask(made, "x" * 10)
     assert made.messages(session_id)[-1].content == ANSWER
+
+
+WORDS = "Words about boats and harbours. " * 500
+
+
+@pytest.mark.parametrize(
+    ("text", "finished", "found"),
+    [
+        (WORDS, Finished(input_tokens=2_000), True),
+        ("배와 항구에 대한 글입니다. " * 500, Finished(input_tokens=1_500), True),
+        (WORDS, Finished(input_tokens=3_200), False),
+        (WORDS, Finished(input_tokens=200, cached_tokens=3_000), False),
+        ("Short.", Finished(input_tokens=1), False),
+    ],
+)
+async def test_a_server_that_cuts_the_beginning_is_found_out(
+    tmp_path: Path, text: str, finished: Finished, found: bool
+) -> None:
+    made = bench(tmp_path, [[ANSWER, finished]])
+    made.models.may_cut = True
+    await ask(made, text)
+    told = [event for event in made.events if isinstance(event, Notice)]
+    assert [one.code for one in told] == ["beginning_cut"] * found
+    assert list(made.models.cut.values()) == [finished.input_tokens] * found
+    if found:
+        assert told[0].details["tokens"] == f"{finished.input_tokens:,}"
+
+
+async def test_once_a_tokenizer_is_known_a_smaller_cut_is_found_too(tmp_path: Path) -> None:
+    made = bench(tmp_path, [[ANSWER, Finished(input_tokens=3_600)], [ANSWER, Finished(input_tokens=5_000)]])
+    made.models.may_cut = True
+    session_id = await ask(made, WORDS)
+    await made.engine.chats.send(session_id, WORDS * 2)
+    await made.engine.wait(session_id)
+    assert list(made.models.cut.values()) == [5_000]

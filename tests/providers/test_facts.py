@@ -61,6 +61,10 @@ async def test_a_model_of_no_list_has_the_usual_window(book: Book, models: Remot
         ),
         ("request (9000 tokens) exceeds the available context size (4096 tokens), try increasing it", 4_096),
         ("prompt is too long: 212000 tokens > 200000 maximum", 200_000),
+        ("This model's maximum prompt length is 131072 but the request contains 140000 tokens.", 131_072),
+        ("The prompt (total length 40000) is too long to fit into the model (context length 32768).", 32_768),
+        ("prompt token count of 140000 exceeds the limit of 128001", 128_001),
+        ("Request body too large for gpt-4o model. Max size: 8000 tokens.", 8_000),
     ],
 )
 async def test_a_window_is_learnt_from_a_refusal(
@@ -157,3 +161,24 @@ def test_an_entry_of_a_list_is_read_by_the_names_that_servers_use(
     entry: dict[str, object], told: dict[str, object]
 ) -> None:
     assert told_facts(entry) == told
+
+
+@pytest.mark.parametrize(("kind", "believed"), [("openai-compatible", 3_000), ("openai", 128_000)])
+async def test_only_a_server_of_the_user_s_own_cuts_requests(kind: str, believed: int) -> None:
+    book = Book()
+    book.add("own", kind, "http://127.0.0.1:9/v1", "k")
+    models = RemoteModels(providers=book.config, key=book.key)
+    assert models.note_cut("own", "m", 3_000) == (kind == "openai-compatible")
+    assert models.known_facts("own", "m").window == believed
+    await models.close()
+
+
+@pytest.mark.parametrize(("listed", "refused", "believed"), [(9_000, 4_000, 4_000), (3_000, 4_000, 3_000)])
+def test_a_refusal_is_believed_rather_than_what_the_server_listed(
+    listed: int, refused: int, believed: int
+) -> None:
+    book = FactBook()
+    book.note("a", "m", ModelFacts(source=FactSource.LIST, window=90_000))
+    book.note_window("a", "m", listed)
+    book.note_refusal("a", "m", f"maximum context length is {refused} tokens")
+    assert book.believed("a", "m", local=True).window == believed

@@ -20,6 +20,11 @@ _FRAME = 4
 PICTURE_TOKENS = 1_000
 _PAGE = 2_000
 
+# Of a request of so many tokens at least, a server that reports less than this share has cut the beginning.
+_LEAST_CUT, _CUT = 2_000, 0.7
+# The fewest tokens that a known tokenizer makes of a character.
+_FEWEST_OF = {"letter": 0.25, "digit": 0.33, "sign": 0.1, "other": 0.5}
+
 # A report outside of these has another meaning, such as the tokens without those that were cached.
 _BELIEVED = (0.6, 1.7)
 _LEAST_LEARNT = 100
@@ -81,6 +86,28 @@ def request_tokens(request: ModelRequest) -> int:
     return tokens + sum(tokens_of(_as_json(tool), request.model) for tool in request.tools)
 
 
+def fewest_tokens(request: ModelRequest) -> int:
+    """Return how many tokens any model reads at least of a request's texts; pictures and tools are left out."""
+    return int(sum(_fewest_in(message.get("content")) for message in request.messages))
+
+
+def _fewest_in(content: object) -> float:
+    if isinstance(content, list | tuple):
+        return sum(map(_fewest_in, content))
+    text = content.get("text") if isinstance(content, Mapping) else content
+    if not isinstance(text, str):
+        return 0.0
+    ascii_text = text.encode("ascii", "ignore")
+    letters, digits, spaces = (_count_in(ascii_text, kind) for kind in (_LETTERS, _DIGITS, _SPACES))
+    counts = {
+        "letter": letters,
+        "digit": digits,
+        "sign": len(ascii_text) - letters - digits - spaces,
+        "other": len(text) - len(ascii_text),
+    }
+    return sum(_FEWEST_OF[kind] * number for kind, number in counts.items())
+
+
 def content_tokens(content: object, model: str) -> int:
     """Return the tokens of a message's content: a text, or a list of texts, pictures and PDF files."""
     if isinstance(content, list | tuple):
@@ -117,6 +144,15 @@ class TokenCount:
         factor = reported / estimated
         self._of_session[session_id, request.provider, request.model] = factor
         self._of_model[request.provider, request.model] = factor
+
+    def is_cut(self, session_id: str, request: ModelRequest, reported: int) -> bool:
+        """Whether a server that reports so many tokens, with those of its cache, has left out the beginning of a request.
+
+        As long as the model's tokenizer is not known from other reports, the fewest tokens that any would make count.
+        """
+        learnt = self.factor(session_id, request.provider, request.model) != 1.0
+        sent = self.of(session_id, request) if learnt else fewest_tokens(request)
+        return sent >= _LEAST_CUT and 0 < reported < _CUT * sent
 
     def factor(self, session_id: str, provider: str, model: str) -> float:
         """Return what estimates of a session are multiplied with; 1 as long as nothing was reported."""

@@ -90,6 +90,10 @@ class MeteredModels:
         """Keep what the voting check of a model has found."""
         self._models.note_stable(provider, model, stable)
 
+    def note_cut(self, provider: str, model: str, read: int) -> bool:
+        """Keep that a server has read only so many tokens of a longer request; say whether it is one that may do that."""
+        return self._models.note_cut(provider, model, read)
+
     def answer_agent(self, ask: str, answer: str) -> None:
         """Answer what an external agent asked."""
         self._models.answer_agent(ask, answer)

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from app.core.events import TurnFinished
-from app.core.message import Failure, Message, MessageState, SummaryNote
+from app.core.message import Failure, Message, MessageState, SummaryNote, Usage
 from app.core.provider import ModelRequest
 from app.core.reasons import Reason, counted
 from app.engine.chat.branches import last_answer
@@ -155,7 +155,7 @@ class TurnTree:
             return Outcome(TurnState.HELD, result.held or context.budget.reached())
         message = result.message
         if sent and message.usage is not None and not message.usage.estimated:
-            services.count.learn(self._live.id, sent[-1], message.usage.input_tokens)
+            self._learn(turn, sent[-1], message.usage)
         if offer is not None and message.state == MessageState.DONE:
             message = replace(message, content="", tool_calls=offer.calls(message.content))
         context.budget.note_answer(message)
@@ -166,6 +166,16 @@ class TurnTree:
             message, fields = self._written(turn, message)
             speaker.write(replace(result, message=message), **fields)
         return None
+
+    def _learn(self, turn: AgentTurn, request: ModelRequest, usage: Usage) -> None:
+        """Learn from the tokens that a provider reports: how it counts, or that it has cut the request."""
+        services, read = self._services, usage.input_tokens
+        if services.count.is_cut(self._live.id, request, read + usage.cached_tokens) and (
+            services.models.note_cut(request.provider, request.model, read)
+        ):
+            self._live.notice("beginning_cut", name=turn.agent.name, model=request.model, tokens=f"{read:,}")
+        else:
+            services.count.learn(self._live.id, request, read)
 
     def _request(self, turn: AgentTurn, attempt: Attempt, *, wrap_up: bool = False) -> ModelRequest:
         context, directory = self._context, self._services.directory
