@@ -170,3 +170,21 @@ async def test_a_long_imported_chat_asks_what_to_send(person, wire_servers):  # 
     await until(lambda: page.session.status == "idle" and len(wire_servers["openai"].requests) > 0)
     [request] = wire_servers["openai"].requests
     assert "Go on." in request.messages[-1].text and "Question 199:" in request.messages[-1].text
+
+
+async def test_the_window_of_a_model_is_set_at_the_gauge(person, wire_servers):  # noqa: F811
+    await say(person, "Hello.")
+    gauge = person.find("context_gauge", QPushButton)
+    await until(lambda: "128,000" in gauge.accessibleName(), what="the gauge")
+    for typed, shown_window in (("40000", "40,000"), ("0", "128,000")):
+        _set_window(person, gauge, typed)
+        await until(lambda: shown_window in gauge.accessibleName(), what=f"a window of {shown_window}")  # noqa: B023
+
+
+def _set_window(person: Person, gauge: QPushButton, typed: str) -> None:
+    gauge.choices.aboutToShow.emit()
+    next(one for one in gauge.choices.actions() if one.text() == "Set the window…").trigger()
+    dialog = person.window.findChild(QDialog, "window_dialog")
+    assert "Context window of" in dialog.windowTitle()
+    dialog.field.setText(typed)
+    dialog.go.click()

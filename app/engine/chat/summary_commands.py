@@ -9,6 +9,7 @@ from app.core.errors import BadInput, NotFound
 from app.core.events import utc_now
 from app.core.ids import new_id
 from app.core.message import Message, Role, SummaryNote
+from app.core.model_facts import FactSource
 from app.core.session import Status
 from app.core.settings import HistoryLength
 from app.core.text import clean_text
@@ -27,13 +28,17 @@ from app.engine.turns.summarizing import measured, summary_message
 class ContextUse:
     """How many tokens a chat sends now, from how many on it is summarised, and how many its model can read.
 
-    `usd` is what sending them costs, None where the price is not known.
+    `usd` is what sending them costs, None where the price is not known. `own_window` is what the user has said that
+    the `model` of the `provider` can read, 0 if nothing.
     """
 
     tokens: int
     limit: int
     window: int
     usd: float | None = None
+    provider: str = ""
+    model: str = ""
+    own_window: int = 0
 
 
 class ChatStart(StrEnum):
@@ -71,7 +76,8 @@ class Summaries:
         tokens = services.count.of(session_id, request)
         usd = facts.prices.read * tokens if facts.prices else None
         limit = limit_for(facts, live.chat_session.chat, directory.settings())
-        return ContextUse(tokens, limit, facts.window, usd)
+        own = facts.window if facts.source == FactSource.USER else 0
+        return ContextUse(tokens, limit, facts.window, usd, model.provider, model.model, own)
 
     def writer_of(self, session_id: str) -> str:
         """Return the name of the model that writes the summaries of a session, "" where there is none."""

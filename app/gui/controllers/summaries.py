@@ -9,11 +9,12 @@ from app.core.message import Message, Role
 from app.core.session import Status
 from app.core.text import exact
 from app.core.usage import tokens_text
+from app.engine.chat.summary_commands import ContextUse
 from app.engine.history.summaries import NOTES
 from app.gui.controllers.chats import ChatController
 from app.gui.controllers.controller import PageController, Parts
 from app.gui.controllers.session_views import SessionViews
-from app.gui.dialogs.ask_dialogs import SummaryDialog
+from app.gui.dialogs.ask_dialogs import SummaryDialog, WindowDialog
 from app.gui.pages.chat.chat_composer import unmarked
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.panels.debate.discussion_view import DiscussionView
@@ -110,6 +111,20 @@ class SummaryController(PageController):
             words = unmarked(self._language("gauge.summarise", words=words, model=exact(writer)))
         action = menu.addAction(words, self.summarise)
         action.setEnabled(session is not None and session.status == Status.IDLE)
+        menu.addAction(self._language("gauge.set_window"), self._ask_window)
+
+    def _ask_window(self) -> None:
+        """Ask how many tokens the model of the chat in front can read."""
+        session = self._page.session
+        use = self._engine.summaries.use_of(session.id) if session is not None else None
+        if use is not None:
+            dialog = WindowDialog(self._language, use.model, use.own_window, use.window, self._window)
+            dialog.chosen.connect(lambda tokens: self._start(self._choose_window(use, tokens)))
+            dialog.open()
+
+    async def _choose_window(self, use: ContextUse, tokens: int) -> None:
+        await self._engine.connections.choose_window(use.provider, use.model, tokens)
+        self.show_use()
 
     def _on_action(self, session_id: str, message: Message, action: str) -> None:
         summaries, notes = self._engine.summaries, message.author.kind == NOTES

@@ -1,9 +1,11 @@
 """Dialogs with a heading and two buttons: their base, and those that confirm, rename or edit a prompt."""
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QRegularExpression, Qt, Signal
+from PySide6.QtGui import QRegularExpressionValidator
 from PySide6.QtWidgets import QDialog, QLineEdit, QVBoxLayout, QWidget
 
-from app.core.text import visible
+from app.core.provider import MOST_WINDOW
+from app.core.text import exact, visible
 from app.core.usage import amount_text
 from app.engine.chat.summary_commands import ChatStart, ContextUse
 from app.gui.display.i18n import Language
@@ -110,6 +112,31 @@ class PasswordDialog(AskDialog):
     def _on_go(self) -> None:
         self.accept()
         self.given.emit(self.field.text())
+
+
+class WindowDialog(AskDialog):
+    """Asks how many tokens a model can read; emits `chosen` with the number if it differs, 0 for what is known."""
+
+    chosen = Signal(int)
+
+    def __init__(self, words: Language, model: str, own: int, known: int, parent: QWidget) -> None:
+        """`own` is what the user has said before, 0 if nothing; `known` is what counts now."""
+        title = words("models.window", name=exact(model))
+        super().__init__(words, parent, "window", title, ("save", words("dialog.save")))
+        self._before = own
+        self.field = named("window_field", QLineEdit(str(own) if own else ""))
+        self.field.setAccessibleName(title)
+        self.field.setPlaceholderText(f"{known:,}")
+        digits = QRegularExpression(f"[0-9]{{0,{len(str(MOST_WINDOW))}}}")
+        self.field.setValidator(QRegularExpressionValidator(digits, self))
+        self.arrange(self.heading, Paragraph("card_text", text=words("gauge.window.text")), self.field, 6)
+        self.resize(440, self.sizeHint().height())
+
+    def _on_go(self) -> None:
+        tokens = int(self.field.text() or 0)
+        self.accept()
+        if tokens != self._before:
+            self.chosen.emit(tokens)
 
 
 class SummaryDialog(AskDialog):
