@@ -30,7 +30,7 @@ EXPECTED: dict[str, tuple[str | dict[str, str], bool]] = {
     "e404": ("model_not_found", False),
     "ctx": ("context_window", False),
     "cfilter": ("content_filter", False),
-    "rstearly": ("network", False),
+    "rstearly": ("interrupted", False),
     "noheaders": ("no_answer", False),
     "pingsonly": ("no_answer", False),
     "rstmid": ("interrupted", True),

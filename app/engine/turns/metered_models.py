@@ -106,10 +106,6 @@ class MeteredModels:
         """Return for how many seconds a provider is not asked, because it said so; 0 for one that is."""
         return self._gate.paused_for(provider)
 
-    async def rest(self, seconds: float) -> None:
-        """Wait for some seconds before a model is asked again."""
-        await self._gate.rest(seconds)
-
     def end_pause(self, provider: str) -> None:
         """End a provider's pause, so that it can be asked again at once."""
         self._gate.end_pause(provider)

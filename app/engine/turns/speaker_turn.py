@@ -168,7 +168,7 @@ class SpeakerTurn:
         """Wait before the model is asked again, without a place at its provider."""
         self._announce(plan, error.kind, seconds, repeat)
         with self._waits():
-            await self._services.models.rest(seconds)
+            await self._services.slots.rest(seconds)
 
     def _announce(self, plan: CallPlan, reason: str, seconds: float, repeat: int = 0) -> None:
         event = RetryScheduled(
