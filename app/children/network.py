@@ -7,22 +7,51 @@ import ssl
 from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
+from urllib.request import proxy_bypass_environment
 
 import certifi
 
 from app.children.host_client import HostClient
-from app.children.processes import use_variables
+from app.children.processes import system_environment, use_variables
 from app.core.errors import BadInput
 from app.core.server_secrets import has_user
 
 _PROXY = ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy")
 _NO_PROXY = ("NO_PROXY", "no_proxy")
 _HERE = ("localhost", "127.0.0.1", "::1")
-_CERTIFICATES = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
+CERTIFICATES = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
 # Node adds these to its own.
 _MORE_CERTIFICATES = "NODE_EXTRA_CA_CERTS"
 _PEM = re.compile(r"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re.DOTALL)
 _MOST_BYTES = 5_000_000
+
+
+def proxy_for(address: str) -> str:
+    """Return the proxy through which child processes reach an address, "" where they ask its server directly.
+
+    As in their HTTP clients, a variable in lower case comes before the same one in upper case.
+    """
+    variables = {name.lower(): value for name, value in sorted(system_environment().items())}
+    parts = urlsplit(address)
+    host = parts.hostname or ""
+    # An IPv6 address stands in brackets in some lists, in others without.
+    direct = ",".join((variables.get("no_proxy", ""), *_HERE)).replace("[", "").replace("]", "")
+    if "*" in direct.split(",") or proxy_bypass_environment(host, {"no": direct}):
+        return ""
+    return variables.get(f"{parts.scheme}_proxy") or variables.get("all_proxy") or ""
+
+
+def unsupported_proxy(address: str) -> str:
+    """Return the SOCKS proxy through which child processes would have to reach an address, "" for none; without a password."""
+    proxy = proxy_for(address)
+    scheme, _, place = proxy.partition("://")
+    return f"{scheme}://{place.rpartition('@')[2]}" if scheme.lower().startswith("socks") else ""
+
+
+def missing_certificates() -> str:
+    """Return the variable that names a file of certificates that is not there, as "NAME=file"; "" where there is none."""
+    file = system_environment().get(CERTIFICATES[0], "")
+    return f"{CERTIFICATES[0]}={file}" if file and not Path(file).exists() else ""
 
 
 class HostNetwork:
@@ -53,7 +82,7 @@ class HostNetwork:
     def _trust(self, certificates: str) -> dict[str, str]:
         file = Path(certificates).expanduser()
         own = _read(file)
-        usual = Path(os.environ.get(_CERTIFICATES[0]) or certifi.where())
+        usual = Path(os.environ.get(CERTIFICATES[0]) or certifi.where())
         try:
             if not usual.is_file():
                 usual = Path(certifi.where())
@@ -63,7 +92,7 @@ class HostNetwork:
         except OSError as error:
             detail = error.strerror or str(error)
             raise BadInput("certificates_unreadable", path=self._bundle, detail=detail) from error
-        return dict.fromkeys(_CERTIFICATES, str(self._bundle)) | {_MORE_CERTIFICATES: str(file)}
+        return dict.fromkeys(CERTIFICATES, str(self._bundle)) | {_MORE_CERTIFICATES: str(file)}
 
 
 def _read(file: Path) -> str:

@@ -206,7 +206,7 @@ _NOT_FOR_CHAT = (
     "embed", "rerank", "whisper", "moderation", "dall-e", "imagen", "veo-", "tts", "transcri", "realtime", "audio",
     "sora", "davinci", "babbage", "gpt-image", "stable-diffusion",
 )  # fmt: skip
-_ENDS_NOT_FOR_CHAT = re.compile(r"-image\b|instruct-\d{4}|aqa$")
+_ENDS_NOT_FOR_CHAT = re.compile(r"-image\b|turbo-instruct-\d{4}|aqa$")
 _MAKES_PICTURES = re.compile(r"\bgemini-[\w.-]*-image\b|\bnano-banana|\bgpt-\d[\w.-]*-image\b")
 
 

@@ -79,6 +79,7 @@ class FailureKind(StrEnum):
     HOST = "host"
     BUDGET_MONTH = "budget_month"
     REDIRECTED = "redirected"
+    SOCKS = "socks"
     PROVIDER_UNREADABLE = "provider_unreadable"
     AGENT_NOT_ALLOWED = "agent_not_allowed"
     AGENT_MISSING = "agent_missing"

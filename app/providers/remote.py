@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from app.children.host_client import HostClient, HostProcess, Line
+from app.children.network import missing_certificates, proxy_for, unsupported_proxy
 from app.children.processes import MODEL_HOST
 from app.core import catalog
 from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, LOCAL, PROGRAM, provider_kind
@@ -41,6 +42,8 @@ from app.providers.local_servers import clean_name, clean_names, find_servers
 from app.providers.model_file import FILE_SIZE, find_model
 
 _LISTEN_SECONDS = 1.0
+# Longer: a proxy first connects to the server.
+_REACH_SECONDS = 5.0
 # Longer: while the window opens, an answer that has come may wait for its turn.
 _LOOK_SECONDS = 3.0
 _TEST_LIMITS = ModelLimits(first_token=30.0, idle=15.0, total=60.0)
@@ -175,11 +178,23 @@ class RemoteModels(HostClient):
                         yield delta
 
     async def listens(self, provider: str) -> bool:
-        """Return whether something listens at a provider's address; false if it has no address."""
-        config = self._providers(provider)
-        row = provider_kind(config.kind) if config else None
-        address = (config.base_url or (row.base_url if row else "")) if config else ""
-        return bool(address) and await listens(address, _LISTEN_SECONDS)
+        """Return whether something listens at a provider's address; false if it has no address.
+
+        Behind a proxy the host asks, as it asks the models. A proxy that it cannot use is named by the request that fails.
+        """
+        config, row = self._providers(provider), self._row(provider)
+        if config is None or row is None:
+            return False
+        try:
+            address = complete_address(row.kind, config.base_url or row.base_url)
+        except ProviderError:
+            return False
+        if unsupported_proxy(address):
+            return True
+        if not proxy_for(address):
+            return await listens(address, _LISTEN_SECONDS)
+        answer = await self._ask_once({"op": "reach", "base_url": address, "seconds": _REACH_SECONDS})
+        return answer is not None and bool(answer.get("reached"))
 
     async def local_servers(self) -> tuple[FoundServer, ...]:
         """Search this computer for the known servers of models; asks loopback addresses only."""
@@ -228,7 +243,7 @@ class RemoteModels(HostClient):
             model=clean_name(tested.get("model", "")),
             models=names,
             failure=tested.get("failure", ""),
-            detail=self.clean(tested.get("detail", "")),
+            detail=self._explained(tested.get("failure", ""), tested.get("detail", "")),
         )
 
     def is_free(self, provider: str) -> bool:
@@ -311,6 +326,8 @@ class RemoteModels(HostClient):
             return
         address = config.base_url or row.base_url
         if not address or not is_near(address) or (provider, model) in self._looked_up:
+            return
+        if unsupported_proxy(address):
             return
         try:
             line = {
@@ -398,6 +415,8 @@ class RemoteModels(HostClient):
             await asyncio.to_thread(self._add_server, line)
         else:
             line["base_url"] = complete_address(row.kind, config.base_url or row.base_url)
+            if proxy := unsupported_proxy(line["base_url"]):
+                raise ProviderError(FailureKind.SOCKS, proxy)
             quirks = self._book.quirks(line["base_url"], request.model)
             line["quirks"] = dataclasses.asdict(quirks) if quirks is not None else None
         if key:
@@ -423,7 +442,13 @@ class RemoteModels(HostClient):
             self._book.note(LOCAL, line["model"], facts)
 
     def _error(self, error: Mapping[str, Any]) -> ProviderError:
-        return ProviderError(error["kind"], self.clean(error["detail"]), error["retry_after"])
+        detail = self._explained(error["kind"], error["detail"])
+        return ProviderError(error["kind"], detail, error["retry_after"])
+
+    def _explained(self, failure: str, detail: str) -> str:
+        """Return a failure's detail, with the variable that names certificates which are not there."""
+        missing = missing_certificates() if failure == FailureKind.CERTIFICATE else ""
+        return self.clean(" · ".join(filter(None, (detail, missing))))
 
 
 def _first_model(config: ProviderConfig) -> str:

@@ -222,6 +222,26 @@ async def test_where_no_judge_answers_the_last_words_are_left(tmp_path: Path) ->
     assert kept is not None and kept.judge == chosen.name and kept.answer[0].cites
 
 
+async def test_no_other_judge_answers_where_the_chosen_one_fails(tmp_path: Path) -> None:
+    second = a_setup(2).participants[1]
+    judge = f"{second.provider}/{second.model}"
+    asked: list[str] = []
+
+    def answer(one: ModelRequest) -> list[object]:
+        if not judges(one):
+            return ["I say so."]
+        asked.append(f"{one.provider}/{one.model}")
+        return [ProviderError(FailureKind.NETWORK, "refused")]
+
+    made = bench(tmp_path, answer)
+    session_id = await held(made, polls=False, judge=judge)
+    verdict = debate_of(made, session_id).verdict
+    assert verdict is not None and (verdict.judge, verdict.failure) == ("", "network")
+    assert set(asked) == {judge}
+    offered = [f"{one.provider}/{one.model}" for one in made.engine.debates.judges(session_id)]
+    assert offered[0] == judge and len(offered) > 1
+
+
 @pytest.mark.parametrize(
     ("second", "readings", "line"),
     [

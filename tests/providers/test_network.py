@@ -10,7 +10,7 @@ import certifi
 import pytest
 import pytest_asyncio
 
-from app.children.network import HostNetwork
+from app.children.network import HostNetwork, proxy_for, unsupported_proxy
 from app.children.processes import child_environment, use_variables
 from app.core.errors import BadInput
 from app.providers.remote import RemoteModels
@@ -166,3 +166,61 @@ async def test_what_cannot_be_used_is_refused_and_changes_nothing(
     assert "canary" not in str(refused.value.details)
     assert child_environment()["HTTPS_PROXY"] == "http://proxy.example:8080"
     use_variables({})
+
+
+@pytest.mark.own_host
+async def test_a_server_that_only_the_proxy_reaches_is_found_and_one_behind_a_dead_proxy_is_not(
+    asker: tuple[Book, RemoteModels, HostNetwork],
+) -> None:
+    book, models, network = asker
+    with WireServer("ollama") as server, LocalProxy(port_of(server)) as proxy:
+        book.add("ollama", "ollama", "http://models.example/v1", None, server.models)
+        await network.use(proxy.address, "")
+        assert await models.listens("ollama")
+        assert proxy.targets == ["models.example:80"]
+        assert (await ask(models, request_to(server))).text
+        await network.use("http://127.0.0.1:9", "")
+        assert not await models.listens("ollama")
+
+
+@pytest.mark.own_host
+async def test_a_socks_proxy_is_refused_by_its_name_and_harms_no_server_on_this_computer(
+    asker: tuple[Book, RemoteModels, HostNetwork], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    book, models, _ = asker
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("ALL_PROXY", "socks5://me:secret@127.0.0.1:9")
+    monkeypatch.setenv("SSL_CERT_FILE", "/nowhere/none.pem")
+    with WireServer("ollama") as server:
+        book.add("ollama", "ollama", server.address, None, server.models)
+        assert (await models.list_models("ollama")).models == server.models
+        assert (await ask(models, request_to(server))).text
+        book.add("ollama", "ollama", "http://models.example/v1", None, server.models)
+        heard = await ask(models, request_to(server))
+        assert heard.error is not None
+        assert (heard.error.kind, heard.error.detail) == ("socks", "socks5://127.0.0.1:9")
+        assert (await models.list_models("ollama")).failure == "socks"
+
+
+@pytest.mark.parametrize(
+    ("address", "no_proxy", "proxy"),
+    [
+        ("http://[::1]:8080/v1", "", ""),
+        ("http://[fd00::5]:8080/v1", "[fd00::5]", ""),
+        ("http://[fd00::5]:8080/v1", "fd00::5", ""),
+        ("http://models.example/v1", ".example", ""),
+        ("http://models.example/v1", "*", ""),
+        ("http://models.example/v1", "other.example", "http://plain:1"),
+        ("https://models.example/v1", "", "http://secure:2"),
+    ],
+)
+def test_which_proxy_an_address_has(
+    address: str, no_proxy: str, proxy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = {"http_proxy": "http://plain:1", "https_proxy": "http://secure:2", "no_proxy": no_proxy}
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+        monkeypatch.delenv(name.upper(), raising=False)
+    assert proxy_for(address) == proxy
+    assert unsupported_proxy(address) == ""

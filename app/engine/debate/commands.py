@@ -107,7 +107,9 @@ class Debates:
         return next(iter(self._providers.judges(DebateSession(id="", title="", debate=debate))), None)
 
     async def judge(self, session_id: str, judge: Judge | None = None) -> Verdict:
-        """Ask `judge`, or else the first model that answers, for a verdict on a debate, and keep it.
+        """Ask `judge`, or else the judge of the set-up, for a verdict on a debate, and keep it.
+
+        Where nobody was chosen, it is the first model that answers.
 
         Raises BadInput where no model gives one and the debate has one already, which then stays.
         """
@@ -116,9 +118,7 @@ class Debates:
         if live.read_only or session.status == Status.RUNNING:
             raise BadInput("debate_runs" if not live.read_only else "session_read_only", title=session.title)
         self._sessions.check(session)
-        judges = self._providers.judges(session)
-        if judge is not None:
-            judges = [judge, *(one for one in judges if one != judge)]
+        judges = [judge] if judge is not None else self._providers.judges(session)
         verdict = await judged(
             live, list(live.whole_messages()), judges, self._models, self._prompts, self._providers.checks
         )

@@ -83,12 +83,14 @@ class DebateProviders:
         return _each_once(found)
 
     def judges(self, session: DebateSession) -> list[Judge]:
-        """Return who is asked for a verdict, one after the other: the judge chosen in the set-up, then who takes no part.
+        """Return who is asked for a verdict: the judge chosen in the set-up alone, else who takes no part, one after the other.
 
         The participants' models are the last, and those that failed the voting check are left out.
         """
         names = {f"{one.provider}/{one.model}": one.name for one in reversed(session.debate.participants)}
         found = list(self._able(session))
+        if "/" in session.debate.judge:
+            found = [one for one in found if one == session.debate.judge]
         inside = [one for one in found if one in names and one != session.debate.judge]
         others = [one for one in found if one not in inside][:MOST_JUDGES]
         return [
@@ -106,7 +108,9 @@ class DebateProviders:
 
     def offered_judges(self, session: DebateSession) -> list[Judge]:
         """Return whom the user can ask for a verdict, the default first: other providers that are ready as well."""
-        found = self.judges(session) + self._readers(session)
+        # Behind the chosen judge stand those whom the user can choose in its place.
+        others = replace(session, debate=replace(session.debate, judge=""))
+        found = self.judges(session) + self.judges(others) + self._readers(session)
         return [one for one in _each_once(found) if self.can_vote(one.provider, one.model)]
 
     def _readers(self, session: DebateSession) -> list[Judge]:

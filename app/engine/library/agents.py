@@ -147,6 +147,17 @@ def look_of(models: Sequence[AgentModel]) -> SeenAs:
     )
 
 
+def _is_meant(status: ProviderStatus) -> bool:
+    """Return whether a provider that is not ready is the one that the user set up: nothing goes to the next one instead.
+
+    Its entry cannot be read, or its server does not run. A usual entry whose server was never there is not meant.
+    """
+    own = bool(status.config.base_url or status.config.models)
+    return status.problem == ProviderProblem.UNREADABLE or (
+        own and status.problem == ProviderProblem.NO_SERVER
+    )
+
+
 class AgentDirectory:
     """The assistants of the user and of the program, and what they may use now."""
 
@@ -177,13 +188,12 @@ class AgentDirectory:
         return self._documents.settings()
 
     def model_of(self, agent: Agent, caller: AgentModel | None = None) -> AgentModel:
-        """Return what an agent speaks with: its own model, its caller's, or the first that is ready."""
+        """Return what an agent speaks with: its own model, its caller's, or the default: the first that the user set up."""
         if agent.provider:
             return self.model(agent.provider, agent.model)
         if caller is not None:
             return caller
-        # One that cannot be read may be the server the user meant: nothing goes to the next one instead.
-        ready = [one for one in self._providers() if one.ready or one.problem == ProviderProblem.UNREADABLE]
+        ready = [one for one in self._providers() if one.ready or _is_meant(one)]
         ready.sort(key=lambda one: one.config.kind == EMBEDDED)
         if not ready:
             return self.model(EMBEDDED, "")
@@ -214,8 +224,7 @@ class AgentDirectory:
         answered = () if imported else (one.model.partition("/")[0] for one in messages)
         if not name or provider not in {model.provider, *answered, *settings.may_read_any}:
             return model
-        ready = any(one.config.id == provider and one.ready for one in self._providers())
-        return self.model(provider, name) if ready else model
+        return self.model(provider, name) if self.has_provider(provider) else model
 
     def about_user(self, agent: Agent) -> str:
         """Return what an agent is told about the user, "" for nothing."""

@@ -56,6 +56,7 @@ _SETTINGS_HELP = (
     FailureKind.WRONG_PATH,
     FailureKind.NOT_INSTALLED,
     FailureKind.REDIRECTED,
+    FailureKind.SOCKS,
     FailureKind.CERTIFICATE,
 )
 

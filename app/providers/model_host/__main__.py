@@ -2,7 +2,9 @@
 
 import os
 import sys
+from pathlib import Path
 
+from app.children.network import CERTIFICATES
 from app.children.pipes import HostServer, Pipes, run_host
 from app.children.processes import end_with_parent, own_environment
 
@@ -34,10 +36,15 @@ def _prepare_environment() -> None:
         # LiteLLM would cut an answer with a hundred equal pieces in a row, such as a ruled line.
         REPEATED_STREAMING_CHUNK_LIMIT=str(sys.maxsize),
     )
+    # HTTP clients fail on a SOCKS proxy or a missing file, whatever address they ask; the parent refuses what needs that proxy.
+    for name, value in list(os.environ.items()):
+        socks = name.lower().endswith("_proxy") and value.lower().startswith("socks")
+        if socks or (name in CERTIFICATES and value and not Path(value).exists()):
+            del os.environ[name]
     # The system's proxy is for other computers, never for this one.
     for name in ("NO_PROXY", "no_proxy"):
         hosts = [host for host in os.environ.get(name, "").split(",") if host]
-        os.environ[name] = ",".join([*hosts, "127.0.0.1", "localhost", "::1"])
+        os.environ[name] = "*" if "*" in hosts else ",".join([*hosts, "127.0.0.1", "localhost", "::1"])
 
 
 if __name__ == "__main__":

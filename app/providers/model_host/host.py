@@ -21,7 +21,7 @@ from app.providers.model_host.llama_servers import LlamaServers
 from app.providers.model_host.prices import listed_price
 from app.providers.model_host.request import ModelCall
 from app.providers.model_host.running_window import running_window
-from app.providers.model_host.trial import list_models, try_provider
+from app.providers.model_host.trial import list_models, reaches, try_provider
 
 _LOG = logging.getLogger(__name__)
 # The warm-up only loads code; on a machine too busy for that, the first request must not wait longer.
@@ -37,7 +37,7 @@ _WARM_UP_ANSWER = (
 
 
 class ModelHost(HostServer):
-    """Serves the operations `stream`, `test`, `list`, `price`, `facts`, `window`, `warm` and `unload`."""
+    """Serves the operations `stream`, `test`, `list`, `price`, `facts`, `window`, `reach`, `warm` and `unload`."""
 
     def __init__(self, pipes: Pipes) -> None:
         super().__init__(pipes)
@@ -65,6 +65,8 @@ class ModelHost(HostServer):
         elif line["op"] == "window":
             window, sure = await running_window(line["kind"], line["base_url"], line["key"], line["model"])
             self._pipes.write({"id": line["id"], "window": window, "sure": sure})
+        elif line["op"] == "reach":
+            self._pipes.write({"id": line["id"], "reached": await reaches(line["base_url"], line["seconds"])})
         elif line["op"] == "warm":
             await self._warm_server(ServerSpec(**line["server"]))
         elif line["op"] == "unload":

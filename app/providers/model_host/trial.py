@@ -17,6 +17,8 @@ from app.providers.model_host.told_facts import told_facts
 
 _MAX_TOKENS = 16
 _NO_LIST = (404, 405, 501)
+# What a proxy answers where it does not reach the server.
+_UNREACHED = (502, 503, 504)
 
 
 class _Nowhere(Pipes):
@@ -54,6 +56,18 @@ async def try_provider(call: ModelCall) -> dict[str, Any]:
         return {"ok": False, "models": told, "model": model, "failure": failure, "detail": detail}
     seconds = asyncio.get_running_loop().time() - started
     return {"ok": True, "models": told, "model": model, "seconds": seconds}
+
+
+async def reaches(base_url: str, seconds: float) -> bool:
+    """Return whether a server answers at an address, through the user's proxy where there is one; whatever it answers."""
+    try:
+        async with httpx.AsyncClient(timeout=seconds) as client, client.stream("GET", base_url) as response:
+            return response.status_code not in _UNREACHED
+    except httpx.ReadTimeout:
+        # Something has taken the request.
+        return True
+    except httpx.HTTPError:
+        return False
 
 
 async def list_models(call: ModelCall) -> dict[str, dict[str, Any]]:
