@@ -86,3 +86,8 @@ def test_models_that_make_pictures_are_offered_where_they_take_chats() -> None:
     assert all(map(catalog.makes_pictures, chat)) and not any(
         map(catalog.makes_pictures, (*others, "gemini-2.5-flash"))
     )
+
+
+def test_an_instruct_model_with_a_date_is_for_chat_and_one_of_the_old_completions_is_not() -> None:
+    names = ("Qwen3-30B-A3B-Instruct-2507", "Mistral-Large-Instruct-2411", "gpt-3.5-turbo-instruct-0914")
+    assert catalog.chat_models(names) == names[:2]
