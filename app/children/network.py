@@ -7,7 +7,7 @@ import ssl
 from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
-from urllib.request import proxy_bypass_environment
+from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined]  # not in typeshed
 
 import certifi
 
