@@ -1,7 +1,7 @@
 """Access to models. `all_models` is the engine's plug: providers through `remote`, external agents through `external_agents`.
 
 `remote`: the client of the model host, the child process in `model_host`. `agent_host`: the child process that runs
-external agents; `kept_sessions`: which of their sessions can be gone on with.
+external agents; `kept_sessions`: which of their sessions can be gone on with. `pieces`: the lines of an answer.
 `endpoints`: addresses, and time and size limits. `errors`: how an exception becomes a kind of failure. `fact_book`: what
 is known about models. `metered_connection`: whether downloads may cost the user money. How long to wait before another
 try: engine/turns/metered_models.py (MIN_WAIT, MAX_WAIT) and passing_faults.py. A new provider: core/presets.py.

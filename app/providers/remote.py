@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import dataclasses
 import os
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,18 +19,15 @@ from app.core.local_models import LocalModel
 from app.core.model_facts import FactSource, ModelFacts, read_facts
 from app.core.owned_tasks import start_owned
 from app.core.provider import (
-    CallPiece,
     Delta,
     Finished,
     FoundServer,
     ModelRequest,
-    PicturePiece,
     ProviderConfig,
     TestResult,
-    Text,
 )
 from app.core.provider_kind import ProviderKind
-from app.core.text import clean_text, clean_values
+from app.core.text import clean_values
 from app.core.usage import Price
 from app.providers.built_in_model import EMBEDDED_FACTS, embedded_spec, fetch_beside, has_llama
 from app.providers.endpoints import LOCAL as LOCAL_LIMITS
@@ -40,6 +37,7 @@ from app.providers.fact_book import FactBook
 from app.providers.local_models import ModelFolder
 from app.providers.local_servers import clean_name, clean_names, find_servers
 from app.providers.model_file import FILE_SIZE, find_model
+from app.providers.pieces import deltas
 
 _LISTEN_SECONDS = 1.0
 # Longer: a proxy first connects to the server.
@@ -174,7 +172,7 @@ class RemoteModels(HostClient):
                     raise error
                 else:
                     spoke = True
-                    for delta in _deltas(answer):
+                    for delta in deltas(answer):
                         yield delta
 
     async def listens(self, provider: str) -> bool:
@@ -455,14 +453,3 @@ def _first_model(config: ProviderConfig) -> str:
     row = provider_kind(config.kind)
     known = config.models or (row.models if row is not None else ())
     return known[0] if known else ""
-
-
-def _deltas(line: Line) -> Iterator[Delta]:
-    if "text" in line or "thinking" in line:
-        yield Text(text=clean_text(line.get("text", "")), thinking=clean_text(line.get("thinking", "")))
-    for index, call_id, name, arguments in line.get("calls", ()):
-        yield CallPiece(
-            index=index, id=clean_text(call_id), name=clean_text(name), arguments=clean_text(arguments)
-        )
-    for index, media_type, data in line.get("images", ()):
-        yield PicturePiece(index=index, media_type=media_type, data=data)

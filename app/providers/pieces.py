@@ -1,0 +1,19 @@
+"""What a line of the model host holds of an answer; used by `RemoteModels`."""
+
+from collections.abc import Iterator
+
+from app.children.host_client import Line
+from app.core.provider import CallPiece, Delta, PicturePiece, Text
+from app.core.text import clean_text
+
+
+def deltas(line: Line) -> Iterator[Delta]:
+    """Yield the pieces of an answer that a line holds."""
+    if "text" in line or "thinking" in line:
+        yield Text(text=clean_text(line.get("text", "")), thinking=clean_text(line.get("thinking", "")))
+    for index, call_id, name, arguments in line.get("calls", ()):
+        yield CallPiece(
+            index=index, id=clean_text(call_id), name=clean_text(name), arguments=clean_text(arguments)
+        )
+    for index, media_type, data in line.get("images", ()):
+        yield PicturePiece(index=index, media_type=media_type, data=data)
