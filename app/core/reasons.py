@@ -128,7 +128,8 @@ def paused_text(reason: str, texts: Texts) -> str:
 def in_words(details: Mapping[str, object], texts: Texts) -> dict[str, object]:
     """Return what fills the blanks of an error or a notice.
 
-    Pairs of a name and a provider's problem become words, and so do the `kind` of a failure and its `detail`.
+    Pairs of a name and a provider's problem become words, and so do the `problem` of an MCP server, the `kind` of a
+    failure and its `detail`.
     """
     words = {
         name: "; ".join(f"{who}: {texts(f'provider.{problem}')}" for who, problem in value)
@@ -136,6 +137,8 @@ def in_words(details: Mapping[str, object], texts: Texts) -> dict[str, object]:
         else value
         for name, value in details.items()
     }
+    if f"problem.{details.get('problem')}" in texts:
+        words["problem"] = texts(f"problem.{details['problem']}")
     kind = str(details.get("kind"))
     if f"failure.{kind}" not in texts:
         return words

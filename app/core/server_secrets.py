@@ -230,8 +230,12 @@ class _Parts:
         """Return an address with references in place of a password, and of what looks like a key in it."""
 
         def user(match: re.Match[str]) -> str:
+            if REFERENCE.search(match[1]):
+                return match[0]
             name, colon, password = match[1].partition(":")
-            if not password or REFERENCE.search(password):
+            if not colon and (_KEY.fullmatch(name) or _RANDOM.fullmatch(name)):
+                return f"{self._take(f'{kind}.user', name)}@"
+            if not password:
                 return match[0]
             return f"{name}{colon}{self._take(f'{kind}.password', password)}@"
 

@@ -5,6 +5,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 
+_EMPTY_LINES = 2
 _EMPTY_LINES_BEFORE = re.compile(r"\A(?:[^\S\n]*\n)+")
 _SURROGATES = dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
 
@@ -52,6 +53,16 @@ def visible(text: str, keep: str = "\n\t", *, joiners: bool = True) -> str:
         return text.translate(signs)
     pieces = _JOINERS.split(text)
     return "".join(piece if place % 2 else piece.translate(signs) for place, piece in enumerate(pieces))
+
+
+def readable(text: str) -> str:
+    """Return a text of a server as `visible` does, without the third and further of empty lines in a row."""
+    lines, empty = [], 0
+    for line in visible(text).split("\n"):
+        empty = 0 if line.strip() else empty + 1
+        if empty <= _EMPTY_LINES:
+            lines.append(line)
+    return "\n".join(lines)
 
 
 def exact(text: str, keep: str = "") -> str:

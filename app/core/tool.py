@@ -40,6 +40,7 @@ class ServerProblem(StrEnum):
     NO_ANSWER = "server_no_answer"
     ENDED = "server_ended"
     REFUSED = "server_refused"
+    SSE = "server_sse"
     LOGIN = "server_login"
     CLIENT = "server_client"
     TOO_MUCH = "server_too_much"
@@ -47,6 +48,9 @@ class ServerProblem(StrEnum):
     NO_VALUE = "server_no_value"
     FAILED = "server_failed"
 
+
+PARTS: Final = ("name", "description", "schema", "effects", "page")
+"""What of a server's tool the user's consent is bound to: each has a digest in the consent, in this order."""
 
 READ_FILE_PART: Final = "read_file_part"
 FILES: Final = "files"
@@ -81,10 +85,14 @@ def is_page(resource: Mapping[str, object]) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolProgress:
-    """How far a running tool is: the `share` from 0 to 1, None where that is not known, and what it does now."""
+    """How far a running tool is: the `share` from 0 to 1, None where that is not known, and what it does now.
+
+    One that is `refused` says instead that further questions of the tool are refused.
+    """
 
     share: float | None = None
     text: str = ""
+    refused: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -248,8 +256,9 @@ class ServerStatus:
     """An MCP server as the faces show it.
 
     `state` is off, connecting, connected, down or asking (for consent: to its command line, or to the
-    `changed` tools). `tools` are the keys it offers, `logged_in` says that the tokens of a login are kept, `unasked` those that run without a question,
-    `lasting` how many of its tools were allowed to, also those not known now. As the server says, `reading` tools only read,
+    `changed` tools; `changes` are codes of what is new of each, with a text `consent.new.<code>`, and `pending` what
+    the consent to them would be). `tools` are the keys it offers, `logged_in` says that the tokens of a login are kept, `unasked` those that run without a question,
+    `lasting` how many of its tools were allowed to, also those not known now, `known` how many the user has allowed at all. As the server says, `reading` tools only read,
     `deleting` ones may delete or overwrite, and `outside` ones act beyond it; `withheld` are names of tools that are not offered,
     because they run only as tasks. A connected server may have `prompts` and resources. Of one that is down `problem` is a code with a text
     in the catalogue (`problem.<code>`), `detail` more of it and its last words, without secrets; `restarts` says that Moot starts it again.
@@ -259,6 +268,8 @@ class ServerStatus:
     state: str
     tools: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
+    changes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    pending: tuple[str, ...] = ()
     unasked: tuple[str, ...] = ()
     reading: tuple[str, ...] = ()
     deleting: tuple[str, ...] = ()
@@ -268,6 +279,7 @@ class ServerStatus:
     has_resources: bool = False
     restarts: bool = False
     lasting: int = 0
+    known: int = 0
     logged_in: bool = False
     problem: str = ""
     detail: str = ""

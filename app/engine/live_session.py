@@ -50,6 +50,8 @@ class LiveSession:
         self.messages: list[Message] = stored.messages
         self.damaged = stored.damaged
         self.read_only = stored.read_only
+        # The MCP servers of which the user was told that they cannot be used, and whether they wait for the user.
+        self.servers_told: set[tuple[str, bool]] = set()
         self._bus = bus
         self._position = {message.id: place for place, message in enumerate(stored.messages)}
         self._growing: dict[str, _Growing] = {}

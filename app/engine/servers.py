@@ -142,8 +142,8 @@ class Servers:
         """
         name = shown.server.name
         server = self._find(name)
-        changed = next((one.changed for one in self._tools.servers() if one.server.name == name), ())
-        if server.fingerprint != shown.server.fingerprint or not set(changed) <= set(shown.changed):
+        pending = next((one.pending for one in self._tools.servers() if one.server.name == name), ())
+        if server.fingerprint != shown.server.fingerprint or not set(pending) <= set(shown.pending):
             raise BadInput("server_changed", name=name)
         await self._tools.consent(name)
         if server.disabled:

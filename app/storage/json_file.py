@@ -8,7 +8,6 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from app.core.errors import StorageError
 from app.core.store import Problem
@@ -265,20 +264,4 @@ def is_name(text: str) -> bool:
         and text[0].isalnum()
         and text[-1] != "."
         and text.partition(".")[0].casefold() not in _DEVICES
-    )
-
-
-def is_web_address(text: str) -> bool:
-    """Return whether a text is an http or https address with a host, without user and spaces."""
-    try:
-        parts = urlsplit(text)
-        port_is_fine = parts.port is None or parts.port > 0
-    except ValueError:
-        return False
-    return (
-        parts.scheme in ("http", "https")
-        and bool(parts.hostname)
-        and parts.username is None
-        and port_is_fine
-        and not any(character.isspace() for character in text)
     )

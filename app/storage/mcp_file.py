@@ -11,18 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from app.core.errors import BadInput
-from app.core.server_secrets import hidden_address, parted, resolved
+from app.core.server_secrets import parted, resolved
+from app.core.server_texts import BY_ADDRESS, BY_COMMAND, entry_fault, server_of_entry, usual_entry
 from app.core.store import Problem
 from app.core.tool import McpServer
 from app.storage.file_system import FileSystem
 from app.storage.json_file import (
-    MAX_ID,
     PLACE,
     Field,
     JsonFile,
     as_bytes,
     is_name,
-    is_web_address,
     put_back_in_place,
     read_json_file,
     refusal,
@@ -31,13 +30,7 @@ from app.storage.json_file import (
 
 SERVERS = "mcpServers"
 
-_TEXTS = ("command", "cwd", "url")
 _PAIRS = ("env", "headers")
-_SWITCHES = ("sampling", "disabled")
-_LISTS = ("args", "roots")
-# The names of the two transports in other clients.
-_BY_COMMAND = frozenset(("stdio",))
-_BY_ADDRESS = frozenset(("http", "streamable-http", "streamablehttp", "streamable_http"))
 
 
 def read_mcp(path: Path) -> tuple[dict[str, Any], dict[str, McpServer]]:
@@ -61,24 +54,14 @@ def read_servers(file: JsonFile, problems: list[Problem]) -> dict[str, McpServer
     found: dict[str, McpServer] = {}
     for name, entry in entries.items():
         at: Field = (SERVERS, name)
-        fault = _fault(name, entry)
+        usual = usual_entry(entry) if isinstance(entry, dict) else entry
+        fault = entry_fault(name, usual)
         if fault is not None:
             code, place, detail = fault
             problems.append(file.problem(code, (*at, *place), detail))
             continue
-        found[name] = _server(name, entry)
+        found[name] = server_of_entry(name, usual)
     return found
-
-
-def _server(name: str, entry: dict[str, Any]) -> McpServer:
-    return McpServer(
-        name=name,
-        args=tuple(entry.get("args", ())),
-        roots=tuple(entry.get("roots", ())),
-        **{field: entry.get(field, False) for field in _SWITCHES},
-        **{field: entry.get(field, "") for field in _TEXTS},
-        **{field: entry.get(field, {}) for field in _PAIRS},
-    )
 
 
 def with_servers(
@@ -169,13 +152,14 @@ def _cleared(name: str, entry: dict[str, Any]) -> dict[str, Any]:
 
 
 def _filled(name: str, entry: dict[str, Any], here: dict[str, Any]) -> dict[str, Any]:
-    _, secrets = parted(_server(name, _sound(here)))
+    _, secrets = parted(server_of_entry(name, _sound(usual_entry(here))))
     return _rewritten(name, entry, lambda server: resolved(server, secrets.get))
 
 
 def _rewritten(name: str, entry: dict[str, Any], change: Callable[[McpServer], McpServer]) -> dict[str, Any]:
+    entry = usual_entry(entry)
     sound = _sound(entry)
-    server = change(_server(name, sound))
+    server = change(server_of_entry(name, sound))
     fields = {"url": server.url, "args": list(server.args), "env": server.env, "headers": server.headers}
     return {**entry, **{field: value for field, value in fields.items() if field in sound}}
 
@@ -194,7 +178,7 @@ def _sound(entry: dict[str, Any]) -> dict[str, Any]:
 
 
 def _entry(server: McpServer, before: dict[str, Any] | None) -> dict[str, Any]:
-    entry = copy.deepcopy(before or {})
+    entry = copy.deepcopy(usual_entry(before or {}))
     fields: dict[str, object] = {
         "command": server.command,
         "args": list(server.args),
@@ -211,52 +195,7 @@ def _entry(server: McpServer, before: dict[str, Any] | None) -> dict[str, Any]:
             entry[name] = value
         elif name in entry:
             del entry[name]
-    ways = _BY_ADDRESS if server.url else _BY_COMMAND
+    ways = BY_ADDRESS if server.url else BY_COMMAND
     if "type" in entry and entry["type"].casefold() not in ways:
         del entry["type"]
     return entry
-
-
-def _fault(name: str, entry: object) -> tuple[str, Field, str] | None:
-    """Return (code, field, detail) of the fault of an entry, None if it can be used."""
-    if not name.strip() or len(name) > MAX_ID or not name.isprintable():
-        return "bad_server_name", (), ""
-    if not isinstance(entry, dict):
-        return "wrong_type", (), ""
-    wrong = _wrong_type(entry)
-    if wrong:
-        return "wrong_type", wrong, ""
-    way = entry.get("type", "").casefold()
-    by_address = way in _BY_ADDRESS or (not way and bool(entry.get("url")))
-    if way and way not in _BY_ADDRESS | _BY_COMMAND:
-        return "unknown_transport", ("type",), way[:40]
-    if entry.get("url") and entry.get("command"):
-        return "command_and_url", ("url",), ""
-    needed = "url" if by_address else "command"
-    if not entry.get(needed, "").strip():
-        return "missing", (needed,), ""
-    if by_address and not is_web_address(entry["url"]):
-        return "bad_url", ("url",), hidden_address(entry["url"])[:200]
-    return None
-
-
-def _wrong_type(entry: dict[str, Any]) -> Field:
-    for name in (*_TEXTS, "type"):
-        if not isinstance(entry.get(name, ""), str):
-            return (name,)
-    for name in _LISTS:
-        items = entry.get(name, [])
-        if not isinstance(items, list):
-            return (name,)
-        for place, item in enumerate(items):
-            if not isinstance(item, str):
-                return (name, place)
-    for name in _PAIRS:
-        pairs = entry.get(name, {})
-        if not isinstance(pairs, dict):
-            return (name,)
-        for key, value in pairs.items():
-            if not isinstance(value, str):
-                return (name, key)
-    wrong = (name for name in _SWITCHES if not isinstance(entry.get(name, False), bool))
-    return tuple(wrong)[:1]

@@ -14,6 +14,7 @@ from app.core.errors import BadInput, StorageError
 from app.core.model_facts import KnownFacts, KnownModels, KnownQuirks
 from app.core.provider import ModelList, ProviderConfig
 from app.core.server_secrets import has_key, has_user, hidden_address
+from app.core.server_texts import is_web_address
 from app.core.store import Problem
 from app.storage.file_system import FileSystem
 from app.storage.json_file import (
@@ -24,7 +25,6 @@ from app.storage.json_file import (
     field_name,
     is_name,
     is_newer,
-    is_web_address,
     put_back_in_place,
     read_json_file,
     refusal,

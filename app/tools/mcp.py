@@ -23,7 +23,7 @@ from app.core.tool import (
     ToolError,
 )
 from app.tools.server_calls import ServerCalls
-from app.tools.server_consents import ServerConsents
+from app.tools.server_consents import ServerConsents, consent_of
 from app.tools.server_entries import ServerEntries, file_name, tool_key
 from app.tools.server_library import ServerLibrary
 from app.tools.tool_host_client import Ask, HostError, ToolHostClient
@@ -237,6 +237,10 @@ class McpServers:
             state=ServerState.ASKING if changed and connected else held.state,
             tools=keys(allowed),
             changed=keys(changed),
+            changes={
+                tool_key(server.name, one["name"]): self._consents.changes(server, one) for one in changed
+            },
+            pending=tuple(consent_of(server, one) for one in changed),
             unasked=keys(one for one in allowed if not self._consents.asks(server, one)),
             reading=keys(one for one in allowed if one["reads"]),
             deleting=keys(one for one in allowed if one["deletes"]),
@@ -245,6 +249,7 @@ class McpServers:
             prompts=held.prompts if connected else (),
             has_resources=held.has_resources and connected,
             lasting=lasting,
+            known=self._consents.known(server),
             restarts=held.restarts and held.state == ServerState.DOWN,
             logged_in=self._entries.is_logged_in(server.name),
             problem=held.problem,

@@ -73,6 +73,7 @@ class ServerCalls:
                 "server": server.name,
                 "tool": offer["name"],
                 "arguments": dict(arguments),
+                "page": offer["ui"],
             }
             answer = await self._host.request(line, ask, context.report)
             # In a thread: a result may be long, and the event loop is the window's.

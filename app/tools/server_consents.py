@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from app.core.store import Documents
-from app.core.tool import McpServer
+from app.core.tool import PARTS, McpServer
 
 _ALWAYS = "/always"
 
@@ -37,6 +37,22 @@ class ServerConsents:
         consents = self._documents.consents()
         return [offer for offer in offered if consent_of(server, offer) in consents]
 
+    def changes(self, server: McpServer, offer: Offer) -> tuple[str, ...]:
+        """Return codes of what is new of a tool since the user allowed it, with what it now says of its effects."""
+        before = [one.partition("/")[2].removesuffix(_ALWAYS).split(".") for one in self._of(server)]
+        now = offer["hash"].split(".")
+        same = [parts for parts in before if len(parts) == len(now) and parts[0] == now[0]]
+        if not same:
+            # Before 0.1.0 was out, a consent was one digest of the name, the description and the schema.
+            return ("unknown",) if any(len(parts) == 1 and parts[0] for parts in before) else ("tool",)
+        nearest = max(same, key=lambda parts: sum(map(str.__eq__, parts, now)))
+        other = [part for part, one, new in zip(PARTS, nearest, now, strict=True) if one != new]
+        said = "reads" if offer["reads"] else "deletes" if offer["deletes"] else "effects"
+        return tuple(said if part == "effects" else part for part in other)
+
+    def _of(self, server: McpServer) -> list[str]:
+        return [one for one in self._documents.consents() if one.startswith(f"{server.fingerprint}/")]
+
     def asks(self, server: McpServer, offer: Offer) -> bool:
         """Say whether the user is asked before each call of a tool."""
         return consent_of(server, offer) + _ALWAYS not in self._documents.consents()
@@ -44,6 +60,10 @@ class ServerConsents:
     def lasting(self, server: McpServer) -> int:
         """Return how many tools of a server run without a question, also those not known now."""
         return sum(_is_lasting(server, one) for one in self._documents.consents())
+
+    def known(self, server: McpServer) -> int:
+        """Return how many tools of a server the user has allowed."""
+        return sum(not one.endswith(("/", _ALWAYS)) for one in self._of(server))
 
     async def allow(self, server: McpServer, offered: Sequence[Offer] | None) -> None:
         """Save the consent to a server, and to its tools where they are known, in place of those allowed before."""

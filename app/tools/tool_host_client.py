@@ -77,6 +77,9 @@ class ToolHostClient(HostClient):
                 if "progress" in answer:
                     report(self._progress(answer["progress"]))
                     continue
+                if "refused" in answer:
+                    report(ToolProgress(refused=True))
+                    continue
                 ended = True
                 if "error" in answer:
                     # In a thread: it may be long, and the event loop is the window's.

@@ -54,6 +54,45 @@ async def test_the_servers_of_other_clients_are_read(paths):
     assert documents.problems() == ()
 
 
+OTHER_WORDS = {
+    "opencode": {"type": "local", "command": ["npx", "-y", "x"], "environment": {"A": 1, "B": None}},
+    "windsurf": {"serverUrl": "https://example.com/mcp"},
+    "gemini": {"httpUrl": "https://example.com/mcp", "headers": {"X": True}},
+    "zed": {"command": {"path": "npx", "args": ["x"], "env": None}, "enabled": False},
+    "line": {"command": "npx -y x", "args": [8], "cwd": None},
+    "blanks": {"command": "/opt/My Program/run"},
+}
+MEANT = (
+    McpServer(name="opencode", command="npx", args=("-y", "x"), env={"A": "1"}),
+    McpServer(name="windsurf", url="https://example.com/mcp"),
+    McpServer(name="gemini", url="https://example.com/mcp", headers={"X": "true"}),
+    McpServer(name="zed", command="npx", args=("x",), disabled=True),
+    McpServer(name="line", command="npx", args=("-y", "x", "8")),
+    McpServer(name="blanks", command="/opt/My Program/run"),
+)
+
+
+async def test_entries_with_the_words_of_other_programs_are_read_and_saved_in_ours(paths):
+    paths.mcp.write_text(json.dumps({"mcpServers": OTHER_WORDS}))
+    documents = await _loaded(paths)
+    assert (documents.mcp_servers(), documents.problems()) == (MEANT, ())
+    await documents.change_mcp_servers(lambda now: now)
+    again = await _loaded(paths)
+    assert (again.mcp_servers(), again.problems()) == (MEANT, ())
+    entries = json.loads(paths.mcp.read_bytes())["mcpServers"]
+    assert entries["zed"] == {"command": "npx", "args": ["x"], "disabled": True}
+
+
+async def test_no_secret_under_another_name_is_in_a_backup():
+    entry = {"command": ["x"], "environment": {"TOKEN": "canary-one"}}
+    web = {"serverUrl": "https://canary-two:canary-three@example.com/mcp?api_key=canary-four"}
+    bad = {"httpUrl": "https://me:canary-five@h", "headers": {"Authorization": "Bearer canary-six"}}
+    data = json.dumps({"mcpServers": {"entry": entry, "web": web, "bad": bad}}).encode()
+    cleared = packed(data)
+    assert b"canary" not in cleared
+    assert b"${secret:env.TOKEN}" in cleared and b"${secret:headers.Authorization}" in cleared
+
+
 async def test_a_save_keeps_what_moot_does_not_know(paths):
     odd = {"of_tomorrow": True}
     paths.mcp.write_text(json.dumps({**FROM_OTHERS, "mcpServers": {**FROM_OTHERS["mcpServers"], "odd": odd}}))
@@ -93,16 +132,17 @@ FAULTS = [
     ({"type": "http", "command": "x"}, "missing", ".url"),
     ({"type": "sse", "url": "http://x/sse"}, "unknown_transport", ".type"),
     ({"type": 1, "command": "x"}, "wrong_type", ".type"),
-    ({"command": ["npx", "x"]}, "wrong_type", ".command"),
+    ({"command": [["npx"], "x"]}, "wrong_type", ".command"),
     ({"command": "x", "args": "-y"}, "wrong_type", ".args"),
-    ({"command": "x", "args": ["-y", 1]}, "wrong_type", ".args[1]"),
+    ({"command": "x", "args": ["-y", {}]}, "wrong_type", ".args[1]"),
     ({"command": "x", "env": ["A=1"]}, "wrong_type", ".env"),
-    ({"command": "x", "env": {"A": 1}}, "wrong_type", ".env.A"),
-    ({"command": "x", "cwd": None}, "wrong_type", ".cwd"),
+    ({"command": "x", "env": {"A": []}}, "wrong_type", ".env.A"),
+    ({"command": "x", "cwd": 1}, "wrong_type", ".cwd"),
     ({"command": "x", "disabled": "no"}, "wrong_type", ".disabled"),
     ({"url": "file:///etc/passwd"}, "bad_url", ".url"),
     ({"url": "javascript:alert(1)"}, "bad_url", ".url"),
-    ({"url": "http://x", "headers": {"A": None}}, "wrong_type", ".headers.A"),
+    ({"url": "http://x", "headers": {"A": {}}}, "wrong_type", ".headers.A"),
+    ({"url": "http://me:pw@x", "headers": {"authorization": "Basic x"}}, "bad_url", ".url"),
     ({"url": "http://x", "command": "x"}, "command_and_url", ".url"),
     ("npx", "wrong_type", ""),
     (None, "wrong_type", ""),
@@ -237,7 +277,7 @@ async def test_a_backup_has_no_secret_somebody_wrote_by_hand(paths):
 
 @pytest.mark.threat("T1")
 async def test_what_is_wrong_with_an_address_is_said_without_what_is_secret_in_it(paths):
-    for url in ("https://me:canary@h/mcp", "nonsense?api_key=canary"):
+    for url in ("https://me:canary@/mcp", "nonsense?api_key=canary"):
         paths.mcp.write_text(json.dumps({"mcpServers": {"bad": {"url": url}}}))
         [problem] = (await _loaded(paths)).problems()
         assert problem.code == "bad_url"

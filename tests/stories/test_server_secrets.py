@@ -3,6 +3,7 @@
 Real servers, one a process and one at an address, that repeat all they are given wherever they can.
 """
 
+import base64
 import hashlib
 import json
 import os
@@ -284,6 +285,32 @@ async def test_what_was_written_by_hand_works_and_goes_to_the_keyring_on_the_nex
         assert states(moot)["process"] == ServerState.CONNECTED, "the same server does not ask again"
         assert (await given(moot, "process"))["argument 2"] == digest(CANARIES["argument"])
         assert "args.token" not in await doctor(data_dir)
+
+
+async def test_what_is_secret_in_an_address_written_by_hand_goes_to_the_keyring_at_the_start(
+    keyring: Backend, data_dir: Path
+) -> None:
+    login = base64.b64encode(f"me:{CANARIES['header']}".encode()).decode()
+    entries = {
+        "login": {"url": f"http://me:{CANARIES['header']}@127.0.0.1:1/mcp"},
+        "key": {"httpUrl": f"http://127.0.0.1:1/mcp?api_key={CANARIES['query']}"},
+        "token": {"command": "git", "args": [f"https://{CANARIES['argument']}@example.com/x.git"]},
+    }
+    data_dir.mkdir()
+    (data_dir / "mcp.json").write_text(json.dumps({"mcpServers": entries}), "utf-8")
+    async with opened(data_dir) as moot:
+        await moot.engine.servers.secure()
+        assert [name for name, text in written(data_dir) if leaks(text) or login in text] == []
+        assert {user: value for (_, user), value in keyring.kept.items()} == {
+            "mcp:login:headers.Authorization": f"Basic {login}",
+            "mcp:key:url.api_key": CANARIES["query"],
+            "mcp:token:args.user": CANARIES["argument"],
+        }
+        shown = await doctor(data_dir)
+        assert leaks(shown) == [] and "http://127.0.0.1:1/mcp" in shown
+        # The address is as good as any other from now on.
+        (status, *_) = moot.engine.servers.all()
+        assert await moot.engine.servers.replace("login", replace(status.server, cwd="/"))
 
 
 async def test_without_a_keyring_a_secret_is_for_this_run_and_what_stood_in_the_file_stays(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.tool import Control, McpServer, ServerState, ToolError
+from app.core.tool import Control, McpServer, ServerProblem, ServerState, ToolError
 from app.tools.mcp import ServerLimits
 from tests.repeats import slow_after
 from tests.tools.serving import Context, bench, free_port, python, running, until
@@ -34,6 +34,15 @@ async def test_a_proper_server_is_connected_called_and_asks(data_dir: Path) -> N
         assert time.monotonic() - started < 2
         result = await one.tool("there", "clock").run({}, Context())
         assert result.control == Control.WAIT
+
+
+async def test_a_server_that_speaks_sse_alone_is_named_as_unsupported(data_dir: Path) -> None:
+    port = free_port()
+    async with running(*python("rude_http.py"), "sse", str(port), port=port), bench(data_dir) as one:
+        old = McpServer(name="old", url=f"http://127.0.0.1:{port}/sse?a=b")
+        await one.connect(at(port), old)
+        assert (one.status("old").state, one.status("old").problem) == (ServerState.DOWN, ServerProblem.SSE)
+        assert one.status("there").problem == ServerProblem.REFUSED, "it may be another server"
 
 
 async def test_a_server_that_went_and_came_back_is_connected_to_on_the_next_use(data_dir: Path) -> None:

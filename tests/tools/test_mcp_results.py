@@ -29,6 +29,7 @@ def test_a_tool_is_hashed_as_sent_and_shown_short() -> None:
     tool = {"name": "t", "description": "d" * 9_000 + "\u202e", "inputSchema": schema}
     offer = offered_tool(tool)
     assert len(offer["description"]) == 4_000
+    assert offered_tool({"name": "t", "description": "a" + "\n" * 200 + "b"})["description"] == "a\n\n\nb"
     assert offer["schema"]["properties"]["a"]["description"] == "x⟨U+202E⟩"
     hashes = {
         offered_tool(one)["hash"]
@@ -37,9 +38,14 @@ def test_a_tool_is_hashed_as_sent_and_shown_short() -> None:
             {**tool, "description": tool["description"] + "!"},
             {**tool, "inputSchema": {"type": "object"}},
             {**tool, "name": "u"},
+            {**tool, "annotations": {"readOnlyHint": True}},
+            {**tool, "annotations": {"title": "Harmless"}},
+            {**tool, "_meta": {"ui": {"resourceUri": "ui://a"}}},
+            {**tool, "_meta": {"ui": {"resourceUri": "ui://a", "csp": {"connectDomains": ["a.test"]}}}},
+            {**tool, "_meta": {"ui/resourceUri": "ui://a"}},
         )
     }
-    assert len(hashes) == 4
+    assert len(hashes) == 9
     assert offered_tool(dict(reversed(tool.items())))["hash"] == offer["hash"]
 
 

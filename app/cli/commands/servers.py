@@ -8,6 +8,7 @@ from app.cli.exit_status import OK, PAUSED_OR_STOPPED
 from app.cli.printing.lines import columns, json_line, lines_text, named_text, one_line
 from app.core.errors import BadInput, NotFound
 from app.core.server_secrets import shown_line, shown_values
+from app.core.server_texts import changed_tools
 from app.core.text import exact, visible
 from app.core.texts import Texts
 from app.core.tool import ServerState, ServerStatus
@@ -150,7 +151,7 @@ def _description(status: ServerStatus, texts: Texts) -> str:
         lines.append(f"{texts('consent.variables')}: {', '.join(map(exact, hidden))}")
     if status.changed:
         lines.append(texts("consent.changed"))
-        lines += [f"  {exact(tool)}" for tool in status.changed]
+        lines += [f"  {line}" for line in changed_tools(status, texts)]
     return lines_text(lines)
 
 
@@ -168,6 +169,7 @@ def _fields(run: CommandRun, status: ServerStatus) -> dict[str, object]:
         "secret_variables": list(hidden),
         "tools": list(status.tools) if status.state == ServerState.CONNECTED else [],
         "changed": list(status.changed),
+        "changes": {tool: list(codes) for tool, codes in status.changes.items()},
         "reading": list(status.reading),
         "deleting": list(status.deleting),
         "outside": list(status.outside),

@@ -28,6 +28,7 @@ from app.engine.live_session import LiveSession
 from app.engine.runner import Run
 from app.engine.turns.context import Services, TreeContext, TurnState
 from app.engine.turns.limits import Budget
+from app.engine.turns.server_notices import attach_servers
 from app.engine.turns.turn_tree import TurnTree
 
 USER_AUTHOR = Author(id="user", name="User", kind="user")
@@ -100,7 +101,7 @@ class ChatRun(Run):
     ) -> None:
         """Take an assistant's root turn, to its end or until the user must act."""
         directory = self._services.directory
-        await directory.attach(agent)
+        await attach_servers(self._live, directory, agent)
         choice = _choice_for(self._live.chat_session.chat, spoken)
         turn_id = choice.turn_id if choice else spoken.turn_id or new_id()
         fields = {"turn_id": turn_id, "follows": spoken.follows, **fields}

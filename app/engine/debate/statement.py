@@ -23,6 +23,7 @@ from app.engine.runner import Run
 from app.engine.turns.answer import Attempt, CallPlan
 from app.engine.turns.context import Outcome, TreeContext, TurnState
 from app.engine.turns.limits import Budget
+from app.engine.turns.server_notices import attach_servers
 from app.engine.turns.turn_tree import TurnTree
 
 READING = ("web_search", "web_fetch")
@@ -149,7 +150,7 @@ class StatementRun(Run):
             language=live.debate_session.debate.language,
             waits=self._waits,
         )
-        await services.directory.attach(turn.agent)
+        await attach_servers(live, services.directory, turn.agent)
         speaker = self._speaker(turn.author)
         try:
             return await self._taken(StatementTree(context, plan, written, looked_up), turn, speaker)

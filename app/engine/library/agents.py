@@ -16,7 +16,7 @@ from app.core.provider_kind import ProviderKind
 from app.core.session import AgentMode, GroupState, Participant
 from app.core.settings import Settings
 from app.core.store import Documents
-from app.core.tool import FILES, Tool, ToolChoice, Tools
+from app.core.tool import FILES, ServerStatus, Tool, ToolChoice, Tools
 from app.engine.availability.policies import roles_of
 from app.engine.library.definitions import Definitions, LibraryKind, Shared
 from app.engine.providers import ProviderProblem
@@ -336,6 +336,10 @@ class AgentDirectory:
         """Connect the MCP servers an agent names."""
         if agent.mcp_servers:
             await self._tools.attach(agent.mcp_servers)
+
+    def servers(self, agent: Agent) -> tuple[ServerStatus, ...]:
+        """Return the MCP servers an agent names, with their state."""
+        return tuple(one for one in self._tools.servers() if one.server.name in agent.mcp_servers)
 
     def model(self, provider_id: str, model: str) -> AgentModel:
         """Return what is known about a provider's model, its default where `model` is ""."""

@@ -26,7 +26,7 @@ from app.core.message import Consent, Message, MessageState, Prompt, PromptReaso
 from app.core.reasons import Reason
 from app.core.session import Plan, Status
 from app.core.text import clean_text
-from app.core.tool import Control, Tool, ToolError, ToolResult, is_page, read_arguments
+from app.core.tool import Control, Tool, ToolError, ToolProgress, ToolResult, is_page, read_arguments
 from app.engine.availability.slots import NotFree
 from app.engine.chat.branches import unanswered
 from app.engine.chat.request import AgentTurn, file_tools, in_mode
@@ -35,6 +35,7 @@ from app.engine.turns.context import Outcome, ToolRun, TreeContext, TurnState, a
 from app.engine.turns.limits import MOST_AT_ONCE, MOST_CALLS, RepeatedCalls, carried_out, check_not_repeated
 from app.engine.turns.reported_calls import lost_call
 from app.engine.turns.sampling import sample
+from app.engine.turns.server_notices import attach_servers
 from app.engine.turns.speaker_turn import SpeakerTurn
 from app.engine.turns.sub_agents import SUB_AGENT, delegation, failed, succeeded
 
@@ -253,6 +254,12 @@ class ToolCalls:
 
     # Running
 
+    def _report(self, turn: AgentTurn, call: ToolCall, progress: ToolProgress) -> None:
+        if progress.refused:
+            self._live.notice("questions_refused", name=call.name)
+        else:
+            self._live.tell(ToolProgressed(**about_call(self._live, turn, call), progress=progress))
+
     async def _run(
         self, turn: AgentTurn, call: ToolCall, tool: Tool, arguments: Mapping[str, object]
     ) -> None:
@@ -267,9 +274,7 @@ class ToolCalls:
             self._context,
             turn,
             ask=ask,
-            report=lambda progress: self._live.tell(
-                ToolProgressed(**about_call(self._live, turn, call), progress=progress)
-            ),
+            report=partial(self._report, turn, call),
             sample=lambda sampling: sample(sampling, self._live, models, turn, call, tool, ask),
         )
         plan: tuple[Plan | None, ...] = ()
@@ -400,7 +405,7 @@ class ToolCalls:
         self._running[child.turn_id] = task
         self._live.tell(ToolStarted(**about_call(self._live, turn, call), arguments=call.arguments))
         try:
-            await directory.attach(job.agent)
+            await attach_servers(self._live, directory, job.agent)
             async with speaker.slot():
                 outcome = await self._take(child, speaker)
         except NotFree as refused:

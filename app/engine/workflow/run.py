@@ -24,6 +24,7 @@ from app.engine.chat.run import ChatRun, close_turns, tree_turns
 from app.engine.director import Ask, Call, Decision, Finish, Halt
 from app.engine.live_session import LiveSession
 from app.engine.turns.context import Outcome, Services, TurnState
+from app.engine.turns.server_notices import attach_servers
 from app.engine.turns.speaker_turn import SpeakerTurn
 from app.engine.turns.turn_tree import TurnTree
 from app.engine.workflow.director import WORKFLOW, call_id, changes, decide, settled, work_turn
@@ -259,7 +260,7 @@ class WorkflowRun(ChatRun):
             begun = self._services.clock()
             running = replace(self._state(step.id), state=StepStatus.RUNNING, reason="", started_at=utc_now())
             self._change_steps(running)
-            await self._services.directory.attach(agent)
+            await attach_servers(self._live, self._services.directory, agent)
             model = self._services.directory.model_of(agent)
             turn = AgentTurn(
                 turn_id=self._live.child_turn(root, step_call) or new_id(),

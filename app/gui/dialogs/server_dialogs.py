@@ -1,7 +1,6 @@
 """Dialogs for MCP servers: add or edit one, and consent before one runs."""
 
 import asyncio
-import json
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -12,6 +11,7 @@ from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QStackedWidget, QWidget
 
 from app.core.errors import BadInput
 from app.core.server_secrets import has_reference, has_user, is_reference, parted, resolved, shown_values
+from app.core.server_texts import changed_tools, servers_of
 from app.core.text import exact, visible
 from app.core.tool import McpServer, ServerProblem, ServerStatus
 from app.engine.engine import Engine
@@ -43,7 +43,8 @@ def server_of(name: str, line: str, variables: str) -> McpServer:
         raise BadInput("server_name_empty")
     pairs = _pairs(variables)
     if line.startswith(WEB):
-        _check_address(line)
+        if has_user(line):
+            raise BadInput("server_address_user")
         return McpServer(name=name, url=line, headers=pairs, disabled=True)
     try:
         words = shlex.split(line)
@@ -86,57 +87,6 @@ def edited(server: McpServer, name: str, line: str | None, variables: str) -> Mc
 
 def _pairs_of(server: McpServer) -> Mapping[str, str]:
     return server.headers if server.url else server.env
-
-
-def servers_of(text: str) -> tuple[McpServer, ...]:
-    """Return the servers of a pasted JSON document, with or without `mcpServers` around them, all disabled.
-
-    Raises BadInput naming the entry that cannot be used.
-    """
-    try:
-        document = json.loads(text)
-    except ValueError as error:
-        raise BadInput("server_json_unreadable", detail=str(error)) from error
-    entries = document.get("mcpServers", document) if isinstance(document, dict) else None
-    if not isinstance(entries, dict) or not entries:
-        raise BadInput("server_json_empty")
-    return tuple(_server(str(name), entry) for name, entry in entries.items())
-
-
-def _server(name: str, entry: object) -> McpServer:
-    if not isinstance(entry, dict):
-        raise BadInput("server_entry_bad", name=name)
-    command, url, cwd = (entry.get(field, "") for field in ("command", "url", "cwd"))
-    args, roots = (entry.get(field, []) for field in ("args", "roots"))
-    env, headers = (entry.get(field, {}) for field in ("env", "headers"))
-    texts = all(isinstance(one, str) for one in (command, url, cwd))
-    fits = texts and all(
-        isinstance(one, list) and all(isinstance(item, str) for item in one) for one in (args, roots)
-    )
-    pairs = all(
-        isinstance(one, dict) and all(isinstance(value, str) for value in one.values())
-        for one in (env, headers)
-    )
-    if not fits or not pairs or bool(command) == bool(url) or (url and not url.startswith(WEB)):
-        raise BadInput("server_entry_bad", name=name)
-    _check_address(url)
-    return McpServer(
-        name=name,
-        command=command,
-        args=tuple(args),
-        env=env,
-        cwd=cwd,
-        url=url,
-        headers=headers,
-        roots=tuple(roots),
-        sampling=entry.get("sampling") is True,
-        disabled=True,
-    )
-
-
-def _check_address(address: str) -> None:
-    if has_user(address):
-        raise BadInput("server_address_user")
 
 
 def _pairs(text: str) -> dict[str, str]:
@@ -276,7 +226,7 @@ class ConsentDialog(AskDialog):
         if more:
             said.append(Paragraph("hint", text="\n".join(more)))
         values = [exact(f"{name}={value}") for name, value in shown.items()]
-        for name, lines in (("values", values), ("changed", list(map(exact, status.changed)))):
+        for name, lines in (("values", values), ("changed", changed_tools(status, words.texts))):
             if lines:
                 title = words(f"consent.{name}")
                 said += [

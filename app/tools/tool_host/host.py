@@ -79,7 +79,7 @@ class ToolHost(HostServer):
 
     async def _call(self, line: Line) -> Line:
         servers = await self._mcp()
-        return await servers.call(line["server"], line["tool"], line["arguments"], self._putting(line))
+        return await servers.call(line, self._putting(line))
 
     def _putting(self, line: Line) -> Callable[[Line], None]:
         """Return what writes lines that come before the answer to a request: questions and progress."""

@@ -12,6 +12,8 @@ from app.core.text import visible
 
 _PROGRESS_SECONDS = 0.2
 _PROGRESS_CHARACTERS = 300
+_OPEN_QUESTIONS = 8
+_QUESTIONS = 32
 
 Line = Mapping[str, Any]
 NUMBERS = itertools.count(1)
@@ -25,6 +27,8 @@ class RunningCall:
         self.limit = limit
         self.seconds = seconds
         self.open: dict[int, asyncio.Future[str | None]] = {}
+        self.asked = 0
+        self._told_refusal = False
         self._told_at = 0.0
 
     async def on_progress(self, progress: float, total: float | None, message: str | None) -> None:
@@ -37,6 +41,14 @@ class RunningCall:
         share = progress / total if total else math.nan
         shown = min(1.0, max(0.0, share)) if math.isfinite(share) else None
         self.put({"progress": {"share": shown, "text": visible(message or "")[:_PROGRESS_CHARACTERS]}})
+
+    def may_ask(self) -> bool:
+        """Return whether one more question may be put to the user, who is told once that some are refused."""
+        may = len(self.open) < _OPEN_QUESTIONS and self.asked < _QUESTIONS
+        if not may and not self._told_refusal:
+            self._told_refusal = True
+            self.put({"refused": True})
+        return may
 
     def alive(self) -> None:
         """Restart the time limit, unless a question is open."""
@@ -82,6 +94,7 @@ class RunningCalls:
         if call not in self._calls:
             return None
         number = next(NUMBERS)
+        call.asked += 1
         call.open[number] = asyncio.get_running_loop().create_future()
         call.alive()
         try:

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from app.core.forms import FieldKind, FormField, means_yes, problem_of, read_form, value_of
-from app.core.text import visible
+from app.core.text import readable, visible
 
 _PROPERTIES = 20
 _QUESTION_CHARACTERS = 2_000
@@ -107,7 +107,7 @@ def _field(name: str, rule: Mapping[str, Any], options: Sequence[str], *, needed
     return FormField(
         key=name,
         label=visible(str(rule.get("title") or name))[:200],
-        detail=visible(str(rule.get("description") or ""))[:_QUESTION_CHARACTERS],
+        detail=readable(str(rule.get("description") or ""))[:_QUESTION_CHARACTERS],
         kind=shown,
         required=needed,
         options=tuple(options),
@@ -149,4 +149,4 @@ def _bound(value: object) -> float | None:
 
 
 def _short(text: str) -> str:
-    return visible(text)[:_QUESTION_CHARACTERS]
+    return readable(text)[:_QUESTION_CHARACTERS]

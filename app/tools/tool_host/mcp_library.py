@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from mcp import Client
 
-from app.core.text import visible
+from app.core.text import readable, visible
 from app.core.tool import ServerProblem
 from app.tools.tool_host.errors import RequestError
 from app.tools.tool_host.mcp_results import plain_result
@@ -68,7 +68,7 @@ async def read(client: Client, line: Line) -> dict[str, Any]:
     taken = plain_result({"content": [{"type": "resource", "resource": plain_json(one)} for one in contents]})
     if not taken["files"]:
         raise RequestError(taken["text"] or "The resource is empty.", ServerProblem.FAILED)
-    return {"files": taken["files"]}
+    return {"files": _readable_files(taken)}
 
 
 async def prompt(client: Client, line: Line) -> dict[str, Any]:
@@ -78,7 +78,7 @@ async def prompt(client: Client, line: Line) -> dict[str, Any]:
     # The texts of embedded resources are attached, and not part of the prompt.
     texts = [str(part["text"]) for part in parts if part.get("type") == "text"]
     rest = plain_result({"content": [part for part in parts if part.get("type") != "text"]})
-    return {"text": "\n\n".join(texts), "files": rest["files"]}
+    return {"text": readable("\n\n".join(texts)), "files": _readable_files(rest)}
 
 
 OPERATIONS: Final[Mapping[str, Callable[[Client, Line], Awaitable[dict[str, Any]]]]] = {
@@ -101,6 +101,10 @@ async def all_of(list_page: Callable[..., Awaitable[Any]], field: str) -> list[A
             break
         seen.add(cursor)
     return found[:_MOST]
+
+
+def _readable_files(taken: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [{**file, "text": readable(file["text"])} for file in taken["files"]]
 
 
 def _short(text: str, most: int) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from app.core.pictures import GIF, MOST_PICTURES, PICTURE_TYPES, BadPicture, PictureFault, cleaned
-from app.core.text import visible
+from app.core.text import readable, visible
 
 _DESCRIPTION_CHARACTERS = 4_000
 _SCHEMA_CHARACTERS = 20_000
@@ -33,25 +33,31 @@ Json = Mapping[str, Any]
 
 
 def offered_tool(tool: Json) -> dict[str, Any]:
-    """Return a tool's name, description, schema, `ui://` page, what its annotations say of it, and a hash of the first
-    three as the server sent them.
+    """Return a tool's name, description, schema, `ui://` page, what its annotations say of it, and a hash of each of these
+    as the server sent it.
     """
     name = str(tool.get("name", ""))
     description = str(tool.get("description") or tool.get("title") or "")
     schema = tool.get("inputSchema") or _ANY_OBJECT
     hints = tool.get("annotations") or {}
     reads = hints.get("readOnlyHint") is True
-    bound = json.dumps([name, description, schema], sort_keys=True)
+    meta = tool.get("_meta") or {}
+    # In the order of `PARTS` (app/core/tool.py).
+    bound = (name, description, schema, hints, [meta.get("ui"), meta.get("ui/resourceUri")])
     return {
         "name": name,
-        "description": visible(description)[:_DESCRIPTION_CHARACTERS],
+        "description": readable(description)[:_DESCRIPTION_CHARACTERS],
         "schema": plain_schema(schema),
-        "hash": sha256(bound.encode()).hexdigest(),
+        "hash": ".".join(map(_digest, bound)),
         "reads": reads,
         "deletes": hints.get("destructiveHint") is True and not reads,
         "outside": hints.get("openWorldHint") is True,
-        "ui": _page_of(tool.get("_meta") or {}),
+        "ui": _page_of(meta),
     }
+
+
+def _digest(value: Any) -> str:
+    return sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:32]
 
 
 def for_models(tool: Json) -> bool:
@@ -122,7 +128,7 @@ def _without_references(value: Any, definitions: Json, inside: tuple[str, ...], 
             for name, item in value.items()
             if name not in ("$defs", "definitions", "$schema", "$id")
         } | {
-            name: visible(value[name])
+            name: readable(value[name])
             for name in ("description", "title")
             if isinstance(value.get(name), str)
         }
@@ -226,7 +232,7 @@ class _ResultParts:
             shown = {"name": name, "description": str(part.get("description") or "")}
             self.links.append(
                 {"type": "resource_link", "uri": uri, "mimeType": str(part.get("mimeType") or "")}
-                | {key: visible(value)[:_LINK_CHARACTERS] for key, value in shown.items()}
+                | {key: readable(value)[:_LINK_CHARACTERS] for key, value in shown.items()}
             )
 
 

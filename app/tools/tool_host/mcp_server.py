@@ -36,6 +36,9 @@ _LIST_SECONDS = 20.0
 _COALESCE_SECONDS = 0.5
 _DETAIL_CHARACTERS = 500
 _CLOSED = "The connection was closed."
+_TOO_MANY = types.ErrorData(
+    code=types.INVALID_REQUEST, message="Not asked: this call has asked, or has open, too many questions."
+)
 _PAGE_TYPES = ["text/html;profile=mcp-app", "text/html"]
 
 Line = Mapping[str, Any]
@@ -103,12 +106,14 @@ class Server:
             self._owner.cancel()
         await asyncio.gather(self._owner, return_exceptions=True)
 
-    async def call(self, tool: str, arguments: dict[str, Any], put: Callable[[Line], None]) -> dict[str, Any]:
-        """Call a tool. Raises RequestError. Cancelling ends it in the server."""
+    async def call(
+        self, tool: str, arguments: dict[str, Any], page: str, put: Callable[[Line], None]
+    ) -> dict[str, Any]:
+        """Call a tool, and read the `page` that it names for its results. Raises RequestError. Cancelling ends it in the server."""
         async with self._used() as client, self._calls.running(put, self._limits["call"]) as call:
             result = await client.call_tool(tool, arguments, progress_callback=call.on_progress)
             return mcp_results.plain_result(
-                mcp_library.plain_json(result), await self._page(client, tool, result)
+                mcp_library.plain_json(result), await self._page(client, page, result)
             )
 
     async def look_up(self, line: Line) -> dict[str, Any]:
@@ -319,6 +324,8 @@ class Server:
     ) -> types.CreateMessageResult | types.ErrorData:
         """Pass on what the server asks the model; only text, and only while a tool runs."""
         call = self._calls.current()
+        if call is not None and not call.may_ask():
+            return _TOO_MANY
         question = mcp_elicitation.sampling(mcp_library.plain_json(params))
         words = await self._calls.ask(call, question) if call is not None and question else None
         if words is None:
@@ -352,9 +359,8 @@ class Server:
         self._changed = True
         self._wake.set()
 
-    async def _page(self, client: Client, tool: str, result: types.CallToolResult) -> list[dict[str, Any]]:
-        """Return the page that a tool names for its results (MCP Apps)."""
-        uri = next((known["ui"] for known in self.tools if known["name"] == tool), "")
+    async def _page(self, client: Client, uri: str, result: types.CallToolResult) -> list[dict[str, Any]]:
+        """Return the page that the user allowed for a tool's results (MCP Apps)."""
         if not uri or result.is_error:
             return []
         try:
@@ -366,10 +372,12 @@ class Server:
 
     async def _on_elicitation(
         self, context: ClientRequestContext, params: types.ElicitRequestParams
-    ) -> types.ElicitResult:
+    ) -> types.ElicitResult | types.ErrorData:
         call = self._calls.current()
         if call is None:
             return types.ElicitResult(action="cancel")
+        if not call.may_ask():
+            return _TOO_MANY
         ask = partial(self._calls.ask, call)
         message = f"{self.name}: {params.message}"
         if isinstance(params, types.ElicitRequestURLParams):
@@ -380,6 +388,10 @@ class Server:
 
     def _problem(self, error: BaseException) -> str:
         if self._guard.http_status:
+            path = str(self.entry["url"]).partition("?")[0].rstrip("/")
+            if path.endswith("/sse") and "405" in self._guard.http_status:
+                # Where the older transport begins, nothing can be posted.
+                return ServerProblem.SSE
             return ServerProblem.LOGIN if self._guard.wants_login else ServerProblem.REFUSED
         if _connection_lost(error):
             return ServerProblem.ENDED if self._log.last_words else ServerProblem.NO_ANSWER

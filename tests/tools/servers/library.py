@@ -33,5 +33,16 @@ def plain() -> str:
     return "Say it plainly."
 
 
+@server.prompt(title="Hidden\u200b words")
+def hidden() -> str:
+    """Hide something."""
+    return "Say" + "\n \u200b" + "\n" * 200 + "\u202ehello"
+
+
+@server.resource("notes://hidden", name="Hid\u2060den", description="Line" + "\n" * 200 + "line")
+def hidden_note() -> str:
+    return "Note" + "\n\t" * 200 + "\u200bend"
+
+
 if __name__ == "__main__":
     server.run("stdio")

@@ -28,6 +28,8 @@ class Handler(BaseHTTPRequestHandler):
         method, number = request.get("method"), request.get("id")
         if HOW == "refuses":
             self.answer(401, b'{"error": "who are you?"}')
+        elif HOW == "sse":
+            self.answer(405, b"")
         elif HOW == "mute":
             time.sleep(3600)
         elif HOW == "page":
