@@ -5,7 +5,7 @@ import json
 import re
 import shlex
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final, cast
 from urllib.parse import unquote, urlsplit
@@ -164,7 +164,9 @@ def _wrong_type(usual: dict[str, Any]) -> Field:
         value = usual.get(name, kind())
         if not isinstance(value, kind):
             return (name,)
-        inside = value.items() if kind is dict else enumerate(value) if kind is list else ()
+        inside: Iterable[tuple[Any, Any]] = ()
+        if isinstance(value, list | dict):
+            inside = value.items() if isinstance(value, dict) else enumerate(value)
         for place, item in inside:
             if not isinstance(item, str):
                 return (name, place)

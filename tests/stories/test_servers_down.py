@@ -1,12 +1,10 @@
-"""MCP servers that an assistant names and that cannot be used: each is named once in a run, in every kind of session."""
+"""MCP servers that an assistant names and that cannot be used: each is named once in a run."""
 
 import json
 from pathlib import Path
 
-import pytest
-
 from app.core.tool import McpServer
-from tests.stories.every_kind import KINDS, Kind, furnish
+from tests.stories.every_kind import furnish
 from tests.stories.processes import moot
 from tests.wire import Answer, WireServer
 from tests.wire.fixtures import wire_home, wire_servers
@@ -15,9 +13,6 @@ __all__ = ["wire_home", "wire_servers"]
 
 GONE = McpServer(name="gone", command="no-such-program")
 NEW = McpServer(name="new", command="no-such-program", args=("--new",))
-DOWN = "The MCP server “gone” could not be started, so {who} answers without its 2 tools."
-UNKNOWN = "The MCP server “new” could not be started, so {who} answers without its tools."
-WAITS = "The MCP server “waits” needs your permission."
 
 
 def write_servers(data_dir: Path) -> None:
@@ -35,22 +30,6 @@ def write_servers(data_dir: Path) -> None:
     for path in (data_dir / "assistants").iterdir():
         document = json.loads(path.read_text("utf-8"))
         path.write_text(json.dumps({**document, "mcp_servers": list(entries)}), "utf-8")
-
-
-@pytest.mark.parametrize("kind", [one for one in KINDS if one.name != "debate"], ids=lambda one: one.name)
-def test_a_server_that_cannot_be_used_is_named_once_in_each_run(
-    kind: Kind, data_dir: Path, wire_home: dict[str, WireServer]
-) -> None:
-    furnish(data_dir, wire_home)
-    write_servers(data_dir)
-    done = moot(*kind.command)
-    [down] = [line for line in done.out.splitlines() if "“gone”" in line]
-    who = down.partition(", so ")[2].partition(" answers")[0]
-    assert down.strip(" !").startswith(DOWN.format(who=who))
-    assert "Its command was not found." in down and "Looked in" in down
-    assert done.out.count(UNKNOWN.format(who=who)) == 1
-    assert done.out.count("“new”") == done.out.count(WAITS) == 1
-    assert "off" not in done.out.split()
 
 
 def test_the_next_run_names_it_again_and_what_waits_for_the_user_is_a_notice_too(
