@@ -1,8 +1,10 @@
 """Pages of a real MCP server in the window: the card, the answer, a restart; and the page where it can be shown."""
 
 import asyncio
+import os
 import sys
 from functools import partial
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -89,7 +91,10 @@ async def test_moots_own_question_is_native_and_a_servers_is_a_card_of_its_page(
     data_dir,
     wire_home,  # noqa: F811
     wire_servers,  # noqa: F811
+    monkeypatch,
 ):
+    # As where the viewer is not installed.
+    monkeypatch.setattr("app.gui.widgets.page_card.available", lambda: False)
     told = asking(
         wire_servers["openai"],
         call("pages__day", "call_1", which="the fair"),
@@ -143,4 +148,35 @@ async def test_a_page_is_shown_and_its_answer_goes_on(qapp, data_dir, wire_home,
         QTest.mouseClick(view.focusProxy(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, where)
         await done(person)
         await asyncio.sleep(0.2)
+    assert told[0][-1]["content"] == "Tuesday"
+
+
+def on_disk(data_dir: Path, words: str) -> int:
+    """Return how often the session's log has these words as an answer."""
+    return sum(path.read_text(encoding="utf-8").count(words) for path in data_dir.glob("sessions/*.jsonl"))
+
+
+@pytest.mark.skipif(not available(), reason="needs the extra `webui`")
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["never ends", "is quiet"])
+async def test_a_page_that_misbehaves_costs_no_answer(qapp, data_dir, wire_home, wire_servers, kind):  # noqa: F811
+    told = asking(wire_servers["openai"], call("pages__wild", "call_1", kind=kind))
+    async with at_window(data_dir) as person:
+        await meet(person)
+        await ask(person)
+        await person.click("page_show")
+        await until(lambda: person.sees("page_view"))
+        await person.settle(2.0)
+        card = page_card(person)
+        if kind == "is quiet":
+            os.kill(card._view.page().renderProcessPid(), 9)
+            await until(lambda: card._view is None, what="the end of the page")
+            assert card.show_page.isVisible()
+            await person.click("page_show")
+            await until(lambda: "ready" in card.findChild(QLabel, "page_note").text())
+        card._box.setPlainText("Tuesday")
+        QTest.mouseClick(card._answer, Qt.MouseButton.LeftButton)
+        await done(person)
+        await until(lambda: on_disk(data_dir, '"answer":"Tuesday"') == 1, what="the answer on the disk")
+        await person.settle(0.3)
     assert told[0][-1]["content"] == "Tuesday"

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import sys
 from collections.abc import Callable
 
 import pytest
@@ -148,6 +149,26 @@ def test_what_cannot_be_shown_says_so_and_can_be_answered(made, text, mime, name
     assert named in one.text("page_note")
     assert not one.card.show_page.isVisible()
     assert one.card._box.isVisible() and one.card._skip.isVisible()
+
+
+@pytest.mark.parametrize(
+    ("user", "python", "said"), [(0, sys.executable, "as root"), (1000, "/bin/false", "allow")]
+)
+def test_where_the_sandbox_cannot_start_the_page_is_refused_in_words(made, monkeypatch, user, python, said):
+    monkeypatch.setattr("app.gui.widgets.page_card.available", lambda: True)
+    monkeypatch.delenv("QTWEBENGINE_DISABLE_SANDBOX", raising=False)
+    monkeypatch.delenv("QTWEBENGINE_CHROMIUM_FLAGS", raising=False)
+    monkeypatch.setattr(os, "geteuid", lambda: user)
+    monkeypatch.setattr(sys, "executable", python)
+    one = made("<p>Monday?</p>")
+    assert one.text("page_text") == ""
+    QTest.mouseClick(one.card.show_page, Qt.MouseButton.LeftButton)
+    assert one.card._view is None
+    assert said in one.text("page_note") and one.text("page_text") == "Monday?"
+    assert not one.card.show_page.isVisible()
+    QTest.keyClicks(one.card._box, "Monday")
+    QTest.keyClick(one.card._box, Qt.Key.Key_Return)
+    assert one.answers == ["Monday"]
 
 
 async def until(true, seconds: float = 20.0) -> None:

@@ -35,9 +35,9 @@ class RowList(Protocol):
     def unfolded(self, row_id: str) -> bool | None: ...
 
 
-def install(view_class: type[QAbstractScrollArea]) -> None:
-    """Have Qt use these interfaces for the views of a class; only the first call has an effect."""
-    tell_as(view_class, lambda view: TranscriptAccessible(view, cast("RowList", view)))
+def install(view: QAbstractScrollArea) -> None:
+    """Have Qt use these interfaces for a view, which is a RowList."""
+    tell_as(view, lambda shown: TranscriptAccessible(shown, cast("RowList", shown)))
 
 
 def announce(view: QObject, words: Callable[[], str]) -> None:

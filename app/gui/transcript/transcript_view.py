@@ -80,8 +80,8 @@ class TranscriptView(QAbstractScrollArea):
         self, tokens: Tokens, texts: Texts, layout: str = COMPACT, picture: Picture | None = None
     ) -> None:
         """`picture` gives the tools' icons (`Look.picture`); without it cards show none."""
-        accessible.install(TranscriptView)
         super().__init__()
+        accessible.install(self)
         self._layout = layout
         self._picture = picture
         self.setFrameShape(QFrame.Shape.NoFrame)

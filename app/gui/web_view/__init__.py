@@ -6,10 +6,22 @@ late and only if `available()`. viewer_offer is what cards show of the installat
 
 import importlib.util
 import os
+import subprocess
+import sys
 from functools import cache
 
 FLAGS = "--webrtc-ip-handling-policy=disable_non_proxied_udp --force-webrtc-ip-handling-policy"
 """Flags of the web engine that also block WebRTC, which bypasses the request interceptor."""
+
+# What the engine's sandbox begins with; Debian and others forbid it to programs that have no leave.
+_NAMESPACE = """
+import ctypes, os
+own = f"{os.getuid()} {os.getuid()} 1"
+if ctypes.CDLL(None).unshare(0x10000000):
+    raise SystemExit(1)
+with open("/proc/self/uid_map", "w") as mapped:
+    mapped.write(own)
+"""
 
 
 @cache
@@ -18,6 +30,25 @@ def available() -> bool:
     return all(
         importlib.util.find_spec(f"PySide6.{name}") for name in ("QtWebEngineCore", "QtWebEngineWidgets")
     )
+
+
+def unguarded() -> bool:
+    """Return whether the user has switched the sandbox of the web engine off, by a variable of the engine."""
+    given = os.environ.get("QTWEBENGINE_CHROMIUM_FLAGS", "").split()
+    return os.environ.get("QTWEBENGINE_DISABLE_SANDBOX") == "1" or "--no-sandbox" in given
+
+
+def sandbox_problem() -> str:
+    """Return why the sandbox of the web engine can't start, "root" or "sandbox"; "" where it can, or is switched off.
+
+    The engine would end the process. Each has a text `page.no_<problem>`.
+    """
+    if not sys.platform.startswith("linux") or unguarded():
+        return ""
+    if os.geteuid() == 0:
+        return "root"
+    tried = subprocess.run([sys.executable, "-I", "-S", "-c", _NAMESPACE], capture_output=True, check=False)
+    return "sandbox" if tried.returncode else ""
 
 
 def prepare() -> None:

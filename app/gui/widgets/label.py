@@ -24,26 +24,36 @@ from PySide6.QtWidgets import QAbstractButton, QAccessibleWidget, QLabel, QSizeP
 from shiboken6 import isValid
 
 from app.gui.markdown.utf16 import Utf16Places
+from app.gui.web_view import available
+
+Told = Callable[[Any], QAccessibleInterface]
 
 _KEPT: list[QAccessibleInterface] = []
-_TOLD: dict[type[QObject], Callable[[Any], QAccessibleInterface]] = {}
+_TOLD: dict[type[QObject], Told] = {}
 
 
-def tell_as(kind: type[QObject], told: Callable[[Any], QAccessibleInterface]) -> None:
-    """Let `told` make what a screen reader is told of a widget of a class; only the first call for a class counts."""
+def tell_as(widget: QWidget, told: Told) -> None:
+    """Let `told` make what a screen reader is told of a widget, and of all others of its class.
+
+    With the viewer of pages nothing may be made by a factory: PySide would call it also for what QtWebEngine focuses
+    inside a page, a C++ object without the type information that PySide reads, and the process would end.
+    """
+    if available():
+        QAccessible.registerAccessibleInterface(_kept(told(widget)))
+        return
     if not _TOLD:
         QAccessible.installFactory(_factory)
-    _TOLD.setdefault(kind, told)
+    _TOLD.setdefault(type(widget), told)
 
 
 def _factory(_key: str, owner: QObject) -> QAccessibleInterface | None:
-    told = next((one for kind, one in _TOLD.items() if isinstance(owner, kind)), None)
+    told = next((told for kind, told in _TOLD.items() if isinstance(owner, kind)), None)
     return _kept(told(owner)) if told is not None else None
 
 
 def _kept(interface: QAccessibleInterface) -> QAccessibleInterface:
     """Keep a reference to an interface that Qt deletes together with its widget; Python must not delete it before."""
-    _KEPT[:] = [one for one in _KEPT if isValid(one)]
+    _KEPT[:] = [kept for kept in _KEPT if isValid(kept)]
     _KEPT.append(interface)
     return interface
 
@@ -52,8 +62,8 @@ class PaintedText(QWidget):
     """A widget that paints its text and is a label for screen readers; its accessible name is its text."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        tell_as(PaintedText, lambda one: QAccessibleWidget(one, QAccessible.Role.StaticText))
         super().__init__(parent)
+        tell_as(self, lambda label: QAccessibleWidget(label, QAccessible.Role.StaticText))
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

@@ -6,7 +6,7 @@ The page is shown in the sandbox, on request and only if the extra `webui` is in
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QUrl
+from PySide6.QtCore import Qt, QTimer, QUrl
 from PySide6.QtWidgets import QLabel, QSizePolicy
 
 from app.core.ids import new_id
@@ -17,7 +17,7 @@ from app.core.usage import size_text
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.display.theme import DARK
-from app.gui.web_view import available, prepare
+from app.gui.web_view import available, prepare, sandbox_problem, unguarded
 from app.gui.web_view.mcp_page import (
     ADDRESS,
     HTML,
@@ -60,6 +60,7 @@ class PageCard(QuestionCard):
         self._view: SandboxView | None = None
         self._talk: PageTalk | None = None
         self._asked: ApprovalCard | None = None
+        self._problem = ""
         self._place = self.column.indexOf(self._box)
         self._from = self._line("page_from")
         self._from.setText(self._words("page.from", server=self._prompt.server, tool=self._prompt.tool))
@@ -75,7 +76,7 @@ class PageCard(QuestionCard):
         self.column.insertWidget(self._place, self.show_page, 0, Qt.AlignmentFlag.AlignLeft)
         self._place += 1
         self.show_page.clicked.connect(self._on_show)
-        # Any answer closes the page.
+        # Any answer closes the page, after it has been written.
         self.answered.connect(self._on_answered)
         viewer.changed.connect(self._on_viewer_changed)
         self._offer()
@@ -85,14 +86,15 @@ class PageCard(QuestionCard):
     def _offer(self, note: str = "") -> None:
         """Offer to show the page, or say why it cannot be shown."""
         page, words = self._page, self._words
-        self.show_page.setVisible(page.kind == ADDRESS or (page.kind == HTML and available()))
+        shows = available() and not self._problem
+        self.show_page.setVisible(page.kind == ADDRESS or (page.kind == HTML and shows))
         if page.kind == ADDRESS:
             host = QUrl(page.text).host(QUrl.ComponentFormattingOption.FullyEncoded)
             self.show_page.setText(words("page.open", host=host[:100]))
         elif page.kind == HTML:
             self.show_page.setText(words("page.show"))
             note = note or ("" if available() else self._show_viewer())
-            self._text.setText("" if available() else visible(text_of(page.text)))
+            self._text.setText("" if shows else visible(text_of(page.text)))
             self._text.setVisible(bool(self._text.text()))
         elif page.kind == UNKNOWN:
             note = words("page.cannot", kind=page.mime or "?")
@@ -152,6 +154,10 @@ class PageCard(QuestionCard):
             self._open()
 
     def _open(self) -> None:
+        self._problem = sandbox_problem()
+        if self._problem:
+            self._offer(self._words(f"page.no_{self._problem}"))
+            return
         # QtWebEngine is large and loaded with the first page.
         prepare()
         from app.gui.web_view.sandbox_view import SandboxView
@@ -171,7 +177,7 @@ class PageCard(QuestionCard):
         self.column.insertWidget(self._place, view)
         self._set_height(self._page.height or USUAL)
         self.show_page.setText(self._words("page.close"))
-        self._say("")
+        self._say(self._words("page.unguarded") if unguarded() else "")
 
     def _close(self) -> None:
         view, self._view, self._talk = self._view, None, None
@@ -190,6 +196,10 @@ class PageCard(QuestionCard):
             self.updateGeometry()
 
     def _on_answered(self) -> None:
+        self._talk = None
+        QTimer.singleShot(0, self, self._on_left)
+
+    def _on_left(self) -> None:
         self._close()
         self._offer()
 

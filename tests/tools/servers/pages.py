@@ -21,6 +21,11 @@ document.querySelector("button").onclick = () => say({ type: "prompt", payload: 
 say({ type: "notify", payload: { message: "ready" } });
 </script>"""
 
+WILD = {
+    "never ends": "setTimeout(() => { while (true); }, 300);",
+    "is quiet": "",
+}
+
 apps = Apps()
 apps.add_html_resource("ui://board/app.html", "<p>A board</p>")
 
@@ -55,6 +60,12 @@ def silent() -> list[Any]:
 def form() -> list[Any]:
     """Ask for a day, with a page that answers when it is clicked."""
     return [TextContent(type="text", text="Which day?"), page(FORM)]
+
+
+@server.tool()
+def wild(kind: str) -> list[Any]:
+    """Ask for a day, with a page that misbehaves in a way of WILD."""
+    return [TextContent(type="text", text="Which day?"), page(f"{FORM}<script>{WILD[kind]}</script>")]
 
 
 @server.tool()

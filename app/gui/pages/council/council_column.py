@@ -93,8 +93,8 @@ class CouncilColumn(QFrame):
 
     def __init__(self, language: Language, look: Look, place: int, *, asks: bool) -> None:
         """`asks` says that it is of a participant, who can be asked more."""
-        tell_as(CouncilColumn, lambda one: QAccessibleWidget(one, QAccessible.Role.ListItem))
         super().__init__()
+        tell_as(self, lambda column: QAccessibleWidget(column, QAccessible.Role.ListItem))
         self._language = language
         self._answer: Message | None = None
         self._used = False

@@ -28,8 +28,8 @@ class ColumnRow(QWidget):
     """The columns in their order; for screen readers a list of them."""
 
     def __init__(self, margin: int) -> None:
-        tell_as(ColumnRow, ColumnsAccessible)
         super().__init__()
+        tell_as(self, ColumnsAccessible)
         self.row = hbox(inside=self, margins=(margin, 6, margin, 6), spacing=12)
 
     def columns(self) -> list[QWidget]:
