@@ -39,11 +39,26 @@ def tell_as(widget: QWidget, told: Told) -> None:
     inside a page, a C++ object without the type information that PySide reads, and the process would end.
     """
     if available():
-        QAccessible.registerAccessibleInterface(_kept(told(widget)))
+        _AtShow(widget, told)
         return
     if not _TOLD:
         QAccessible.installFactory(_factory)
     _TOLD.setdefault(type(widget), told)
+
+
+class _AtShow(QObject):
+    """Registers a widget's interface when it is shown: Qt looks for it by the class, which PySide extends until then."""
+
+    def __init__(self, widget: QWidget, told: Told) -> None:
+        super().__init__(widget)
+        self._told = told
+        widget.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Show:
+            watched.removeEventFilter(self)
+            QAccessible.registerAccessibleInterface(_kept(self._told(watched)))
+        return False
 
 
 def _factory(_key: str, owner: QObject) -> QAccessibleInterface | None:
