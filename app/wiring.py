@@ -9,9 +9,10 @@ from pathlib import Path
 from app.children.network import HostNetwork
 from app.core.agent import Agent
 from app.core.errors import BadInput, StorageError
-from app.core.events import EventBus, Notice, ServersChanged
+from app.core.events import Event, EventBus, Notice, ServersChanged, SessionRestored
 from app.core.saved_prompt import SavedPrompt
 from app.core.server_secrets import parted, texts_to_hide
+from app.core.store import StoredSession
 from app.core.workflow import WorkflowDefinition
 from app.engine.engine import Engine, Plugs, Resources
 from app.engine.library.definitions import read_built_in
@@ -28,6 +29,7 @@ from app.storage.documents import JsonDocuments
 from app.storage.drafts import DraftFolder
 from app.storage.fault_log import FaultLog
 from app.storage.file_system import FileSystem
+from app.storage.other_versions import Replaced
 from app.storage.paths import DataPaths, resources_dir
 from app.storage.redaction import keep_keys_out_of_errors
 from app.storage.secrets import KeyringSecrets
@@ -114,20 +116,46 @@ async def _open(paths: DataPaths, lock: WriterLock | None, language: str, catalo
         await asyncio.to_thread(make_private, paths.root)
         await asyncio.to_thread(upgrade, paths, FileSystem())
     bus = EventBus()
-    documents = JsonDocuments(paths)
+    loop = asyncio.get_running_loop()
+
+    def publish(*events: Event) -> None:
+        """Publish events of storage's threads."""
+        with contextlib.suppress(RuntimeError):  # The loop is closed; the window is gone.
+            loop.call_soon_threadsafe(bus.publish, *events)
+
+    def tell_replaced(one: Replaced) -> None:
+        details = {"name": one.name, "kept": one.kept}
+        events: list[Event] = [
+            Notice(session_id=one.session_id, level="warning", code=one.code, details=details, sticky=True)
+        ]
+        if one.kept_id:
+            events.append(SessionRestored(session_id=one.kept_id))
+        publish(*events)
+
+    disk = FileSystem(paths.root, lock.take_again) if lock is not None else FileSystem()
+    documents = JsonDocuments(paths, file_system=disk, on_replaced=tell_replaced)
     await documents.load()
     secrets = KeyringSecrets()
     keep_keys_out_of_errors(secrets.redact)
     for server in documents.mcp_servers():
         secrets.hide(texts_to_hide(parted(server)[1]))
-    loop = asyncio.get_running_loop()
 
     def tell_saving_stopped(error: StorageError) -> None:
-        notice = Notice(session_id="", level="error", code=error.code, details=error.details, sticky=True)
-        with contextlib.suppress(RuntimeError):  # The loop is closed; the window is gone.
-            loop.call_soon_threadsafe(bus.publish, notice)
+        publish(Notice(session_id="", level="error", code=error.code, details=error.details, sticky=True))
 
-    store = JsonLogStore(paths, read_only=lock is None, on_writer_failure=tell_saving_stopped)
+    def recall(session_id: str) -> StoredSession | None:
+        """Return an open session as it is in memory; on the writer's thread, while it may change."""
+        live = engine.live(session_id)
+        return live.as_stored() if live is not None else None
+
+    store = JsonLogStore(
+        paths,
+        read_only=lock is None,
+        file_system=disk,
+        on_writer_failure=tell_saving_stopped,
+        recall=recall,
+        on_replaced=tell_replaced,
+    )
     await store.open()
 
     def key_of(provider_id: str) -> str | None:
@@ -180,9 +208,9 @@ async def _open(paths: DataPaths, lock: WriterLock | None, language: str, catalo
         documents=documents,
         secrets=secrets,
         models=models,
-        ledger=UsageFile(paths, store.in_turn, read_only=lock is None),
-        archive=FileArchive(paths, store, documents),
-        drafts=DraftFolder(paths),
+        ledger=UsageFile(paths, store.in_turn, read_only=lock is None, file_system=disk),
+        archive=FileArchive(paths, store, documents, file_system=disk),
+        drafts=DraftFolder(paths, file_system=disk),
         tools=tools,
         files=FileReaders(),
         network=network,

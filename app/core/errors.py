@@ -40,7 +40,7 @@ class StorageError(MootError):
     """The disk refused to read or write."""
 
 
-UNWRITTEN = ("disk_full", "disk_error")
+UNWRITTEN = ("disk_full", "disk_error", "data_dir_gone")
 """The codes of what could not be written: as long as Moot runs it is kept in memory, and written later."""
 
 

@@ -4,6 +4,7 @@ Every change is one batch on the bus, so screen and disk see it whole or not at 
 answer that streams is kept as pieces beside the immutable message, so that a delta costs nothing.
 """
 
+import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
@@ -164,6 +165,14 @@ class LiveSession:
             return
         for message in self.messages:
             yield self._with_text(message) if message.id in self._growing else message
+
+    def as_stored(self) -> StoredSession:
+        """Return the session as a log holds it, with the text so far; any thread may call this."""
+        # The session first: messages that come meanwhile may be more than it knows of, never less.
+        session, messages = self.session, list(self.messages)
+        with contextlib.suppress(KeyError):  # One ended meanwhile: its end will be written anyway.
+            messages = [self._with_text(one) if one.id in self._growing else one for one in messages]
+        return StoredSession(session=session, messages=messages, damaged=0, read_only=self.read_only)
 
     def streaming(self) -> tuple[Message, ...]:
         """Return the messages that still grow, with their text so far."""

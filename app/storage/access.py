@@ -7,6 +7,7 @@ import os
 import stat
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -101,6 +102,10 @@ class WriterLock:
     def __init__(self, paths: DataPaths) -> None:
         self._paths = paths
         self._holder: Path = paths.lock.with_name("lock.holder")
+        # What this process wrote into it.
+        self._holds = ""
+        self._before: list[BaseFileLock] = []
+        self._taking = threading.Lock()
 
     @functools.cached_property
     def _lock(self) -> "BaseFileLock":
@@ -123,18 +128,36 @@ class WriterLock:
             ) from None
         except OSError as error:
             raise storage_error(error, self._paths.root) from error
+        since = datetime.now(UTC).isoformat(timespec="seconds")
+        self._holds = json.dumps({"pid": os.getpid(), "since": since})
         try:
             descriptor = os.open(self._holder, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
             with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                json.dump(
-                    {"pid": os.getpid(), "since": datetime.now(UTC).isoformat(timespec="seconds")}, file
-                )
+                file.write(self._holds)
         except OSError:
             pass  # Without the file only the holder's name is missing; the lock holds.
 
+    def take_again(self) -> bool:
+        """Take the lock of a copy of the data directory that has its place; false if it is no copy, or another's."""
+        from filelock import FileLock, Timeout
+
+        with self._taking:
+            try:
+                if self._holder.read_text(encoding="utf-8") != self._holds:
+                    return False
+                # The lock so far is that of the directory that is gone. It is held until the end all the same.
+                fresh = FileLock(self._paths.lock, timeout=0, thread_local=False, mode=0o600)
+                fresh.acquire()
+            except (OSError, ValueError, Timeout):
+                return False
+            self._before.append(self._lock)
+            self._lock = fresh
+            return True
+
     def release(self) -> None:
         """Release the lock."""
-        self._lock.release()
+        for one in (self._lock, *self._before):
+            one.release()
 
     def is_held(self) -> bool:
         """Return whether a process holds the lock, without leaving a file behind."""

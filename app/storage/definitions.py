@@ -31,6 +31,7 @@ from app.storage.json_file import (
     refusal,
     validated,
 )
+from app.storage.other_versions import Replaced
 from app.storage.records import plain
 from app.storage.threads import OneAtATime
 
@@ -66,12 +67,14 @@ class DefinitionFolder(Generic[Definition]):
         trash: Path,
         disk: FileSystem,
         threads: OneAtATime,
+        on_replaced: Callable[[Replaced], None] = lambda _: None,
     ) -> None:
         self._kind: DefinitionKind[Definition] = kind
         self._folder = folder
         self._trash = trash
         self._disk = disk
         self._threads = threads
+        self._on_replaced = on_replaced
         self._found: tuple[Definition, ...] = ()
         self._files: dict[str, Path] = {}
         self.problems: list[Problem] = []
@@ -131,6 +134,7 @@ class DefinitionFolder(Generic[Definition]):
             raise refusal(found)
         document: dict[str, Any] = {}
         with storage_errors(path):
+            self._keep_known(definition.id, path, found)
             if found is not None:
                 self._keep(definition.id, found)
                 document = _without_commands(found.value)
@@ -151,6 +155,7 @@ class DefinitionFolder(Generic[Definition]):
         if isinstance(found, Problem):
             raise refusal(found)
         with storage_errors(path):
+            self._keep_known(definition_id, path, found)
             self._keep(definition_id, found)
             self._disk.make_folder(self._trash)
             self._disk.replace(path, place_in_trash(self._disk, self._trash, definition_id))
@@ -196,6 +201,15 @@ class DefinitionFolder(Generic[Definition]):
         if number in kept and kept[number].read_bytes() != data:
             number = max(kept) + 1  # Written by hand with a number that is taken.
         write_whole(self._disk, self._versions_of(definition_id) / f"{number}.json", data)
+
+    def _keep_known(self, definition_id: str, path: Path, file: JsonFile | None) -> None:
+        """Keep a definition as it was read last, if another program has changed or deleted its file since."""
+        known = next((one for one in self._found if _twin(one.id) == _twin(definition_id)), None)
+        if known is None or (file is not None and self._read(file, []) == known):
+            return
+        self._keep(definition_id, JsonFile(path, plain(known), {}))
+        if file is not None:
+            self._on_replaced(Replaced(code="definition_changed", name=known.name))
 
     def _forget_oldest(self, definition_id: str) -> None:
         kept = sorted(self._kept(definition_id).items(), reverse=True)

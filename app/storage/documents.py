@@ -2,9 +2,11 @@
 
 `settings.json` and `consents.json` are Moot's own: an unreadable one is moved to quarantine before the next
 save, and until then the previous copy of the settings is used. The user may edit the others: faults in them are
-reported, and the faulty entries are left as they are.
+reported, and the faulty entries are left as they are. Before a change a file that another program has changed is read
+again, and what Moot knew of it is kept in quarantine.
 """
 
+import contextlib
 import dataclasses
 from collections.abc import Callable
 from pathlib import Path
@@ -26,7 +28,7 @@ from app.storage.definitions import (
     WORKFLOW,
     DefinitionFolder,
 )
-from app.storage.file_system import FileSystem, storage_errors
+from app.storage.file_system import FileSystem, storage_errors, write_whole
 from app.storage.json_file import (
     VERSION,
     JsonFile,
@@ -39,6 +41,7 @@ from app.storage.json_file import (
     replace_document,
 )
 from app.storage.mcp_file import (
+    packed,
     read_mcp,
     read_servers,
     throw_server,
@@ -46,6 +49,7 @@ from app.storage.mcp_file import (
     with_thrown_server,
     without_secrets,
 )
+from app.storage.other_versions import Replaced, keep_bytes, kept_versions
 from app.storage.paths import DEFINITIONS, DataPaths
 from app.storage.providers_file import (
     PROVIDERS,
@@ -66,8 +70,18 @@ from app.storage.threads import OneAtATime, Result
 class JsonDocuments:
     """Reads the small documents once, and writes those that the user can change."""
 
-    def __init__(self, paths: DataPaths, *, file_system: FileSystem | None = None) -> None:
+    def __init__(
+        self,
+        paths: DataPaths,
+        *,
+        file_system: FileSystem | None = None,
+        on_replaced: Callable[[Replaced], None] = lambda _: None,
+    ) -> None:
+        """Take a data directory; `on_replaced` is told in a thread if another program changed a file meanwhile."""
         self._paths = paths
+        self._on_replaced = on_replaced
+        # The bytes of each document as it was read or written last.
+        self._seen: dict[Path, bytes | None] = {}
         self._disk = file_system or FileSystem()
         # The settings in use, those of the file, and the changes between them, which take effect before they are written.
         self._settings = self._written = Settings()
@@ -75,7 +89,7 @@ class JsonDocuments:
         self._providers = ProviderEntries(providers=())
         self._models = CachedModels()
         self._threads = OneAtATime("moot-documents")
-        shared = (paths.trash, self._disk, self._threads)
+        shared = (paths.trash, self._disk, self._threads, on_replaced)
         self.assistants = DefinitionFolder(ASSISTANT, paths.assistants, *shared)
         self.groups = DefinitionFolder(GROUP, paths.groups, *shared)
         self.workflows = DefinitionFolder(WORKFLOW, paths.workflows, *shared)
@@ -156,7 +170,7 @@ class JsonDocuments:
         As in all changes below, `change` is called in the documents' thread, between no two other changes, so that none is
         lost. Raises StorageError, also if the present file cannot be read: it is not overwritten.
         """
-        await self._threads.run(lambda: self._save_providers(change(self._providers.providers)))
+        await self._threads.run(lambda: self._save_providers(change))
 
     async def throw_provider(self, provider_id: str) -> str:
         """Move an entry of `providers.json` to the trash and return its file there. Raises StorageError."""
@@ -195,7 +209,7 @@ class JsonDocuments:
 
         Raises StorageError, also if the present file cannot be read: it is not overwritten.
         """
-        await self._threads.run(lambda: self._save_servers(change(self._servers)))
+        await self._threads.run(lambda: self._save_servers(change))
 
     async def throw_server(self, name: str) -> str:
         """Move an entry of `mcp.json` to the trash and return its file there. Raises NotFound, StorageError."""
@@ -207,7 +221,7 @@ class JsonDocuments:
 
     async def change_consents(self, change: Callable[[frozenset[str]], frozenset[str]]) -> None:
         """Write what `change` makes of the fingerprints that the user has allowed, if that is another. Raises StorageError."""
-        await self._threads.run(lambda: self._save_consents(change(self._consents)))
+        await self._threads.run(lambda: self._save_consents(change))
 
     def problems(self) -> tuple[Problem, ...]:
         """Return the faults found in the documents."""
@@ -215,6 +229,10 @@ class JsonDocuments:
         return tuple(problem for some in found for problem in some)
 
     def _load(self) -> None:
+        paths = self._paths
+        for path in (paths.settings, paths.providers, paths.mcp, paths.consents):
+            self._see(path)
+        self._problems["kept"] = kept_versions(self._disk, paths.quarantine)
         self.load_settings()
         self._load_providers()
         self._models = read_models(self._paths.models)
@@ -222,6 +240,48 @@ class JsonDocuments:
             folder.load()
         self._load_servers()
         self._load_consents()
+
+    def _see(self, path: Path) -> bytes | None:
+        """Note what a file contains; None if it cannot be read."""
+        self._seen[path] = None
+        with contextlib.suppress(OSError):
+            self._seen[path] = self._disk.read(path.resolve())
+        return self._seen[path]
+
+    def _look_again(self, path: Path, load: Callable[[], None]) -> None:
+        """Read a document again if another program has changed it, and keep what this program knew of it.
+
+        One that was deleted is written again, and so is one of Moot's own that cannot be read now: then the other
+        version is kept. Raises StorageError.
+        """
+        if path not in self._seen:
+            return
+        known, now = self._seen[path], self._see(path)
+        if now == known or known is None:
+            return load() if now != known else None
+        theirs = now is not None and (
+            path in (self._paths.providers, self._paths.mcp) or isinstance(parse_json(path, now), JsonFile)
+        )
+        code, kept = "file_deleted", ""
+        with storage_errors(path):
+            if now is not None:
+                code, other = ("file_changed", known) if theirs else ("file_unreadable", now)
+                other = packed(other) if path == self._paths.mcp else other
+                kept = str(keep_bytes(self._disk, self._paths.quarantine, path, other))
+            if not theirs:
+                write_whole(self._disk, path.resolve(), known)
+                self._seen[path] = known
+        load()
+        self._problems["kept"] = kept_versions(self._disk, self._paths.quarantine)
+        self._on_replaced(Replaced(code=code, name=path.name, kept=kept))
+
+    def _providers_now(self) -> tuple[ProviderConfig, ...]:
+        self._look_again(self._paths.providers, self._load_providers)
+        return self._providers.providers
+
+    def _servers_now(self) -> tuple[McpServer, ...]:
+        self._look_again(self._paths.mcp, self._load_servers)
+        return self._servers
 
     def _load_providers(self) -> None:
         self._providers = read_providers(self._paths.providers)
@@ -260,15 +320,19 @@ class JsonDocuments:
 
     def _save_settings(self, change: Callable[[Settings], Settings]) -> None:
         try:
+            self._look_again(self._paths.settings, self.load_settings)
             settings = change(self._written)
             document = own_document(self._disk, self._paths.settings, self._paths.quarantine)
             for field in dataclasses.fields(Settings):
                 document[field.name] = plain(getattr(settings, field.name))
-            replace_document(self._disk, self._paths.settings, {"version": VERSION, **document})
+            self._write(self._paths.settings, {"version": VERSION, **document})
             self._written = settings
         finally:
             self._unwritten.remove(change)
             self._use_written()
+
+    def _write(self, path: Path, document: dict[str, Any], previous: dict[str, Any] | None = None) -> None:
+        self._seen[path] = replace_document(self._disk, path, document, previous)
 
     def _use_written(self) -> None:
         if not self._unwritten:
@@ -278,17 +342,21 @@ class JsonDocuments:
         self._models = dataclasses.replace(self._models, **values)
         save_models(self._disk, self._paths.models, self._models)
 
-    def _save_providers(self, providers: tuple[ProviderConfig, ...]) -> None:
+    def _save_providers(
+        self, change: Callable[[tuple[ProviderConfig, ...]], tuple[ProviderConfig, ...]]
+    ) -> None:
+        providers = change(self._providers_now())
         document, entries = writable_entries(self._paths.providers)
         # Entries that cannot be read, now or when the program started, stay as they are.
         unread = {*entries.unusable, *self._providers.unusable}
         places = {name: place for name, place in entries.places.items() if name not in unread}
         readable = tuple(config for config in providers if config.id not in unread)
         document[PROVIDERS] = with_providers(document[PROVIDERS], places, readable)
-        replace_document(self._disk, self._paths.providers, document)
+        self._write(self._paths.providers, document)
         self._load_providers()
 
     def _throw_provider(self, provider_id: str) -> str:
+        self._providers_now()
         document, entries = writable_entries(self._paths.providers)
         places = entries.places
         if entries.document is None:
@@ -300,23 +368,26 @@ class JsonDocuments:
         if provider_id not in places:
             raise NotFound("provider_not_found", provider=provider_id)
         file = throw_entry(self._disk, self._paths.trash, document, places[provider_id], provider_id)
-        replace_document(self._disk, self._paths.providers, document)
+        self._write(self._paths.providers, document)
         self._load_providers()
         return file
 
     def _put_entry_back(self, path: Path, kind: str) -> None:
         if kind == "provider":
+            self._providers_now()
             document, entries = writable_entries(self._paths.providers)
             put_entry_back(path, document, {*entries.places, *entries.unusable})
-            replace_document(self._disk, self._paths.providers, document)
+            self._write(self._paths.providers, document)
             self._load_providers()
         else:
+            self._servers_now()
             before, _ = read_mcp(self._paths.mcp)
             self._replace_servers(before, with_thrown_server(path, before))
         with storage_errors(path):
             self._disk.remove(path)
 
-    def _save_servers(self, servers: tuple[McpServer, ...]) -> None:
+    def _save_servers(self, change: Callable[[tuple[McpServer, ...]], tuple[McpServer, ...]]) -> None:
+        servers = change(self._servers_now())
         before, known = read_mcp(self._paths.mcp)
         document = with_servers(before, known, servers)
         problems: list[Problem] = []
@@ -326,6 +397,7 @@ class JsonDocuments:
         self._replace_servers(before, document)
 
     def _throw_server(self, name: str) -> str:
+        self._servers_now()
         before, known = read_mcp(self._paths.mcp)
         if name not in known:
             raise NotFound("mcp_server_not_found", name=name)
@@ -336,15 +408,17 @@ class JsonDocuments:
     def _replace_servers(self, before: dict[str, Any], document: dict[str, Any]) -> None:
         # The previous copy must not keep a secret that was moved to the keyring.
         previous = without_secrets(before, unless=document)
-        replace_document(self._disk, self._paths.mcp, document, None if previous == before else previous)
+        self._write(self._paths.mcp, document, None if previous == before else previous)
         self._load_servers()
 
-    def _save_consents(self, consents: frozenset[str]) -> None:
+    def _save_consents(self, change: Callable[[frozenset[str]], frozenset[str]]) -> None:
+        self._look_again(self._paths.consents, self._load_consents)
+        consents = change(self._consents)
         if consents == self._consents:
             return
         path = self._paths.consents
         document = own_document(self._disk, path, self._paths.quarantine)
-        replace_document(self._disk, path, {"version": VERSION, **document, "consents": sorted(consents)})
+        self._write(path, {"version": VERSION, **document, "consents": sorted(consents)})
         self._load_consents()
 
 

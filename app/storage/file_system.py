@@ -4,7 +4,7 @@ import contextlib
 import errno
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from stat import S_ISREG
 from typing import BinaryIO, NamedTuple
@@ -29,11 +29,34 @@ class FileStat(NamedTuple):
     mtime_ns: int
 
 
+class FileId(NamedTuple):
+    """Which file it is (volume and number), its size in bytes and the time of its last change in nanoseconds."""
+
+    volume: int
+    number: int
+    size: int
+    mtime_ns: int
+
+
+class FolderGoneError(OSError):
+    """The data folder was moved or removed, or another folder has its name."""
+
+
 class FileSystem:
-    """The disk of this computer; every call may raise OSError."""
+    """The disk of this computer; every call may raise OSError.
+
+    With `root`, nothing is created or replaced in a data folder that is another one than at first, unless `is_back`
+    says that it is a copy which has taken its place. So a folder that was moved is never made again.
+    """
+
+    def __init__(self, root: Path | None = None, is_back: Callable[[], bool] = lambda: False) -> None:
+        self._root = root
+        self._is_back = is_back
+        self._root_id = None if root is None else _folder_id(root)
 
     def make_folder(self, path: Path) -> None:
         """Create a folder and its missing parents, for the user only, and make their names durable."""
+        self._check_root(path)
         missing = []
         while not path.is_dir():
             missing.append(path)
@@ -48,10 +71,12 @@ class FileSystem:
 
     def create(self, path: Path) -> int:
         """Create a new file, for the user only, and open it for appending."""
+        self._check_root(path)
         return os.open(path, _APPEND | _NO_LINK | os.O_CREAT | os.O_EXCL, 0o600)
 
     def open(self, path: Path) -> int:
         """Open an existing file for appending; never through a link."""
+        self._check_root(path)
         return os.open(path, _APPEND | _NO_LINK)
 
     def write(self, descriptor: int, data: bytes | memoryview) -> int:
@@ -104,6 +129,13 @@ class FileSystem:
             raise FileNotFoundError(errno.ENOENT, "not a plain file", str(path))
         return FileStat(path.name, found.st_size, found.st_mtime_ns)
 
+    def identity(self, file: Path | int) -> FileId:
+        """Return which file has a path or is open. Raises FileNotFoundError for a folder or a link."""
+        found = os.fstat(file) if isinstance(file, int) else os.lstat(file)
+        if not S_ISREG(found.st_mode):
+            raise FileNotFoundError(errno.ENOENT, "not a plain file", str(file))
+        return FileId(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+
     def scan(self, folder: Path) -> list[FileStat]:
         """List the plain files of a folder; none if the folder does not exist."""
         return [FileStat(name, *stamp) for name, stamp in self.stamps(folder).items()]
@@ -135,6 +167,26 @@ class FileSystem:
         """Open a file for reading; never through a link."""
         return os.fdopen(os.open(path, _READ | _NO_LINK), "rb")
 
+    def _check_root(self, path: Path) -> None:
+        root = self._root
+        if root is None or self._root_id is None or not path.is_relative_to(root):
+            return
+        found = _folder_id(root)
+        if found == self._root_id:
+            return
+        if found is None or not self._is_back():
+            raise FolderGoneError(errno.ENODEV, "the data folder is gone", str(root))
+        self._root_id = found
+
+
+def _folder_id(folder: Path) -> tuple[int, int] | None:
+    """Return volume and number of a folder, None if there is none."""
+    try:
+        found = folder.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    return found.st_dev, found.st_ino
+
 
 def sync_file(descriptor: int) -> None:
     """Write a file's bytes to the disk, with the strongest call that the system has."""
@@ -155,6 +207,8 @@ def sync_file(descriptor: int) -> None:
 
 def storage_error(error: OSError, path: Path) -> StorageError:
     """Return the StorageError for an error in the data directory, with the path and the system's own words."""
+    if isinstance(error, FolderGoneError):
+        return StorageError("data_dir_gone", path=str(error.filename))
     detail = error.strerror or type(error).__name__
     if error.errno in (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EFBIG):
         return StorageError("disk_full", path=str(path), detail=detail)

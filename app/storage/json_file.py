@@ -180,14 +180,19 @@ def as_bytes(document: dict[str, Any]) -> bytes:
 
 def replace_document(
     disk: FileSystem, path: Path, document: dict[str, Any], previous: dict[str, Any] | None = None
-) -> None:
-    """Write a document; the present file, or `previous`, becomes the previous copy. Raises StorageError."""
+) -> bytes:
+    """Write a document and return its bytes; the present file, or `previous`, becomes the previous copy.
+
+    Raises StorageError.
+    """
     path = path.resolve()  # The user may have put a link there.
+    data = as_bytes(document)
     with storage_errors(path):
         with contextlib.suppress(FileNotFoundError):
             before = disk.read(path)
             write_whole(disk, previous_of(path), before if previous is None else as_bytes(previous))
-        write_whole(disk, path, as_bytes(document))
+        write_whole(disk, path, data)
+    return data
 
 
 def own_document(disk: FileSystem, path: Path, quarantine: Path) -> dict[str, Any]:

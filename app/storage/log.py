@@ -67,6 +67,12 @@ def encode_line(number: int, ops: list[Op]) -> bytes:
     return b'%b%08x",%b\n' % (_START, zlib.crc32(rest), rest)
 
 
+def with_line(data: bytes, number: int, ops: list[Op]) -> bytes:
+    """Return a log with a line added."""
+    whole = data if data.endswith(b"\n") or not data else data + b"\n"
+    return whole + encode_line(number, ops)
+
+
 def decode_line(data: bytes) -> Line | None:
     """Parse a line without its newline; None if it is damaged."""
     if data[:_REST] != b'%b%08x",' % (_START, zlib.crc32(memoryview(data)[_REST:])):

@@ -17,7 +17,7 @@ from app.storage.backup import BACKUP_VERSION, MANIFEST, may_be_packed
 from app.storage.file_system import FileSystem
 from app.storage.foreign_file import CheckedZip, Limits
 from app.storage.json_file import JsonFile, parse_json
-from app.storage.log import Op, encode_line
+from app.storage.log import Op, with_line
 from app.storage.mcp_file import unpacked
 from app.storage.paths import DataPaths
 from app.storage.records import MessageReader, merge_patch, plain, read_session, summary_of
@@ -164,7 +164,7 @@ def renamed(data: bytes, made_at: str) -> bytes:
     """Return a log with the day of the backup added to its title, to tell the copy from the original."""
     replay = read_log(lambda: io.BytesIO(data))
     title = f"{replay.session.get('title', '')} · {made_at[:10]}"
-    return _with_line(data, replay.last_number + 1, [{"op": "session", "patch": {"title": title}}])
+    return with_line(data, replay.last_number + 1, [{"op": "session", "patch": {"title": title}}])
 
 
 def unapproved(data: bytes) -> bytes:
@@ -176,9 +176,4 @@ def unapproved(data: bytes) -> bytes:
     ops: list[Op] = [{"op": "message", "message": plain(one)} for one in after.written]
     if patch := merge_patch(plain(before.session), plain(after.session)):
         ops.append({"op": "session", "patch": patch})
-    return _with_line(data, replay.last_number + 1, ops) if ops else data
-
-
-def _with_line(data: bytes, number: int, ops: list[Op]) -> bytes:
-    whole = data if data.endswith(b"\n") or not data else data + b"\n"
-    return whole + encode_line(number, ops)
+    return with_line(data, replay.last_number + 1, ops) if ops else data

@@ -1,14 +1,15 @@
 """Writes one session's log: what waits to be written, and what the disk has accepted.
 
-Runs on the writer's thread. After a failed write the file is cut back, and the operations stay queued.
+Runs on the writer's thread. After a failed write the file is cut back, and the operations stay queued. Before and after
+each write the path must be the open file, as long as it was left: a program that synchronises files may have replaced,
+cut or deleted it. Then the log is written again from the session in memory, and another version is kept.
 """
 
 import contextlib
 import errno
 import time
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from app.core.errors import StorageError
 from app.core.events import (
@@ -19,16 +20,21 @@ from app.core.events import (
     SessionChanged,
     SessionStarted,
 )
-from app.core.message import Message, MessageState, Role
-from app.core.session import Session, SessionSummary
-from app.storage.file_system import FileStat, FileSystem, storage_error, write_all, write_whole
-from app.storage.log import FIRST_READER, READER, VERSION, Op, encode_line
+from app.core.message import MessageState, Role
+from app.core.session import SessionSummary
+from app.core.store import StoredSession
+from app.storage.file_system import FileId, FileStat, FileSystem, storage_error, write_all, write_whole
+from app.storage.log import FIRST_READER, READER, Op, encode_line
+from app.storage.other_versions import OtherLog, Replaced, keep_log
+from app.storage.paths import DataPaths
 from app.storage.records import Plain, check_message, check_session, merge_patch, plain
 from app.storage.replay import Replay, mended_size, read_log
+from app.storage.whole_log import head_of, log_of
 
 FLUSH_BYTES = 2048
 FLUSH_SECONDS = 1.0
 RETRY_SECONDS = 5.0
+_TRIES = 20
 
 
 @dataclass(slots=True)
@@ -50,33 +56,29 @@ class _Streaming:
     thinking: list[str] = field(default_factory=list)
 
 
-def log_of(session: Session, messages: Sequence[Message]) -> bytes:
-    """Return the whole log of a session from elsewhere. Raises ValueError if it could not be read back."""
-    record = plain(session)
-    check_session(record)
-    least = READER if any(one.role == Role.SUMMARY for one in messages) else FIRST_READER
-    lines = [encode_line(1, [_head(session.id, least), {"op": "session", "patch": record}])]
-    for message in messages:
-        said = plain(message)
-        check_message(said)
-        lines.append(encode_line(len(lines) + 1, [{"op": "message", "message": said}]))
-    return b"".join(lines)
-
-
-def _head(session_id: str, least: int) -> Op:
-    return {"op": "head", "version": VERSION, "min_reader": least, "id": session_id}
-
-
 class SessionLog:
-    """Writes one session's log; `written` is the summary and file state that the disk has accepted."""
+    """Writes one session's log; `written` is the summary and file state that the disk has accepted.
 
-    def __init__(self, file_system: FileSystem, path: Path, quarantine: Path) -> None:
-        self.path = path
+    `recall` returns the session as it is in memory, None if it is not open; `on_replaced` is told what another program
+    did to the file. Both are called on the writer's thread.
+    """
+
+    def __init__(
+        self,
+        file_system: FileSystem,
+        paths: DataPaths,
+        session_id: str,
+        recall: Callable[[], StoredSession | None] = lambda: None,
+        on_replaced: Callable[[Replaced], None] = lambda _: None,
+    ) -> None:
+        self.path = paths.session(session_id)
         self.written: tuple[SessionSummary, FileStat] | None = None
         self.deleted = False
         self.retry_at: float | None = None
         self._disk = file_system
-        self._quarantine = quarantine
+        self._paths = paths
+        self._recall = recall
+        self._on_replaced = on_replaced
         self._pending: list[_Batch] = []
         self._streaming: dict[str, _Streaming] = {}
         self._streaming_bytes = 0
@@ -85,6 +87,9 @@ class SessionLog:
         self._refusal: StorageError | None = None
         self._invalid: StorageError | None = None
         self._descriptor: int | None = None
+        # The file as this program has read or written it last; None for one that it does not know.
+        self._known: FileId | None = None
+        self._has_written = False
         self._poisoned = False
         self._folder_synced = False
         self._unsynced = False
@@ -111,12 +116,19 @@ class SessionLog:
             return self.retry_at
         return None if self._streaming_since is None else self._streaming_since + FLUSH_SECONDS
 
-    def adopt(self, replay: Replay) -> None:
-        """Continue from a replay of this log."""
+    def adopt(self, replay: Replay, known: FileId | None = None) -> None:
+        """Continue from a replay of this log; `known` is the file that was read."""
         self._number = max(self._number, replay.last_number)
-        if self._session is None:
+        if self._session is None or not self._has_written:
             self._session = replay.session
+            self._known = known or self._known
         self._check_reader(replay.min_reader)
+
+    def start_over(self) -> None:
+        """Continue from whatever file is at the path: one that the user has put there."""
+        self.deleted = self._has_written = self._poisoned = False
+        self._session = self._known = None
+        self.close()
 
     def add(self, events: tuple[Event, ...], summary: SessionSummary | None) -> None:
         """Queue one batch."""
@@ -136,14 +148,14 @@ class SessionLog:
         for event in events:
             match event:
                 case SessionStarted():
-                    parts.append(_head(event.session_id, FIRST_READER))
+                    parts.append(head_of(event.session_id, FIRST_READER))
                     parts.append(plain(event.session))
                 case SessionChanged():
                     parts.append(plain(event.session))
                 case MessageStarted() | MessageFinished():
                     if event.message.role == Role.SUMMARY and self._least_reader < READER:
                         self._least_reader = READER
-                        parts.append(_head(event.session_id, READER))
+                        parts.append(head_of(event.session_id, READER))
                     parts.append({"op": "message", "message": plain(event.message)})
                     if event.message.state == MessageState.STREAMING and event.message.thinking:
                         self._thinking_lengths[event.message.id] = len(event.message.thinking)
@@ -183,7 +195,7 @@ class SessionLog:
         if self._refusal is not None:
             self._pending.clear()
             raise self._refusal
-        if self._pending or (sync and self._unsynced):
+        if self._pending or (sync and (self._unsynced or (self._has_written and not self._is_there()))):
             try:
                 self._write(sync)
             except OSError as error:
@@ -244,18 +256,28 @@ class SessionLog:
         )
 
     def _write(self, sync: bool) -> None:
-        self._open()
-        if self._refusal is not None or self._descriptor is None:
-            return
+        for _ in range(_TRIES):
+            self._open()
+            if self._refusal is not None or self._descriptor is None:
+                return
+            if not self._is_there():
+                self._put_right()
+            elif self._write_to(self._descriptor, sync):
+                return
+        raise OSError(errno.EBUSY, "another program keeps replacing the file")
+
+    def _write_to(self, descriptor: int, sync: bool) -> bool:
+        """Write the queue to the open file; return false if that is not the one at the path any more."""
         data, number, session, summary = self._encode()
         try:
-            write_all(self._disk, self._descriptor, data)
+            write_all(self._disk, descriptor, data)
         except OSError as error:
             self._take_back(error)
             raise
-        if sync or any(batch.sync for batch in self._pending):
+        synced = sync or any(batch.sync for batch in self._pending)
+        if synced:
             try:
-                self._disk.sync(self._descriptor)
+                self._disk.sync(descriptor)
                 if not self._folder_synced:
                     self._disk.sync_folder(self.path.parent)
             except OSError:
@@ -263,20 +285,81 @@ class SessionLog:
                 # of this file would lie: the file is written anew.
                 self._poison()
                 raise
-            self._folder_synced = True
-            self._unsynced = False
-        else:
-            self._unsynced = True
+        known = self._known
+        self._known = self._disk.identity(descriptor)
+        if self._known.size != self._size + len(data) or not self._is_there():
+            self._known = known
+            return False
+        self._folder_synced = self._folder_synced or synced
+        self._unsynced = not synced
+        self._has_written = True
         self._size += len(data)
         self._number = number
         self._session = session
         self._summary = summary
         self._pending.clear()
         if summary is not None:
-            try:
-                self.written = (summary, self._disk.stat(self.path))
-            except OSError:
-                self.written = None
+            self.written = (summary, FileStat(self.path.name, self._known.size, self._known.mtime_ns))
+        return True
+
+    def _is_there(self) -> bool:
+        """Return whether the file at the path is the one this program knows, as it was left."""
+        if self._known is None:
+            return True
+        try:
+            found = self._disk.identity(self.path)
+        except FileNotFoundError:
+            return False
+        if self._descriptor is None:
+            return found == self._known
+        # Its time may change later, as on a network; while it is open nothing can be put in its place unnoticed.
+        return found[:3] == self._known[:3]
+
+    def _is_same_file(self) -> bool:
+        try:
+            return self._known is not None and self._disk.identity(self.path)[:2] == self._known[:2]
+        except FileNotFoundError:
+            return False
+
+    def _put_right(self) -> None:
+        """Make the path a log of all that was written, from the session in memory; keep what else is there."""
+        self.close()
+        try:
+            data = self._disk.read(self.path)
+        except FileNotFoundError:
+            data = None
+        stored = self._recall()
+        if stored is None or stored.read_only:
+            # Nothing of it is in memory, so that what is there is all there is.
+            self._session = self._known = None
+            return
+        unwritten = {
+            part["message"]["id"] for batch in self._pending for part in batch.parts if "message" in part
+        }
+        other = OtherLog(data or b"", stored.messages, unwritten)
+        if other.is_log_of(self._session, self._size, self._number):
+            self._number = other.replay.last_number
+            self._session = other.replay.session
+            self._known = None
+            return
+        code, kept, kept_id = "log_deleted" if data is None else "log_cut", "", ""
+        if data is not None and other.adds(stored.session.updated_at):
+            kept, kept_id = keep_log(self._disk, self._paths, self.path.stem, other)
+            code = "log_other" if kept_id else "log_unreadable"
+        write_whole(self._disk, self.path, log_of(stored.session, stored.messages))
+        self._session = plain(stored.session)
+        self._number = 1 + len(stored.messages)
+        self._has_written = True
+        self._known = None
+        self._on_replaced(
+            Replaced(
+                code=code,
+                name=stored.session.title,
+                session_id=self.path.stem,
+                kept=kept,
+                kept_id=kept_id,
+            )
+        )
 
     def _encode(self) -> tuple[bytes, int, Plain, SessionSummary | None]:
         lines = []
@@ -302,13 +385,19 @@ class SessionLog:
 
     def _open(self) -> None:
         if self._poisoned:
-            write_whole(self._disk, self.path, self._disk.read(self.path, 0, self._size))
+            if self._known is None or self._is_same_file():
+                write_whole(self._disk, self.path, self._disk.read(self.path, 0, self._size))
+                self._known = self._disk.identity(self.path)
             self._poisoned = False
         if self._descriptor is not None:
             return
+        if not self._is_there():
+            self._put_right()
         try:
             descriptor = self._disk.open(self.path)
         except FileNotFoundError:
+            if not self._pending:
+                return  # A session that is in memory no more was deleted.
             self._disk.make_folder(self.path.parent)
             descriptor = self._disk.create(self.path)
             self._session = {}
@@ -318,6 +407,7 @@ class SessionLog:
                 self.adopt(read_log(lambda: self._disk.open_read(self.path)))
             if self._size and self._refusal is None:
                 self._mend_tail(descriptor)
+            self._known = self._disk.identity(descriptor)
         except BaseException:
             self._disk.close(descriptor)
             raise
@@ -335,7 +425,7 @@ class SessionLog:
             self.path,
             descriptor,
             keep=lambda tail, start: write_whole(
-                self._disk, self._quarantine / f"{self.path.stem}.torn-{start}", tail
+                self._disk, self._paths.quarantine / f"{self.path.stem}.torn-{start}", tail
             ),
         )
 

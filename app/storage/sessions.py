@@ -28,16 +28,17 @@ from app.core.reasons import Reason
 from app.core.session import Session, SessionSummary, Status
 from app.core.store import Hit, SessionStore, StoredSession
 from app.storage.access import WriterLock
-from app.storage.file_system import FileSystem, storage_error, storage_errors, write_whole
+from app.storage.file_system import FileId, FileSystem, storage_error, storage_errors, write_whole
 from app.storage.index import SessionIndex, load_index, save_index
 from app.storage.json_file import place_in_trash
+from app.storage.other_versions import Replaced
 from app.storage.paths import DataPaths
 from app.storage.records import summary_of, summary_record
-from app.storage.replay import load_session, read_summary, read_tail
+from app.storage.replay import Replay, load_session, read_summary, read_tail
 from app.storage.search import find_in_sessions
-from app.storage.session_log import log_of
 from app.storage.threads import in_thread
 from app.storage.trash import remove_old
+from app.storage.whole_log import log_of
 from app.storage.writer import LogWriter
 
 Result = TypeVar("Result")
@@ -49,7 +50,8 @@ class JsonLogStore:
     """Keeps the sessions of a data directory; with `read_only` it writes nothing.
 
     A second, reading Moot shows what runs in the first as running. A session that is running according to its
-    log, but has no writer or only a later one, was interrupted and is shown as paused.
+    log, but has no writer or only a later one, was interrupted and is shown as paused. `recall` returns an open session
+    as it is in memory, and `on_replaced` is told if another program replaced its log; both run on the writer's thread.
     """
 
     def __init__(
@@ -59,11 +61,16 @@ class JsonLogStore:
         read_only: bool = False,
         file_system: FileSystem | None = None,
         on_writer_failure: Callable[[StorageError], None] = lambda _: None,
+        recall: Callable[[str], StoredSession | None] = lambda _: None,
+        on_replaced: Callable[[Replaced], None] = lambda _: None,
     ) -> None:
         self._paths = paths
         self._read_only = read_only
         self._disk = file_system or FileSystem()
-        self._writer = LogWriter(paths, self._disk, self._save_index, on_writer_failure)
+        self._on_replaced = on_replaced
+        self._writer = LogWriter(
+            paths, self._disk, self._save_index, on_writer_failure, recall, self._note_replaced
+        )
         self._index_lock = threading.Lock()
         self._index: SessionIndex | None = None
         self._index_stale = False
@@ -116,9 +123,7 @@ class JsonLogStore:
         if session_id in self._appended:
             await self.flush(session_id)
         try:
-            stored, replay = await in_thread(
-                lambda: load_session(self._disk, path, mend=self._is_cut_off(session_id)), "moot-load"
-            )
+            known, stored, replay = await in_thread(lambda: self._load(session_id, path), "moot-load")
         except FileNotFoundError:
             raise NotFound("session_not_found", session=session_id) from None
         except OSError as error:
@@ -128,8 +133,14 @@ class JsonLogStore:
             self._summaries[session_id] = summary_of(
                 session_id, replay.session, len(stored.messages), replay.latest, stored.read_only
             )
-            self._writer.call(lambda: self._writer.log(session_id).adopt(replay))
+            self._writer.call(lambda: self._writer.log(session_id).adopt(replay, known))
         return stored
+
+    def _load(self, session_id: str, path: Path) -> tuple[FileId | None, StoredSession, Replay]:
+        known = None
+        with contextlib.suppress(OSError):
+            known = self._disk.identity(path)
+        return known, *load_session(self._disk, path, mend=self._is_cut_off(session_id))
 
     def append(self, events: tuple[Event, ...]) -> None:
         """Queue a batch of one session as one line of its log; never blocks."""
@@ -183,7 +194,7 @@ class JsonLogStore:
             log = self._writer.log(session_id)
             log.gather_text()
             with contextlib.suppress(StorageError):  # It stays queued, and is written after a restore.
-                log.write()
+                log.write(sync=True)
             log.close()
             self._disk.make_folder(self._paths.trash)
             self._move(path, place_in_trash(self._disk, self._paths.trash, session_id, ".jsonl"))
@@ -215,7 +226,7 @@ class JsonLogStore:
                 raise BadInput("bin_place_taken", name=summary.title if summary else session_id)
             self._disk.make_folder(self._paths.sessions)
             self._move(self._paths.trash / (file or max(thrown)), path)
-            self._writer.log(session_id).deleted = False
+            self._writer.log(session_id).start_over()
             return read_summary(self._disk, path)
 
         self.prepare()
@@ -355,6 +366,19 @@ class JsonLogStore:
         self._disk.replace(source, target)
         self._disk.sync_folder(target.parent)
         self._disk.sync_folder(source.parent)
+
+    def _note_replaced(self, replaced: Replaced) -> None:
+        """List another version of a session; on the writer's thread."""
+        if replaced.kept_id:
+            with contextlib.suppress(OSError):
+                path = self._paths.session(replaced.kept_id)
+                summary = read_summary(self._disk, path)
+                if summary is not None:
+                    self._summaries[replaced.kept_id] = summary
+                    self._index_stale = True
+                    if self._index is not None:
+                        self._index.put(replaced.kept_id, summary, self._disk.stat(path))
+        self._on_replaced(replaced)
 
     def _forget_entry(self, session_id: str) -> None:
         """Remove a session from the index; on the writer's thread, which alone changes it."""

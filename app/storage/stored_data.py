@@ -36,11 +36,18 @@ class _GivenUpError(Exception):
 class FileArchive:
     """Makes and restores backups of a data directory, beside the store and the documents that use it."""
 
-    def __init__(self, paths: DataPaths, store: JsonLogStore, documents: JsonDocuments) -> None:
+    def __init__(
+        self,
+        paths: DataPaths,
+        store: JsonLogStore,
+        documents: JsonDocuments,
+        *,
+        file_system: FileSystem | None = None,
+    ) -> None:
         self._paths = paths
         self._store = store
         self._documents = documents
-        self._disk = FileSystem()
+        self._disk = file_system or FileSystem()
         self._folders = {
             "assistant": paths.assistants,
             "group_file": paths.groups,

@@ -1,7 +1,8 @@
 """The ledger of model calls: `usage.jsonl`, one checksummed line for each call, only appended to.
 
 Each line is written on the session store's thread before the session's own, so that a crash loses none. A missing
-ledger is rebuilt from the logs of all sessions, including the trash.
+ledger is rebuilt from the logs of all sessions, including the trash; one that another program replaced or cut is too,
+from these, what is in it now, and what this process wrote.
 """
 
 import asyncio
@@ -11,13 +12,14 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
+from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from app.core.json_values import as_list, as_object
 from app.core.store import UsageLedger
 from app.core.usage import Total, UsageEntry
-from app.storage.file_system import FileSystem, storage_errors, write_all, write_whole
+from app.storage.file_system import FileId, FileSystem, storage_errors, write_all, write_whole
 from app.storage.log import decode_line, encode_line, read_lines
 from app.storage.paths import DataPaths
 from app.storage.records import apply_patch, plain
@@ -59,6 +61,9 @@ class UsageFile(UsageLedger):
         self._read_only = read_only
         self._disk = file_system or FileSystem()
         self._pending: dict[str, bytes] = {}
+        # What this process wrote, and the file as it left it; None for one that it has not opened.
+        self._written: dict[str, bytes] = {}
+        self._known: FileId | None = None
         self._descriptor: int | None = None
         self._size = 0
         self._size_before: int | None = None
@@ -107,7 +112,7 @@ class UsageFile(UsageLedger):
         """Write the queue and close the file."""
 
         def finish() -> None:
-            if self._pending:
+            if self._pending or not self._is_there():
                 self._write_pending()
             if self._descriptor is not None:
                 self._disk.close(self._descriptor)
@@ -175,7 +180,12 @@ class UsageFile(UsageLedger):
             write_all(self._disk, self._descriptor, data)
             self._disk.sync(self._descriptor)
             self._size += len(data)
+            self._known = self._disk.identity(self._descriptor)
+            self._written |= self._pending
             self._pending.clear()
+            # Replaced while it was written: what went to the other file is in memory.
+            if self._known.size != self._size or not self._is_there():
+                self._open()
         except OSError:
             # Kept for the next call; the session on the same disk reports the error. Opening the file again
             # cuts off a half-written line.
@@ -184,32 +194,58 @@ class UsageFile(UsageLedger):
                 self._descriptor = None
 
     def _open(self) -> bool:
-        """Open the file and cut off an unfinished line; false if it does not exist and is being rebuilt."""
-        if self._descriptor is not None:
+        """Open the file and cut off an unfinished line; false if it is missing or replaced, and is being rebuilt."""
+        is_there = self._is_there()
+        if self._descriptor is not None and is_there:
             return True
+        if self._descriptor is not None:
+            self._disk.close(self._descriptor)
+            self._descriptor = None
+        if not is_there:
+            return self._begin_rebuilding()
         try:
             descriptor = self._disk.open(self._path)
         except FileNotFoundError:
-            if not self._closing and (self._rebuilding is None or self._rebuilding.done()):
-                self._rebuilding = run_in_thread(self._rebuild, "moot-usage")
-            return False
+            return self._begin_rebuilding()
         try:
             self._size = mended_size(self._disk, self._path, descriptor)
         except OSError:
             self._disk.close(descriptor)
             raise
         self._descriptor = descriptor
+        self._known = self._disk.identity(descriptor)
         if self._size_before is None:
             self._size_before = self._size
         return True
 
+    def _begin_rebuilding(self) -> bool:
+        if not self._closing and (self._rebuilding is None or self._rebuilding.done()):
+            self._rebuilding = run_in_thread(self._rebuild, "moot-usage")
+        return False
+
+    def _is_there(self) -> bool:
+        """Return whether the path is the file that this process knows, as it was left."""
+        if self._known is None:
+            return True
+        try:
+            return self._disk.identity(self._path)[:3] == self._known[:3]
+        except FileNotFoundError:
+            return False
+
     def _rebuild(self) -> None:
-        """Write the file from the logs, without the calls that are queued anyway."""
-        entries = sorted(_once(self._from_logs()), key=lambda entry: entry.at)
+        """Write the file from the logs and what it holds, without the calls that are queued anyway."""
+        found = b""
+        with contextlib.suppress(FileNotFoundError):
+            found = self._disk.read(self._path)
+        kept = read_ledger(found.splitlines(keepends=True))
+        entries = sorted(_once(chain(kept, self._from_logs())), key=lambda entry: entry.at)
 
         def take_over() -> None:
-            lines = [_line(entry) for entry in entries if entry.message_id not in self._pending]
+            own = self._written | self._pending
+            lines = [_line(entry) for entry in entries if entry.message_id not in own]
+            lines += [line for message_id, line in own.items() if message_id not in self._pending]
             write_whole(self._disk, self._path, b"".join(lines))
+            self._known = None
             self._write_pending()
 
         self._in_turn(take_over).result()

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
 
-from app.storage.file_system import FileStat, Stamp
+from app.storage.file_system import FileId, FileStat, Stamp
 
 
 class Inode:
@@ -198,6 +198,16 @@ class SimFS:
             raise FileNotFoundError(str(path))
         inode = self.names[str(path)]
         return FileStat(path.name, len(inode.seen), inode.mtime_ns)
+
+    def identity(self, file: Path | int) -> FileId:
+        # No call at which the power goes: it changes nothing, and a write comes with three of them.
+        if isinstance(file, int):
+            inode, _ = self._open[file]
+        elif str(file) in self.names:
+            inode = self.names[str(file)]
+        else:
+            raise FileNotFoundError(str(file))
+        return FileId(1, id(inode), len(inode.seen), inode.mtime_ns)
 
     def scan(self, folder: Path) -> list[FileStat]:
         return [FileStat(name, *stamp) for name, stamp in self.stamps(folder).items()]
