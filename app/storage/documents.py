@@ -68,7 +68,7 @@ from app.storage.threads import OneAtATime, Result
 
 
 class JsonDocuments:
-    """Reads the small documents once, and writes those that the user can change."""
+    """Reads the small documents once, and writes those that the user can change; `on_replaced` runs in a thread."""
 
     def __init__(
         self,
@@ -77,7 +77,6 @@ class JsonDocuments:
         file_system: FileSystem | None = None,
         on_replaced: Callable[[Replaced], None] = lambda _: None,
     ) -> None:
-        """Take a data directory; `on_replaced` is told in a thread if another program changed a file meanwhile."""
         self._paths = paths
         self._on_replaced = on_replaced
         # The bytes of each document as it was read or written last.
@@ -257,8 +256,10 @@ class JsonDocuments:
         if path not in self._seen:
             return
         known, now = self._seen[path], self._see(path)
+        if now != known and known is None:
+            load()
         if now == known or known is None:
-            return load() if now != known else None
+            return
         theirs = now is not None and (
             path in (self._paths.providers, self._paths.mcp) or isinstance(parse_json(path, now), JsonFile)
         )

@@ -106,7 +106,7 @@ def attack(paths: DataPaths, sessions: list[str], tell: int, seed: int) -> None:
                 before.append(data)
             os.write(tell, b"x")
         # Often enough that it comes between any two steps of a write, seldom enough that a write succeeds.
-        chance_to_write = chance.choice((0.0, 0.001, 0.004, 0.02))
+        chance_to_write = chance.choice((0.0, 0.002, 0.02, 0.06))
         with contextlib.suppress(InterruptedError):
             signal.sigtimedwait([], chance_to_write)
 

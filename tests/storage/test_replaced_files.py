@@ -1,5 +1,6 @@
 """Another program replaces, cuts, deletes or moves the files while Moot uses them: nothing acknowledged is lost."""
 
+import asyncio
 import dataclasses
 import json
 import os
@@ -11,22 +12,25 @@ from pathlib import Path
 
 import pytest
 
+from app.cli.printing.lines import aside_text, load_texts
 from app.core.agent import Agent
 from app.core.errors import DataDirectoryBusy, StorageError
-from app.core.events import EventBus
+from app.core.events import EventBus, Notice
 from app.core.ids import new_id
 from app.core.provider import ProviderConfig
 from app.core.store import StoredSession
 from app.core.tool import McpServer
 from app.core.usage import UsageEntry
 from app.engine.live_session import LiveSession
+from app.gui.display.i18n import Language
 from app.storage.access import WriterLock
 from app.storage.documents import JsonDocuments
 from app.storage.file_system import FileSystem
 from app.storage.other_versions import Replaced
-from app.storage.paths import DataPaths
+from app.storage.paths import DataPaths, resources_dir
 from app.storage.sessions import JsonLogStore, autosave
 from app.storage.usage_ledger import UsageFile
+from app.wiring import open_moot
 from tests.storage.samples import debate, message, reopened
 
 Way = Callable[[Path, bytes, bytes], None]
@@ -330,6 +334,40 @@ async def test_another_folder_in_place_of_the_data_folder_is_not_written_to(tmp_
     away.rename(root)
     assert await desk.kept(live.id) == ["one", "two"]
     lock.release()
+
+
+# The whole program.
+
+
+@pytest.mark.allow_blocking  # The whole program is opened; what opening costs is tested elsewhere.
+async def test_the_user_is_told_by_name_in_the_window_and_the_terminal(tmp_path, qapp):
+    before = Desk(tmp_path)
+    live = await before.begin("one")
+    await before.store.close()
+    moot = await open_moot(tmp_path, look_up_keys=False)
+    told: list[Notice] = []
+    moot.bus.subscribe(lambda events: told.extend(one for one in events if isinstance(one, Notice)))
+    open_one = await moot.engine.open(live.id)
+    open_one.change(title="Towns")
+    await moot.store.flush(live.id)
+    moot.paths.session(live.id).unlink()
+    open_one.change(title="Villages")
+    await moot.store.flush(live.id)
+    await moot.documents.change_settings(lambda one: dataclasses.replace(one, theme="dark"))
+    moot.paths.settings.unlink()
+    await moot.documents.change_settings(lambda one: dataclasses.replace(one, text_size=115))
+    while len(told) < 2:
+        await asyncio.sleep(0)
+    assert [(one.code, one.session_id) for one in told] == [("log_deleted", live.id), ("file_deleted", "")]
+    for language, words in (
+        ("en", "deleted the file of “Villages”"),
+        ("ko", "‘Villages’ 세션의 파일을 삭제"),
+    ):
+        assert words in aside_text(told[0], load_texts(language))
+        assert words in Language(resources_dir() / "i18n", language).notice(told[0])
+    await moot.close()
+    stored = await reopened(moot.paths, live.id)
+    assert (stored.session.title, [one.content for one in stored.messages]) == ("Villages", ["one"])
 
 
 # The documents.
