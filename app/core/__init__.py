@@ -5,6 +5,5 @@ Definitions: agent, workflow, saved_prompt, external_agents. The plugs: provider
 models: catalog, presets, provider_kind, model_facts, local_models, usage. settings; approvals, server_secrets, server_texts
 and stored_data. What users are told: errors, reasons, texts (the languages). Text: text, matching, forms, bare_links,
 formula_marks, korean_emphasis; json_values; ids; owned_tasks. Imports nothing of Moot and nothing outside the standard
-library, so that the window
-can be painted before anything heavy is loaded.
+library, so that the window can be painted before anything heavy is loaded.
 """

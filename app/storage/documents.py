@@ -1,9 +1,8 @@
 """The small documents: settings, providers, definitions, MCP servers and consents.
 
-`settings.json` and `consents.json` are Moot's own: an unreadable one is moved to quarantine before the next
-save, and until then the previous copy of the settings is used. The user may edit the others: faults in them are
-reported, and the faulty entries are left as they are. Before a change a file that another program has changed is read
-again, and what Moot knew of it is kept in quarantine.
+`settings.json` and `consents.json` are Moot's own: an unreadable one goes to quarantine before the next save, until when
+the previous copy of the settings is used. The user may edit the others: faulty entries are reported and left alone. Before
+a change a file that another program has changed is read again, and what Moot knew of it is kept in quarantine.
 """
 
 import contextlib
