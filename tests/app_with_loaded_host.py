@@ -15,11 +15,8 @@ from tests import host_stub
 
 def split_off(folder: str) -> Callable[[str], list[str]]:
     """Return what stands for `child_command`: a host comes from the loaded one whose socket is in this folder."""
-
-    def command(program: str) -> list[str]:
-        return _asking(path) if (path := Path(folder, program)).exists() else child_command(program)
-
-    return command
+    loaded = {path.name: path for path in Path(folder).iterdir()}
+    return lambda program: _asking(loaded[program]) if program in loaded else child_command(program)
 
 
 def same_again(folder: str) -> Callable[..., list[str]]:

@@ -13,7 +13,9 @@ from collections.abc import Callable, Iterator, Mapping
 
 # asyncio loads it late otherwise, and the guard of the loop takes that for a blocking call of ours.
 from concurrent.futures import ThreadPoolExecutor  # noqa: F401
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 # Before Qt, keyring or the llama.cpp runtime are imported anywhere.
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -34,11 +36,32 @@ from tests import guards  # noqa: E402
 _BLOCKED_LOOP_FOLDERS = ("engine", "storage", "providers", "tools")
 _RUNNER = "_function_scoped_runner"
 _STDERR = pytest.StashKey[int]()
+_SHARED = pytest.StashKey[ExitStack]()
+_FOLDER = pytest.StashKey[str]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Keep the standard error stream: pytest redirects it while a test runs."""
     config.stash[_STDERR] = os.dup(2)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Let the workers of pytest-xdist share the hosts that are loaded for the tests (Linux only)."""
+    from tests import split_hosts
+
+    if sys.platform != "linux":
+        return
+    if _SHARED not in node.config.stash:
+        stack = node.config.stash[_SHARED] = ExitStack()
+        node.config.stash[_FOLDER] = stack.enter_context(split_hosts.loaded_for_all())
+    node.workerinput[split_hosts.SHARED] = node.config.stash[_FOLDER]
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """End what the workers have shared."""
+    if _SHARED in config.stash:
+        config.stash[_SHARED].close()
 
 
 def pytest_collection_finish() -> None:

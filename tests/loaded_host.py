@@ -48,6 +48,19 @@ OF_OTHERS = (
     "app.startup",
     "app.tools.tool_host",
 )
+# What the commands load when it is first used.
+USED_BY_MOOT = (
+    "concurrent.futures.thread",
+    "email.parser",
+    "encodings.idna",
+    "encodings.utf_8_sig",
+    "filelock",
+    "keyring.backends.fail",
+    "pydantic.type_adapter",
+    "sqlite3",
+    "urllib.request",
+    "zoneinfo",
+)
 # What the tool host, and servers that are written with the same library, load when they are first used.
 USED_BY_SERVERS = (
     "app.tools.tool_host.mcp_servers",
@@ -159,6 +172,14 @@ def _load_moot(path: str) -> None:
         for found in pkgutil.walk_packages(getattr(loaded, "__path__", ()), f"{package}."):
             if not found.name.startswith(OF_OTHERS):
                 importlib.import_module(found.name)
+    for module in USED_BY_MOOT:
+        importlib.import_module(module)
+    from app.core.message import Author, Message
+    from app.core.session import Session
+    from app.storage.records import _adapter
+
+    for kind in (Author, Message, *Session.__subclasses__()):
+        _adapter(kind)
 
 
 def _load_tool_host(path: str) -> None:

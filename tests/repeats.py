@@ -1,7 +1,7 @@
 """How often tests repeat what they try: examples of Hypothesis, kills of a process.
 
-The short form is what `.ci/run` needs to find a plain mistake. MOOT_TIMES=10, which `.ci/full` sets, makes
-ten times as many.
+The short form is what `.ci/run` needs to find a plain mistake; state machines and fuzz tests try half of what they
+name there. MOOT_TIMES=10, which `.ci/full` sets, makes ten times as many.
 """
 
 import os
@@ -17,6 +17,11 @@ TIMES = int(os.environ.get("MOOT_TIMES", "1"))
 def repeats(short: int) -> int:
     """Return how often to repeat what the short form does `short` times."""
     return short * TIMES
+
+
+def examples(whole: int) -> int:
+    """Return how many examples a state machine or a fuzz test tries: half of the whole in the short form."""
+    return max(1, whole * TIMES // 2)
 
 
 def slow_after(quick: int, cases: Iterable[Any]) -> list[Any]:

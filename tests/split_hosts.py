@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -20,6 +20,8 @@ from tests.loaded_host import MOOT, READY
 from tests.stories import processes
 
 APP = processes.COMMAND
+# What a worker of pytest-xdist is told by this name.
+SHARED = "loaded"
 
 
 @contextmanager
@@ -35,18 +37,42 @@ def _loaded(folder: str, program: str) -> Iterator[None]:
             loaded.kill()
 
 
+@contextmanager
+def loaded_for_all() -> Iterator[str]:
+    """Keep a loaded host of each kind, and a loaded `moot`, for all workers of a run; yield the folder where to ask.
+
+    Each loads when it is asked first.
+    """
+    with ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        for program in (TOOL_HOST, MODEL_HOST, MOOT):
+            stack.enter_context(_loaded(folder, program))
+        yield folder
+
+
 @pytest.fixture(scope="session")
-def loaded_tool_host() -> Iterator[str]:
+def loaded_tool_host(pytestconfig: pytest.Config) -> Iterator[str]:
     """Keep a loaded tool host from the first test on that wants one; yield the folder where it is asked."""
+    if folder := _shared(pytestconfig):
+        yield folder
+        return
     with tempfile.TemporaryDirectory() as folder, _loaded(folder, TOOL_HOST):
         yield folder
 
 
 @pytest.fixture(scope="session")
-def loaded_host(loaded_tool_host: str) -> Iterator[str]:
+def loaded_host(pytestconfig: pytest.Config, loaded_tool_host: str) -> Iterator[str]:
     """Keep a loaded model host as well, and a loaded `moot`."""
+    if _shared(pytestconfig):
+        yield loaded_tool_host
+        return
     with _loaded(loaded_tool_host, MODEL_HOST), _loaded(loaded_tool_host, MOOT):
         yield loaded_tool_host
+
+
+def _shared(config: pytest.Config) -> str:
+    """Return the folder of what is loaded for all workers, "" where this is no worker."""
+    return str(getattr(config, "workerinput", {}).get(SHARED, ""))
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -9,7 +9,7 @@ from app.core.agent import Busy
 from app.engine.availability.policies import ANYBODY, Availability, Started, Task, Waits, policy_of, role_of
 from tests.engine.availability_machine import AvailabilityMachine
 from tests.engine.mutants import mutant
-from tests.repeats import repeats, slow_after
+from tests.repeats import examples, slow_after
 
 MODULE = "app.engine.availability.policies"
 MUTANTS = [
@@ -54,7 +54,7 @@ def _play(seed: int, examples: int) -> None:
 
 @pytest.mark.repeats
 def test_the_invariants_hold() -> None:
-    _play(0, repeats(100))
+    _play(0, examples(100))
 
 
 @pytest.mark.parametrize(("old", "new", "broken"), slow_after(2, MUTANTS))

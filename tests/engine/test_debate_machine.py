@@ -7,7 +7,7 @@ from hypothesis.stateful import get_state_machine_test
 
 from tests.engine.debate_machine import DebateMachine
 from tests.engine.mutants import mutant
-from tests.repeats import repeats, slow_after
+from tests.repeats import examples, slow_after
 
 ENGINE = "app.engine."
 
@@ -60,7 +60,7 @@ def _play(*, seed: int, examples: int, steps: int = 40) -> None:
 @pytest.mark.repeats
 @pytest.mark.timeout(600)  # ten times as many examples, beside other tests
 def test_the_invariants_hold() -> None:
-    _play(seed=0, examples=repeats(100))
+    _play(seed=0, examples=examples(100))
 
 
 @pytest.mark.allow_logs

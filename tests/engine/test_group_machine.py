@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.engine.group_machine import ACTIONS, GroupPlay
 from tests.engine.mutants import mutant
-from tests.repeats import repeats, slow_after
+from tests.repeats import examples, slow_after
 
 STEPS = st.lists(st.tuples(st.sampled_from(ACTIONS), st.integers(0, 50)), min_size=10, max_size=25)
 
@@ -63,7 +63,7 @@ def _play(*, seed: int, examples: int) -> None:
 @pytest.mark.allow_logs
 @pytest.mark.allow_blocking
 def test_the_invariants_hold() -> None:
-    _play(seed=0, examples=repeats(30))
+    _play(seed=0, examples=examples(30))
 
 
 @pytest.mark.allow_logs

@@ -17,7 +17,7 @@ from app.engine.importing.sessions import APPS, Arrivals, Surroundings, arrivals
 from app.engine.live_session import LiveSession
 from tests.builders import PROMPTS
 from tests.engine import foreign_exports as exports
-from tests.repeats import repeats
+from tests.repeats import examples
 
 ADA = Agent(id="ada", name="Ada")
 
@@ -161,7 +161,7 @@ SCRAPS = st.recursive(
 )
 
 
-@settings(max_examples=repeats(300), deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.data())
 def test_whatever_is_in_a_field_is_read_or_refused_in_words(data: st.DataObject):
     """Any field of any export replaced by anything: a session, or BadInput."""

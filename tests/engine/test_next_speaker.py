@@ -12,7 +12,7 @@ from app.core.session import Participant
 from app.engine.debate.next_speaker import bound, next_speaker
 from app.engine.debate.setup import set_up_again
 from tests.builders import Bench, a_debate, a_setup, failed, people, said, user_said
-from tests.repeats import repeats
+from tests.repeats import examples
 
 GPT, CLAUDE, GEMINI, LLAMA = FOUR = people(4)
 
@@ -49,7 +49,7 @@ def test_who_failed_is_not_asked_again_at_once() -> None:
     assert next_speaker(a_debate(4), FOUR, messages)[0] != CLAUDE
 
 
-@settings(max_examples=repeats(200), deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(
     st.integers(2, 6), st.integers(0, 99), st.lists(st.sampled_from([None, 0, 1, 2, 3, 4, 5]), max_size=60)
 )

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from app.core.session import Participant
 from app.engine.turns.reply import ReplyCleaner, is_pass, whole_sentences
-from tests.repeats import repeats
+from tests.repeats import examples
 
 PEOPLE = (
     Participant(id="a", name="GPT-4o", provider="x", model="gpt-4o"),
@@ -80,7 +80,7 @@ WORDS = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=repeats(400), deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(st.lists(WORDS, max_size=20), st.data())
 def test_where_the_stream_is_cut_changes_nothing(words: list[str], data: st.DataObject) -> None:
     reply = "".join(words)

@@ -35,7 +35,7 @@ from app.engine.importing.sessions import Arrival, Surroundings, arrivals
 from app.engine.live_session import LiveSession
 from app.storage.foreign_file import read_exported
 from tests.builders import PROMPTS
-from tests.repeats import repeats
+from tests.repeats import examples
 
 # What is kept has no lone surrogates and no NULs: they are replaced when it comes in.
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=30)
@@ -202,7 +202,7 @@ def read(document: object, *taken: str) -> Arrival:
 @pytest.mark.parametrize(
     "kind", [CHATS, GROUPS, DEBATES, WORKFLOWS], ids=["chat", "group", "debate", "workflow"]
 )
-@settings(max_examples=repeats(60), deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(data=st.data())
 def test_what_was_exported_comes_back_whole(kind: st.SearchStrategy[Session], data: st.DataObject):
     session, messages = data.draw(kind), data.draw(MESSAGES)

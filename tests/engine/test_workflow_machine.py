@@ -13,7 +13,7 @@ from app.engine.library.definitions import read_built_in
 from app.engine.workflow.commands import by_keyword, choice_of
 from tests.engine.mutants import mutant
 from tests.engine.workflow_machine import Action, Instance, actions, definitions
-from tests.repeats import repeats, slow_after
+from tests.repeats import examples, slow_after
 
 MODULE = "app.engine.workflow.director"
 BUILT_IN = read_built_in(Path(__file__).parents[2] / "resources" / "workflows", WorkflowDefinition)["en"]
@@ -64,7 +64,7 @@ def _play(seed: int, examples: int) -> None:
 
 @pytest.mark.repeats
 def test_every_step_is_what_follows_of_those_before_it() -> None:
-    _play(0, repeats(200))
+    _play(0, examples(200))
 
 
 @pytest.mark.parametrize(("old", "new"), slow_after(2, MUTANTS))
@@ -73,7 +73,7 @@ def test_a_seeded_fault_is_caught(old: str, new: str) -> None:
         _play(0, 400)
 
 
-@settings(deadline=None, max_examples=repeats(300))
+@settings(deadline=None, max_examples=examples(300))
 @given(st.integers(1, 7).flatmap(lambda size: st.lists(
     st.lists(st.integers(0, size - 1), max_size=3), min_size=size, max_size=size)))  # fmt: skip
 def test_a_cycle_is_found_where_graphlib_finds_one(before: list[list[int]]) -> None:
@@ -96,7 +96,7 @@ def test_a_cycle_is_found_where_graphlib_finds_one(before: list[list[int]]) -> N
         assert found == []
 
 
-@settings(deadline=None, max_examples=repeats(200))
+@settings(deadline=None, max_examples=examples(200))
 @given(st.lists(st.sampled_from(("prefix", "address", "debugger", "hello", "노래", "오류동", "rebuild", "{}", "fixture")), max_size=6))  # fmt: skip
 def test_an_unknown_command_is_never_given_a_workflow(words: list[str]) -> None:
     if "오류동" not in words:

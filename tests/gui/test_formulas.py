@@ -26,7 +26,7 @@ from app.gui.transcript.selection import TextPlace
 from app.gui.transcript.transcript_view import TranscriptView
 from tests.gui.shown_view import texts
 from tests.gui.test_transcript_view import SESSION, said
-from tests.repeats import repeats
+from tests.repeats import examples
 
 I18N = Path("resources/i18n")
 TEXT = "값은 😀 $x^2$이고\n\n$$\\frac{a}{b}$$\n\n끝 \\(y\\)"
@@ -270,7 +270,7 @@ PIECES = (
     "$",
 )
 once = settings(
-    max_examples=repeats(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 

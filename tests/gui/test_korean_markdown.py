@@ -13,7 +13,7 @@ from app.gui.markdown.blocks import BOLD, INLINE_CODE, ITALIC, STRUCK
 from app.gui.markdown.message_blocks import StreamingBlocks
 from app.gui.markdown.parser import parse
 from app.markdown_page import as_html
-from tests.repeats import repeats
+from tests.repeats import examples
 
 MARKDOWN = pyromark.Markdown(options=pyromark.Options.ENABLE_TABLES | pyromark.Options.ENABLE_STRIKETHROUGH)
 
@@ -80,7 +80,7 @@ def test_what_is_no_emphasis_before_a_particle_is_read_as_ever(text: str) -> Non
     assert list(parsed(text, MARKDOWN.events)) == list(MARKDOWN.events(text))
 
 
-@settings(max_examples=repeats(300), deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.text('가은a*~`()[]"!.|<>\\\n -#:/', max_size=60))
 def test_no_letter_is_lost_or_moved(text: str) -> None:
     def letters(events: object) -> str:

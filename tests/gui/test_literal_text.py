@@ -15,7 +15,7 @@ from app.gui.transcript.selection import TextPlace
 from app.gui.transcript.transcript_view import TranscriptView
 from app.markdown_page import as_html
 from tests.gui.test_transcript_view import SESSION, said
-from tests.repeats import repeats
+from tests.repeats import examples
 
 TYPED = (
     "# no heading\nfirst\nsecond *2 * 3* C:\\new\n\n    def f(x):\n        return x_y_z ** 2\n\n\n"
@@ -99,7 +99,7 @@ def test_what_an_assistant_wrote_is_exported_as_markdown() -> None:
     assert as_markdown(of_user("# A *b*")) == "\\# A \\*b\\*"
 
 
-@settings(max_examples=repeats(300), deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.text("ab1 \n#*_`~[]()<>|\\&;-+=.!:$가😀\t", max_size=60))
 @example("1$$1$$")
 @example("a\n$$1\n2$$\nb $$a$$ c")

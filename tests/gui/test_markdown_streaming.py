@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from app.gui.markdown.blocks import CODE, CODE_CHUNK, TABLE
 from app.gui.markdown.message_blocks import StreamingBlocks, half_done
 from app.gui.markdown.parser import parse
-from tests.repeats import repeats
+from tests.repeats import examples
 
 PIECES = (
     "# Title\n\n",
@@ -46,7 +46,7 @@ def stream(text: str, cuts: list[int]) -> StreamingBlocks:
     return blocks
 
 
-@settings(max_examples=repeats(200), deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.one_of(documents, noise), st.lists(st.integers(0, 10_000), max_size=30))
 def test_a_streamed_text_equals_one_parse(text: str, cuts: list[int]) -> None:
     blocks = stream(text, cuts)
@@ -54,7 +54,7 @@ def test_a_streamed_text_equals_one_parse(text: str, cuts: list[int]) -> None:
     assert blocks.blocks == parse(text)
 
 
-@settings(max_examples=repeats(60), deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(documents)
 def test_every_prefix_fed_by_characters_equals_one_parse(text: str) -> None:
     text = text[:160]

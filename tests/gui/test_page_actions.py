@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.gui.web_view.mcp_page import MAX_MESSAGE, PageAction, PageFacts, PageTalk
-from tests.repeats import repeats
+from tests.repeats import examples
 
 FACTS = PageFacts(
     dark=True, language="ko", arguments='{"which": "fair"}', content="Which day?", data={"a": 1}
@@ -153,7 +153,7 @@ words = st.sampled_from(
 )
 
 
-@settings(max_examples=repeats(200), deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(
     message=st.fixed_dictionaries(
         {},

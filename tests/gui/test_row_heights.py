@@ -7,7 +7,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from app.gui.transcript.row_heights import RowEstimate, RowHeights
 from app.gui.transcript.row_scroller import RowScroller
-from tests.repeats import repeats
+from tests.repeats import examples
 
 SIZES = st.tuples(st.integers(0, 3_000), st.integers(0, 40))
 ESTIMATE = RowEstimate(60, 17, 0.25)
@@ -83,7 +83,7 @@ class HeightsMachine(RuleBasedStateMachine):
             assert abs(below - 1) < 0.02
 
 
-HeightsMachine.TestCase.settings = settings(max_examples=repeats(40), stateful_step_count=20, deadline=None)
+HeightsMachine.TestCase.settings = settings(max_examples=examples(40), stateful_step_count=20, deadline=None)
 TestHeights = pytest.mark.repeats(HeightsMachine.TestCase)
 
 

@@ -14,7 +14,7 @@ from app.gui.display.theme import LIGHT
 from app.gui.transcript.row_tree import CARD, GROUP, MESSAGE, QUESTION, group_id, tree_rows
 from app.gui.transcript.transcript_model import TranscriptModel
 from tests.gui.chats import MASTER, SESSION, USER, a_tree, agent, asked, call, gave, question, spoke, stored
-from tests.repeats import repeats
+from tests.repeats import examples
 
 I18N = Path(__file__).parents[2] / "resources" / "i18n"
 OPEN = Prompt(question="Which?", type="text")
@@ -209,7 +209,7 @@ def conversations(draw: st.DrawFn) -> list[Message]:
     return messages
 
 
-@settings(max_examples=repeats(200), deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(conversations())
 def test_every_message_and_call_has_its_place_once(messages):
     rows = tree_rows(messages)
@@ -231,7 +231,7 @@ def test_every_message_and_call_has_its_place_once(messages):
             assert all(turn_id in each.groups for each in between), "a group is one stretch of rows"
 
 
-@settings(max_examples=repeats(150), deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(conversations(), st.data())
 def test_rows_built_live_are_those_read_from_the_disk(messages, data):
     model = TranscriptModel()

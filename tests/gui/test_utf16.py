@@ -21,7 +21,7 @@ from app.gui.transcript.selection import TextPlace
 from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.widgets.label import Paragraph
 from tests.gui.test_transcript_view import SESSION, said
-from tests.repeats import repeats
+from tests.repeats import examples
 
 PIECES = (
     *("😀", "💡📌", "👩\u200d👩\u200d👧", "𝒳y", "e\u0301", "\u1112\u1161\u11ab", "축하합니다", "근무"),
@@ -44,7 +44,7 @@ PIECES = (
 documents = st.lists(st.sampled_from(PIECES), min_size=1, max_size=24).map("".join)
 cuts = st.lists(st.integers(0, 10_000), max_size=12)
 once = settings(
-    max_examples=repeats(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 
@@ -63,7 +63,7 @@ def in_documents(row: PaintedRow, start: int, end: int) -> str:
     return "\n".join(parts).replace("\u2029", "\n").replace("\u2028", "\n")
 
 
-@settings(max_examples=repeats(200), deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.text(st.characters(exclude_categories=())))
 def test_places_are_those_of_the_encoded_text(text: str) -> None:
     places = Utf16Places(text)

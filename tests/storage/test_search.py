@@ -20,7 +20,7 @@ from app.storage.log import encode_line
 from app.storage.records import plain
 from app.storage.search import EXCERPT, MOST_IN_SESSION, MOST_OF_TOOL, Needle, find_in_sessions
 from app.storage.sessions import JsonLogStore
-from tests.repeats import repeats
+from tests.repeats import examples
 from tests.storage.samples import changed, debate, finished, log_file, message, started, streaming
 
 
@@ -272,7 +272,7 @@ async def test_a_folder_that_cannot_be_listed_is_said(paths):
 LETTERS = st.text(st.sampled_from('aAbBsSßẞéÉ\u0301가\u1100\u1161각 \n"\\kKfiﬁ1жЖ'), max_size=12)
 
 
-@settings(max_examples=repeats(300), deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(said=LETTERS, wanted=LETTERS.filter(lambda text: text.strip()))
 def test_the_bytes_never_hide_what_the_text_holds(said: str, wanted: str) -> None:
     """Except where a text mixes both forms of letters with marks, or ASCII is written as a ligature."""

@@ -14,7 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 from app.core.errors import NotFound, StorageError
 from app.core.message import Message
 from app.storage.search import MOST_IN_SESSION
-from tests.repeats import repeats
+from tests.repeats import examples
 from tests.storage.samples import ROOT, changed, debate, finished, message, new_store, started, streaming
 from tests.storage.sim_fs import SimFS
 
@@ -176,7 +176,7 @@ class StoreMachine(RuleBasedStateMachine):
 
 
 StoreMachine.TestCase.settings = settings(
-    max_examples=repeats(30),
+    max_examples=examples(30),
     stateful_step_count=20,
     deadline=None,
     suppress_health_check=list(HealthCheck),

@@ -20,7 +20,7 @@ from app.storage.usage_ledger import UsageFile
 from app.storage.writer import LogWriter
 from app.wiring import open_moot
 from tests.engine.mutants import mutant
-from tests.repeats import repeats
+from tests.repeats import examples
 from tests.storage.samples import ROOT, debate, finished, message, saved, started
 from tests.storage.sim_fs import SimFS
 
@@ -113,7 +113,7 @@ class WriterMachine(RuleBasedStateMachine):
 
 
 SETTINGS = settings(
-    max_examples=repeats(60),
+    max_examples=examples(60),
     stateful_step_count=20,
     deadline=None,
     suppress_health_check=list(HealthCheck),
