@@ -199,6 +199,7 @@ async def test_a_group_of_one_and_two_of_one_name(tmp_path: Path) -> None:
     assert [one.author.id for one in made.messages(session_id) if one.content == "I did it."] == ["bo"]
 
 
+@pytest.mark.slow
 async def test_two_groups_at_once_for_a_hundred_turns_each() -> None:
     """Each model says which session it was asked for; nothing of one may ever be seen in the other."""
     turns: dict[str, int] = {"Red": 0, "Green": 0}

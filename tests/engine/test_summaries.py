@@ -289,7 +289,10 @@ async def test_killed_at_any_point_it_comes_to_the_same_summary_and_asks_for_non
         await again.engine.shutdown()
 
 
-@pytest.mark.parametrize(("history", "most", "share"), [("thrifty", 12, 0.65), ("default", 2, 0.8)])
+@pytest.mark.parametrize(
+    ("history", "most", "share"),
+    [("thrifty", 12, 0.65), pytest.param("default", 2, 0.8, marks=pytest.mark.slow)],
+)
 async def test_200_turns_with_summaries_cost_less_than_a_window_of_15(
     history: str, most: int, share: float, tmp_path: Path
 ) -> None:

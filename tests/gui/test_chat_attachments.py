@@ -283,6 +283,7 @@ async def choose_look(person: Person, text: str) -> None:
     await person.settle()
 
 
+@pytest.mark.slow
 async def test_a_pdf_is_sent_as_it_looks_and_as_text_again(person, wire_servers, tmp_path):  # noqa: F811
     path = tmp_path / "report.pdf"
     path.write_bytes(a_pdf(["Sales rose by 12 percent in spring", "and fell by 3 percent in summer"]))

@@ -138,6 +138,7 @@ async def test_who_says_something_else_from_outside_takes_part_and_no_call_is_ma
     assert not page.box._buttons["join"].isVisible() and page.box._buttons["debate"].isVisible()
 
 
+@pytest.mark.slow
 async def test_on_the_verdict_others_object_answer_from_outside_and_take_part(
     person: Person, wire_home: dict[str, WireServer]
 ) -> None:

@@ -136,6 +136,7 @@ async def test_a_decision_is_deleted_and_brought_back(person: Person) -> None:
     assert {one.kind for one in gone} == {"decision_file"}
 
 
+@pytest.mark.slow
 async def test_a_verdict_says_how_often_such_results_held_up_and_keeps_the_decision(person: Person) -> None:
     journal = person.window.controller.engine.councils.journal
     for place in range(3):

@@ -251,6 +251,7 @@ async def test_what_the_built_in_model_answered_is_compared_by_a_provider_added_
     assert page.session.debate.council.helper.startswith("openai/")
 
 
+@pytest.mark.slow
 @pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
 async def test_a_council_is_forked_after_a_round_and_goes_its_own_way(person: Person) -> None:
     page = await opened(person)

@@ -213,6 +213,7 @@ async def test_beside_a_panel_a_small_window_cuts_nothing(qapp, data_dir, langua
     assert found == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", slow_after(1, [("ko",), ("en",)]))
 async def test_with_a_panel_open_no_button_is_shortened_at_1440_pixels(qapp, data_dir, language):
     await keep_all(data_dir)

@@ -5,6 +5,7 @@ import shutil
 from functools import partial
 from pathlib import Path
 
+import pytest
 from PySide6.QtCore import QMimeData, QSettings, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QLineEdit
@@ -203,6 +204,7 @@ async def test_a_half_written_answer_and_a_command_are_there_again(qapp, data_di
         await until(lambda: person.window.controller.engine.drafts.of(ONE).answers == {})
 
 
+@pytest.mark.slow
 async def test_what_a_message_that_waits_is_to_say_instead_is_there_again(qapp, data_dir, tmp_path):
     killed = tmp_path / "killed"
     queue = tuple(QueuedMessage(id=f"q{number}", text=f"Point {number}.") for number in (1, 2, 3))

@@ -124,6 +124,7 @@ def test_hits_are_in_the_order_of_the_rows(view: TranscriptView, qtbot: QtBot) -
     assert order == [entry.id for entry in tree_rows(stored(a_tree()))]
 
 
+@pytest.mark.slow
 def test_far_into_a_long_card_and_a_long_message(view: TranscriptView, qtbot: QtBot) -> None:
     long = lines(FOLD_ABOVE // 10)
     messages = [

@@ -80,6 +80,7 @@ async def test_an_agent_works_after_two_questions_and_its_acts_are_rows(person, 
     assert (folder / "notes.txt").read_text() == "hello"
 
 
+@pytest.mark.slow
 async def test_the_own_options_of_an_agent_are_behind_more(person, tmp_path):
     config = await allow(person, "edit-more", tmp_path / "journal")
     engine = person.window.controller.engine

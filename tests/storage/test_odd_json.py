@@ -201,7 +201,9 @@ ARCHIVES = {
 
 @pytest.mark.threat("T16", "T17")
 @pytest.mark.corpus(37, 38, 39)
-@pytest.mark.parametrize("name", ARCHIVES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] if name == "many" else []) for name in ARCHIVES]
+)
 def test_a_harmful_archive_is_refused_before_it_is_unpacked(
     paths: DataPaths, tmp_path: Path, name: str
 ) -> None:

@@ -171,7 +171,6 @@ def test_two_sub_agents_at_once_can_be_read_and_one_of_them_asks(openai: WireSer
     assert len({one["id"] for one in exported["messages"]}) == len(exported["messages"])
 
 
-@pytest.mark.own_host
 def test_an_answer_that_failed_is_a_fault_with_its_reason(openai: WireServer) -> None:
     openai.script("openai-wire", lambda _request: Fault("e401"))
     done = moot("ask", "guide", "Hello", "--lang", "en")

@@ -308,6 +308,7 @@ def test_a_second_instance_that_nobody_answers(
     assert kept(data_dir) == before
 
 
+@pytest.mark.slow
 @pytest.mark.corpus(63)
 def test_a_clock_that_jumps_changes_no_order(data_dir: Path, session_id: str) -> None:
     program = (

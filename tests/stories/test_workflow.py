@@ -126,6 +126,7 @@ def test_a_model_chooses_where_no_word_says_which_workflow(crew: Crew) -> None:
     assert "bug-fix" in asked.err and "feature-request" in asked.err
 
 
+@pytest.mark.slow
 @pytest.mark.corpus(63)
 @pytest.mark.timeout(150)
 @pytest.mark.own_host  # Its process group is stopped whole.
