@@ -1,10 +1,8 @@
 """A program that has loaded its libraries already and splits off another for each test that wants one.
 
-Loading costs seconds of a processor, for hundreds of tests: LiteLLM in the model host, MCP in the tool host and in
-each server of tests/tools/servers that is written with that library, the engine and its stores in `moot`. What runs is
-the real program, with real pipes, in a process of its own. `python -m tests.loaded_host SOCKET PROGRAM` waits;
-`tests/host_stub.py` asks for hosts, and for the `moot` that a Moot starts, `tests/split_moot.py` for the one that a
-test starts.
+Loading costs seconds: LiteLLM in the model host, MCP in the tool host and in the servers of tests/tools/servers, the
+engine in `moot`. What runs is the real program, with real pipes, in a process of its own. `python -m
+tests.loaded_host SOCKET PROGRAM` waits; `tests/host_stub.py` and, for the stories, `tests/split_moot.py` ask.
 """
 
 import asyncio
