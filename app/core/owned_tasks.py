@@ -5,6 +5,8 @@ import logging
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
+from app.core.errors import MootError
+
 Result = TypeVar("Result")
 
 _log = logging.getLogger(__name__)
@@ -21,7 +23,9 @@ def start_owned(
     def look(ended: "asyncio.Task[Result]") -> None:
         fault = None if ended.cancelled() else ended.exception()
         if fault is not None:
-            _log.error("The task %s ended by a fault", ended.get_name(), exc_info=fault)
+            # A MootError is no fault of the program: its owner tells the user.
+            if not isinstance(fault, MootError):
+                _log.error("The task %s ended by a fault", ended.get_name(), exc_info=fault)
             on_fault(fault)
 
     task = asyncio.get_running_loop().create_task(work, name=name)

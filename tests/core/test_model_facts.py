@@ -20,7 +20,9 @@ def test_a_window_is_always_known() -> None:
     assert believed([], local=False).window == 128_000
     refused = ModelFacts(source=FactSource.ERROR, window=4_096)
     assert believed([refused], local=True).window == 4_096
-    assert believed([refused, ModelFacts(source=FactSource.LIST, window=8_000)], local=False).window == 8_000
+    assert believed([refused, ModelFacts(source=FactSource.LIST, window=8_000)], local=False).window == 4_096
+    told = ModelFacts(source=FactSource.SERVER, window=2_048)
+    assert believed([refused, told], local=False).window == 2_048
 
 
 def test_a_model_thinks_unless_it_is_known_not_to() -> None:

@@ -119,17 +119,17 @@ async def test_models_are_offered_withdrawn_and_one_comes_first():
     bench = Bench(ProviderConfig(id="openai", kind="openai"))
     commands = bench.connections
     await commands.offer_model("openai", " own ")
-    assert bench.config("openai").models == ("gpt-5.2", "gpt-5-mini", "own")
+    assert bench.config("openai").models == ("gpt-5.2", "gpt-5.4-mini", "own")
     await commands.offer_model("openai", "own", first=True)
     undo = await commands.withdraw_model("openai", "gpt-5.2")
-    assert bench.config("openai").models == ("own", "gpt-5-mini")
+    assert bench.config("openai").models == ("own", "gpt-5.4-mini")
     for _twice in range(2):
         assert await undo()
-        assert bench.config("openai").models == ("own", "gpt-5.2", "gpt-5-mini")
+        assert bench.config("openai").models == ("own", "gpt-5.2", "gpt-5.4-mini")
     await commands.withdraw_model("openai", "gpt-5.2")
     await commands.withdraw_model("openai", "own")
     for work in (
-        commands.withdraw_model("openai", "gpt-5-mini"),
+        commands.withdraw_model("openai", "gpt-5.4-mini"),
         commands.offer_model("openai", "  "),
         commands.offer_model("openai", "two\nlines"),
         commands.offer_model("embedded", "another"),
@@ -138,7 +138,7 @@ async def test_models_are_offered_withdrawn_and_one_comes_first():
             await work
     with pytest.raises(NotFound):
         await commands.offer_model("nobody", "model")
-    assert bench.config("openai").models == ("gpt-5-mini",)
+    assert bench.config("openai").models == ("gpt-5.4-mini",)
 
 
 async def test_two_ticks_in_a_row_both_count():

@@ -248,7 +248,7 @@ async def test_seats_offer_the_keyed_providers_else_the_voices(data_dir: Path) -
     keyed = [ProviderConfig(id="openai", kind="openai"), ProviderConfig(id="anthropic", kind="anthropic")]
     one = a_bench(a_log_store(data_dir), providers=keyed, secrets=MemorySecrets(openai="k"))
     assert [(s.participant.name, s.participant.model) for s in one.engine.debates.candidates() if s.chosen] == [
-        ("GPT", "gpt-5.2"), ("GPT 2", "gpt-5-mini"),
+        ("GPT", "gpt-5.2"), ("GPT 2", "gpt-5.4-mini"),
     ]  # fmt: skip
     two = a_bench(a_log_store(data_dir), providers=keyed, secrets=MemorySecrets(openai="k", anthropic="k"))
     assert [

@@ -9,7 +9,7 @@ from app.core.agent import Agent
 from app.core.errors import ProviderError
 from app.core.events import EventBus, Notice, utc_now
 from app.core.message import MessageState
-from app.core.provider import Finished, ModelRequest
+from app.core.provider import Finished, ModelRequest, Text
 from app.core.session import Status
 from app.core.settings import Settings
 from app.core.usage import Total, UsageEntry
@@ -139,8 +139,9 @@ async def test_a_model_that_is_free_goes_on_and_one_without_a_price_does_not(ben
 
 
 async def test_an_answer_that_was_cut_is_paid_for_as_well(bench: Bench) -> None:
+    # A thought that was shown keeps the model from being asked again.
     end = Finished(reason="truncated", input_tokens=7, output_tokens=0, cost_usd=0.01)
-    bench.models.script = [[end]]
+    bench.models.script = [[Text(thinking="Well"), end]]
     session_id = await bench.engine.chats.start("ann", "One")
     await bench.engine.wait(session_id)
     assert bench.states(session_id)[-1] == ("Ann", MessageState.FAILED)

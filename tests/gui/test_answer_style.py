@@ -86,16 +86,16 @@ async def test_the_list_says_what_a_model_takes_once_the_page_is_shown(qapp, dat
         await make(person, "Quick")
         form = editor(person).form
         engine = person.window.controller.engine
-        await until(lambda: engine.connections.known_facts("openai", "gpt-5-mini").source == "list", 60)
-        form.model.setEditText("openai / gpt-5-mini")
-        assert offered(form.answers.effort) == ["auto", "low", "medium", "high"]
+        await until(lambda: engine.connections.known_facts("openai", "gpt-5.4-mini").source == "list", 60)
+        form.model.setEditText("openai / gpt-5.4-mini")
+        assert offered(form.answers.effort) == ["auto", "none", "low", "medium", "high", "max"]
         assert form.answers.creativity.isHidden()
 
 
 async def test_the_lists_fit_into_the_column_of_an_orchestrator(person: Person, data_dir: Path):
     await make_group(person, "Crew")
     form = group_page(person).form
-    form.model.setEditText("openai / gpt-5-mini")
+    form.model.setEditText("openai / gpt-5.4-mini")
     person.window.resize(900, 700)
     await person.settle()
     assert form.minimumSizeHint().width() <= form.parent().width()

@@ -56,10 +56,10 @@ async def test_what_the_models_cost_is_looked_up_when_the_list_of_judges_opens(p
     engine = person.window.controller.engine
     await engine.keys.set("openai", "sk-canary-typed-by-hand")
     await person.window.controller._refresh_one_by_one()
-    assert engine.connections.known_facts("openai", "gpt-5-mini").prices is None
+    assert engine.connections.known_facts("openai", "gpt-5.4-mini").prices is None
     await person.click("setup_judge")
     await until(
-        lambda: engine.connections.known_facts("openai", "gpt-5-mini").prices is not None,
+        lambda: engine.connections.known_facts("openai", "gpt-5.4-mini").prices is not None,
         60.0,
         what="the price of a model that can judge",
     )

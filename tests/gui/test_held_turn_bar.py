@@ -107,7 +107,7 @@ async def test_a_debate_that_failed_turns_paused_goes_on_without_one_of_them(
 ) -> None:
     person.window.language.choose(language)
     for kind in KINDS[:2]:
-        wire_home[kind].script(f"{kind}-wire", [Fault("e500")])
+        wire_home[kind].script(f"{kind}-wire", [Fault("e500", retry_after=500.0)])
     view = await start(person, *KINDS)
     await until(lambda: person.sees("debate_without_2"), PATIENCE_S)
     without = person.find("debate_without_2", QPushButton)
@@ -151,7 +151,7 @@ async def test_a_single_failed_turn_is_taken_again_from_its_row(
     person: Person,
     wire_home: dict[str, WireServer],
 ) -> None:
-    wire_home["openai"].script("openai-wire", [Fault("e500")])
+    wire_home["openai"].script("openai-wire", [Fault("e500", retry_after=500.0)])
     wire_home["gemini"].script("gemini-wire", lambda _: REFUSED)
     view = await start(person, *KINDS)
     await until(lambda: person.sees("debate_skip_turn"), PATIENCE_S)

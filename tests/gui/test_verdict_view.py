@@ -204,7 +204,8 @@ async def test_a_debate_without_ballots_is_judged_when_it_is_asked_for(person, w
     assert not person.sees("debate_ask")
     # Where nobody answers any more, what there is stays.
     for server in wire_servers.values():
-        server.script(server.model, lambda _request: Fault("e401"))
+        for model in server.models:
+            server.script(model, lambda _request: Fault("e401"))
     await choose(person, "debate_ask_again", "judges_menu", 1)
     await until(lambda: "does not accept the key" in view.verdict._problem.text(), PATIENCE_S)
     assert view.verdict._judge_chip.text() == "by Openai (takes part)"
@@ -261,7 +262,8 @@ async def test_while_nobody_speaks_it_says_what_is_done(qapp, data_dir):
 async def test_where_nobody_can_judge_the_last_words_are_shown_with_why(person, wire_servers):  # noqa: F811
     view = await hold(person, polls=False)
     for server in wire_servers.values():
-        server.script(server.model, lambda _request: Fault("e401"))
+        for model in server.models:
+            server.script(model, lambda _request: Fault("e401"))
     await person.click("segment_debate_verdict")
     await person.click("debate_ask")
     await until(lambda: view.session.debate.verdict is not None, PATIENCE_S)

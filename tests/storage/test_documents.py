@@ -12,11 +12,11 @@ import pytest
 
 from app.core.errors import StorageError
 from app.core.provider import ModelList, ProviderConfig
+from app.core.server_texts import is_web_address
 from app.core.session import Folder
 from app.core.settings import Settings
 from app.core.tool import McpServer
 from app.storage.documents import JsonDocuments
-from app.storage.json_file import is_web_address
 from app.storage.paths import DataPaths
 
 GOOD = {"id": "openai", "kind": "openai", "models": ["gpt-5.2"], "enabled": True}

@@ -160,7 +160,8 @@ def test_a_server_that_was_away_is_asked_again_for_the_turns_it_missed(
     wire_home: dict[str, WireServer],
 ) -> None:
     server = wire_home["openai"]
-    server.script("openai-wire", [Fault("rstearly"), Fault("rstearly")])
+    # For so long nobody waits.
+    server.script("openai-wire", [Fault("e500", retry_after=500.0)] * 2)
     three = [part for name in ("Ann", "Ben", "Cat") for part in ("-p", f"{name}=openai/openai-wire")]
     away = moot("debate", TOPIC, *three, "--rounds", "1", "--json")
     assert away.status == 4

@@ -225,6 +225,7 @@ def test_no_key_gets_out_by_an_error_nobody_foresaw(data_dir: Path, monkeypatch:
         cwd=PROJECT, capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
     assert done.returncode == 1
-    for place in ("thread", "log", "loop", "end"):
-        assert f"{place} {MARK}" in done.stderr, done.stderr
-    assert "canary" not in done.stderr + done.stdout
+    kept = (data_dir / "logs" / "moot.log").read_text(encoding="utf-8")
+    for place, text in (("thread", done.stderr), ("log", kept), ("loop", kept), ("end", done.stderr)):
+        assert f"{place} {MARK}" in text, text
+    assert "canary" not in done.stderr + done.stdout + kept

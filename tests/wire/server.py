@@ -322,7 +322,10 @@ class WireServer:
         if reply.name in _REFUSING:
             sent = request.headers.get("authorization", "").removeprefix("Bearer ")
             sent = request.headers.get("x-api-key") or request.headers.get("x-goog-api-key") or sent
-            raise self._protocol.refusal(reply.name, reply.retry_after, sent)
+            refused = self._protocol.refusal(reply.name, reply.retry_after, sent)
+            if reply.retry_after is not None and refused.status >= 500:
+                refused.headers["Retry-After"] = f"{reply.retry_after:g}"
+            raise refused
         match reply.name:
             case "e503html":
                 self._note(request, status=503)
