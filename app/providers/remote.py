@@ -18,14 +18,7 @@ from app.core.ids import new_id
 from app.core.local_models import LocalModel
 from app.core.model_facts import FactSource, ModelFacts, read_facts
 from app.core.owned_tasks import start_owned
-from app.core.provider import (
-    Delta,
-    Finished,
-    FoundServer,
-    ModelRequest,
-    ProviderConfig,
-    TestResult,
-)
+from app.core.provider import Delta, Finished, FoundServer, ModelRequest, ProviderConfig, TestResult
 from app.core.provider_kind import ProviderKind
 from app.core.text import clean_values
 from app.core.usage import Price
