@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import PurePath
 from urllib.parse import urlsplit
 
+from app.core.addresses import with_scheme
 from app.core.catalog import EMBEDDED, PROGRAM, chat_models, provider_kind
 from app.core.errors import BadInput
 from app.core.events import utc_now
@@ -85,6 +86,7 @@ class Connections:
         """
         row = provider_kind(kind)
         usual = row.base_url if row else ""
+        address = with_scheme(address)
         if not usual:
             check_base_url(address)
             label = label or urlsplit(address).netloc

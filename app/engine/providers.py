@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import replace
 from enum import StrEnum
 from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from app.core.addresses import with_scheme
 from app.core.catalog import EMBEDDED, KINDS, PROGRAM, provider_kind
 from app.core.errors import BadInput, FailureKind, NotFound, StorageError
 from app.core.events import Event, EventBus, KeysChanged, Notice
@@ -164,17 +166,19 @@ def check_provider(config: ProviderConfig) -> ProviderConfig:
         raise BadInput("provider_kind_unknown", kind=config.kind, kinds=", ".join(row.kind for row in KINDS))
     if config.kind == PROGRAM and not config.command.strip():
         raise BadInput("agent_command_empty")
-    if config.base_url:
-        check_base_url(config.base_url)
-    return config
+    if not config.base_url:
+        return config
+    check_base_url(config.base_url)
+    return replace(config, base_url=with_scheme(config.base_url))
 
 
 def check_base_url(address: str) -> None:
     """Raise BadInput when an address is not that of a server: http(s), a host, no secret in it.
 
-    The error repeats no secret.
+    The scheme may be missing. The error repeats no secret.
     """
-    if not address.strip():
+    address = with_scheme(address)
+    if not address:
         raise BadInput("base_url_empty")
     if has_user(address):
         raise BadInput("base_url_user", address=hidden_address(address))

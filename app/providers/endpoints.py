@@ -1,25 +1,27 @@
 """How a provider is reached: its address, checked and completed, and the time and size limits of a request."""
 
 import asyncio
-import ipaddress
 import socket
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from app.core.addresses import with_scheme
 from app.core.catalog import provider_kind
 from app.core.errors import FailureKind, ProviderError
 from app.core.model_facts import Effort, ModelFacts
 
 # Where almost every server has OpenAI's API.
 _USUAL_PATH = "/v1"
+# What some documentation of servers names behind it.
+_CALL_PATH = "/chat/completions"
 
 
 def complete_address(kind: str, address: str) -> str:
     """Return the address that LiteLLM needs for this kind of provider.
 
-    Raises ProviderError (bad_request) for anything but http(s)://host[:port][/path].
+    Raises ProviderError (bad_request) for anything but [http(s)://]host[:port][/path].
     """
-    text = address.strip().rstrip("/")
+    text = with_scheme(address).rstrip("/")
     try:
         parts = urlsplit(text)
         usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
@@ -30,18 +32,9 @@ def complete_address(kind: str, address: str) -> str:
     if kind == "anthropic":
         return text.removesuffix("/v1")
     if parts.path:
-        return text
+        return text.removesuffix(_CALL_PATH)
     row = provider_kind(kind)
     return text + ((row and row.path) or _USUAL_PATH)
-
-
-def is_near(address: str) -> bool:
-    """Return whether an address is on this computer or in its local network."""
-    host = urlsplit(address).hostname or ""
-    try:
-        return not ipaddress.ip_address(host).is_global
-    except ValueError:
-        return "." not in host or host.endswith((".local", ".localhost"))
 
 
 def is_open_router(address: str) -> bool:

@@ -12,6 +12,7 @@ from app.children.host_client import HostClient, HostProcess, Line
 from app.children.network import missing_certificates, proxy_for, unsupported_proxy
 from app.children.processes import MODEL_HOST
 from app.core import catalog
+from app.core.addresses import is_near
 from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, LOCAL, PROGRAM, provider_kind
 from app.core.errors import BadInput, FailureKind, ProviderError, StorageError
 from app.core.ids import new_id
@@ -24,7 +25,7 @@ from app.core.text import clean_values
 from app.core.usage import Price
 from app.providers.built_in_model import EMBEDDED_FACTS, embedded_spec, fetch_beside, has_llama
 from app.providers.endpoints import LOCAL as LOCAL_LIMITS
-from app.providers.endpoints import ModelLimits, complete_address, is_near, listens, usual_limits
+from app.providers.endpoints import ModelLimits, complete_address, listens, usual_limits
 from app.providers.errors import redact as redact_keys
 from app.providers.fact_book import FactBook
 from app.providers.local_models import ModelFolder

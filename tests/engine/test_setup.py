@@ -103,11 +103,34 @@ def test_a_title_is_one_safe_line() -> None:
 
 @pytest.mark.parametrize(
     "address",
-    ["ftp://x", "localhost:80", "http://", "http://a b", "http://h:99999", "x"],
+    [
+        "ftp://x",
+        "http:/x",
+        "http://",
+        "http://a b",
+        "a b",
+        "http://h:99999",
+        "h:99999",
+        "javascript:alert(1)",
+    ],
 )
 def test_an_address_that_is_none_is_refused(address: str) -> None:
     with pytest.raises(BadInput, match="base_url_invalid"):
         check_provider(ProviderConfig(id="a", kind="openai", base_url=address))
+
+
+@pytest.mark.parametrize(
+    ("address", "kept"),
+    [
+        ("localhost:80", "http://localhost:80"),
+        (" http://lab:8080/v1 ", "http://lab:8080/v1"),
+        ("llm.example.com/v1", "https://llm.example.com/v1"),
+        ("[fe80::1]:8080", "http://[fe80::1]:8080"),
+    ],
+)
+def test_an_address_without_a_scheme_gets_one(address: str, kept: str) -> None:
+    kept_config = check_provider(ProviderConfig(id="a", kind="openai", base_url=address))
+    assert kept_config.base_url == kept
 
 
 def test_an_address_that_is_missing_is_asked_for() -> None:
@@ -121,6 +144,7 @@ def test_an_address_that_is_missing_is_asked_for() -> None:
     [
         ("https://user:canary-1@host", "base_url_user"),
         ("https://canary-1@host/v1", "base_url_user"),
+        ("user:canary-1@host/v1", "base_url_user"),
         ("nonsense://user:canary-1@host", "base_url_user"),
         ("https://host/v1?api_key=canary-1", "base_url_key"),
         ("https://host/v1?x=1&key=canary-1#y", "base_url_key"),

@@ -21,6 +21,13 @@ from app.providers.endpoints import complete_address
         ("anthropic", "https://api.anthropic.com/v1/", "https://api.anthropic.com"),
         ("anthropic", "https://api.anthropic.com", "https://api.anthropic.com"),
         ("openai", "http://[::1]:8080/v1", "http://[::1]:8080/v1"),
+        ("openai", "api.openai.com/v1", "https://api.openai.com/v1"),
+        ("openai-compatible", "lab:8080", "http://lab:8080/v1"),
+        ("openai-compatible", "192.168.0.9:8080/v1/ ", "http://192.168.0.9:8080/v1"),
+        ("openai-compatible", "http://lab/v1/chat/completions", "http://lab/v1"),
+        ("openai-compatible", "http://lab/chat/completions/", "http://lab"),
+        ("ollama", "[::1]:11434", "http://[::1]:11434/v1"),
+        ("ollama", "::1", "http://[::1]/v1"),
     ],
 )
 def test_complete(kind: str, address: str, complete: str) -> None:
@@ -31,7 +38,7 @@ def test_complete(kind: str, address: str, complete: str) -> None:
     "address",
     [
         "",
-        "api.openai.com/v1",
+        "http:/host/v1",
         "ftp://host/v1",
         "http://",
         "http:///v1",

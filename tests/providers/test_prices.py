@@ -2,9 +2,9 @@
 
 import pytest
 
+from app.core.addresses import is_near
 from app.core.catalog import provider_kind
 from app.core.usage import Price
-from app.providers.endpoints import is_near
 from app.providers.remote import RemoteModels
 from tests.providers.asking import ask, request_to
 from tests.providers.conftest import Book

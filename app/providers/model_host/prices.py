@@ -4,8 +4,8 @@ from typing import Any
 
 import litellm
 
+from app.core.addresses import is_near
 from app.core.catalog import provider_kind
-from app.providers.endpoints import is_near
 from app.providers.model_host.request import ModelCall
 
 # So many that a price too small for one token is not rounded to zero.
