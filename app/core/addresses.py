@@ -26,7 +26,7 @@ def with_scheme(address: str) -> str:
 def is_near(address: str) -> bool:
     """Return whether an address is on this computer or in its local network."""
     try:
-        host = urlsplit(address).hostname or ""
+        host = urlsplit(with_scheme(address)).hostname or ""
     except ValueError:
         return False
     try:

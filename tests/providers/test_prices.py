@@ -102,6 +102,8 @@ async def test_what_openrouter_resells_has_the_prices_of_its_maker(book: Book, m
         ("http://box:8000", True),
         ("https://api.openai.com/v1", False),
         ("http://8.8.8.8", False),
+        ("api.openai.com/v1", False),
+        ("lab:8000", True),
     ],
 )
 def test_near_is_this_computer_and_its_network(address: str, near: bool) -> None:
