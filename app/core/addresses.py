@@ -5,15 +5,16 @@ import re
 from urllib.parse import urlsplit
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/")
+_WORD = re.compile(r"[\w-]+")
 
 
 def with_scheme(address: str) -> str:
     """Return an address without blanks around it and with a scheme: http near this computer, https elsewhere.
 
-    One that is no address stays none.
+    One that is no address stays none, and so does a single word other than localhost.
     """
     text = address.strip()
-    if not text or _SCHEME.match(text):
+    if not text or _SCHEME.match(text) or (_WORD.fullmatch(text) and text.lower() != "localhost"):
         return text
     try:
         if ipaddress.ip_address(text).version == 6:

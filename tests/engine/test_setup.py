@@ -123,6 +123,7 @@ def test_an_address_that_is_none_is_refused(address: str) -> None:
     ("address", "kept"),
     [
         ("localhost:80", "http://localhost:80"),
+        ("Localhost", "http://Localhost"),
         (" http://lab:8080/v1 ", "http://lab:8080/v1"),
         ("llm.example.com/v1", "https://llm.example.com/v1"),
         ("[fe80::1]:8080", "http://[fe80::1]:8080"),
