@@ -160,7 +160,7 @@ class RemoteModels(HostClient):
                         }
                     )
                 elif "error" in answer:
-                    error = self._error(answer["error"])
+                    error = await self._error(answer["error"])
                     if error.kind == FailureKind.CONTEXT_WINDOW:
                         self._book.note_refusal(request.provider, request.model, error.detail)
                     raise error
@@ -222,7 +222,7 @@ class RemoteModels(HostClient):
         if answer is None:
             return TestResult(ok=False, failure=FailureKind.HOST)
         if "error" in answer:
-            refused = self._error(answer["error"])
+            refused = await self._error(answer["error"])
             return TestResult(ok=False, failure=refused.kind, detail=refused.detail)
         tested = answer["tested"]
         names = clean_names(tested["models"])
@@ -235,7 +235,7 @@ class RemoteModels(HostClient):
             model=clean_name(tested.get("model", "")),
             models=names,
             failure=tested.get("failure", ""),
-            detail=self._explained(tested.get("failure", ""), tested.get("detail", "")),
+            detail=await self._explained(tested.get("failure", ""), tested.get("detail", "")),
         )
 
     def is_free(self, provider: str) -> bool:
@@ -433,13 +433,14 @@ class RemoteModels(HostClient):
             facts = ModelFacts(**line["facts"], source=FactSource.SERVER)
             self._book.note(LOCAL, line["model"], facts)
 
-    def _error(self, error: Mapping[str, Any]) -> ProviderError:
-        detail = self._explained(error["kind"], error["detail"])
+    async def _error(self, error: Mapping[str, Any]) -> ProviderError:
+        detail = await self._explained(error["kind"], error["detail"])
         return ProviderError(error["kind"], detail, error["retry_after"])
 
-    def _explained(self, failure: str, detail: str) -> str:
+    async def _explained(self, failure: str, detail: str) -> str:
         """Return a failure's detail, with the variable that names certificates which are not there."""
-        missing = missing_certificates() if failure == FailureKind.CERTIFICATE else ""
+        certificates = failure == FailureKind.CERTIFICATE
+        missing = await asyncio.to_thread(missing_certificates) if certificates else ""
         return self.clean(" · ".join(filter(None, (detail, missing))))
 
 
