@@ -204,7 +204,6 @@ def test_a_mistyped_command_gets_one_line(
         (["debate", "x", "--rounds"], "usage_value", "--rounds"),
         (["council", "x", "--max-usd", "abc"], "usage_amount", "--max-usd"),
         (["council", "x", "--max-usd", "-1"], "usage_amount", "--max-usd"),
-        (["bench", "council", "--max-usd", "nan"], "usage_amount", "--max-usd"),
         (["debate", "x", "--wings", "2"], "usage_unknown", "--wings"),
         (["sessions", "--json=yes"], "usage_no_value", "--json"),
     ],

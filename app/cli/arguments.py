@@ -21,7 +21,6 @@ class CommandName(StrEnum):
     ASK = "ask"
     DEBATE = "debate"
     COUNCIL = "council"
-    BENCH = "bench"
     EXTEND = "extend"
     REPLY = "reply"
     RETRY = "retry"
@@ -128,7 +127,6 @@ class Arguments:
     no_differences: bool = False
     debate: bool = False
     max_usd: float = 0.0
-    tasks: str = ""
     panel: str = ""
     option: str = ""
     count: int = 0

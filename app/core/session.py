@@ -39,12 +39,11 @@ ANY_JUDGE, NO_JUDGE = "any", "none"
 
 
 class ExportFormat(StrEnum):
-    """What a session can be exported as, a council alone as Argdown; the window adds PDF."""
+    """What a session can be exported as; the window adds PDF."""
 
     MARKDOWN = "md"
     HTML = "html"
     JSON = "json"
-    ARGDOWN = "argdown"
 
 
 class Status(StrEnum):

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from app.core.message import CouncilPart
 from app.engine.council.director import CouncilStep
-from app.engine.council.puzzles import puzzles
 from tests.benchmarks.minds import (
     NAMES,
     REGIMES,
@@ -22,6 +21,7 @@ from tests.benchmarks.minds import (
     hold,
     share_right,
 )
+from tests.benchmarks.puzzles import puzzles
 from tests.benchmarks.table import Benchmark, Result
 from tests.builders import PROMPTS
 

@@ -16,7 +16,6 @@ from app.core.session import Council, Debate, DebateMode, Participant
 from app.engine.council.director import CouncilStep, next_steps, seen_by
 from app.engine.council.judging import dissent_request, read_reading, reading_request
 from app.engine.council.outcome import CouncilOutcome, outcome
-from app.engine.council.puzzles import Answer, Puzzle
 from app.engine.council.record import Record
 from app.engine.council.replies import TrailerCleaner, read_trailer
 from app.engine.council.requests import (
@@ -29,6 +28,7 @@ from app.engine.council.requests import (
     read_vote,
     turn_request,
 )
+from tests.benchmarks.puzzles import Answer, Puzzle
 from tests.builders import PROMPTS
 
 NAMES = ("Claude", "GPT", "Gemini", "Mistral", "Qwen")

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from app.engine.council.puzzles import puzzles
 from tests.repeats import slow_after
 from tests.stories.processes import Running, look, moot
 from tests.wire import Answer, Fault, WireServer
@@ -403,48 +402,3 @@ def test_a_ballot_that_cannot_be_read_is_asked_for_once_more_and_then_a_blank(
     # What it said in its turn counts, and that is said before the result.
     assert council["outcome"]["degraded"] == ["ballots"] and council["outcome"]["after"]["missing"] == []
     assert out.index("counted from the last turn: GPT") < out.rindex("Their positions")
-
-
-def test_a_panel_is_measured_on_puzzles_and_goes_on_where_it_was(wire_home: dict[str, WireServer]) -> None:
-    (puzzle,) = puzzles(1, 2, 7)
-    right, wrong = puzzle.text(puzzle.solution), puzzle.text(tuple(not one for one in puzzle.solution))
-
-    def reply(kind: str, text: str) -> str:
-        answer = wrong if kind == "anthropic" else right
-        if "Compare their answers" in text:
-            numbers = {one: [] for one in (right, wrong)}  # type: dict[str, list[int]]
-            for line in text.splitlines():
-                for one, found in numbers.items():
-                    found += [int(line[1])] if line.startswith("(") and one in line else []
-            options = [{"text": one, "answers": found} for one, found in numbers.items()]
-            return json.dumps({"options": options, "differ": [], "agreed": []})
-        letter = next((line[0] for line in text.splitlines() if line[1:] == f": {right}"), "")
-        vote = json.dumps({"choice": letter, "confidence": 90, "moved_by": []})
-        if "secret ballot" in text:
-            return vote
-        trailer = vote if letter else json.dumps({"answer": answer, "confidence": 80})
-        return f"{right if letter else answer}.\n@@ {trailer}"
-
-    for kind in HELD:
-        for model in wire_home[kind].models:
-            wire_home[kind].script(model, lambda one, kind=kind: reply(kind, one.messages[-1].text))
-    asks = ("bench", "council", *THREE, "--tasks", "knights:2", "--seed", "7")
-    done = moot(*asks, "--n", "1", "--yes", "--json")
-    assert done.status == 0, done.err
-    assert sum(len(server.requests) for server in wire_home.values()) == 4 + 3 + 3
-    found = done.json
-    shares = {name: round(arm["share"], 2) for name, arm in found["arms"].items()}
-    assert shares == {"alone": 0.67, "vote": 1.0, "round1": 1.0, "default": 1.0}
-    assert (found["trailers_read"], found["ballots_read"]) == ([6, 6], [3, 3])
-    assert (
-        0
-        < found["arms"]["alone"]["tokens"]
-        < found["arms"]["vote"]["tokens"]
-        < found["arms"]["default"]["tokens"]
-    )
-    done = moot(*asks, "--n", "1")
-    assert done.status == 0, done.err
-    assert "one participant alone:  66.7 %" in done.out and "fewer than 200" in done.out
-    assert sum(len(server.requests) for server in wire_home.values()) == 10
-    assert moot(*asks, "--n", "2").status == 2
-    assert moot("bench", "council", *THREE, "--tasks", "zebra", "--yes").status == 2

@@ -2,5 +2,5 @@
 
 Sessions: `chats`, `debates`, `councils`, `session_list` (without an engine), `calls` (what other agents ask over MCP).
 What is configured: `providers`, `models`, `servers`, `agents`. `stored_data`: backups, import and
-export, the trash. `bench` measures what a council is worth, `doctor` checks the installation.
+export, the trash. `doctor` checks the installation.
 """

@@ -10,13 +10,13 @@ from app.cli.commands.debates import setup_of
 from app.cli.exit_status import BY_STATUS, FAULT, OK, PAUSED_OR_STOPPED
 from app.cli.printing.councils import CouncilPrinter, council_text
 from app.cli.printing.lines import columns, cost_line, json_line, last_line, lines_text, one_line
+from app.core.calibration import wilson
 from app.core.catalog import EMBEDDED
 from app.core.errors import BadInput
 from app.core.events import utc_now
 from app.core.message import Message, MessageState
 from app.core.session import ANY_JUDGE, MIN_PARTICIPANTS, DebateMode, DebateSession
 from app.engine.council.journal import ENOUGH, Score, held_up, listed, panel_scores, standing_lines
-from app.engine.council.measuring import wilson
 from app.engine.council.panels import check_rounds
 from app.engine.council.record import Record
 from app.engine.council.words import lettered

@@ -10,7 +10,6 @@ from app.cli.arguments import DIVIDED, Action, Arguments, CommandName
 from app.cli.command_run import CommandRun
 from app.cli.commands import (
     agents,
-    bench,
     calls,
     chats,
     councils,
@@ -110,7 +109,6 @@ _COMMANDS: dict[str, Callable[[CommandRun], Awaitable[int]]] = {
     CommandName.RETRY: chats.retry,
     CommandName.COUNCIL: councils.council,
     CommandName.EXTEND: councils.extend,
-    CommandName.BENCH: bench.bench,
     CommandName.RESUME: _resume,
     CommandName.REPLY: _reply,
     CommandName.PAUSE: _pause,

@@ -3,8 +3,7 @@
 Pure: director says which calls come next, record what the messages hold, outcome what follows from them, reading and
 replies what is read in a model's words, requests what a model gets, judging what a judge and those from outside get,
 families which names are hidden, quotes what is quoted of files, costs what the next step uses, words how it is said,
-argdown how it is exported for argument maps, forking how another council begins. run makes the calls, commands has what
+forking how another council begins. run makes the calls, commands has what
 the user can do.
-panels are saved sets of participants, the journal keeps what was decided and what came of it; puzzles and measuring
-say what a council is worth where the answers are known.
+panels are saved sets of participants, the journal keeps what was decided and what came of it.
 """

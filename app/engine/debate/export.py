@@ -7,7 +7,6 @@ from app.core.council import Decision
 from app.core.message import SPOKEN, Attachment, CouncilPart, Message, Role
 from app.core.session import Debate, Participant
 from app.core.verdict import AGAINST, BEFORE, FOR, Point
-from app.engine.council.argdown import argdown
 from app.engine.council.words import cite_text, verdict_parts
 from app.engine.debate.modes import role_name
 from app.engine.debate.words import outcome_parts
@@ -83,10 +82,6 @@ class DebateDocument:
             )
         if files := self._files():
             yield Section(heading=self._lines["context"], files=files)
-
-    def argdown(self) -> Iterator[str]:
-        """Yield a council as Argdown, option by option."""
-        yield from argdown(self._session, self._whole, self._words)
 
     def _files(self) -> tuple[Attachment, ...]:
         """Return the context files, which belong to the question."""

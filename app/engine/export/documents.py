@@ -12,7 +12,6 @@ from app.core.council import Decision
 from app.core.errors import BadInput
 from app.core.reasons import code_of_session
 from app.core.session import ExportFormat
-from app.engine.debate.export import DebateDocument
 from app.engine.export.document import DocumentPart
 from app.engine.export.event_lines import message_object, plan_object
 from app.engine.export.html import as_html
@@ -81,18 +80,8 @@ def _pieces(
         raise BadInput("unknown_format", format=file_format, formats=", ".join(ExportFormat))
     if file_format == ExportFormat.JSON:
         return _json(live)
-    if file_format == ExportFormat.ARGDOWN:
-        return _argdown(live, prompts)
     parts = kind_of(live.session).document(live, prompts, decision).parts()
     return as_markdown(parts) if file_format == ExportFormat.MARKDOWN else as_html(parts, render)
-
-
-def _argdown(live: LiveSession, prompts: Prompts) -> Iterator[str]:
-    """Return a council as Argdown; raises BadInput for another session."""
-    debate = live.session.debate
-    if debate is None or debate.council is None:
-        raise BadInput("not_a_council", title=live.session.title)
-    return DebateDocument(live, prompts).argdown()
 
 
 def _json(live: LiveSession) -> Iterator[str]:

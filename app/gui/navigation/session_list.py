@@ -7,19 +7,14 @@ from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, QRect, QSize, Q
 from PySide6.QtGui import QContextMenuEvent, QDragMoveEvent, QDropEvent, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QLineEdit, QListView, QMenu, QPlainTextEdit, QWidget
 
-from app.core.session import DebateMode, ExportFormat, Folder, SessionSummary
+from app.core.session import ExportFormat, Folder, SessionSummary
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.navigation.session_rows import DRAGGED, FOLD_WIDTH, SUMMARY, SessionRowDelegate, SessionRows
 
 PDF = "pdf"
 BEGIN, RENAME, CONTENTS, DELETE = "begin", "rename", "contents", "delete"
-EXPORTS = (ExportFormat.MARKDOWN, ExportFormat.HTML, PDF, ExportFormat.JSON, ExportFormat.ARGDOWN)
-
-
-def exports_of(mode: str) -> tuple[str, ...]:
-    """Return what a session can be exported as, by the mode of a debate: only a council is a map of arguments."""
-    return tuple(one for one in EXPORTS if one != ExportFormat.ARGDOWN or mode == DebateMode.COUNCIL)
+EXPORTS = (ExportFormat.MARKDOWN, ExportFormat.HTML, PDF, ExportFormat.JSON)
 
 
 class SessionList(QListView):
@@ -242,7 +237,7 @@ class SessionList(QListView):
             )
             self._add_moves(menu, summary)
         exports = menu.addMenu(self._language("top.export"))
-        for name in exports_of(summary.mode):
+        for name in EXPORTS:
             export = functools.partial(self.export_requested.emit, summary.id, name)
             exports.addAction(self._language(f"export.{name}"), export)
         delete = functools.partial(self.delete_requested.emit, summary.id)

@@ -13,7 +13,7 @@ from app.gui.display.i18n import Language
 from app.gui.display.session_kinds import TONES, asked_by, kind_of, state_of
 from app.gui.display.style import Look
 from app.gui.navigation.needs_you import NeedsYou, Waiting
-from app.gui.navigation.session_list import EXPORTS, exports_of
+from app.gui.navigation.session_list import EXPORTS
 from app.gui.widgets.badge import Chip
 from app.gui.widgets.boxes import STRETCH, hbox
 from app.gui.widgets.controls import icon_button, name_button, put_in_tab_order
@@ -211,9 +211,6 @@ class TopBar(QFrame):
         self._session = session
         words = self._language
         kind = kind_of(session)
-        offered = exports_of(session.debate.mode if session.debate is not None else "")
-        for name, action in zip(EXPORTS, self._export_menu.actions(), strict=True):
-            action.setVisible(name in offered)
         mode = " · ".join(filter(None, (kind.mode(session, words), asked_by(session, words))))
         self.mode.set_text(mode, kind.tone)
         settings = session.chat is not None and session.chat.mode == AgentMode.SETTINGS

@@ -11,7 +11,7 @@ from app.core.message import Message
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.markdown.message_blocks import blocks_of
-from app.gui.navigation.session_list import exports_of
+from app.gui.navigation.session_list import EXPORTS
 from app.gui.widgets.boxes import STRETCH, FlowBox, hbox
 from app.gui.widgets.controls import Button, ShorteningButton, button, icon_button
 from app.gui.widgets.label import plain_tip
@@ -142,7 +142,7 @@ class AfterBar(QWidget):
         return menu
 
     def _export_menu(self, menu: QMenu) -> QMenu:
-        for name in exports_of(""):
+        for name in EXPORTS:
             action = menu.addAction(self._language(f"export.{name}"))
             action.triggered.connect(lambda _checked=False, chosen=name: self.export_requested.emit(chosen))
         return menu

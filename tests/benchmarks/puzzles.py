@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 PEOPLE = ("Ann", "Bob", "Cara", "Dan", "Eve")
 KINDS = ("knave", "knight")
-LEAST, MOST = 2, len(PEOPLE)
 
 Answer = tuple[bool, ...]
 """Who is a knight, in the order of the people."""
