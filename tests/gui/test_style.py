@@ -1,8 +1,10 @@
 """The look: every token is used rightly; theme, text size and motion are followed, icons too."""
 
+import gc
 import re
 from dataclasses import fields, replace
 from pathlib import Path
+from weakref import ref
 
 import pytest
 from PySide6.QtCore import QPoint, QSize, Qt
@@ -142,6 +144,23 @@ def test_every_icon_the_window_names_is_there():
     assert len(named) > 10
     for name in named:
         assert (RESOURCES / "icons" / f"{name}.svg").is_file(), name
+
+
+@pytest.mark.parametrize("shown", ["unseen", "drawn", "disabled"])
+def test_a_button_outlives_the_look_its_icon_came_from(qapp, qtbot, shown):
+    look = Look(qapp, RESOURCES, "light")
+    widget = QPushButton()
+    qtbot.addWidget(widget)
+    widget.setIcon(look.icon("download"))
+    widget.setEnabled(shown != "disabled")
+    if shown != "unseen":
+        assert not widget.icon().pixmap(15, 15).isNull()
+    gone = ref(look)
+    del look
+    gc.collect()
+    assert gone() is None
+    assert widget.icon().pixmap(15, 15).isNull()
+    widget.grab()
 
 
 def test_themes_differ_in_every_colour_but_by_intent():

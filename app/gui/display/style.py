@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
+from weakref import ref
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRect, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
@@ -52,8 +53,9 @@ class _IconEngine(QIconEngine):
 
     def __init__(self, look: "Look", name: str, colour: str, side: int, room: int) -> None:
         super().__init__()
-        self._look, self._name, self._colour = look, name, colour
-        self._side, self._room = side, room
+        # Not kept alive by its icons, which stay; see _ICONS.
+        self._look = ref(look)
+        self._name, self._colour, self._side, self._room = name, colour, side, room
 
     def scaledPixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State, scale: float) -> QPixmap:
         colour = self._colour
@@ -61,7 +63,8 @@ class _IconEngine(QIconEngine):
             colour = "text_3"
         elif state == QIcon.State.On:
             colour = "accent"
-        return self._look.picture(self._name, colour, self._side, scale, self._room)
+        look = self._look()
+        return look.picture(self._name, colour, self._side, scale, self._room) if look else QPixmap()
 
     def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
         return self.scaledPixmap(size, mode, state, 1.0)
@@ -71,6 +74,10 @@ class _IconEngine(QIconEngine):
         place = QRectF(QPointF(0, 0), picture.deviceIndependentSize())
         place.moveCenter(QRectF(rect).center())
         painter.drawPixmap(place.topLeft(), picture)
+
+
+# PySide frees an engine with the Python object of its first icon, though widgets still draw copies of that icon.
+_ICONS: list[QIcon] = []
 
 
 class Look(QObject):
@@ -155,6 +162,7 @@ class Look(QObject):
         key = (name, colour, side, room, self.tokens.dark, self.tokens.text)
         if key not in self._icons:
             self._icons[key] = QIcon(_IconEngine(self, name, colour, side, room))
+            _ICONS.append(self._icons[key])
         return self._icons[key]
 
     def add_korean_font(self) -> None:
