@@ -40,7 +40,7 @@ def test_it_says_why_a_chat_stands(qtbot, language: str, status: str, reason: st
     [
         ("en", 3.6, "Guide: Asked again (2 of 3) in 4 s. The provider is overloaded right now."),
         ("en", 0.0, "Guide: Asked again (2 of 3). The provider is overloaded right now."),
-        ("ko", 3.6, "Guide: 4초 뒤 다시 요청해요(3번 중 2번째). 제공자 서버에 요청이 몰려 있어요."),
+        ("ko", 3.6, "Guide: 4초 뒤 다시 요청해요(3회 중 2회째). 제공자 서버에 요청이 몰려 있어요."),
     ],
 )
 def test_it_says_how_often_a_model_was_asked_again(qtbot, language: str, seconds: float, says: str) -> None:
