@@ -82,14 +82,19 @@ def received_finish(stream: CustomStreamWrapper) -> bool:
     """Return whether the provider ended the answer; LiteLLM also calls a truncated answer finished."""
     if stream.received_finish_reason is not None:
         return True
-    # LiteLLM forgets `completion_stream` at the end of the answer.
-    return bool(getattr(getattr(stream, "_stream_iter", None), "received_finish", False))
+    return bool(_noted(stream, "received_finish"))
 
 
 def without_answer(stream: CustomStreamWrapper) -> Classified | None:
     """Return why Gemini gave no answer, None where it does not say that."""
-    told = getattr(stream.completion_stream, "no_answer", None)
+    told = _noted(stream, "no_answer")
     return told if isinstance(told, Classified) else None
+
+
+def _noted(stream: CustomStreamWrapper, name: str) -> object:
+    """Return what `parse_and_note` has kept of a stream, None for nothing."""
+    # LiteLLM forgets `completion_stream` at the end of the answer.
+    return getattr(getattr(stream, "_stream_iter", None), name, None)
 
 
 def show_usage(stream: CustomStreamWrapper) -> None:
