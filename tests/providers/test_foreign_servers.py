@@ -344,3 +344,24 @@ async def test_a_certificate_of_ones_own_is_named_with_what_to_do(
             listed = await models.list_models(server.provider_id)
             assert listed.failure == "certificate"
             assert "unable to get local issuer certificate" in listed.detail
+
+
+@pytest.mark.parametrize(
+    ("end", "kind", "words"),
+    [
+        ({"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}}, "prompt_blocked", "PROHIBITED_CONTENT"),
+        (
+            {"candidates": [{"finishReason": "MALFORMED_FUNCTION_CALL", "finishMessage": "print(x"}]},
+            "malformed_call",
+            "print(x",
+        ),
+    ],
+)
+async def test_why_gemini_gives_no_answer_is_said(
+    models: RemoteModels, servers: dict[str, WireServer], end: dict[str, Any], kind: str, words: str
+) -> None:
+    server = servers["gemini"]
+    server.script(server.model, [Raw(sse(end))])
+    heard = await ask(models, request(server))
+    assert heard.error is not None
+    assert (heard.error.kind, words in heard.error.detail) == (kind, True)
