@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QMenu
 
 from tests import app_driver
 from tests.app_driver import Person, at_window
+from tests.wire import Fault
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
 
 # The platform of the tests has no real pop-ups.
@@ -89,3 +90,31 @@ async def test_an_answer_again_with_more_effort_and_with_another_model(person, w
         ("openai-other", "low"),
         ("openai-wire", None),
     ]
+
+
+async def test_a_failed_answer_names_the_models_that_can_answer_instead(person, wire_servers):  # noqa: F811
+    wire_servers["openai"].script("openai-wire", [Fault("e401")])
+    other = wire_servers["anthropic"]
+    other.script(other.model, ["From the other."])
+    await person.click("new_button")
+    await person.write("composer", "Count.")
+    await person.press("composer", Qt.Key.Key_Return)
+    page = person.window.controller.chat_page
+    await until(lambda: page.session and page.session.status == "idle" and "API key" in page_text(person))
+    assert not other.requests
+    menu = await open_menu(person)
+    shown = [one.text() for one in menu.actions() if one.text()]
+    assert shown[:5] == [
+        "Retry",
+        "Use anthropic-wire instead",
+        "Use gemini-wire instead",
+        "Use ollama-wire instead",
+        "Retry with another model…",
+    ]
+    menu.actions()[1].trigger()
+    menu.close()
+    await answered(person, "From the other.")
+    assert [one.model for one in other.requests] == ["anthropic-wire"]
+    menu = await open_menu(person)
+    assert not [one.text() for one in menu.actions() if "instead" in one.text()], "nothing failed here"
+    menu.close()

@@ -4,7 +4,9 @@ from functools import partial
 
 from PySide6.QtCore import QPoint
 
+from app.core.message import Message, MessageState
 from app.engine.chat.branches import back_from, root_of, said_from, versions
+from app.engine.library.agents import AgentModel
 from app.gui.controllers.controller import PageController, Parts
 from app.gui.dialogs.other_answer import OtherAnswerDialog
 from app.gui.dialogs.versions_dialog import Version, VersionsDialog
@@ -15,6 +17,8 @@ from app.gui.widgets.answer_style_choice import efforts_of
 from app.gui.window_frame import AppWindow
 
 INSIDE = QPoint(60, 26)
+MOST_OTHERS = 3
+"""How many other models the menu of a failed answer names; the dialog offers them all."""
 
 
 class VersionController(PageController):
@@ -46,6 +50,14 @@ class VersionController(PageController):
         facts = self._engine.connections.known_facts(usual.provider, usual.model)
         ways = [
             MenuItem(WORDS[RETRY], lambda: self._retry(session_id, message_id)),
+            *(
+                MenuItem(
+                    "retry.use_instead",
+                    partial(self._retry, session_id, message_id, provider=provider, model=model),
+                    model=model,
+                )
+                for provider, model in self._instead_of(usual, live.message(message_id))
+            ),
             MenuItem("retry.other_model", lambda: self._ask(session_id, message_id)),
         ]
         efforts = [
@@ -58,6 +70,17 @@ class VersionController(PageController):
         menu = build_menu(self._page, self._language.texts, ways, efforts)
         menu.setObjectName("retry_menu")
         menu.popup(self._place_of(message_id))
+
+    def _instead_of(self, usual: AgentModel, answer: Message) -> list[tuple[str, str]]:
+        """Return the provider and default model of others that are ready, for an answer that failed."""
+        if answer.state != MessageState.FAILED:
+            return []
+        others = [
+            (status.config.id, status.default_model)
+            for status in self._engine.providers()
+            if status.ready and status.default_model and status.config.id != usual.provider
+        ]
+        return others[:MOST_OTHERS]
 
     def _place_of(self, message_id: str) -> QPoint:
         """Return where on the screen the menu of a message opens: under its buttons, else in its first line."""

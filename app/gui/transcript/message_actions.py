@@ -200,10 +200,11 @@ def items_of(
     actions: Sequence[str], do: Callable[[str], object], writer: Callable[[], str]
 ) -> list[MenuItem]:
     """Return the items of a message's actions; `writer` names who makes a summary again."""
-    return [
-        MenuItem(WORDS[each], partial(do, each), model=writer() if each == REDO_SUMMARY else "")
-        for each in actions
-    ]
+    items = []
+    for each in actions:
+        model = writer() if each == REDO_SUMMARY else ""
+        items.append(MenuItem("summary.redo_with" if model else WORDS[each], partial(do, each), model=model))
+    return items
 
 
 def build_menu(parent: QWidget, texts: Texts, *parts: Sequence[MenuItem]) -> QMenu:
@@ -214,10 +215,8 @@ def build_menu(parent: QWidget, texts: Texts, *parts: Sequence[MenuItem]) -> QMe
         if number and part:
             menu.addSeparator()
         for item in part:
-            words = texts(item.key)
-            if item.model:
-                words = texts("gauge.summarise", words=words, model=exact(item.model)).replace("&", "&&")
-            action = QAction(words, menu)
+            words = texts(item.key, model=exact(item.model)) if item.model else texts(item.key)
+            action = QAction(words.replace("&", "&&"), menu)
             action.setEnabled(item.enabled)
             action.triggered.connect(lambda _checked=False, do=item.do: do())
             menu.addAction(action)
