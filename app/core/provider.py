@@ -104,11 +104,12 @@ class TestResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelList:
-    """The models a provider listed the last time (`models.json`)."""
+    """The models a provider listed the last time (`models.json`); those in `hidden` can't chat, as their names tell."""
 
     provider: str
     fetched_at: str
     models: tuple[str, ...]
+    hidden: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

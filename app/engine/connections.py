@@ -275,7 +275,10 @@ class Connections:
 
     async def _keep_list(self, provider_id: str, models: Iterable[str]) -> None:
         known = {config.id for config in configured(self._documents)} - {provider_id}
-        fresh = ModelList(provider=provider_id, fetched_at=utc_now(), models=chat_models(tuple(models)))
+        listed = tuple(dict.fromkeys(filter(None, models)))
+        shown = chat_models(listed)
+        hidden = tuple(name for name in listed if name not in shown)
+        fresh = ModelList(provider=provider_id, fetched_at=utc_now(), models=shown, hidden=hidden)
         await self._documents.change_model_lists(
             lambda lists: (*(one for one in lists if one.provider in known), fresh)
         )

@@ -57,7 +57,8 @@ class Shown:
 
 @pytest.fixture
 async def moot(qapp, data_dir, monkeypatch):
-    names = ("wire-1", *(f"vendor-{number % 7}/model-{number:03}" for number in range(400)))
+    others = ("Qwen3-Instruct-2507", "text-embedding-3-large", "whisper-1")
+    names = ("wire-1", *others, *(f"vendor-{number % 7}/model-{number:03}" for number in range(397)))
     with WireServer("openai", models=names) as server, WireServer("ollama") as other:
         for name, value in write_providers(data_dir, [server, other]).items():
             monkeypatch.setenv(name, value)
@@ -85,7 +86,7 @@ async def test_models_are_fetched_searched_ticked_and_still_there_after_a_restar
     await until(lambda: "Lists updated" in shown.page.result.text())
     assert server.listings == 1
     assert not server.requests, "no model is asked for anything"
-    assert len(shown.rows()) == 405
+    assert len(shown.rows()) == 403
     assert "added manually" in shown.item("wire-own").data(NOTE)
     await person.write("models_search", "vendor-3 model-01")
     assert set(shown.rows()) == {"vendor-3/model-010", "vendor-3/model-017"}
@@ -104,7 +105,7 @@ async def test_models_are_fetched_searched_ticked_and_still_there_after_a_restar
     )
     await documents.load()
     assert {one.provider: len(one.models) for one in documents.model_lists()} == {
-        "openai": 401,
+        "openai": 399,
         "ollama": 2,
         "embedded": 1,
     }
@@ -182,7 +183,7 @@ async def test_a_provider_that_cannot_be_reached_is_named_and_keeps_its_list(moo
     await person.click("models_refresh")
     await until(lambda: shown.page.result.property("kind") == "error")
     assert shown.page.result.text().startswith("OpenAI: Could not reach the provider")
-    assert len(shown.rows()) == 405
+    assert len(shown.rows()) == 403
     shown.dialog.close()
 
 
@@ -207,3 +208,24 @@ async def test_the_window_of_one_model_can_be_said(moot):
     QTest.keyClick(page.window_size, Qt.Key.Key_Delete)
     QTest.keyClick(page.window_size, Qt.Key.Key_Return)
     await until(lambda: not config().windows, what="what is known to count again")
+
+
+@pytest.mark.timeout(180)
+async def test_models_that_cannot_chat_are_counted_and_shown_at_a_click(moot):
+    person, server, data_dir = moot
+    shown = Shown(person)
+    assert not shown.page.hidden.isVisible()
+    await person.click("models_refresh")
+    await until(lambda: shown.page.hidden.isVisible())
+    assert shown.page.hidden.text() == "2 models that can’t chat are hidden. Show them"
+    listed = set(shown.rows())
+    assert "Qwen3-Instruct-2507" in listed
+    await person.click("models_hidden")
+    assert set(shown.rows()) - listed == {"text-embedding-3-large", "whisper-1"}
+    assert shown.page.hidden.text() == "Hide the models that can’t chat"
+    shown.click("whisper-1")
+    await until(lambda: "whisper-1" in shown.models("openai"))
+    await person.click("models_hidden")
+    assert set(shown.rows()) - listed == {"whisper-1"}, "what the user offers is not hidden"
+    assert shown.page.hidden.text() == "1 model that can’t chat is hidden. Show it"
+    shown.dialog.close()

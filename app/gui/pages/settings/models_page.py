@@ -15,7 +15,7 @@ from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.pages.settings.lists import MODEL, NOTE, PROVIDER, TICKED, ModelRows
 from app.gui.tasks import Tasks
-from app.gui.widgets.boxes import hbox, vbox
+from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import Choice, button
 from app.gui.widgets.label import Paragraph, plain_label, plain_tip, show_as
 from app.gui.widgets.search import SearchBox
@@ -45,6 +45,8 @@ class ModelsPage(QWidget):
         self._refresh.dress(look, "refresh-cw")
         self.list = say(ModelRows(look), language, name="settings.models")
         self._nothing = say(plain_label("hint"), language, "models.nothing")
+        self.hidden = button("link", "models_hidden", self.refresh)
+        self.hidden.setCheckable(True)
         self.result = named("models_result", plain_label("hint", wrap=True))
         self._first = say(button("", "models_first", self._on_first), language, "models.first")
         self._remove = say(button("link", "models_remove", self._on_remove), language, "provider.remove")
@@ -81,6 +83,10 @@ class ModelsPage(QWidget):
                 if self._pair(self.list.item(row)) == chosen:
                     self.list.setCurrentRow(row)
         self.list.verticalScrollBar().setValue(place)
+        count = sum(len(self._hidden_of(status)) for status in self._statuses())
+        words = "models.hide_again" if self.hidden.isChecked() else "models.hidden"
+        self.hidden.setText(self._language(words, count=count))
+        self.hidden.setVisible(count > 0)
         own = self._provider.currentData()
         self._provider.clear()
         for status in self._statuses():
@@ -95,6 +101,7 @@ class ModelsPage(QWidget):
             hbox((self.search, 1), self._refresh),
             (self.list, 1),
             self._nothing,
+            hbox(self.hidden, STRETCH),
             hbox((self.result, 1), self._remove, self._first),
             hbox((self._window_label, 1), self.window_size),
             say(plain_label("field"), self._language, "models.own"),
@@ -122,8 +129,15 @@ class ModelsPage(QWidget):
             heading.setData(NOTE, words("models.fetched", count=len(fetched.models), age=age))
         self.list.addItem(heading)
         listed = fetched.models if fetched else ()
+        if self.hidden.isChecked():
+            listed = (*listed, *self._hidden_of(status))
         for model in dict.fromkeys((*status.models, *listed)):
             self._add_model(status, model, own=bool(fetched) and model not in listed)
+
+    def _hidden_of(self, status: ProviderStatus) -> list[str]:
+        """Return the models of a provider's list that can't chat and are not offered all the same."""
+        fetched = self._engine.connections.list_of(status.config.id)
+        return [model for model in fetched.hidden if model not in status.models] if fetched else []
 
     def _add_model(self, status: ProviderStatus, model: str, *, own: bool) -> None:
         words = self._language
