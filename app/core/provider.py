@@ -80,6 +80,7 @@ class ProviderStatus:
     base_url: str
     models: tuple[str, ...]
     default_model: str
+    # Whether its server is on this computer or in its network, by its address.
     local: bool
     needs_key: bool
     key_source: str

@@ -8,7 +8,7 @@ from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from app.core.addresses import with_scheme
+from app.core.addresses import is_near, with_scheme
 from app.core.catalog import EMBEDDED, KINDS, PROGRAM, provider_kind
 from app.core.errors import BadInput, FailureKind, NotFound, StorageError
 from app.core.events import Event, EventBus, KeysChanged, Notice
@@ -129,7 +129,7 @@ def status_of(
         base_url=base_url,
         models=models,
         default_model=models[0] if models else "",
-        local=kind.local if kind else False,
+        local=kind is not None and kind.local and (kind.in_moot or is_near(base_url)),
         needs_key=needs_key,
         key_source=key_source,
         ready=not problem,

@@ -233,3 +233,20 @@ def test_a_log_from_before_files_had_a_look_is_read() -> None:
     record = plain(session)
     record["debate"]["context"] = [{"name": "a.md", "text": "a"}]
     assert read_session(session.id, record) == (session, False)
+
+
+@pytest.mark.parametrize(
+    ("kind", "address", "local"),
+    [
+        ("openai-compatible", "https://api.example.com/v1", False),
+        ("openai-compatible", "http://192.168.0.7:8080/v1", True),
+        ("ollama", "https://ollama.example.com", False),
+        ("ollama", "", True),
+        ("ollama", "http://models.local:11434", True),
+        ("openai", "http://127.0.0.1:9000/v1", False),
+        ("embedded", "", True),
+    ],
+)
+def test_a_server_is_local_by_its_address(kind, address, local):
+    config = ProviderConfig(id="own", kind=kind, base_url=address, models=("a",))
+    assert status_of(config, MemorySecrets(), "").local is local  # type: ignore[arg-type]
