@@ -29,7 +29,7 @@ _FIELDS = {
     **dict.fromkeys(("command", "cwd", "url", "type"), str),
     **dict.fromkeys(("args", "roots"), list),
     **dict.fromkeys(("env", "headers"), dict),
-    **dict.fromkeys(("sampling", "disabled"), bool),
+    "disabled": bool,
 }
 # What other programs call a field; the last two are those of Windsurf and Gemini CLI.
 _OTHER_NAMES = {

@@ -71,7 +71,6 @@ class ServerEntries:
             "url": whole.url,
             "headers": dict(whole.headers),
             "roots": list(whole.roots),
-            "sampling": whole.sampling,
             "secrets": list(hide),
             "login": login,
             "client": dict(client),

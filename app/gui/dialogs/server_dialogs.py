@@ -22,7 +22,6 @@ from app.gui.display.server_display import server_line
 from app.gui.display.style import Look
 from app.gui.widgets.boxes import STRETCH, vbox
 from app.gui.widgets.composer import TextBox
-from app.gui.widgets.controls import TickBox
 from app.gui.widgets.label import Paragraph, plain_label
 from app.gui.widgets.segmented import Segmented
 from app.gui.widgets.wording import named, say
@@ -140,9 +139,8 @@ class ServerDialog(AskDialog):
         ):
             field.setAccessibleName(words(f"server.{key}"))
             fields += [plain_label("field", text=words(f"server.{key}")), field]
-        self.sampling = say(named("server_sampling", TickBox(look)), words, "server.sampling")
         form = QWidget()
-        vbox(*fields, self.sampling, self.kept, STRETCH, inside=form, spacing=5)
+        vbox(*fields, self.kept, STRETCH, inside=form, spacing=5)
         self._pages = QStackedWidget()
         for page in (form, self.json):
             self._pages.addWidget(page)
@@ -162,7 +160,6 @@ class ServerDialog(AskDialog):
         self.line.setText(line)
         self.variables.setPlainText(variables)
         self.roots.setPlainText("\n".join(server.roots))
-        self.sampling.setChecked(server.sampling)
         said = [self._words("server.kept", names=", ".join(secret))] if secret else []
         if has_reference(line):
             said.append(self._words("server.kept_line"))
@@ -175,12 +172,12 @@ class ServerDialog(AskDialog):
             if self._server is not None:
                 line = self.line.text() if self.line.text() != self._line_before else None
                 server = edited(self._server, self.name.text(), line, self.variables.text())
-                servers = (replace(server, roots=self._roots(), sampling=self.sampling.isChecked()),)
+                servers = (replace(server, roots=self._roots()),)
             elif self.way.value() == PASTE:
                 servers = servers_of(self.json.text())
             else:
                 server = server_of(self.name.text(), self.line.text(), self.variables.text())
-                servers = (replace(server, roots=self._roots(), sampling=self.sampling.isChecked()),)
+                servers = (replace(server, roots=self._roots()),)
         except BadInput as error:
             self.problem.setText(self._words.problem(error.code, **error.details))
             return
@@ -218,8 +215,6 @@ class ConsentDialog(AskDialog):
         more = [f"{words('server.folder')}: {exact(server.cwd)}"] if server.cwd else []
         if server.roots:
             more.append(f"{words('consent.roots')}: {', '.join(map(exact, server.roots))}")
-        if server.sampling:
-            more.append(words("consent.sampling"))
         shown, hidden = shown_values(server)
         if hidden:
             more.append(f"{words('consent.variables')}: {', '.join(map(exact, hidden))}")

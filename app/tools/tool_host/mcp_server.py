@@ -256,7 +256,6 @@ class Server:
             transport,
             client_info=types.Implementation(name="moot", version="1"),
             elicitation_callback=self._on_elicitation,
-            sampling_callback=self._on_sampling if self.entry.get("sampling") else None,
             list_roots_callback=self._on_roots if self.entry.get("roots") else None,
             log_level="info",
             message_handler=self._on_message,
@@ -318,27 +317,6 @@ class Server:
             async with client.listen(tools_list_changed=tools, prompts_list_changed=prompts) as changes:
                 async for _ in changes:
                     self._on_list_changed()
-
-    async def _on_sampling(
-        self, context: ClientRequestContext, params: types.CreateMessageRequestParams
-    ) -> types.CreateMessageResult | types.ErrorData:
-        """Pass on what the server asks the model; only text, and only while a tool runs."""
-        call = self._calls.current()
-        if call is not None and not call.may_ask():
-            return _TOO_MANY
-        question = mcp_elicitation.sampling(mcp_library.plain_json(params))
-        words = await self._calls.ask(call, question) if call is not None and question else None
-        if words is None:
-            return types.ErrorData(code=types.INVALID_REQUEST, message="The model was not asked.")
-        said = json.loads(words)
-        return types.CreateMessageResult.model_validate(
-            {
-                "role": "assistant",
-                "content": {"type": "text", "text": said["text"]},
-                "model": said["model"],
-                "stopReason": "endTurn",
-            }
-        )
 
     async def _on_roots(self, context: ClientRequestContext) -> types.ListRootsResult:
         """Tell the server of the folders that the user chose for it."""
