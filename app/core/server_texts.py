@@ -27,7 +27,7 @@ BY_ADDRESS: Final = frozenset(("http", "remote", "streamable-http", "streamableh
 # The fields of an entry, each with its type; what is in a list or an object is text.
 _FIELDS = {
     **dict.fromkeys(("command", "cwd", "url", "type"), str),
-    **dict.fromkeys(("args", "roots"), list),
+    "args": list,
     **dict.fromkeys(("env", "headers"), dict),
     "disabled": bool,
 }

@@ -183,10 +183,7 @@ class ToolError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class McpServer:
-    """An entry of `mcp.json`: a command with its arguments and environment, or an address.
-
-    `roots` are the folders that the user chose for it: the server is told of them, and may work there.
-    """
+    """An entry of `mcp.json`: a command with its arguments and environment, or an address."""
 
     name: str
     command: str = ""
@@ -195,7 +192,6 @@ class McpServer:
     cwd: str = ""
     url: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
-    roots: tuple[str, ...] = ()
     disabled: bool = False
 
     @property
@@ -211,8 +207,6 @@ class McpServer:
         ]
         if any(values):
             bound += values
-        if self.roots:
-            bound.append({"roots": list(self.roots)})
         return sha256(dumps(bound, sort_keys=True).encode()).hexdigest()
 
 

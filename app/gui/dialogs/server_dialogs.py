@@ -4,7 +4,6 @@ import asyncio
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from pathlib import Path
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QStackedWidget, QWidget
@@ -132,11 +131,7 @@ class ServerDialog(AskDialog):
         self.kept = named("server_kept", plain_label("hint", wrap=True))
         self.kept.hide()
         fields: list[QWidget] = []
-        self.roots = named("server_roots", TextBox(lines=2, most=2, submits=False))
-        for key, field in (
-            *(("name", self.name), ("line", self.line)),
-            *(("variables", self.variables), ("roots", self.roots)),
-        ):
+        for key, field in (("name", self.name), ("line", self.line), ("variables", self.variables)):
             field.setAccessibleName(words(f"server.{key}"))
             fields += [plain_label("field", text=words(f"server.{key}")), field]
         form = QWidget()
@@ -159,7 +154,6 @@ class ServerDialog(AskDialog):
         self.name.setText(server.name)
         self.line.setText(line)
         self.variables.setPlainText(variables)
-        self.roots.setPlainText("\n".join(server.roots))
         said = [self._words("server.kept", names=", ".join(secret))] if secret else []
         if has_reference(line):
             said.append(self._words("server.kept_line"))
@@ -171,26 +165,16 @@ class ServerDialog(AskDialog):
         try:
             if self._server is not None:
                 line = self.line.text() if self.line.text() != self._line_before else None
-                server = edited(self._server, self.name.text(), line, self.variables.text())
-                servers = (replace(server, roots=self._roots()),)
+                servers = (edited(self._server, self.name.text(), line, self.variables.text()),)
             elif self.way.value() == PASTE:
                 servers = servers_of(self.json.text())
             else:
-                server = server_of(self.name.text(), self.line.text(), self.variables.text())
-                servers = (replace(server, roots=self._roots()),)
+                servers = (server_of(self.name.text(), self.line.text(), self.variables.text()),)
         except BadInput as error:
             self.problem.setText(self._words.problem(error.code, **error.details))
             return
         self.accept()
         self.given.emit(servers)
-
-    def _roots(self) -> tuple[str, ...]:
-        """Return the folders, one a line. Raises BadInput for one that is no whole path."""
-        roots = tuple(filter(None, map(str.strip, self.roots.text().splitlines())))
-        for root in roots:
-            if not Path(root).expanduser().is_absolute():
-                raise BadInput("server_root_bad", folder=root)
-        return roots
 
 
 class ConsentDialog(AskDialog):
@@ -213,8 +197,6 @@ class ConsentDialog(AskDialog):
             ),
         ]
         more = [f"{words('server.folder')}: {exact(server.cwd)}"] if server.cwd else []
-        if server.roots:
-            more.append(f"{words('consent.roots')}: {', '.join(map(exact, server.roots))}")
         shown, hidden = shown_values(server)
         if hidden:
             more.append(f"{words('consent.variables')}: {', '.join(map(exact, hidden))}")

@@ -3,10 +3,9 @@
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -256,7 +255,6 @@ class Server:
             transport,
             client_info=types.Implementation(name="moot", version="1"),
             elicitation_callback=self._on_elicitation,
-            list_roots_callback=self._on_roots if self.entry.get("roots") else None,
             log_level="info",
             message_handler=self._on_message,
             logging_callback=self._on_log,
@@ -317,10 +315,6 @@ class Server:
             async with client.listen(tools_list_changed=tools, prompts_list_changed=prompts) as changes:
                 async for _ in changes:
                     self._on_list_changed()
-
-    async def _on_roots(self, context: ClientRequestContext) -> types.ListRootsResult:
-        """Tell the server of the folders that the user chose for it."""
-        return types.ListRootsResult.model_validate({"roots": roots_of(self.entry["roots"])})
 
     async def _on_log(self, params: types.LoggingMessageNotificationParams) -> None:
         """Write a logging message of the server into its log."""
@@ -386,12 +380,6 @@ class Server:
         status = self._guard.http_status
         words = f"{status}: {text}" if status and status not in text else text
         return visible(self._log.clean(words))[:_DETAIL_CHARACTERS]
-
-
-def roots_of(folders: Sequence[str]) -> list[dict[str, str]]:
-    """Return folders as the protocol names them; those that are no whole paths are left out."""
-    paths = [Path(one).expanduser() for one in folders]
-    return [{"uri": one.as_uri(), "name": one.name} for one in paths if one.is_absolute()]
 
 
 def _first_leaf(error: BaseException) -> BaseException:

@@ -8,7 +8,6 @@ from typing import Any
 TOOLS = [
     {"name": "work", "annotations": {"readOnlyHint": True}},
     {"name": "wipe", "annotations": {"destructiveHint": True, "openWorldHint": True}},
-    {"name": "where"},
     {"name": "wonder"},
     {"name": "may"},
     {"name": "later", "execution": {"taskSupport": "required"}},
@@ -54,8 +53,6 @@ def answer(method: str, params: dict[str, Any]) -> dict[str, Any] | None:
             sys.exit(1)
         if params["name"] == "wonder":
             return {"content": [{"type": "text", "text": json.dumps(asked(**params["arguments"]))}]}
-        if params["name"] == "where":
-            return {"content": [{"type": "text", "text": json.dumps(asked("roots/list"))}]}
         if params["name"] == "may":
             return {"content": [{"type": "text", "text": json.dumps(CLIENT)}]}
         work((params.get("_meta") or {}).get("progressToken"), params["arguments"].get("seconds", 0.25))
