@@ -18,7 +18,6 @@ from app.gui.dialogs.ask_dialogs import AskDialog
 from app.gui.dialogs.link_dialog import LinkDialog
 from app.gui.display.i18n import Language
 from app.gui.display.server_display import server_line
-from app.gui.display.style import Look
 from app.gui.widgets.boxes import STRETCH, vbox
 from app.gui.widgets.composer import TextBox
 from app.gui.widgets.label import Paragraph, plain_label
@@ -109,7 +108,7 @@ class ServerDialog(AskDialog):
 
     given = Signal(object)
 
-    def __init__(self, words: Language, look: Look, parent: QWidget, server: McpServer | None = None) -> None:
+    def __init__(self, words: Language, parent: QWidget, server: McpServer | None = None) -> None:
         heading = words("server.add") if server is None else words("server.edit_one", name=exact(server.name))
         go = words("server.add.button" if server is None else "dialog.save")
         super().__init__(words, parent, "server", heading, ("add", go))
@@ -141,7 +140,7 @@ class ServerDialog(AskDialog):
             self._pages.addWidget(page)
         lead = Paragraph("hint", text=words("server.arrives_off" if server is None else "server.asks_again"))
         self.arrange(self.heading, self.way, self._pages, lead, self.problem)
-        self.resize(540, 500)
+        self.resize(540, 440)
         if server is not None:
             self.way.hide()
             self._fill(server)
