@@ -40,7 +40,6 @@ QUESTIONS = {
     "approval of all": (_APPROVAL, "allow all"),
     "may have run": (replace(_APPROVAL, reason=PromptReason.MAY_HAVE_RUN), Consent.ALLOW),
     "hand-over": (replace(_APPROVAL, tool="switchAssistant"), Consent.ALLOW),
-    "sampling": (replace(_APPROVAL, reason=PromptReason.SAMPLING), Consent.ALLOW),
     "an agent works in a folder": (replace(_APPROVAL, reason=PromptReason.AGENT_WORKS), Consent.FOREVER),
     "an agent's own option": (_OWN, "option-1"),
     "a server's form": (Prompt(question="Sure?", type=PromptType.FORM, fields=(_FIELD,), server="mail"), "yes"),

@@ -122,7 +122,6 @@ class PromptReason(StrEnum):
     MAY_HAVE_RUN = "may_have_run"
     PAGE = "page"
     AGENT_ASKS = "agent_asks"
-    SAMPLING = "sampling"
     AGENT_WORKS = "agent_works"
 
 

@@ -27,9 +27,9 @@ BY_ADDRESS: Final = frozenset(("http", "remote", "streamable-http", "streamableh
 # The fields of an entry, each with its type; what is in a list or an object is text.
 _FIELDS = {
     **dict.fromkeys(("command", "cwd", "url", "type"), str),
-    **dict.fromkeys(("args", "roots"), list),
+    "args": list,
     **dict.fromkeys(("env", "headers"), dict),
-    **dict.fromkeys(("sampling", "disabled"), bool),
+    "disabled": bool,
 }
 # What other programs call a field; the last two are those of Windsurf and Gemini CLI.
 _OTHER_NAMES = {

@@ -95,23 +95,6 @@ class ToolProgress:
     refused: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sampling:
-    """What a server wants a model to answer: messages as (role, text), after the `system` text."""
-
-    messages: tuple[tuple[str, str], ...]
-    system: str = ""
-    max_tokens: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sampled:
-    """What the model answered to a server, and which it was."""
-
-    text: str
-    model: str
-
-
 class ToolContext(Protocol):
     """What a running tool may know and do."""
 
@@ -154,10 +137,6 @@ class ToolContext(Protocol):
 
     def report(self, progress: ToolProgress) -> None:
         """Show how far the tool is."""
-        ...
-
-    async def sample(self, sampling: Sampling) -> Sampled | None:
-        """Ask the turn's model, after the user's yes; None where it was not asked."""
         ...
 
 
@@ -204,11 +183,7 @@ class ToolError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class McpServer:
-    """An entry of `mcp.json`: a command with its arguments and environment, or an address.
-
-    `roots` are the folders that the user chose for it: the server is told of them, and may work there.
-    With `sampling` it may ask the user's model, each time after the user's yes.
-    """
+    """An entry of `mcp.json`: a command with its arguments and environment, or an address."""
 
     name: str
     command: str = ""
@@ -217,8 +192,6 @@ class McpServer:
     cwd: str = ""
     url: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
-    roots: tuple[str, ...] = ()
-    sampling: bool = False
     disabled: bool = False
 
     @property
@@ -234,10 +207,6 @@ class McpServer:
         ]
         if any(values):
             bound += values
-        if self.roots:
-            bound.append({"roots": list(self.roots)})
-        if self.sampling:
-            bound.append("sampling")
         return sha256(dumps(bound, sort_keys=True).encode()).hexdigest()
 
 

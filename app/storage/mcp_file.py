@@ -186,8 +186,6 @@ def _entry(server: McpServer, before: dict[str, Any] | None) -> dict[str, Any]:
         "cwd": server.cwd,
         "url": server.url,
         "headers": dict(server.headers),
-        "roots": list(server.roots),
-        "sampling": server.sampling,
         "disabled": server.disabled,
     }
     for name, value in fields.items():

@@ -52,6 +52,7 @@ _SESSIONS: dict[str, type[Session]] = {
 _PARTS = ("debate", "chat", "group", "workflow")
 _ONE: dict[str, type] = {"author": Author, "prompt": Prompt, "error": Failure, "usage": Usage}
 _MANY: dict[str, type] = {"tool_calls": ToolCall, "attachments": Attachment}
+_REASONS = frozenset(("", *PromptReason))
 
 
 def plain(value: object) -> Any:
@@ -163,7 +164,7 @@ class MessageReader:
             message: Message = _adapter(Message).validate_python(checked)
         except ValueError:
             return None
-        return message
+        return _without_unknown_question(message)
 
     def _author(self, record: Plain) -> Author | Plain:
         path = record.get("path") or ()
@@ -210,6 +211,12 @@ def _is_optional(kind: type[Session], part: str) -> bool:
     return any(one.name == part and one.default is None for one in dataclasses.fields(kind))
 
 
+def _without_unknown_question(message: Message) -> Message:
+    """Return the message; what it asks for a reason that is not known is dismissed: nothing waits for the answer."""
+    known = message.prompt is None or message.prompt.reason in _REASONS
+    return message if known or not message.asks else message.dismissed()
+
+
 def mended_session(session: Session) -> Session:
     """Return the session as after a restart: a running one is paused."""
     if session.status != Status.RUNNING:
@@ -242,7 +249,7 @@ def trusted_message(record: Plain) -> Message | None:
         if "resources" in values:
             values["resources"] = tuple(values["resources"])
         message = Message(**values)
-        return message if _is_sound(message) else None
+        return _without_unknown_question(message) if _is_sound(message) else None
     except (TypeError, AttributeError):
         return None
 

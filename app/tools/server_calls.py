@@ -1,21 +1,16 @@
 """Makes tools of what MCP servers offer, and calls them: their questions, their progress and their results."""
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import asdict
-from typing import Any, Final
+from typing import Any
 
 from app.core.forms import FormField
 from app.core.message import Prompt
-from app.core.tool import Control, McpServer, Sampling, Tool, ToolContext, ToolResult, is_page
+from app.core.tool import Control, McpServer, Tool, ToolContext, ToolResult, is_page
 from app.tools.server_consents import Offer, ServerConsents, consent_of
 from app.tools.server_entries import tool_key
 from app.tools.server_library import ServerLibrary
 from app.tools.tool_host_client import ToolHostClient
-
-SAMPLING: Final = "sampling"
-"""The type of a question that is for the model."""
 
 
 class ServerCalls:
@@ -51,8 +46,6 @@ class ServerCalls:
     ) -> Callable[[Mapping[str, object], ToolContext], Awaitable[ToolResult]]:
         async def run(arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
             async def ask(question: Mapping[str, Any]) -> str | None:
-                if question["type"] == SAMPLING:
-                    return await self._sample(question, context)
                 text = await asyncio.to_thread(self._host.clean, question["question"])
                 return await context.ask(
                     Prompt(
@@ -80,17 +73,6 @@ class ServerCalls:
             return await asyncio.to_thread(self._result, server.name, answer)
 
         return run
-
-    async def _sample(self, question: Mapping[str, Any], context: ToolContext) -> str | None:
-        said = await asyncio.to_thread(self._host.cleaned, question["messages"])
-        sampled = await context.sample(
-            Sampling(
-                messages=tuple((one["role"], one["text"]) for one in said),
-                system=self._host.clean(question["system"]),
-                max_tokens=question["max_tokens"],
-            )
-        )
-        return json.dumps(asdict(sampled)) if sampled is not None else None
 
     def _result(self, server: str, answer: Mapping[str, Any]) -> ToolResult:
         found = self._host.cleaned(answer["resources"])

@@ -70,8 +70,6 @@ class ServerEntries:
             "cwd": whole.cwd,
             "url": whole.url,
             "headers": dict(whole.headers),
-            "roots": list(whole.roots),
-            "sampling": whole.sampling,
             "secrets": list(hide),
             "login": login,
             "client": dict(client),

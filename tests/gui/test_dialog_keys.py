@@ -28,7 +28,7 @@ MADE = {
         lambda words, _look, window: LinkDialog(words, "https://zyx.example", "", window),
         "link_cancel",
     ),
-    "server": (lambda words, look, window: ServerDialog(words, look, window), "server_add"),
+    "server": (lambda words, _look, window: ServerDialog(words, window), "server_add"),
     "queue": (lambda words, look, window: QueueDialog(words, look, window), "queue_close"),
     "connect": (
         lambda words, look, window: ConnectDialog(words, look, window.controller.engine, [], window),

@@ -107,7 +107,7 @@ async def test_the_keys_are_off_at_first_and_settings_name_every_conflict(qapp, 
         note = row._note
         await until(note.text, 10)
         assert row.keys.text() == "none"
-        assert "only while Moot is in front" in note.text()
+        assert "in other programs they need Windows, or Wayland with a desktop portal" in note.text()
         quick.grab = grab = OtherProgram(quick)
         grab.pressed.connect(lambda _token: quick.show())
         row.given.emit(QUICK, "Ctrl+N")

@@ -1,4 +1,4 @@
-"""Keys that work while another program is in front: on a real X server, and at a portal on a real bus."""
+"""Keys that work while another program is in front: at a portal on a real bus."""
 
 import os
 import threading
@@ -16,16 +16,17 @@ from jeepney import (
 )
 from jeepney.io.blocking import Proxy, open_dbus_connection
 from PySide6.QtCore import QObject
+from PySide6.QtGui import QGuiApplication
 
-from app.gui.desktop.key_grab import NOWHERE, REFUSED, TAKEN, UNKNOWN, Held, pressed_of
+from app.gui.controllers.quick_chat import _key_grab
+from app.gui.desktop.key_grab import NOWHERE, REFUSED, Held, pressed_of
 from app.gui.desktop.portal_keys import PATH, PORTAL, REQUEST, SHORTCUTS, PortalGrab, trigger
-from app.gui.desktop.windows_keys import ALT, CONTROL, SHIFT, hot_key
-from app.gui.desktop.x11_keys import X11Grab
+from app.gui.desktop.windows_keys import ALT, CONTROL, SHIFT, WindowsGrab, hot_key
 from app.gui.window_frame import AppWindow
 from tests.app_driver import until
 from tests.desktop.desktops import desktop, missing
 
-NO_X, NO_BUS = missing("Xvfb", "xdotool"), missing("dbus-daemon")
+NO_BUS = missing("dbus-daemon")
 # What the screen of the tests cannot do.
 pytestmark = pytest.mark.qt_log_ignore("does not support raise", extend=True)
 SESSION = f"{PATH}/session/moot"
@@ -36,43 +37,6 @@ def holder(qapp):
     holder = QObject()
     yield holder
     holder.deleteLater()
-
-
-@pytest.mark.skipif(bool(NO_X), reason=NO_X)
-async def test_keys_are_held_on_an_x_server_until_they_are_released(holder):
-    with desktop() as desk:
-        desk.start_screen("320x200x24")
-        display, came = desk.environment["DISPLAY"], []
-        first, second = X11Grab(holder, display), X11Grab(holder, display)
-        first.pressed.connect(came.append)
-        assert await first.hold("Ctrl+Alt+Space", "Quick chat") == Held()
-        # Whatever else is locked.
-        for locked in ("", "Num_Lock"):
-            if locked:
-                desk.run("xdotool", "key", locked)
-            desk.run("xdotool", "key", "ctrl+alt+space")
-            await until(lambda: came, 10)
-            came.clear()
-        assert await second.hold("Ctrl+Alt+Space", "Quick chat") == Held(TAKEN)
-        assert await second.hold("Ctrl+Alt+한", "Quick chat") == Held(UNKNOWN)
-        assert await second.hold("F9", "Quick chat") == Held()
-        await first.release()
-        assert await second.hold("Ctrl+Alt+Space", "Quick chat") == Held()
-        desk.run("xdotool", "key", "ctrl+alt+space")
-        await second.release()
-        assert came == []
-
-
-@pytest.mark.skipif(bool(NO_X), reason=NO_X)
-async def test_the_end_of_the_x_server_ends_nothing_else(holder):
-    with desktop() as desk:
-        screen = desk.start_screen("320x200x24")
-        grab = X11Grab(holder, desk.environment["DISPLAY"])
-        assert await grab.hold("Ctrl+Alt+Space", "Quick chat") == Held()
-        notifier = grab._notifier
-        screen.kill()
-        await until(lambda: not notifier.isEnabled(), 10)
-        assert await grab.hold("Ctrl+Alt+Space", "Quick chat") == Held(NOWHERE)
 
 
 @contextmanager
@@ -168,6 +132,22 @@ async def test_a_portal_that_refuses_or_knows_no_keys_is_said(holder, bus, answe
     with portal(bus, **answers):
         assert await grab.hold("Ctrl+Alt+Space", "Quick chat") == Held(problem)
     assert grab._router is None
+
+
+@pytest.mark.parametrize(
+    ("platform", "display", "kind"),
+    [
+        ("xcb", "", type(None)),
+        ("xcb", "wayland-0", PortalGrab),
+        ("wayland", "wayland-0", PortalGrab),
+        ("windows", "", WindowsGrab),
+        ("cocoa", "", type(None)),
+    ],
+)
+def test_keys_are_held_by_windows_and_by_the_portal_alone(holder, monkeypatch, platform, display, kind):
+    monkeypatch.setattr(QGuiApplication, "platformName", lambda: platform)
+    monkeypatch.setenv("WAYLAND_DISPLAY", display)
+    assert type(_key_grab(holder)) is kind
 
 
 def test_keys_as_windows_and_portals_write_them():

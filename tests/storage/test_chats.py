@@ -14,6 +14,7 @@ from app.core.message import (
     Message,
     MessageState,
     Prompt,
+    PromptReason,
     PromptType,
     Role,
     ToolCall,
@@ -196,6 +197,18 @@ def test_a_field_of_a_wrong_type_is_no_message_the_short_way_either(field, value
     assert trusted_message(plain(message("x"))) is not None
     assert trusted_message({**plain(message("x")), field: value}) is None
     assert MessageReader().read({**plain(message("x")), field: value}) is None
+
+
+@pytest.mark.parametrize("reason", ["sampling", "of a later version"])
+def test_a_question_for_an_unknown_reason_waits_for_nobody(reason):
+    prompt = Prompt(question="think", type=PromptType.APPROVAL, tool="mill__think", reason=reason)
+    answered = dataclasses.replace(prompt, answer="allow", answered_by="m1")
+    known = dataclasses.replace(prompt, reason=PromptReason.TOOL)
+    for read in (MessageReader().read, trusted_message):
+        [old, done, now] = [read(plain(message(prompt=one))) for one in (prompt, answered, known)]
+        assert (old.asks, old.prompt) == (False, dataclasses.replace(prompt, dismissed=True))
+        assert (done.asks, done.prompt) == (False, answered)
+        assert (now.asks, now.prompt) == (True, known)
 
 
 def test_each_field_survives_the_short_way_too():

@@ -83,6 +83,16 @@ async def test_entries_with_the_words_of_other_programs_are_read_and_saved_in_ou
     assert entries["zed"] == {"command": "npx", "args": ["x"], "disabled": True}
 
 
+@pytest.mark.parametrize(
+    "gone", [{"roots": ["/home/지민"]}, {"sampling": True}, {"sampling": "yes", "roots": 1}]
+)
+async def test_an_entry_with_what_moot_no_longer_offers_is_read_as_one_without(paths, gone):
+    paths.mcp.write_text(json.dumps({"mcpServers": {"files": {**FILES, **gone}}}))
+    documents = await _loaded(paths)
+    assert (documents.mcp_servers(), documents.problems()) == (READ[:1], ())
+    assert documents.mcp_servers()[0].fingerprint == READ[0].fingerprint
+
+
 async def test_no_secret_under_another_name_is_in_a_backup():
     entry = {"command": ["x"], "environment": {"TOKEN": "canary-one"}}
     web = {"serverUrl": "https://canary-two:canary-three@example.com/mcp?api_key=canary-four"}

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from app.core.message import Message, Prompt
 from app.core.session import AgentMode
-from app.core.tool import Sampled, Sampling, ToolProgress
+from app.core.tool import ToolProgress
 
 
 @dataclass
@@ -19,9 +19,6 @@ class Context:
 
     def messages(self) -> Sequence[Message]:
         return self.log
-
-    async def sample(self, sampling: Sampling) -> Sampled | None:
-        return Sampled(text=f"to {sampling.messages[-1][1]}", model="m")
 
     def report(self, progress: ToolProgress) -> None:
         pass

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from app.core.message import Message, Prompt
-from app.core.tool import McpServer, Sampled, Sampling, ServerStatus, Tool, ToolProgress
+from app.core.tool import McpServer, ServerStatus, Tool, ToolProgress
 from app.engine.engine import Engine
 from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths
@@ -46,9 +46,6 @@ class Context:
 
     def messages(self) -> Sequence[Message]:
         return ()
-
-    async def sample(self, sampling: Sampling) -> Sampled | None:
-        return Sampled(text=f"to {sampling.messages[-1][1]}", model="m")
 
     def report(self, progress: ToolProgress) -> None:
         self.reported.append(progress)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mcp_types import METHOD_NOT_FOUND
 
 from app.core.tool import McpServer, ServerProblem, ServerState, ToolError
 from app.tools.mcp import ServerLimits
@@ -23,7 +24,7 @@ async def test_work_is_reported_logged_and_its_tools_are_described(data_dir: Pat
         await one.connect(working())
         status = one.status("working")
         assert status.said_of_tools == (
-            ("tools", tuple(f"working__{name}" for name in ("work", "wipe", "where", "think"))),
+            ("tools", tuple(f"working__{name}" for name in ("work", "wipe", "wonder", "may"))),
             ("reading", ("working__work",)),
             ("deleting", ("working__wipe",)),
             ("outside", ("working__wipe",)),
@@ -83,26 +84,15 @@ async def test_nobody_waits_long_for_a_slow_server_whose_tools_come_later(data_d
         assert "working__work" in [tool.key for tool in one.servers.server_tools(("working",))]
 
 
-async def test_a_server_is_told_of_the_folders_that_were_chosen_for_it_and_of_no_others(
-    data_dir: Path, tmp_path: Path
+@pytest.mark.parametrize("method", ["sampling/createMessage", "roots/list", "moot/unheard"])
+async def test_a_server_that_asks_what_moot_does_not_offer_is_told_so_and_goes_on(
+    data_dir: Path, method: str
 ) -> None:
     async with bench(data_dir) as one:
-        await one.connect(working(roots=(str(tmp_path), "~", "not/whole")))
-        assert one.status("working").server.roots == (str(tmp_path), "~", "not/whole")
-        told = json.loads(await one.call("working", "where"))["result"]["roots"]
-        assert [each["uri"] for each in told] == [tmp_path.as_uri(), Path.home().as_uri()]
-        # Without folders the client says that it has none to tell of.
         await one.connect(working())
-        assert "error" in json.loads(await one.call("working", "where"))
-        assert working().fingerprint != working(roots=("/tmp",)).fingerprint
-
-
-async def test_a_server_asks_the_model_only_where_that_was_switched_on(data_dir: Path) -> None:
-    async with bench(data_dir) as one:
-        await one.connect(working())
-        assert "error" in json.loads(await one.call("working", "think"))
-        await one.connect(working(sampling=True))
-        told = json.loads(await one.call("working", "think"))["result"]
-        assert told["content"] == {"type": "text", "text": "to How much flour?"}
-        assert (told["role"], told["model"], told["stopReason"]) == ("assistant", "m", "endTurn")
-        assert working().fingerprint != working(sampling=True).fingerprint
+        offered = json.loads(await one.call("working", "may"))
+        assert "elicitation" in offered and not {"sampling", "roots"} & offered.keys()
+        question = {"role": "user", "content": {"type": "text", "text": "How much flour?"}}
+        told = await one.call("working", "wonder", method=method, messages=[question], maxTokens=50)
+        assert json.loads(told)["error"]["code"] == METHOD_NOT_FOUND
+        assert await one.call("working", "work", seconds=0) == "Four sacks"

@@ -139,10 +139,6 @@ def _description(status: ServerStatus, texts: Texts) -> str:
     lines.append(f"  {exact(shown_line(server))}")
     if server.cwd:
         lines.append(f"{texts('server.folder')}: {exact(server.cwd)}")
-    if server.roots:
-        lines.append(f"{texts('consent.roots')}: {', '.join(map(exact, server.roots))}")
-    if server.sampling:
-        lines.append(texts("consent.sampling"))
     shown, hidden = shown_values(server)
     if shown:
         lines.append(texts("consent.values"))
@@ -163,8 +159,6 @@ def _fields(run: CommandRun, status: ServerStatus) -> dict[str, object]:
         "state": _state(status),
         "line": run.moot.secrets.redact(shown_line(server)),
         "folder": server.cwd,
-        "roots": list(server.roots),
-        "sampling": server.sampling,
         "variables": shown,
         "secret_variables": list(hidden),
         "tools": list(status.tools) if status.state == ServerState.CONNECTED else [],

@@ -353,11 +353,7 @@ class ChatPrinter:
     def _question(self, name: str, prompt: Prompt) -> str:
         if prompt.type != PromptType.APPROVAL:
             return self._texts("cli.asks", name=name, question=visible(prompt.question))
-        keys = {
-            "may_have_run": "cli.asks_again",
-            "agent_works": "cli.asks_to_work",
-            "sampling": "cli.asks_to_sample",
-        }
+        keys = {"may_have_run": "cli.asks_again", "agent_works": "cli.asks_to_work"}
         return self._texts(keys.get(prompt.reason, "cli.asks_to_run"), name=name, tool=exact(prompt.tool))
 
     def how_to_answer(self, prompt: Prompt, session_id: str) -> str:

@@ -54,7 +54,7 @@ def title_of(text: str, attachments: tuple[Attachment, ...]) -> str:
 
 def answers_of(prompt: Prompt) -> Sequence[str]:
     """Return the answers that an approval takes, the ones that last least first."""
-    if prompt.reason in (PromptReason.AGENT_ASKS, PromptReason.SAMPLING):
+    if prompt.reason == PromptReason.AGENT_ASKS:
         own = (f"{AGENT_OPTION}{place}" for place in range(1, len(prompt.kinds) + 1))
         return [Consent.ALLOW, *own, Consent.DENY]
     if prompt.reason == PromptReason.AGENT_WORKS:

@@ -9,7 +9,7 @@ from app.core.agent import Agent
 from app.core.message import Message, Prompt, ToolCall
 from app.core.session import Plan
 from app.core.store import SessionStore
-from app.core.tool import Sampled, Sampling, ToolProgress
+from app.core.tool import ToolProgress
 from app.engine.availability.slots import Slots
 from app.engine.chat.request import AgentTurn
 from app.engine.drafts import Drafts
@@ -84,8 +84,8 @@ class TreeContext:
 class ToolRun:
     """One run of a tool, as the tool sees it (`core.tool.ToolContext`).
 
-    `ask` puts a question of the tool to the user, `report` shows how far it is, `sample` asks the model. A plan that the tool changes is written in one batch with the
-    call's result: a tool that runs again finds the plan as it was.
+    `ask` puts a question of the tool to the user, `report` shows how far it is. A plan that the tool changes is
+    written in one batch with the call's result: a tool that runs again finds the plan as it was.
     """
 
     def __init__(
@@ -94,14 +94,12 @@ class ToolRun:
         turn: AgentTurn,
         ask: Callable[[Prompt], Awaitable[str | None]],
         report: Callable[[ToolProgress], None],
-        sample: Callable[[Sampling], Awaitable[Sampled | None]],
     ) -> None:
         self._context = context
         self._live = context.live
         self._turn = turn
         self._ask = ask
         self._report = report
-        self._sample = sample
         self.new_plan: tuple[Plan | None, ...] = ()
 
     @property
@@ -135,6 +133,3 @@ class ToolRun:
 
     def report(self, progress: ToolProgress) -> None:
         self._report(progress)
-
-    async def sample(self, sampling: Sampling) -> Sampled | None:
-        return await self._sample(sampling)

@@ -34,7 +34,6 @@ from app.engine.turns.call_questions import approval, newest_approval, page_ques
 from app.engine.turns.context import Outcome, ToolRun, TreeContext, TurnState, about_call
 from app.engine.turns.limits import MOST_AT_ONCE, MOST_CALLS, RepeatedCalls, carried_out, check_not_repeated
 from app.engine.turns.reported_calls import lost_call
-from app.engine.turns.sampling import sample
 from app.engine.turns.server_notices import attach_servers
 from app.engine.turns.speaker_turn import SpeakerTurn
 from app.engine.turns.sub_agents import SUB_AGENT, delegation, failed, succeeded
@@ -268,14 +267,8 @@ class ToolCalls:
         self._live.start_message(
             started, ToolStarted(**about_call(self._live, turn, call), arguments=call.arguments)
         )
-        ask = partial(self.ask, turn, call)
-        models = self._services.models
         run = ToolRun(
-            self._context,
-            turn,
-            ask=ask,
-            report=partial(self._report, turn, call),
-            sample=lambda sampling: sample(sampling, self._live, models, turn, call, tool, ask),
+            self._context, turn, ask=partial(self.ask, turn, call), report=partial(self._report, turn, call)
         )
         plan: tuple[Plan | None, ...] = ()
         try:

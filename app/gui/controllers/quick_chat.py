@@ -215,8 +215,4 @@ def _key_grab(parent: QObject) -> KeyGrab | None:
         from app.gui.desktop.windows_keys import WindowsGrab
 
         return WindowsGrab(parent)
-    if platform == "xcb":
-        from app.gui.desktop.x11_keys import X11Grab
-
-        return X11Grab(parent)
     return None

@@ -1,18 +1,17 @@
-"""Keys that work while another program is in front: what X11, Windows and Wayland share.
+"""Keys that work while another program is in front: what Windows and Wayland share.
 
-x11_keys, windows_keys and portal_keys hold them; elsewhere nothing does.
+windows_keys and portal_keys hold them; elsewhere nothing does.
 """
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QKeyCombination, QObject, Qt, Signal
+from PySide6.QtCore import QKeyCombination, QObject, Signal
 from PySide6.QtGui import QKeySequence
 
 from app.gui.commands import PORTABLE
 from app.gui.window_frame import AppWindow
 
 TAKEN, UNKNOWN, REFUSED, NOWHERE = "taken", "unknown", "refused", "nowhere"
-FIRST_F = Qt.Key.Key_F1
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from PySide6.QtCore import (
     Qt,
 )
 
-from app.gui.desktop.key_grab import FIRST_F, TAKEN, UNKNOWN, Held, KeyGrab, pressed_of
+from app.gui.desktop.key_grab import TAKEN, UNKNOWN, Held, KeyGrab, pressed_of
 
 ALT, CONTROL, SHIFT, WINDOWS, NO_REPEAT = 1, 2, 4, 8, 0x4000
 MODIFIERS = {
@@ -42,7 +42,7 @@ VIRTUAL = {
     Qt.Key.Key_Insert: 0x2D,
     Qt.Key.Key_Delete: 0x2E,
 }
-VIRTUAL_F1, LAST_F = 0x70, Qt.Key.Key_F24
+VIRTUAL_F1, FIRST_F, LAST_F = 0x70, Qt.Key.Key_F1, Qt.Key.Key_F24
 HOT_KEY = 0x0312
 NUMBER = 1
 

@@ -4,7 +4,6 @@ import asyncio
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from pathlib import Path
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QStackedWidget, QWidget
@@ -19,10 +18,8 @@ from app.gui.dialogs.ask_dialogs import AskDialog
 from app.gui.dialogs.link_dialog import LinkDialog
 from app.gui.display.i18n import Language
 from app.gui.display.server_display import server_line
-from app.gui.display.style import Look
 from app.gui.widgets.boxes import STRETCH, vbox
 from app.gui.widgets.composer import TextBox
-from app.gui.widgets.controls import TickBox
 from app.gui.widgets.label import Paragraph, plain_label
 from app.gui.widgets.segmented import Segmented
 from app.gui.widgets.wording import named, say
@@ -111,7 +108,7 @@ class ServerDialog(AskDialog):
 
     given = Signal(object)
 
-    def __init__(self, words: Language, look: Look, parent: QWidget, server: McpServer | None = None) -> None:
+    def __init__(self, words: Language, parent: QWidget, server: McpServer | None = None) -> None:
         heading = words("server.add") if server is None else words("server.edit_one", name=exact(server.name))
         go = words("server.add.button" if server is None else "dialog.save")
         super().__init__(words, parent, "server", heading, ("add", go))
@@ -133,22 +130,17 @@ class ServerDialog(AskDialog):
         self.kept = named("server_kept", plain_label("hint", wrap=True))
         self.kept.hide()
         fields: list[QWidget] = []
-        self.roots = named("server_roots", TextBox(lines=2, most=2, submits=False))
-        for key, field in (
-            *(("name", self.name), ("line", self.line)),
-            *(("variables", self.variables), ("roots", self.roots)),
-        ):
+        for key, field in (("name", self.name), ("line", self.line), ("variables", self.variables)):
             field.setAccessibleName(words(f"server.{key}"))
             fields += [plain_label("field", text=words(f"server.{key}")), field]
-        self.sampling = say(named("server_sampling", TickBox(look)), words, "server.sampling")
         form = QWidget()
-        vbox(*fields, self.sampling, self.kept, STRETCH, inside=form, spacing=5)
+        vbox(*fields, self.kept, STRETCH, inside=form, spacing=5)
         self._pages = QStackedWidget()
         for page in (form, self.json):
             self._pages.addWidget(page)
         lead = Paragraph("hint", text=words("server.arrives_off" if server is None else "server.asks_again"))
         self.arrange(self.heading, self.way, self._pages, lead, self.problem)
-        self.resize(540, 500)
+        self.resize(540, 440)
         if server is not None:
             self.way.hide()
             self._fill(server)
@@ -161,8 +153,6 @@ class ServerDialog(AskDialog):
         self.name.setText(server.name)
         self.line.setText(line)
         self.variables.setPlainText(variables)
-        self.roots.setPlainText("\n".join(server.roots))
-        self.sampling.setChecked(server.sampling)
         said = [self._words("server.kept", names=", ".join(secret))] if secret else []
         if has_reference(line):
             said.append(self._words("server.kept_line"))
@@ -174,26 +164,16 @@ class ServerDialog(AskDialog):
         try:
             if self._server is not None:
                 line = self.line.text() if self.line.text() != self._line_before else None
-                server = edited(self._server, self.name.text(), line, self.variables.text())
-                servers = (replace(server, roots=self._roots(), sampling=self.sampling.isChecked()),)
+                servers = (edited(self._server, self.name.text(), line, self.variables.text()),)
             elif self.way.value() == PASTE:
                 servers = servers_of(self.json.text())
             else:
-                server = server_of(self.name.text(), self.line.text(), self.variables.text())
-                servers = (replace(server, roots=self._roots(), sampling=self.sampling.isChecked()),)
+                servers = (server_of(self.name.text(), self.line.text(), self.variables.text()),)
         except BadInput as error:
             self.problem.setText(self._words.problem(error.code, **error.details))
             return
         self.accept()
         self.given.emit(servers)
-
-    def _roots(self) -> tuple[str, ...]:
-        """Return the folders, one a line. Raises BadInput for one that is no whole path."""
-        roots = tuple(filter(None, map(str.strip, self.roots.text().splitlines())))
-        for root in roots:
-            if not Path(root).expanduser().is_absolute():
-                raise BadInput("server_root_bad", folder=root)
-        return roots
 
 
 class ConsentDialog(AskDialog):
@@ -216,10 +196,6 @@ class ConsentDialog(AskDialog):
             ),
         ]
         more = [f"{words('server.folder')}: {exact(server.cwd)}"] if server.cwd else []
-        if server.roots:
-            more.append(f"{words('consent.roots')}: {', '.join(map(exact, server.roots))}")
-        if server.sampling:
-            more.append(words("consent.sampling"))
         shown, hidden = shown_values(server)
         if hidden:
             more.append(f"{words('consent.variables')}: {', '.join(map(exact, hidden))}")

@@ -27,7 +27,6 @@ _QUESTIONS: dict[str, str] = {
     PromptReason.MAY_HAVE_RUN: "approval.may_have_run",
     PromptReason.AGENT_ASKS: "approval.agent_asks",
     PromptReason.AGENT_WORKS: "approval.agent_works",
-    PromptReason.SAMPLING: "approval.sampling",
 }
 DEAD_MS = 500
 MOST_LINES = 12
@@ -330,7 +329,7 @@ def _why(prompt: Prompt, words: Language) -> str:
         asked = exact(prompt.tool) or words("approval.agent_asks.unknown")
         remembers = words("approval.agent_remembers", server=exact(prompt.server)) if prompt.kinds else ""
         return f"{asked}\n{remembers}".rstrip()
-    if prompt.reason in (PromptReason.MAY_HAVE_RUN, PromptReason.SAMPLING):
+    if prompt.reason == PromptReason.MAY_HAVE_RUN:
         return exact(prompt.tool)
     return "" if prompt.question == prompt.tool else exact(prompt.question)
 

@@ -1,6 +1,4 @@
-"""Questions of MCP servers: a form as fields, answers converted to the types the server wants (elicitation), and what a
-server asks the model (sampling).
-"""
+"""Questions of MCP servers: a form as fields, and answers converted to the types the server wants (elicitation)."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict
@@ -12,8 +10,6 @@ from app.core.text import readable, visible
 
 _PROPERTIES = 20
 _QUESTION_CHARACTERS = 2_000
-_SAMPLING_CHARACTERS = 100_000
-_SAMPLING_TOKENS = 1_000
 _FORMATS = {"email", "uri", "date", "date-time"}
 
 # The question as `put` of the host sends it -> answer, None if it was dismissed.
@@ -66,23 +62,6 @@ async def ask_link(message: str, url: str, ask: Ask) -> Answer:
         return DECLINE, None
     words = await ask({"question": _short(f"{message}\n{visible(url)}"), "type": "yesno", "link": url})
     return (CANCEL, None) if words is None else (ACCEPT, None) if means_yes(words) else (DECLINE, None)
-
-
-def sampling(params: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the question that is to be put to the model; None for one that is not all text, is empty or too long."""
-    messages = []
-    for one in params.get("messages") or ():
-        content = one.get("content")
-        parts = content if isinstance(content, list) else [content]
-        if not all(isinstance(part, Mapping) and part.get("type") == "text" for part in parts):
-            return None
-        messages.append({"role": one["role"], "text": "\n".join(str(part["text"]) for part in parts)})
-    system = str(params.get("systemPrompt") or "")
-    size = len(system) + sum(len(one["text"]) for one in messages)
-    if not messages or params.get("tools") or size > _SAMPLING_CHARACTERS:
-        return None
-    most = int(params.get("maxTokens") or 0) or _SAMPLING_TOKENS
-    return {"question": "", "type": "sampling", "messages": messages, "system": system, "max_tokens": most}
 
 
 def _field(name: str, rule: Mapping[str, Any], options: Sequence[str], *, needed: bool) -> FormField:

@@ -3,10 +3,9 @@
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -256,8 +255,6 @@ class Server:
             transport,
             client_info=types.Implementation(name="moot", version="1"),
             elicitation_callback=self._on_elicitation,
-            sampling_callback=self._on_sampling if self.entry.get("sampling") else None,
-            list_roots_callback=self._on_roots if self.entry.get("roots") else None,
             log_level="info",
             message_handler=self._on_message,
             logging_callback=self._on_log,
@@ -318,31 +315,6 @@ class Server:
             async with client.listen(tools_list_changed=tools, prompts_list_changed=prompts) as changes:
                 async for _ in changes:
                     self._on_list_changed()
-
-    async def _on_sampling(
-        self, context: ClientRequestContext, params: types.CreateMessageRequestParams
-    ) -> types.CreateMessageResult | types.ErrorData:
-        """Pass on what the server asks the model; only text, and only while a tool runs."""
-        call = self._calls.current()
-        if call is not None and not call.may_ask():
-            return _TOO_MANY
-        question = mcp_elicitation.sampling(mcp_library.plain_json(params))
-        words = await self._calls.ask(call, question) if call is not None and question else None
-        if words is None:
-            return types.ErrorData(code=types.INVALID_REQUEST, message="The model was not asked.")
-        said = json.loads(words)
-        return types.CreateMessageResult.model_validate(
-            {
-                "role": "assistant",
-                "content": {"type": "text", "text": said["text"]},
-                "model": said["model"],
-                "stopReason": "endTurn",
-            }
-        )
-
-    async def _on_roots(self, context: ClientRequestContext) -> types.ListRootsResult:
-        """Tell the server of the folders that the user chose for it."""
-        return types.ListRootsResult.model_validate({"roots": roots_of(self.entry["roots"])})
 
     async def _on_log(self, params: types.LoggingMessageNotificationParams) -> None:
         """Write a logging message of the server into its log."""
@@ -408,12 +380,6 @@ class Server:
         status = self._guard.http_status
         words = f"{status}: {text}" if status and status not in text else text
         return visible(self._log.clean(words))[:_DETAIL_CHARACTERS]
-
-
-def roots_of(folders: Sequence[str]) -> list[dict[str, str]]:
-    """Return folders as the protocol names them; those that are no whole paths are left out."""
-    paths = [Path(one).expanduser() for one in folders]
-    return [{"uri": one.as_uri(), "name": one.name} for one in paths if one.is_absolute()]
 
 
 def _first_leaf(error: BaseException) -> BaseException:

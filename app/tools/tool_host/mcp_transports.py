@@ -37,6 +37,8 @@ _READ_BYTES = 1 << 16
 _LINES_LOGGED = 20
 _EXIT_SECONDS = 1.0
 _POLL_SECONDS = 0.01
+# What the protocol lets a server ask, and Moot does not offer.
+_NOT_OFFERED = {"sampling/createMessage", "roots/list"}
 _GONE = (anyio.ClosedResourceError, anyio.BrokenResourceError, anyio.EndOfStream, OSError)
 _TIMEOUT = httpx2.Timeout(30.0, read=300.0)
 
@@ -70,10 +72,16 @@ class Guard:
             self._on_end()
 
     def allows(self, item: SessionMessage | Exception) -> bool:
-        """Return whether a message may pass; requests and notifications may not come too often."""
+        """Return whether a message may pass; requests and notifications may not come too often.
+
+        A list is mended, and a request for what Moot does not offer becomes one that the MCP library does not know.
+        """
         message = item.message if isinstance(item, SessionMessage) else None
         if isinstance(message, JSONRPCResponse):
             self.unusable += mend_lists(message.result)
+        if isinstance(message, JSONRPCRequest) and message.method in _NOT_OFFERED:
+            # The MCP library would say "invalid request"; of a method that it does not know it says that.
+            message.method = f"not offered: {message.method}"
         if isinstance(item, SessionMessage) and not isinstance(message, JSONRPCNotification | JSONRPCRequest):
             return True
         now = time.monotonic()

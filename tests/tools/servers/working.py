@@ -8,10 +8,13 @@ from typing import Any
 TOOLS = [
     {"name": "work", "annotations": {"readOnlyHint": True}},
     {"name": "wipe", "annotations": {"destructiveHint": True, "openWorldHint": True}},
-    {"name": "where"},
-    {"name": "think"},
+    {"name": "wonder"},
+    {"name": "may"},
     {"name": "later", "execution": {"taskSupport": "required"}},
 ]
+
+CLIENT: dict[str, Any] = {}
+"""What the client says that it can do."""
 
 
 def send(**message: Any) -> None:
@@ -37,6 +40,7 @@ def asked(method: str, **params: Any) -> dict[str, Any]:
 
 def answer(method: str, params: dict[str, Any]) -> dict[str, Any] | None:
     if method == "initialize":
+        CLIENT.update(params["capabilities"])
         return {
             "protocolVersion": params["protocolVersion"],
             "capabilities": {"tools": {"listChanged": True}, "logging": {}},
@@ -47,14 +51,10 @@ def answer(method: str, params: dict[str, Any]) -> dict[str, Any] | None:
     if method == "tools/call":
         if params["name"] == "wipe":
             sys.exit(1)
-        if params["name"] == "think":
-            question = {"role": "user", "content": {"type": "text", "text": "How much flour?"}}
-            told = asked(
-                "sampling/createMessage", messages=[question], systemPrompt="Be brief.", maxTokens=50
-            )
-            return {"content": [{"type": "text", "text": json.dumps(told)}]}
-        if params["name"] == "where":
-            return {"content": [{"type": "text", "text": json.dumps(asked("roots/list"))}]}
+        if params["name"] == "wonder":
+            return {"content": [{"type": "text", "text": json.dumps(asked(**params["arguments"]))}]}
+        if params["name"] == "may":
+            return {"content": [{"type": "text", "text": json.dumps(CLIENT)}]}
         work((params.get("_meta") or {}).get("progressToken"), params["arguments"].get("seconds", 0.25))
         return {"content": [{"type": "text", "text": "Four sacks"}]}
     return {} if method == "ping" else None

@@ -37,7 +37,7 @@ class ServersPage(QWidget):
 
     def __init__(self, language: Language, look: Look, engine: Engine, tasks: Tasks) -> None:
         super().__init__()
-        self._language, self._look = language, look
+        self._language = language
         self._engine = engine
         self._tasks = tasks
         self._status: ServerStatus | None = None
@@ -228,7 +228,7 @@ class ServersPage(QWidget):
             self.refresh()
 
     def _on_add(self) -> None:
-        dialog = ServerDialog(self._language, self._look, self)
+        dialog = ServerDialog(self._language, self)
         dialog.given.connect(lambda servers: self._tasks.start("add MCP servers", self._take_in(servers)))
         dialog.open()
 
@@ -243,7 +243,7 @@ class ServersPage(QWidget):
     def _on_edit(self) -> None:
         if self._status is not None:
             server = self._status.server
-            dialog = ServerDialog(self._language, self._look, self, server)
+            dialog = ServerDialog(self._language, self, server)
             dialog.given.connect(
                 lambda given: self._tasks.start(
                     f"edit server {server.name}", self._change(server.name, given[0])
