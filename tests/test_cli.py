@@ -221,6 +221,7 @@ def test_what_is_mistyped_is_said_in_the_language_of_the_user(
     assert not re.search("[A-Za-z]", rest), line
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [["sessions"], ["providers"], ["doctor"], ["debate", ""]], ids=" ".join)
 def test_no_sub_command_imports_qt_or_litellm_or_mcp(command: list[str]) -> None:
     program = (

@@ -69,6 +69,7 @@ def test_what_is_typed_is_read() -> None:
     assert not parse_arguments(["keys", "list"], TEXTS).writes
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 async def test_a_window_takes_notice_of_a_key_at_once(qapp, data_dir: Path, ring: Backend) -> None:
     data_dir.mkdir(exist_ok=True)
@@ -199,6 +200,7 @@ def test_a_real_keyring_keeps_a_key_from_standard_input(data_dir: Path, tmp_path
     assert not any(KEY.encode() in one.read_bytes() for one in data_dir.rglob("*") if one.is_file())
 
 
+@pytest.mark.slow
 def test_without_a_keyring_the_key_is_not_said_to_be_stored(data_dir: Path) -> None:
     # No standard input: nobody types, nothing is piped in.
     assert moot("keys", "set", "openai").status == 2

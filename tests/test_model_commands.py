@@ -226,6 +226,7 @@ async def test_a_file_of_the_users_own_answers_before_it_is_listed(data_dir: Pat
     await moot.close()
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 async def test_a_model_that_writes_is_ended_before_its_file_is_deleted(
     data_dir: Path, tmp_path: Path
@@ -332,6 +333,7 @@ def test_what_is_typed_is_read() -> None:
     assert REMOVE_IT.writes
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 async def test_a_window_takes_notice_at_once(
     qapp, data_dir: Path, small: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -161,6 +161,7 @@ async def test_changed_exports_are_shown_or_refused_in_words(tries: Tries, tmp_p
     assert min(tries.taken, tries.refused) >= 5
 
 
+@pytest.mark.slow
 @pytest.mark.allow_blocking
 async def test_changed_zips_are_shown_or_refused_in_words(tries: Tries, tmp_path: Path) -> None:
     await fuzz_zips(tries, tmp_path, 60, seed=1)

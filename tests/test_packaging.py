@@ -130,6 +130,7 @@ def spec_parts() -> dict:
     return found
 
 
+@pytest.mark.slow
 def test_the_build_leaves_out_nothing_that_moot_imports():
     excluded = spec_parts()["EXCLUDED"]
     sources = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "app").rglob("*.py"))

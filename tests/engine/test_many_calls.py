@@ -176,6 +176,7 @@ async def test_after_a_cut_in_the_middle_the_same_calls_are_carried_out_and_none
     assert len(ended) == MANY and set(ended.values()) == {1}
 
 
+@pytest.mark.slow
 async def test_the_arguments_of_each_call_are_read_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -45,6 +45,7 @@ async def refused(path: Path, data: bytes) -> str:
     return caught.value.code
 
 
+@pytest.mark.slow
 async def test_every_format_is_read(tmp_path):
     paths = write_all(tmp_path)
     files = await asyncio.gather(*map(read, paths))
@@ -83,6 +84,7 @@ async def test_chapters_and_sections_are_in_order(tmp_path):
             assert text.index("12 percent") < text.index("서울"), path.suffix
 
 
+@pytest.mark.slow
 async def test_a_long_document_ends_at_a_page_and_says_so(tmp_path):
     path, told = tmp_path / "long.pdf", []
     page = "\n".join("A line of many words that fill the page from one side to the other" for _ in range(60))
@@ -177,6 +179,7 @@ async def test_a_folder_a_missing_and_a_large_file_are_refused(tmp_path):
         assert caught.value.code == f"attachment_{code}"
 
 
+@pytest.mark.slow
 async def test_pages_become_small_pictures(tmp_path):
     path, told = tmp_path / "scan.pdf", []
     path.write_bytes(a_pdf(["", "A page with words", *[""] * 20]))
@@ -191,6 +194,7 @@ async def test_pages_become_small_pictures(tmp_path):
     assert first.pixelColor(0, 0).lightness() > 250 and second != first
 
 
+@pytest.mark.slow
 async def test_a_pdf_is_sent_itself_as_far_as_providers_take_it(tmp_path):
     path, look = tmp_path / "report.pdf", SeenAs(pdf=True)
     path.write_bytes(a_pdf(["Sales rose", "and fell"]))
@@ -202,6 +206,7 @@ async def test_a_pdf_is_sent_itself_as_far_as_providers_take_it(tmp_path):
     assert not found.attachment.data and found.shown == len(found.attachment.pages) == MOST_PICTURES
 
 
+@pytest.mark.slow
 async def test_a_password_opens_a_pdf_and_is_not_sent_with_it(tmp_path):
     path, files = tmp_path / "sealed.pdf", FileReaders()
     path.write_bytes(a_sealed_pdf(["The secret of the house", "is under the stairs"], "open"))

@@ -60,6 +60,7 @@ async def test_an_effort_the_model_does_not_take_is_kept_until_another_is_chosen
     choice.deleteLater()
 
 
+@pytest.mark.slow
 async def test_what_is_chosen_for_an_assistant_is_saved(person: Person, data_dir: Path):
     agent_id = await make(person, "Brief")
     answers = editor(person).form.answers
@@ -80,6 +81,7 @@ async def test_an_assistant_written_before_there_were_these_fields_is_read(qapp,
         assert (agent.effort, agent.creativity, agent.length) == ("auto", "auto", "auto")
 
 
+@pytest.mark.slow
 async def test_the_list_says_what_a_model_takes_once_the_page_is_shown(qapp, data_dir: Path, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-openai-0123456789abcdef")
     async with at_window(data_dir) as person:
@@ -92,6 +94,7 @@ async def test_the_list_says_what_a_model_takes_once_the_page_is_shown(qapp, dat
         assert not form.answers.creativity.isHidden()
 
 
+@pytest.mark.slow
 async def test_the_lists_fit_into_the_column_of_an_orchestrator(person: Person, data_dir: Path):
     await make_group(person, "Crew")
     form = group_page(person).form

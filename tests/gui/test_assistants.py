@@ -44,6 +44,7 @@ async def make(person: Person, name: str) -> str:
     return agent_id
 
 
+@pytest.mark.slow
 async def test_those_of_the_program_are_listed_and_can_only_be_looked_at(person):
     assert side(person).ids() == ("assistant", "browser", "checker")
     side(person).setFocus()
@@ -62,6 +63,7 @@ async def test_those_of_the_program_are_listed_and_can_only_be_looked_at(person)
     assert editor(person).form.sub_agents.chosen() == ("browser", "checker")
 
 
+@pytest.mark.slow
 async def test_what_is_written_is_saved_by_itself_and_after_a_restart_there(qapp, data_dir):
     async with at_window(data_dir) as person:
         agent_id = await make(person, "Architect")
@@ -87,6 +89,7 @@ async def test_what_is_written_is_saved_by_itself_and_after_a_restart_there(qapp
         assert agent_id in side(person).ids()
 
 
+@pytest.mark.slow
 async def test_what_is_wrong_is_said_beside_its_field_and_not_saved(person, data_dir):
     agent_id = await make(person, "Backend")
     version = kept(data_dir, agent_id)["version"]
@@ -105,6 +108,7 @@ async def test_what_is_wrong_is_said_beside_its_field_and_not_saved(person, data
     await until(lambda: kept(data_dir, agent_id).get("pages") == ["https://example.org/handbook"])
 
 
+@pytest.mark.slow
 async def test_what_the_disk_refuses_is_said_and_what_was_written_stays(person, data_dir):
     agent_id = await make(person, "Stuck")
     path = data_dir / "assistants" / f"{agent_id}.json"
@@ -122,6 +126,7 @@ async def test_what_the_disk_refuses_is_said_and_what_was_written_stays(person, 
     await until(lambda: not editor(person).form.errors["name"].isVisible())
 
 
+@pytest.mark.slow
 async def test_ctrl_z_takes_back_what_was_typed_and_that_is_saved_too(person, data_dir):
     agent_id = await make(person, "QA")
     box = person.find("assistant_instructions")
@@ -133,6 +138,7 @@ async def test_ctrl_z_takes_back_what_was_typed_and_that_is_saved_too(person, da
     await until(lambda: kept(data_dir, agent_id).get("instructions", "") == "")
 
 
+@pytest.mark.slow
 async def test_an_earlier_version_is_looked_at_and_brought_back(person, data_dir):
     agent_id = await make(person, "Scribe")
     await person.write("assistant_instructions", "First words")
@@ -155,6 +161,7 @@ async def test_an_earlier_version_is_looked_at_and_brought_back(person, data_dir
     assert not person.find("assistant_banner_act").isVisible()
 
 
+@pytest.mark.slow
 async def test_delete_can_be_undone(person, data_dir):
     agent_id = await make(person, "Gone")
     side(person).setFocus()
@@ -166,6 +173,7 @@ async def test_delete_can_be_undone(person, data_dir):
     assert kept(data_dir, agent_id)["name"] == "Gone"
 
 
+@pytest.mark.slow
 async def test_one_that_is_deleted_while_it_is_written_stays_deleted_and_comes_back_whole(person, data_dir):
     agent_id = await make(person, "Gone")
     await person.write("assistant_instructions", "The last words")
@@ -178,6 +186,7 @@ async def test_one_that_is_deleted_while_it_is_written_stays_deleted_and_comes_b
     assert kept(data_dir, agent_id)["instructions"] == "The last words"
 
 
+@pytest.mark.slow
 async def test_what_others_change_meanwhile_is_kept_and_of_the_same_field_one_is_chosen(qapp, data_dir):
     async with at_window(data_dir) as person:
         agent_id = await make(person, "Shared")
@@ -224,6 +233,7 @@ async def test_what_others_change_meanwhile_is_kept_and_of_the_same_field_one_is
     assert kept(data_dir, agent_id)["role"] == "Last words"
 
 
+@pytest.mark.slow
 async def test_the_order_is_changed_with_the_keyboard_and_kept(qapp, data_dir):
     async with at_window(data_dir) as person:
         side(person).setFocus()
@@ -253,6 +263,7 @@ async def test_a_click_starts_a_chat_and_the_menu_has_the_rest(person):
     menu.deleteLater()
 
 
+@pytest.mark.slow
 async def test_from_the_editor_a_chat_is_begun_with_what_is_written(person, data_dir):
     agent_id = await make(person, "Talker")
     await person.write("assistant_role", "Talks")
@@ -263,6 +274,7 @@ async def test_from_the_editor_a_chat_is_begun_with_what_is_written(person, data
     assert "Talker" in person.find("composer").placeholderText()
 
 
+@pytest.mark.slow
 async def test_one_is_shared_as_a_file_and_brought_in_elsewhere(person, data_dir, tmp_path):
     agent_id = await make(person, "Reviewer")
     editor(person).form.tools.choose("web_fetch")
@@ -301,6 +313,7 @@ async def test_a_file_that_is_none_is_refused_in_words(person, tmp_path):
         await until(lambda: not person.sees("toast"))
 
 
+@pytest.mark.slow
 async def test_chips_are_taken_out_and_put_in_without_a_mouse(person):
     person.window.activateWindow()
     await make(person, "Keys")
@@ -343,6 +356,7 @@ def test_a_new_assistant_takes_no_others_colour():
     assert len(set(after.values())) == 3
 
 
+@pytest.mark.slow
 async def test_a_sub_agent_comes_with_the_tool_that_calls_it(person, data_dir):
     await make(person, "Boss")
     form = editor(person).form

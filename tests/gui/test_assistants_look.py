@@ -38,6 +38,7 @@ def form(person: Person):
     return person.window.controller.assistants._page.editor.form
 
 
+@pytest.mark.slow
 async def test_nothing_is_cut_off_in_the_smallest_window(person):
     assert cut_off(person) == []
     for box in form(person).findChildren(QSpinBox):
@@ -50,6 +51,7 @@ async def test_nothing_is_cut_off_in_the_smallest_window(person):
     assert person.window.height() <= 900, "the editor scrolls and does not stretch the window"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("agent_id", ["", "browser"])
 async def test_where_only_the_editor_fits_the_name_has_the_focus(person, agent_id):
     page = person.window.controller.assistants._page
@@ -64,6 +66,7 @@ async def test_where_only_the_editor_fits_the_name_has_the_focus(person, agent_i
     await until(lambda: form(person).name.hasFocus(), what="the cards are gone")
 
 
+@pytest.mark.slow
 async def test_tab_goes_from_top_to_bottom_and_every_stop_is_named(person):
     person.window.resize(1440, 1200)
     await person.settle()
@@ -94,6 +97,7 @@ async def test_the_focus_can_be_seen(person, theme):
         assert stop.grab().toImage() != plain, stop.objectName()
 
 
+@pytest.mark.slow
 async def test_switching_the_language_keeps_the_page_and_what_is_written(person):
     words = person.window.language
     await person.write("assistant_instructions", "Half a")
@@ -115,6 +119,7 @@ async def test_the_side_bars_rows_are_read_with_their_model(person):
     assert view.accessibleName()
 
 
+@pytest.mark.slow
 async def test_tab_reaches_the_assistants_from_the_search(person):
     search: QWidget = person.window.side_bar.search
     search.setFocus()

@@ -55,6 +55,7 @@ def at_work(person: Person) -> int:
     return sum(place is None for _, place in jobs(person))
 
 
+@pytest.mark.slow
 async def test_another_policy_counts_at_once_and_cuts_nothing_that_runs(busy):
     person, pace = busy
     sessions = await start(person, "One", "Two", "Three", "Four")
@@ -79,6 +80,7 @@ async def test_another_policy_counts_at_once_and_cuts_nothing_that_runs(busy):
     assert {(one.role, one.state) for one in said} == {(Role.ASSISTANT, "done")}
 
 
+@pytest.mark.slow
 async def test_another_role_brings_its_policy_at_once(busy):
     person, pace = busy
     person.find("assistant_busy").setFocus()
@@ -95,6 +97,7 @@ async def test_another_role_brings_its_policy_at_once(busy):
     await until(lambda: all(status(person, one) == Status.IDLE for one in sessions))
 
 
+@pytest.mark.slow
 async def test_each_strategy_shows_its_numbers_and_keeps_them(busy, data_dir):
     person, _ = busy
     number, depth = person.find("assistant_busy_number"), person.find("assistant_busy_depth")
@@ -139,6 +142,7 @@ def failure(person: Person, session_id: str) -> str:
     )
 
 
+@pytest.mark.slow
 async def test_what_has_waited_too_long_gives_up_and_says_so(busy):
     person, pace = busy
     engine = person.window.controller.engine
@@ -157,6 +161,7 @@ async def test_what_has_waited_too_long_gives_up_and_says_so(busy):
     assert engine.live(second).messages[-1].state == "done", "free again, it answers"
 
 
+@pytest.mark.slow
 async def test_several_at_once_then_a_queue_then_no_more(busy):
     person, pace = busy
     engine = person.window.controller.engine

@@ -64,6 +64,7 @@ async def come(path: Path, data: bytes = b"Three rules.") -> None:
     await asyncio.to_thread(path.write_bytes, data)
 
 
+@pytest.mark.slow
 async def test_send_waits_for_the_file_and_goes_with_it(person, wire_servers, a_slow_file):  # noqa: F811
     file = a_slow_file("slow.txt")
     await person.click("new_button")
@@ -84,6 +85,7 @@ async def test_send_waits_for_the_file_and_goes_with_it(person, wire_servers, a_
     assert not person.sees("readings") and not page.chat_composer._waits.isVisible()
 
 
+@pytest.mark.slow
 async def test_it_lands_where_it_was_given_and_what_waited_there_is_sent_from_there(
     person,
     wire_servers,  # noqa: F811
@@ -117,6 +119,7 @@ async def test_it_lands_where_it_was_given_and_what_waited_there_is_sent_from_th
     assert page.composer.box.toPlainText() == "of the other"
 
 
+@pytest.mark.slow
 async def test_who_writes_on_or_takes_it_off_or_has_a_bad_file_sends_nothing_by_accident(person, a_slow_file):
     page = person.window.controller.chat_page
     await person.click("new_button")
@@ -144,6 +147,7 @@ async def test_who_writes_on_or_takes_it_off_or_has_a_bad_file_sends_nothing_by_
     assert person.window.controller.engine.drafts.of(NEW).text == "With that, and"
 
 
+@pytest.mark.slow
 async def test_what_cannot_be_sent_comes_back_where_it_was_written(person):
     """Also when the user has gone on to another session, and before what was written there since."""
     page, chats = await show(person, ONE), person.window.controller.chats
@@ -162,6 +166,7 @@ async def test_what_cannot_be_sent_comes_back_where_it_was_written(person):
     assert page.composer.box.toPlainText() == "again" and person.sees("edit_cancel")
 
 
+@pytest.mark.slow
 async def test_a_paste_too_long_for_a_request_becomes_its_attachment(person, wire_servers):  # noqa: F811
     setup, long = person.window.controller.panel.setup, QMimeData()
     long.setText("x" * 8_000)
@@ -191,6 +196,7 @@ async def test_a_paste_too_long_for_a_request_becomes_its_attachment(person, wir
     assert not drafts.of(COMMAND).attachments and not box.strip.attachments()
 
 
+@pytest.mark.slow
 async def test_a_paste_too_long_for_the_topic_becomes_context_of_the_debate(person, wire_servers):  # noqa: F811
     person.window.controller.debates.show_setup()
     setup, long = person.window.controller.panel.setup, QMimeData()
@@ -214,6 +220,7 @@ async def test_a_paste_too_long_for_the_topic_becomes_context_of_the_debate(pers
     assert setup.pasted.attachments() == () and not engine.drafts.of(SETUP).attachments
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["button", "drop", "paste"])
 async def test_a_pdf_is_attached_as_text_and_the_model_reads_it(person, wire_servers, tmp_path, way):  # noqa: F811
     path = tmp_path / "report.pdf"
@@ -248,6 +255,7 @@ async def test_a_pdf_is_attached_as_text_and_the_model_reads_it(person, wire_ser
         assert words in asked
 
 
+@pytest.mark.slow
 async def test_a_file_that_cannot_be_read_says_why_and_stays_out(person, tmp_path):
     path = tmp_path / "locked.odt"
     path.write_bytes(a_zip({**ODT, "META-INF/manifest.xml": "<m><encryption-data/></m>"}))
@@ -258,6 +266,7 @@ async def test_a_file_that_cannot_be_read_says_why_and_stays_out(person, tmp_pat
     assert names(page) == [] and not person.sees("readings")
 
 
+@pytest.mark.slow
 async def test_a_scanned_pdf_is_offered_as_images(person, wire_servers, tmp_path):  # noqa: F811
     path = tmp_path / "scan.pdf"
     path.write_bytes(a_pdf(["", ""]))
@@ -325,6 +334,7 @@ async def test_a_model_that_sees_nothing_says_why_a_pdf_is_text(qapp, data_dir, 
     assert shown == [("As text", True), ("As it looks", False), (why, False)]
 
 
+@pytest.mark.slow
 async def test_a_pdf_with_a_password_asks_for_it(person, tmp_path, data_dir):
     path = tmp_path / "sealed.pdf"
     path.write_bytes(a_sealed_pdf(["Sales rose by 12 percent in spring"], "between us"))

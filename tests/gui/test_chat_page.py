@@ -33,6 +33,7 @@ async def say(person: Person, text: str) -> None:
     await person.press("composer", Qt.Key.Key_Return)
 
 
+@pytest.mark.slow
 async def test_new_writes_to_the_last_assistant_and_the_chat_begins(person, wire_servers):  # noqa: F811
     await person.click("new_button")
     assert person.window.focusWidget() is person.find("composer")
@@ -45,6 +46,7 @@ async def test_new_writes_to_the_last_assistant_and_the_chat_begins(person, wire
     assert person.window.top_bar._title.text() == "Tabs or spaces?"
 
 
+@pytest.mark.slow
 async def test_the_model_titles_the_chat_after_its_first_answer(person, wire_servers):  # noqa: F811
     server = wire_servers["openai"]
     server.title = '"Indentation styles."'
@@ -57,6 +59,7 @@ async def test_the_model_titles_the_chat_after_its_first_answer(person, wire_ser
     assert [entry.session_id for entry in session.unsaid] == [session.id]
 
 
+@pytest.mark.slow
 async def test_a_provider_that_asks_to_wait_is_asked_again_at_once(person, wire_servers):  # noqa: F811
     wire_servers["openai"].script("openai-wire", [Fault("rate429", retry_after=100.0)])
     await person.click("new_button")
@@ -69,6 +72,7 @@ async def test_a_provider_that_asks_to_wait_is_asked_again_at_once(person, wire_
     assert len(person.transcript("transcript")) == 2 and not person.sees("chat_resume")
 
 
+@pytest.mark.slow
 async def test_what_one_says_is_scrolled_to_unless_it_is_queued(person, wire_servers):  # noqa: F811
     server = wire_servers["openai"]
     server.script("openai-wire", lambda request: Answer("A line.\n\n" * 60))
@@ -101,6 +105,7 @@ async def running(
     return page
 
 
+@pytest.mark.slow
 async def test_stop_and_escape_keep_the_words(person, wire_servers):  # noqa: F811
     page = await running(person, wire_servers["openai"])
     await person.press("composer", Qt.Key.Key_Escape)
@@ -113,6 +118,7 @@ async def test_stop_and_escape_keep_the_words(person, wire_servers):  # noqa: F8
     await until(lambda: page.session.status == "idle")
 
 
+@pytest.mark.slow
 async def test_a_draft_and_its_files_wait_where_they_were_written(
     qapp,
     data_dir,
@@ -147,6 +153,7 @@ async def test_a_draft_and_its_files_wait_where_they_were_written(
         assert page.composer.box.toPlainText() == "half a thought"
 
 
+@pytest.mark.slow
 async def test_an_input_method_commits_before_enter_sends(person, wire_servers):  # noqa: F811
     await person.click("new_button")
     box = person.find("composer")
@@ -161,6 +168,7 @@ async def test_an_input_method_commits_before_enter_sends(person, wire_servers):
     assert person.window.controller.chat_page.session.title == "한글"
 
 
+@pytest.mark.slow
 async def test_up_brings_back_what_was_said_only_into_an_empty_box(person, wire_servers):  # noqa: F811
     await person.click("new_button")
     page = person.window.controller.chat_page
@@ -188,6 +196,7 @@ def versions_of(page: object) -> tuple[int, int]:
     return transcript.canvas.row(len(transcript.model.entries) - 1).context.versions
 
 
+@pytest.mark.slow
 async def test_asking_again_makes_a_version_that_can_be_chosen(person, wire_servers):  # noqa: F811
     wire_servers["openai"].script("openai-wire", ["One.", "Two.", "Three."])
     await person.click("new_button")
@@ -215,6 +224,7 @@ async def test_asking_again_makes_a_version_that_can_be_chosen(person, wire_serv
     assert page.spending.text(person.window.language) == paid, "what was asked again was paid for as well"
 
 
+@pytest.mark.slow
 async def test_editing_what_was_said_starts_a_version_and_keeps_the_draft(person, wire_servers):  # noqa: F811
     await person.click("new_button")
     page = person.window.controller.chat_page
@@ -236,6 +246,7 @@ async def test_editing_what_was_said_starts_a_version_and_keeps_the_draft(person
     assert not person.sees("edit_cancel")
 
 
+@pytest.mark.slow
 async def test_f2_renames_and_undo_brings_the_title_back(person, wire_servers):  # noqa: F811
     await person.click("new_button")
     page = person.window.controller.chat_page
@@ -254,6 +265,7 @@ async def test_f2_renames_and_undo_brings_the_title_back(person, wire_servers): 
     await until(lambda: page.session.title == "Tabs?")
 
 
+@pytest.mark.slow
 async def test_what_cannot_be_sent_is_in_the_box_again(person):
     await person.click("new_button")
     person.window.controller._state.keep("assistant", "nobody")
@@ -270,6 +282,7 @@ def read(person: Person) -> str:
     return "\n".join(person.transcript("transcript"))
 
 
+@pytest.mark.slow
 async def test_what_is_pasted_or_dropped_becomes_an_attachment(person, tmp_path):
     await person.click("new_button")
     page = person.window.controller.chat_page
@@ -299,6 +312,7 @@ async def test_what_is_pasted_or_dropped_becomes_an_attachment(person, tmp_path)
     assert [one.name for one in composer.attachments()] == names[1:]
 
 
+@pytest.mark.slow
 async def test_a_deleted_chat_comes_back(person, wire_servers):  # noqa: F811
     await person.click("new_button")
     page = person.window.controller.chat_page
@@ -343,6 +357,7 @@ async def test_nothing_is_cut_off_in_the_smallest_window(qapp, data_dir, languag
         assert page.transcript.height() > 60
 
 
+@pytest.mark.slow
 async def test_another_assistant_is_chosen_in_the_foot_with_its_tools(person, wire_servers):  # noqa: F811
     await person.click("new_button")
     page = person.window.controller.chat_page
@@ -362,6 +377,7 @@ async def test_another_assistant_is_chosen_in_the_foot_with_its_tools(person, wi
     assert page.composer.box.placeholderText() == "Message Checker…"
 
 
+@pytest.mark.slow
 async def test_two_messages_at_once_begin_one_chat(person, wire_servers):  # noqa: F811
     await person.click("new_button")
     page = person.window.controller.chat_page
@@ -373,6 +389,7 @@ async def test_two_messages_at_once_begin_one_chat(person, wire_servers):  # noq
     assert [one for one in person.transcript("transcript") if "You" in one and "two" in one]
 
 
+@pytest.mark.slow
 async def test_one_sub_agent_is_stopped_and_its_caller_goes_on(person, wire_servers):  # noqa: F811
     server = wire_servers["openai"]
     slow = replies(pace=4.0)
@@ -397,6 +414,7 @@ async def test_one_sub_agent_is_stopped_and_its_caller_goes_on(person, wire_serv
     assert "The disk fills up" in read(person)
 
 
+@pytest.mark.slow
 async def test_who_knows_english_only_says_so_under_what_is_written_in_korean(person):
     await person.click("new_button")
     composer = person.window.controller.chat_page.chat_composer
@@ -409,6 +427,7 @@ async def test_who_knows_english_only_says_so_under_what_is_written_in_korean(pe
     assert not composer._limit.isVisible()
 
 
+@pytest.mark.slow
 async def test_a_button_that_was_too_narrow_shows_all_its_words_again(person):
     await person.click("new_button")
     button = person.window.controller.chat_page.chat_composer.tools
@@ -422,6 +441,7 @@ async def test_a_button_that_was_too_narrow_shows_all_its_words_again(person):
         assert button.text() == words
 
 
+@pytest.mark.slow
 async def test_the_foot_shortens_its_words_on_a_narrow_page(person):
     window = person.window
     window.resize(900, 600)

@@ -63,6 +63,7 @@ async def done(person: Person) -> None:
     assert not person.sees("prompt_card")
 
 
+@pytest.mark.slow
 async def test_the_box_says_whose_question_its_words_would_answer(person, wire_servers):  # noqa: F811
     def reply(request: object) -> object:
         asked = call("promptUser", "call_2", question="Which?", type="text")
@@ -86,6 +87,7 @@ async def test_the_box_says_whose_question_its_words_would_answer(person, wire_s
     await until(lambda: box.placeholderText() == "Message Architect…")
 
 
+@pytest.mark.slow
 async def test_a_question_is_answered_from_the_keyboard_alone(person, wire_servers):  # noqa: F811
     told = asking(
         wire_servers["openai"], "promptUser", question="Which?", type="options", options=["CSV", "JSON"]
@@ -103,6 +105,7 @@ async def test_a_question_is_answered_from_the_keyboard_alone(person, wire_serve
     assert person.window.focusWidget() is box, "who has answered writes on"
 
 
+@pytest.mark.slow
 async def test_a_question_does_not_interrupt_who_writes_and_can_be_answered_there(person, wire_servers):  # noqa: F811
     told = asking(wire_servers["openai"], "promptUser", question="Which?", type="text")
     person.window.controller.show_new("architect")
@@ -125,6 +128,7 @@ async def test_skip_lets_it_go_on_without_an_answer(person, wire_servers):  # no
     await done(person)
 
 
+@pytest.mark.slow
 @pytest.mark.threat("T14")
 async def test_enter_decides_nothing_and_the_button_denies(person, wire_servers, monkeypatch):  # noqa: F811
     opened = []
@@ -143,6 +147,7 @@ async def test_enter_decides_nothing_and_the_button_denies(person, wire_servers,
     assert told
 
 
+@pytest.mark.slow
 async def test_several_calls_make_one_card_and_one_click(person, wire_servers, monkeypatch):  # noqa: F811
     opened = []
     monkeypatch.setattr(
@@ -162,6 +167,7 @@ async def test_several_calls_make_one_card_and_one_click(person, wire_servers, m
     assert len(cards) == 3, "the answers are told by the rows of the calls"
 
 
+@pytest.mark.slow
 async def test_what_is_allowed_opens_after_the_whole_address_was_seen(person, wire_servers, monkeypatch):  # noqa: F811
     opened = []
     asking(wire_servers["openai"], "open_url", url="https://example.org/a?b=c")
@@ -176,6 +182,7 @@ async def test_what_is_allowed_opens_after_the_whole_address_was_seen(person, wi
     assert not person.sees("link_dialog")
 
 
+@pytest.mark.slow
 async def test_a_question_waits_through_a_restart(qapp, data_dir, wire_home, wire_servers):  # noqa: F811
     told = asking(
         wire_servers["openai"], "promptUser", question="Which?", type="options", options=["CSV", "JSON"]

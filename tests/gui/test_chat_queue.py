@@ -2,6 +2,7 @@
 
 from functools import partial
 
+import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
@@ -32,6 +33,7 @@ def drag(row: QWidget, *, to: QWidget) -> None:
     QTest.mouseRelease(row, left, pos=start)
 
 
+@pytest.mark.slow
 async def test_what_is_said_meanwhile_queues_and_is_changed_moved_removed_and_sent(
     person,  # noqa: F811
     wire_servers,  # noqa: F811
@@ -71,6 +73,7 @@ async def test_what_is_said_meanwhile_queues_and_is_changed_moved_removed_and_se
     assert [one.rsplit(" ", 1)[-1].strip(".") for one in said] == ["notes", "three", "uno", "two"]
 
 
+@pytest.mark.slow
 async def test_a_message_that_is_rewritten_while_it_waits_loses_no_words(person, wire_servers):  # noqa: F811
     page = await running(person, wire_servers["openai"], seconds=120)
     for text in ("one", "two", "three"):
@@ -124,6 +127,7 @@ async def held(person, server) -> object:  # noqa: F811
     return page
 
 
+@pytest.mark.slow
 async def test_a_message_that_is_edited_is_sent_once_it_is_saved(person, wire_servers):  # noqa: F811
     page = await held(person, wire_servers["openai"])
     assert queued(page) == ["one", "two"]
@@ -138,6 +142,7 @@ async def test_a_message_that_is_edited_is_sent_once_it_is_saved(person, wire_se
     assert page.draft.queued == {} and page.composer.box.toPlainText() == ""
 
 
+@pytest.mark.slow
 async def test_a_message_whose_edit_is_cancelled_is_sent_as_it_was(person, wire_servers):  # noqa: F811
     page = await held(person, wire_servers["openai"])
     box = page.queue._rows[page.session.chat.queue[0].id]._box
@@ -147,6 +152,7 @@ async def test_a_message_whose_edit_is_cancelled_is_sent_as_it_was(person, wire_
     assert said(person) == ["Write the notes.", "Go on.", "one", "two"]
 
 
+@pytest.mark.slow
 async def test_what_is_behind_an_edited_message_goes_on_once_that_is_moved_or_removed(
     person,  # noqa: F811
     wire_servers,  # noqa: F811
@@ -163,6 +169,7 @@ async def test_what_is_behind_an_edited_message_goes_on_once_that_is_moved_or_re
     assert said(person) == ["Write the notes.", "Go on.", "two", "three"]
 
 
+@pytest.mark.slow
 async def test_an_edited_message_is_held_over_a_restart(qapp, data_dir, wire_home, wire_servers):  # noqa: F811
     wire_servers["openai"].script("openai-wire", lambda request: Answer("Yes."))
     queue = (QueuedMessage(id="q1", text="one"), QueuedMessage(id="q2", text="two"))

@@ -15,6 +15,7 @@ async def person(qapp, data_dir):
         yield person
 
 
+@pytest.mark.slow
 async def test_each_way_to_end_has_its_price_and_the_judge_its_place(person, monkeypatch):
     setup, engine = person.window.controller.panel.setup, person.window.controller.engine
     conclusion = setup.conclusion
@@ -65,6 +66,7 @@ async def test_what_the_models_cost_is_looked_up_when_the_list_of_judges_opens(p
     )
 
 
+@pytest.mark.slow
 async def test_ballots_are_offered_where_somebody_can_vote_and_counted_in_the_estimate(person, data_dir):
     setup, engine = person.window.controller.panel.setup, person.window.controller.engine
     await person.write("debate_topic", "Tabs or spaces?")
@@ -87,6 +89,7 @@ async def test_ballots_are_offered_where_somebody_can_vote_and_counted_in_the_es
     assert not setup.setup().polls, "not where nobody can vote"
 
 
+@pytest.mark.slow
 async def test_ballots_are_remembered(qapp, data_dir):
     async with at_window(data_dir) as person:
         person.window.controller.panel.setup.conclusion.polls.setChecked(True)

@@ -139,6 +139,7 @@ async def test_a_good_key_that_cannot_be_used_now_may_be_kept_anyway(fault, word
         assert status(person, "openai").ready
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(180)
 async def test_a_server_that_is_not_there_is_said_in_words(person):
     dialog = await open_dialog(person)
@@ -157,6 +158,7 @@ async def test_a_server_that_is_not_there_is_said_in_words(person):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(180)
 async def test_one_that_never_answers_can_be_left(person, monkeypatch):
     with WireServer("openai") as server:
@@ -172,6 +174,7 @@ async def test_one_that_never_answers_can_be_left(person, monkeypatch):
         assert not status(person, "openai").ready
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(180)
 async def test_another_server_is_added_under_its_address_with_all_its_models(person):
     with WireServer("openai-compatible", key="any-key-0123456789", models=("a", "b", "c")) as server:
@@ -190,6 +193,7 @@ async def test_another_server_is_added_under_its_address_with_all_its_models(per
         assert added.ready and added.models == ("a", "b", "c")
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(180)
 async def test_a_provider_is_found_by_its_name_and_added(person, monkeypatch):
     key = "sk-or-v1-canary0123456789"
@@ -211,6 +215,7 @@ async def test_a_provider_is_found_by_its_name_and_added(person, monkeypatch):
     assert key not in everything_shown(person)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(180)
 async def test_azure_is_asked_for_the_deployment_at_the_users_own_address(person):
     with WireServer("azure", key="azure-canary-0123456789", models=("my-gpt",)) as server:
@@ -229,6 +234,7 @@ async def test_azure_is_asked_for_the_deployment_at_the_users_own_address(person
         assert added.ready and added.models == ("my-gpt",)
 
 
+@pytest.mark.slow
 async def test_a_server_of_a_known_kind_needs_no_address_and_no_key(person):
     dialog = await open_dialog(person)
     await person.write("connect_search", "vllm")
@@ -239,6 +245,7 @@ async def test_a_server_of_a_known_kind_needs_no_address_and_no_key(person):
     assert "vLLM" in dialog._kinds.checkedButton().text()
 
 
+@pytest.mark.slow
 async def test_a_key_chooses_its_provider_also_behind_a_search(person):
     dialog = await open_dialog(person)
     await person.write("connect_search", "gemini")
@@ -247,6 +254,7 @@ async def test_a_key_chooses_its_provider_also_behind_a_search(person):
     assert dialog._choice == "openrouter" and dialog.search.text() == ""
 
 
+@pytest.mark.slow
 async def test_a_key_is_not_taken_along_to_another_provider(person):
     dialog = await open_dialog(person)
     await person.write("connect_key", "sk-ant-canary-0123456789")
@@ -256,6 +264,7 @@ async def test_a_key_is_not_taken_along_to_another_provider(person):
     assert dialog.key.text() == ""
 
 
+@pytest.mark.slow
 async def test_where_to_get_a_key_is_copied_or_opened_after_asking(person):
     await open_dialog(person)
     await person.click("connect_copy")
@@ -266,6 +275,7 @@ async def test_where_to_get_a_key_is_copied_or_opened_after_asking(person):
     await person.click("link_cancel")
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(180)
 async def test_a_server_that_was_found_and_wants_its_key(qapp, data_dir, monkeypatch):
     with (
@@ -288,6 +298,7 @@ async def test_a_server_that_was_found_and_wants_its_key(qapp, data_dir, monkeyp
             dialog.accept()
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(180)
 async def test_what_asks_is_made_ready_while_the_dialog_is_open_and_no_wait_for_it_is_the_providers(
     person, monkeypatch

@@ -67,6 +67,7 @@ async def test_the_columns_are_a_list_in_the_order_of_the_participants(person: P
     assert len(listed(page)) == 4
 
 
+@pytest.mark.slow
 async def test_the_end_is_announced_once_with_state_headline_and_minority(
     person: Person, wire_home: dict[str, WireServer], monkeypatch: pytest.MonkeyPatch
 ) -> None:

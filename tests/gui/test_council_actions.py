@@ -59,6 +59,7 @@ async def after(person: Person, page: CouncilPage, button: str) -> None:
     await ended(page)
 
 
+@pytest.mark.slow
 async def test_all_are_asked_the_same_again_and_compared_anew(
     person: Person, wire_home: dict[str, WireServer]
 ) -> None:
@@ -75,6 +76,7 @@ async def test_all_are_asked_the_same_again_and_compared_anew(
     assert page.glance._lacks.text() == "3 of 3 answered"
 
 
+@pytest.mark.slow
 async def test_it_is_paused_and_goes_on_and_what_failed_is_retried_and_compared(
     person: Person, wire_home: dict[str, WireServer]
 ) -> None:
@@ -117,6 +119,7 @@ async def test_one_is_asked_more_by_the_button_under_its_answer(
     assert not person.sees("council_more_2"), "the composer would say whose answer it is"
 
 
+@pytest.mark.slow
 async def test_who_says_something_else_from_outside_takes_part_and_no_call_is_made_for_that(
     person: Person, wire_home: dict[str, WireServer]
 ) -> None:

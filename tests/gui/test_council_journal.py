@@ -30,6 +30,7 @@ async def person(qapp, data_dir, wire_home):
         yield person
 
 
+@pytest.mark.slow
 async def test_a_decision_is_kept_and_comes_back_when_it_is_due(person: Person) -> None:
     page = await opened(person)
     await ended(page)
@@ -57,6 +58,7 @@ async def test_a_decision_is_kept_and_comes_back_when_it_is_due(person: Person) 
     assert journal.scores()["anthropic/anthropic-wire"].after == pytest.approx((1 - 0.71) ** 2)
 
 
+@pytest.mark.slow
 async def test_the_journal_lists_what_is_due_first_and_how_right_all_have_been(person: Person) -> None:
     journal, button = person.window.controller.engine.councils.journal, person.window.side_bar.journal_button
     button.click()

@@ -180,6 +180,7 @@ def said(page: CouncilPage, place: int) -> list[str]:
     return [transcript.describe(one) for one in transcript.message_ids]
 
 
+@pytest.mark.slow
 async def test_each_answer_has_its_column_and_the_card_says_what_they_hold(person: Person) -> None:
     page = await opened(person)
     await ended(page)
@@ -206,6 +207,7 @@ async def test_each_answer_has_its_column_and_the_card_says_what_they_hold(perso
         person.window.grab().save(str(Path(folder) / "council.png"))
 
 
+@pytest.mark.slow
 async def test_one_is_used_all_are_merged_and_asked_more(
     person: Person, wire_home: dict[str, WireServer]
 ) -> None:
@@ -227,6 +229,7 @@ async def test_one_is_used_all_are_merged_and_asked_more(
     assert sum(len(server.requests) for server in wire_home.values()) == count + 2
 
 
+@pytest.mark.slow
 async def test_a_failed_answer_says_why_above_the_result_and_is_retried_alone(
     qapp, data_dir, wire_home
 ) -> None:  # type: ignore[no-untyped-def]
@@ -244,6 +247,7 @@ async def test_a_failed_answer_says_why_above_the_result_and_is_retried_alone(
         assert len(wire_home["openai"].requests) == count
 
 
+@pytest.mark.slow
 async def test_where_all_agree_a_provider_is_offered_or_a_model_from_outside(
     person: Person, wire_home: dict[str, WireServer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -279,6 +283,7 @@ async def test_the_switch_of_the_composer_asks_several(person: Person) -> None:
     assert len(asked) == len(setup.participants)
 
 
+@pytest.mark.slow
 async def test_what_is_open_is_debated_and_the_column_says_who_moved(
     person: Person, wire_home: dict[str, WireServer]
 ) -> None:
@@ -312,6 +317,7 @@ async def test_what_is_open_is_debated_and_the_column_says_who_moved(
     assert "in the field is operations, not throughput" in minority[0].text() and not before_after
 
 
+@pytest.mark.slow
 async def test_the_panel_shows_how_the_council_stands_and_never_a_second_transcript(
     person: Person, wire_home: dict[str, WireServer]
 ) -> None:
@@ -353,6 +359,7 @@ def options(page: CouncilPage) -> dict[str, tuple[str, ...]]:
     return {one.text: holders_of(record)[one.id] for one in record.options()}
 
 
+@pytest.mark.slow
 async def test_the_options_are_renamed_merged_and_added_by_the_user(person: Person) -> None:
     page = await opened(person)
     await ended(page)
@@ -370,6 +377,7 @@ async def test_the_options_are_renamed_merged_and_added_by_the_user(person: Pers
     await until(lambda: options(page) == {"Postgres": ("p0", "p1", "p2")})
 
 
+@pytest.mark.slow
 async def test_names_are_hidden_and_words_found_over_all_columns(person: Person) -> None:
     page = await opened(person, "Postgres or SQLite?")
     await ended(page)
@@ -390,6 +398,7 @@ async def test_names_are_hidden_and_words_found_over_all_columns(person: Person)
         assert (bar._count.text(), page.finder.at) == (said, at)
 
 
+@pytest.mark.slow
 async def test_the_composer_of_a_chat_asks_several_without_a_comparison(
     person: Person, wire_home: dict[str, WireServer]
 ) -> None:

@@ -51,6 +51,7 @@ async def at_row(person: Person, key: Qt.Key) -> None:
     await person.press("panel_list", key)
 
 
+@pytest.mark.slow
 async def test_who_is_asked_is_changed_in_a_form_that_asks_them(person: Person) -> None:
     controller, welcome = person.window.controller, person.window.welcome
     setup = controller.panel.setup
@@ -85,6 +86,7 @@ async def test_who_is_asked_is_changed_in_a_form_that_asks_them(person: Person) 
     assert person.sees("debate_mode") and setup._labels["topic"].text() == "Topic"
 
 
+@pytest.mark.slow
 async def test_participants_are_saved_as_a_panel_and_put_back_into_setup(person: Person) -> None:
     controller = person.window.controller
     setup, panels = controller.panel.setup, controller.engine.councils.panels
@@ -110,6 +112,7 @@ async def test_participants_are_saved_as_a_panel_and_put_back_into_setup(person:
     assert len(assembled) >= 2 and "embedded" not in assembled
 
 
+@pytest.mark.slow
 async def test_a_panel_of_the_side_bar_is_made_edited_deleted_and_brought_back(person: Person) -> None:
     panels, section = person.window.controller.engine.councils.panels, person.window.side_bar.panel_section
     assert not section.first.isVisible() and not side(person).ids()
@@ -157,6 +160,7 @@ async def test_a_panel_of_the_side_bar_is_made_edited_deleted_and_brought_back(p
     assert panels.find("ready-ones").rounds == 3
 
 
+@pytest.mark.slow
 @pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
 async def test_the_participants_of_a_panel_are_changed_where_it_is_edited(person: Person) -> None:
     panel = await kept(person)
@@ -199,6 +203,7 @@ async def test_the_participants_of_a_panel_are_changed_where_it_is_edited(person
     await until(lambda: panels.find(panel.id).name == "Mine")
 
 
+@pytest.mark.slow
 async def test_a_panel_is_asked_from_the_side_bar_and_debates_what_is_open_as_it_says(person: Person) -> None:
     await kept(person, rounds=1, judge=NO_JUDGE, debates=True)
     welcome, page = person.window.welcome, person.window.controller.council_page
@@ -230,6 +235,7 @@ async def test_a_panel_is_found_in_the_palette_and_has_a_command(person: Person)
     assert not person.sees("panel_take"), "they are the participants of Setup already"
 
 
+@pytest.mark.slow
 async def test_a_panel_is_shared_as_a_file_and_seen_before_it_comes_in(
     person: Person, tmp_path: Path
 ) -> None:

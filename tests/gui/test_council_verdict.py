@@ -82,6 +82,7 @@ async def debate(person: Person, page: CouncilPage) -> None:
     await ended(page)
 
 
+@pytest.mark.slow
 async def test_claims_say_who_holds_and_denies_them_and_lead_to_where_that_was_said(person: Person) -> None:
     page = await opened(person)
     tabs = {name: person.find(f"segment_{name}") for name in TABS}
@@ -145,6 +146,7 @@ async def test_a_chip_says_where_a_quote_is_and_that_one_is_in_no_file(person: P
     await shot(person, "quotes")
 
 
+@pytest.mark.slow
 async def test_the_verdict_follows_the_debate_and_says_what_it_rests_on(
     person: Person, wire_home: dict[str, WireServer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -186,6 +188,7 @@ async def test_the_verdict_follows_the_debate_and_says_what_it_rests_on(
     assert page._tabs.value() == VERDICT
 
 
+@pytest.mark.slow
 async def test_where_no_model_can_compare_it_says_why_and_offers_a_provider(person: Person) -> None:
     page = await opened(person)
     await ended(page)

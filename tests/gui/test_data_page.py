@@ -64,6 +64,7 @@ async def bring_in(person: Person, tmp_path: Path, *values: object):
     return page
 
 
+@pytest.mark.slow
 async def test_an_export_is_looked_at_before_it_comes_in(person, tmp_path):
     bad = {**exports.chatgpt("bad"), "mapping": {"a": 1}}
     page = await bring_in(person, tmp_path, exports.chatgpt(), exports.claude(), bad)
@@ -81,6 +82,7 @@ async def test_an_export_is_looked_at_before_it_comes_in(person, tmp_path):
     await until(lambda: person.window.side_bar.sessions.model().rowCount() >= 2)
 
 
+@pytest.mark.slow
 async def test_a_backup_brings_back_what_is_missing(person, tmp_path):
     page = await bring_in(person, tmp_path, exports.chatgpt(), exports.claude())
     await person.click("import_go")
@@ -166,6 +168,7 @@ async def test_everything_is_exported_into_one_file_that_can_come_in_again(perso
     assert "2 conversations from Moot" in person.find("import_facts").text()
 
 
+@pytest.mark.slow
 async def test_everything_else_is_exported_where_a_session_cannot_be(person, tmp_path, data_dir):
     await bring_in(person, tmp_path, exports.chatgpt("one"), exports.claude())
     await person.click("import_go")
@@ -184,6 +187,7 @@ async def test_everything_else_is_exported_where_a_session_cannot_be(person, tmp
     assert gone.title in said
 
 
+@pytest.mark.slow
 async def test_closing_in_the_middle_ends_nothing_and_leaves_nothing(person, tmp_path):
     page = await bring_in(person, tmp_path, *(exports.chatgpt(str(number)) for number in range(20)))
     await person.click("import_go")
@@ -192,6 +196,7 @@ async def test_closing_in_the_middle_ends_nothing_and_leaves_nothing(person, tmp
     await until(lambda: not page._tasks.running("import"))
 
 
+@pytest.mark.slow
 async def test_an_import_that_is_stopped_keeps_whole_what_came_in(person, tmp_path):
     page = await bring_in(person, tmp_path, *(exports.chatgpt(str(number)) for number in range(150)))
     await person.click("import_go")
@@ -205,6 +210,7 @@ async def test_an_import_that_is_stopped_keeps_whole_what_came_in(person, tmp_pa
     assert not person.sees("data_cancel")
 
 
+@pytest.mark.slow
 async def test_a_backup_that_is_cancelled_leaves_no_file(person, tmp_path, monkeypatch):
     page = await bring_in(person, tmp_path, *(exports.chatgpt(str(number)) for number in range(40)))
     await person.click("import_go")
@@ -248,6 +254,7 @@ async def test_a_backup_that_is_cancelled_leaves_no_file(person, tmp_path, monke
     await until(lambda: not [one for one in folder.iterdir() if one.name.endswith(".tmp")], 60)
 
 
+@pytest.mark.slow
 async def test_restoring_tells_how_far_it_is(person, tmp_path):
     page = await bring_in(person, tmp_path, exports.chatgpt(), exports.claude())
     await person.click("import_go")

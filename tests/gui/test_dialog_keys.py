@@ -1,5 +1,6 @@
 """Enter in every dialog: the button that has the focus, else the one that is meant, and never another."""
 
+import pytest
 from PySide6.QtWidgets import QDialog, QPushButton
 
 from app.core.session import Folder
@@ -68,6 +69,7 @@ async def test_enter_is_the_button_that_is_meant_or_that_has_the_focus(qapp, dat
             await until(lambda dialog=dialog: not dialog.isVisible())
 
 
+@pytest.mark.slow
 async def test_so_it_is_in_the_dialogs_over_real_data(qapp, data_dir):
     await keep_all(data_dir)
     async with at_window(data_dir) as person:

@@ -49,6 +49,7 @@ async def start(person: Person, *kinds: str, rounds: int = 1) -> str:
     return session_id
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(180)
 async def test_a_debate_runs_to_its_end_and_is_read_everywhere(person, wire_servers):  # noqa: F811
     wire_servers["openai"].script("openai-wire", ["The old parser *must* go."])
@@ -81,6 +82,7 @@ async def test_a_debate_runs_to_its_end_and_is_read_everywhere(person, wire_serv
     assert panel.setup.topic.text() == "Should we rewrite the parser?"
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(180)
 async def test_stepping_in_pausing_and_going_on(person, wire_servers):  # noqa: F811
     wire_servers["openai"].script("openai-wire", [Answer("One two three four five six seven", pace=0.15)])
@@ -102,6 +104,7 @@ async def test_stepping_in_pausing_and_going_on(person, wire_servers):  # noqa: 
     assert "Two weeks at most." in str(asked)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(180)
 async def test_a_long_paste_is_attached_to_what_the_user_says_in_a_debate(person, wire_servers):  # noqa: F811
     wire_servers["openai"].script("openai-wire", [Answer("One two three four five six seven", pace=0.15)])
@@ -121,6 +124,7 @@ async def test_a_long_paste_is_attached_to_what_the_user_says_in_a_debate(person
     assert any("Pasted text.txt" in line for line in person.transcript())
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(180)
 async def test_stop_closes_the_request_and_keeps_the_words(person, wire_servers):  # noqa: F811
     wire_servers["openai"].script("openai-wire", [Answer("word " * 400, pace=0.05)])
@@ -134,6 +138,7 @@ async def test_stop_closes_the_request_and_keeps_the_words(person, wire_servers)
     assert "word" in person.transcript()[0]
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(180)
 async def test_closing_the_panel_stops_nothing_and_quitting_pauses(qapp, data_dir, wire_home, wire_servers):  # noqa: F811
     wire_servers["openai"].script("openai-wire", [Answer("word " * 600, pace=0.05)])
@@ -153,6 +158,7 @@ async def test_closing_the_panel_stops_nothing_and_quitting_pauses(qapp, data_di
         await until(lambda: "word" in person.transcript()[0])
 
 
+@pytest.mark.slow
 async def test_a_retry_is_counted_down(person):
     controls = person.window.controller.panel.discussion.controls
     seat = seats("openai", "anthropic")
@@ -187,6 +193,7 @@ async def test_without_a_debate_there_is_one_sentence_and_one_button(person):
     assert person.window.controller.panel.tabs.current() == 0
 
 
+@pytest.mark.slow
 async def test_a_message_that_failed_for_its_key_leads_to_the_settings_of_its_provider(person):
     message = Message(
         id="m",
@@ -217,6 +224,7 @@ async def test_a_message_that_failed_for_its_key_leads_to_the_settings_of_its_pr
     await person.settle()
 
 
+@pytest.mark.slow
 async def test_a_bar_with_nowhere_to_go_shows_no_handle(person):
     view = person.window.controller.panel.discussion
     person.window.controller.debates.show_setup()
@@ -237,6 +245,7 @@ async def test_a_bar_with_nowhere_to_go_shows_no_handle(person):
     assert view.transcript.verticalScrollBar().isEnabled()
 
 
+@pytest.mark.slow
 async def test_the_topic_stands_at_the_top_and_unfolds_with_its_files(person):
     topic = "Should we rewrite the parser? " * 30
     files = (Attachment(name="notes.md", text="x" * 8_000),)

@@ -70,6 +70,7 @@ def a_long_text() -> QMimeData:
     return data
 
 
+@pytest.mark.slow
 async def test_words_files_and_an_edit_are_there_after_a_quit_and_a_kill(qapp, data_dir, tmp_path):
     keep_chat(data_dir, ONE)
     note, killed = tmp_path / "note.txt", tmp_path / "killed"
@@ -137,6 +138,7 @@ async def test_what_window_ini_held_is_taken_over_and_a_broken_file_set_aside(qa
         assert kept.read_bytes() == b'{"version": 1, "text": "ha'
 
 
+@pytest.mark.slow
 async def test_what_is_written_on_the_welcome_page_has_its_files_too(qapp, data_dir):
     keep_chat(data_dir, ONE)
     async with at_window(data_dir) as person:
@@ -153,6 +155,7 @@ async def test_what_is_written_on_the_welcome_page_has_its_files_too(qapp, data_
         assert page.composer.box.toPlainText() == "and here" and names(page) == ["Pasted text.txt"]
 
 
+@pytest.mark.slow
 async def test_setup_is_as_it_was_left(qapp, data_dir):
     async with at_window(data_dir) as person:
         person.window.controller.debates.show_setup()
@@ -186,6 +189,7 @@ async def test_setup_is_as_it_was_left(qapp, data_dir):
         assert setup.draft == before
 
 
+@pytest.mark.slow
 async def test_a_half_written_answer_and_a_command_are_there_again(qapp, data_dir):
     prompt = Prompt(question="Which one?", type="text")
     keep_chat(data_dir, ONE, question("q1", "t2", None, prompt), status=Status.WAITING)
@@ -245,6 +249,7 @@ async def sends_what_was_written(data_dir: Path, text: str) -> None:
         await until(lambda: not on_disk(data_dir, ONE).get("queued"))
 
 
+@pytest.mark.slow
 async def test_a_debates_words_are_the_same_in_the_panel_and_the_page(qapp, data_dir):
     session_id = await keep_debate(data_dir, 4)
     async with at_window(data_dir) as person:

@@ -46,6 +46,7 @@ def files(tmp_path: Path) -> QMimeData:
     return given
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["transcript", "composer"])
 async def test_files_dropped_anywhere_are_attached(qapp, data_dir, files, where):
     keep_chat(data_dir, ONE)

@@ -43,6 +43,7 @@ async def add(person, does, journal):
     assert not agents(person)
 
 
+@pytest.mark.slow
 async def test_an_agent_is_added_tried_and_denied(person, tmp_path):
     await add(person, "say", tmp_path / "journal")
     await person.click("agent_consent_allow")
@@ -67,6 +68,7 @@ async def test_what_is_refused_is_neither_saved_nor_started(person, tmp_path):
     assert not agents(person) and not (tmp_path / "journal").exists()
 
 
+@pytest.mark.slow
 async def test_the_command_to_sign_in_can_be_copied(person, data_dir, tmp_path, monkeypatch):
     program = tmp_path / "bin" / "gemini"
     program.parent.mkdir()

@@ -210,6 +210,7 @@ def ten_thousand() -> list[Message]:
     return messages
 
 
+@pytest.mark.slow
 def test_ten_thousand_messages_are_looked_through_in_small_pieces(view: TranscriptView, qtbot: QtBot) -> None:
     finder, advance = view.search.finder, view.search.finder.advance
     given: list[float] = []

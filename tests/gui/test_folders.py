@@ -92,6 +92,7 @@ def drop(person: Person, name: str, on: str) -> None:
     sessions.dropEvent(QDropEvent(here, Qt.DropAction.CopyAction, dragged, button, none))
 
 
+@pytest.mark.slow
 @pytest.mark.qt_log_ignore("does not support", extend=True)
 async def test_folders_by_mouse_and_keyboard(qapp, data_dir):
     async with at_window(data_dir) as person:

@@ -90,6 +90,7 @@ async def test_choosing_a_group_is_group_mode_and_the_message_goes_to_it(person)
     assert not top.mode.text()
 
 
+@pytest.mark.slow
 async def test_the_orchestrator_reads_a_pdf_that_is_attached(person, wire_servers, tmp_path):  # noqa: F811
     path = tmp_path / "report.pdf"
     path.write_bytes(a_pdf(["Sales rose by 12 percent in spring", "and fell by 3 percent in summer"]))
@@ -108,6 +109,7 @@ async def test_the_orchestrator_reads_a_pdf_that_is_attached(person, wire_server
         assert words in asked
 
 
+@pytest.mark.slow
 async def test_an_at_completes_the_name_of_a_member_by_keyboard(person, wire_servers):  # noqa: F811
     person.window.controller.show_new(group_id="crew")
     box = person.find("composer")
@@ -134,6 +136,7 @@ async def test_an_at_completes_the_name_of_a_member_by_keyboard(person, wire_ser
     assert [one.author.id for one in live.messages][:2] == ["user", "backend"]
 
 
+@pytest.mark.slow
 async def test_the_box_says_how_it_stands_and_unfolds_by_keyboard(qapp, data_dir, person):
     page = await at_work(person)
     box, toggle = page.box, person.find("orchestrator_toggle")
@@ -175,6 +178,7 @@ async def test_the_box_says_how_it_stands_and_unfolds_by_keyboard(qapp, data_dir
     assert all(row.chip.text() == "idle" for row in box.members.rows())
 
 
+@pytest.mark.slow
 async def test_the_plan_is_ticked_rewritten_moved_struck_out_and_added_to(person):
     page = await at_work(person)
     box = page.box
@@ -208,6 +212,7 @@ async def test_the_plan_is_ticked_rewritten_moved_struck_out_and_added_to(person
     await until(lambda: plan_of(page)[1] == (STEPS[0], True))
 
 
+@pytest.mark.slow
 async def test_what_is_rewritten_while_the_plan_changes_meets_the_item_that_was_meant(person):
     page = await at_work(person)
     page.box.unfold(True)
@@ -224,6 +229,7 @@ async def test_what_is_rewritten_while_the_plan_changes_meets_the_item_that_was_
     assert [text for text, _ in plan_of(page)] == ["First", STEPS[2], STEPS[3], "Last"]
 
 
+@pytest.mark.slow
 async def test_a_hand_over_waits_for_the_user_who_may_rewrite_it(person, wire_servers):  # noqa: F811
     await set_up(person, ask_before_hand_over=True)
     told: list[str] = []
@@ -254,6 +260,7 @@ async def test_a_hand_over_waits_for_the_user_who_may_rewrite_it(person, wire_se
     assert "It is all there." in person.transcript("transcript")[-1]
 
 
+@pytest.mark.slow
 async def test_a_hand_over_is_refused_by_its_button_and_not_by_enter(person, wire_servers):  # noqa: F811
     refused: list[str] = []
     plain = replies(0.5)
@@ -279,6 +286,7 @@ async def test_a_hand_over_is_refused_by_its_button_and_not_by_enter(person, wir
     assert refused
 
 
+@pytest.mark.slow
 async def test_asking_before_hand_overs_is_switched_in_the_box(person):
     page = await at_work(person)
     page.box.unfold(True)
@@ -290,6 +298,7 @@ async def test_asking_before_hand_overs_is_switched_in_the_box(person):
     await until(lambda: not page.session.group.ask_before_hand_over)
 
 
+@pytest.mark.slow
 async def test_a_member_that_is_silent_can_be_left_behind(person, wire_servers):  # noqa: F811
     plain = replies(0.5)
 
@@ -317,6 +326,7 @@ async def test_a_member_that_is_silent_can_be_left_behind(person, wire_servers):
     assert not person.sees("orchestrator_without")
 
 
+@pytest.mark.slow
 async def test_what_needs_the_user_is_one_list_that_leads_there(person):
     page = await begin(person, WHICH)
     await until(lambda: page.session.status == "waiting")
@@ -344,6 +354,7 @@ async def test_what_needs_the_user_is_one_list_that_leads_there(person):
     await until(lambda: badge.text() == "1" and badge.isVisible())
 
 
+@pytest.mark.slow
 async def test_the_panel_shows_the_goal_and_todos_of_any_chat(person, wire_servers):  # noqa: F811
     assert not person.sees("plan_panel")
     await person.click("plan_button")
@@ -416,6 +427,7 @@ async def test_nothing_of_the_box_is_cut_in_the_smallest_window(
         assert not box._meta.isVisible() or box._meta.width() >= box._meta.sizeHint().width()
 
 
+@pytest.mark.slow
 async def test_the_window_remembers_what_was_unfolded(qapp, data_dir):
     async with at_window(data_dir) as person:
         assert not person.window.controller.chat_page.box.is_unfolded

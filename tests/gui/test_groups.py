@@ -80,6 +80,7 @@ async def take_ready(person: Person, row: int) -> str:
     return next(iter(set(side(person).ids()) - before))
 
 
+@pytest.mark.slow
 async def test_a_new_group_gets_its_members_and_is_kept(qapp, data_dir):
     async with at_window(data_dir) as person:
         assert person.sees("group_first"), "the empty list says what a group is"
@@ -114,6 +115,7 @@ async def test_a_new_group_gets_its_members_and_is_kept(qapp, data_dir):
         assert side(person).ids() == (group_id,)
 
 
+@pytest.mark.slow
 async def test_members_are_put_in_order_and_taken_out_with_the_keyboard_and_come_back(person, data_dir):
     group_id = await take_ready(person, 1)
     assert members(person) == ("architect", "backend", "qa", "release-notes")
@@ -137,6 +139,7 @@ async def test_members_are_put_in_order_and_taken_out_with_the_keyboard_and_come
     await until(lambda: members(person) == ("architect", "qa", "backend", "release-notes"))
 
 
+@pytest.mark.slow
 async def test_the_chosen_member_is_edited_beside_the_others(person, data_dir):
     await take_ready(person, 1)
     person.click_row("member_cards", 2)
@@ -151,6 +154,7 @@ async def test_the_chosen_member_is_edited_beside_the_others(person, data_dir):
     assert page(person).form.cards.current_id() == "qa"
 
 
+@pytest.mark.slow
 async def test_a_member_that_comes_with_moot_is_replaced_by_a_copy_to_change_it(person, data_dir):
     group_id = await make(person, "Readers")
     page(person).form.add("browser")
@@ -165,6 +169,7 @@ async def test_a_member_that_comes_with_moot_is_replaced_by_a_copy_to_change_it(
     assert page(person).editor.form.name.text() == "Browser (copy)"
 
 
+@pytest.mark.slow
 async def test_a_new_assistant_is_a_member_at_once(person, data_dir):
     group_id = await make(person, "Crew")
     page(person).form._offers.aboutToShow.emit()
@@ -177,6 +182,7 @@ async def test_a_new_assistant_is_a_member_at_once(person, data_dir):
     assert [page(person).form.cards.item(0).text()] == ["Scribe"]
 
 
+@pytest.mark.slow
 async def test_what_is_wrong_is_said_beside_its_field_and_not_saved(person, data_dir):
     group_id = await make(person, "Crew")
     version = kept(data_dir, group_id)["version"]
@@ -202,6 +208,7 @@ async def test_what_is_wrong_is_said_beside_its_field_and_not_saved(person, data
     await until(lambda: kept(data_dir, group_id).get("instructions") == "Kept in the window")
 
 
+@pytest.mark.slow
 async def test_a_member_whose_assistant_is_deleted_is_marked_and_comes_back(person):
     await take_ready(person, 1)
     person.window.controller.assistants.delete("architect")
@@ -215,6 +222,7 @@ async def test_a_member_whose_assistant_is_deleted_is_marked_and_comes_back(pers
     assert page(person).editor.definition_id == "architect"
 
 
+@pytest.mark.slow
 async def test_delete_can_be_undone_and_copies_have_their_own_name(person, data_dir):
     group_id = await take_ready(person, 1)
     side(person).setFocus()
@@ -234,6 +242,7 @@ async def test_delete_can_be_undone_and_copies_have_their_own_name(person, data_
     assert kept(data_dir, again)["members"] == ["architect", "backend", "qa", "release-notes"]
 
 
+@pytest.mark.slow
 async def test_one_that_is_deleted_while_it_is_written_stays_deleted_and_comes_back_whole(person, data_dir):
     group_id = await make(person, "Gone")
     await person.write("group_instructions", "The last words")
@@ -246,6 +255,7 @@ async def test_one_that_is_deleted_while_it_is_written_stays_deleted_and_comes_b
     assert kept(data_dir, group_id)["instructions"] == "The last words"
 
 
+@pytest.mark.slow
 async def test_the_order_is_changed_with_the_keyboard_and_kept(qapp, data_dir):
     async with at_window(data_dir) as person:
         for name in ("One", "Two", "Three"):
@@ -262,6 +272,7 @@ async def test_the_order_is_changed_with_the_keyboard_and_kept(qapp, data_dir):
         assert side(person).ids() == wanted
 
 
+@pytest.mark.slow
 async def test_a_click_starts_a_chat_and_the_menu_has_the_rest(person):
     heard = []
     commands(person).chat_requested.connect(heard.append)
@@ -284,6 +295,7 @@ async def test_a_click_starts_a_chat_and_the_menu_has_the_rest(person):
     assert person.window.controller.engine.groups.find(group_id).instructions == "Be brief."
 
 
+@pytest.mark.slow
 async def test_a_group_of_nobody_opens_its_editor(person):
     group_id = await make(person, "Nobody")
     person.window.show_welcome()
@@ -295,6 +307,7 @@ async def test_a_group_of_nobody_opens_its_editor(person):
     assert page(person).definition_id == group_id
 
 
+@pytest.mark.slow
 async def test_one_is_shared_as_a_file_and_brought_in_elsewhere(person, data_dir, tmp_path):
     group_id = await take_ready(person, 1)
     await person.click("group_share")
@@ -348,6 +361,7 @@ async def test_a_file_that_is_none_is_refused_in_words(person, tmp_path):
         await until(lambda: not person.sees("toast"))
 
 
+@pytest.mark.slow
 async def test_whichever_menu_a_file_comes_in_by_it_is_what_it_is(person, tmp_path):
     engine = person.window.controller.engine
     path = tmp_path / "one.json"
@@ -368,6 +382,7 @@ async def test_whichever_menu_a_file_comes_in_by_it_is_what_it_is(person, tmp_pa
     await until(lambda: len(side(person).ids()) == 2)
 
 
+@pytest.mark.slow
 async def test_dragging_puts_a_member_elsewhere(person, data_dir):
     group_id = await take_ready(person, 1)
     cards = page(person).form.cards

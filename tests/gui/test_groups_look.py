@@ -53,6 +53,7 @@ async def test_nothing_is_cut_off_in_any_size(person):
     assert (person.window.width(), cut_off(person), leaves(person)) == (900, [], [])
 
 
+@pytest.mark.slow
 async def test_beside_the_debate_panel_the_members_have_the_room_and_lead_to_the_editor(person):
     person.window.top_bar.debate_button.click()
     await person.settle()
@@ -74,6 +75,7 @@ async def test_beside_the_debate_panel_the_members_have_the_room_and_lead_to_the
     assert person.window.controller.assistants._page.editor.definition_id == page(person).form.members[0]
 
 
+@pytest.mark.slow
 async def test_tab_goes_from_top_to_bottom_and_every_stop_is_named(person):
     person.window.resize(1440, 1200)
     await person.settle()
@@ -107,6 +109,7 @@ async def test_the_focus_can_be_seen(person, theme):
         assert stop.grab().toImage() != plain, stop.objectName()
 
 
+@pytest.mark.slow
 async def test_switching_the_language_keeps_the_page_and_what_is_written(person):
     words = person.window.language
     await person.write("group_instructions", "Half a")
@@ -122,6 +125,7 @@ async def test_switching_the_language_keeps_the_page_and_what_is_written(person)
     assert cut_off(person) == []
 
 
+@pytest.mark.slow
 async def test_the_ready_made_groups_are_chosen_with_the_keyboard(person):
     actions = person.window.side_bar.group_section._menu.actions()
     words = person.window.language
@@ -139,6 +143,7 @@ async def test_the_ready_made_groups_are_chosen_with_the_keyboard(person):
     await until(lambda: not person.sees("ready_groups_dialog"))
 
 
+@pytest.mark.slow
 async def test_the_group_that_is_shown_is_marked_and_only_while_it_is(person):
     view = person.window.side_bar.groups
     view.clearFocus()
@@ -148,6 +153,7 @@ async def test_the_group_that_is_shown_is_marked_and_only_while_it_is(person):
     assert view.grab().toImage() != shown
 
 
+@pytest.mark.slow
 async def test_the_page_comes_to_rest_at_every_height(person):
     # Where a bar comes and goes the text is wrapped anew each time, and the window never answers again.
     boxes = [person.find("group_instructions"), page(person).editor.form.instructions]

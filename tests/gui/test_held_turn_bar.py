@@ -47,6 +47,7 @@ def states(view: DiscussionView) -> list[tuple[str, str]]:
     return [(one.author.id, one.state) for one in view._said.values()]
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(180)
 async def test_a_turn_that_waits_is_skipped_by_key(person: Person, wire_home: dict[str, WireServer]) -> None:
     wire_home["openai"].script("openai-wire", lambda _: REFUSED)
@@ -72,6 +73,7 @@ async def test_a_turn_that_waits_is_skipped_by_key(person: Person, wire_home: di
     assert not person.sees("debate_skip_turn")
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(180)
 async def test_a_turn_that_waits_is_tried_at_once_and_its_wait_is_seen_by_who_comes_later(
     person: Person,
@@ -133,6 +135,7 @@ async def test_a_debate_that_failed_turns_paused_goes_on_without_one_of_them(
     assert not person.sees("debate_retry_now")
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(180)
 async def test_two_are_not_offered_to_go_on_alone(person: Person, wire_home: dict[str, WireServer]) -> None:
     wire_home["openai"].script("openai-wire", lambda _: Fault("rate429", retry_after=500.0))
@@ -161,6 +164,7 @@ async def test_a_single_failed_turn_is_taken_again_from_its_row(
     await person.window.controller.engine.stop(view.session_id)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(180)
 async def test_a_turn_is_copied_and_forked_by_the_buttons_over_it(person: Person) -> None:
     view = await start(person, *KINDS)

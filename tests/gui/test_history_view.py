@@ -43,6 +43,7 @@ async def test_without_debates_there_is_one_sentence_and_one_button(person):
     assert person.window.controller.panel.tabs.current() == 0
 
 
+@pytest.mark.slow
 async def test_debates_are_listed_newest_first_and_found(person):
     await hold(person, "Tabs or spaces?", "원격 근무, 늘려야 할까?")
     person.window.controller.panel.tabs.choose(2)
@@ -61,6 +62,7 @@ async def test_debates_are_listed_newest_first_and_found(person):
     assert not person.sees("history_nothing")
 
 
+@pytest.mark.slow
 async def test_the_debates_of_the_chosen_folder_are_listed_or_all(person):
     ids = await hold(person, "Tabs or spaces?", "Trams or buses?")
     desk = person.window.controller
@@ -77,6 +79,7 @@ async def test_the_debates_of_the_chosen_folder_are_listed_or_all(person):
     assert rows.rowCount() == 2 and not person.sees("history_scope")
 
 
+@pytest.mark.slow
 async def test_what_is_watched_is_remembered_before_the_window_ends(person):
     """After a kill the debate that ran is shown again, with its Resume button."""
     (session_id,) = await hold(person, "Tabs or spaces?")
@@ -86,6 +89,7 @@ async def test_what_is_watched_is_remembered_before_the_window_ends(person):
     assert person.window.state.text("tab") == "1"
 
 
+@pytest.mark.slow
 async def test_opening_shows_the_debate_in_the_main_area(person):
     ids = await hold(person, "Tabs or spaces?")
     person.window.controller.panel.tabs.choose(2)
@@ -96,6 +100,7 @@ async def test_opening_shows_the_debate_in_the_main_area(person):
     await until(lambda: page.session_id == ids[0] and page.isVisible())
 
 
+@pytest.mark.slow
 async def test_delete_can_be_undone(person):
     await hold(person, "Tabs or spaces?")
     person.window.controller.panel.tabs.choose(2)
@@ -110,6 +115,7 @@ async def test_delete_can_be_undone(person):
     assert person.window.controller.engine.sessions()[0].title == "Tabs or spaces?"
 
 
+@pytest.mark.slow
 async def test_deleting_the_debate_on_screen_leaves_no_trace_of_it(person):
     ids = await hold(person, "Tabs or spaces?")
     person.window.controller.show_session(ids[0])

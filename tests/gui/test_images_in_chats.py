@@ -26,6 +26,7 @@ async def person(qapp, data_dir, wire_home):  # noqa: F811
         yield person
 
 
+@pytest.mark.slow
 async def test_an_image_is_kept_and_saved(person, wire_servers, data_dir, monkeypatch):  # noqa: F811
     server = wire_servers["openai"]
     server.script("openai-wire", [images_reply(data_url(png(400, 300)))])

@@ -37,6 +37,7 @@ def middle(person: Person, stop: QWidget) -> int:
     return stop.mapTo(person.window, stop.rect().center()).y()
 
 
+@pytest.mark.slow
 async def test_tab_goes_through_setup_from_top_to_bottom(person):
     # So high that nothing is scrolled out of sight: the foot stays where it is.
     person.window.resize(1440, 1200)
@@ -57,6 +58,7 @@ async def test_tab_goes_through_setup_from_top_to_bottom(person):
     assert stops == [stops[0], *reversed((await walk(person, setup.topic, Qt.Key.Key_Backtab))[1:])]
 
 
+@pytest.mark.slow
 async def test_every_stop_has_words_of_its_own(person):
     person.window.controller.debates.show_setup("Tabs or spaces?")
     await person.click("segment_roles")
@@ -107,6 +109,7 @@ async def test_the_focus_can_be_seen(person, theme):
         assert stop.grab().toImage() != plain or stop.objectName() == "welcome_composer", stop.objectName()
 
 
+@pytest.mark.slow
 async def test_enter_and_space_do_what_a_click_does(person):
     window = person.window
     await person.press("welcome_example_1", Qt.Key.Key_Space)
@@ -121,6 +124,7 @@ async def test_enter_and_space_do_what_a_click_does(person):
     assert window.controller.panel.tabs.current() == 1
 
 
+@pytest.mark.slow
 async def test_escape_empties_a_search_and_closes_a_dialog(person):
     person.window.controller.debates.show_setup()
     person.window.controller.panel.tabs.choose(2)

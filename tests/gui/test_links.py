@@ -53,6 +53,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.threat("T8", "T22")
 @pytest.mark.corpus(45)
 async def test_dangerous_links_are_never_opened(qapp, data_dir: Path, opened: list[str]) -> None:

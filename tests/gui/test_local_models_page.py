@@ -22,6 +22,7 @@ _FILE = find_model()
 pytestmark = pytest.mark.skipif(_FILE is None, reason="the built-in model is not there")
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(200)
 async def test_a_model_is_downloaded_paused_resumed_and_debates(qapp, data_dir: Path, tmp_path: Path) -> None:
     content = _FILE.read_bytes()
@@ -75,6 +76,7 @@ async def test_a_model_is_downloaded_paused_resumed_and_debates(qapp, data_dir: 
             ).isVisible()
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(200)
 async def test_a_metered_connection_and_too_little_memory_are_asked_about(
     qapp, data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -60,6 +60,7 @@ def place_of(widget: QWidget) -> QRect:
     return QRect(widget.mapTo(widget.window(), QPoint()), widget.size())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", ["ko", "en"])
 async def test_what_is_painted_first_is_where_it_stays(qapp, data_dir, language):
     first = FirstPaints()
@@ -102,6 +103,7 @@ async def test_nothing_is_cut_off_in_the_smallest_window(qapp, data_dir, languag
             assert cut_off(person) == []
 
 
+@pytest.mark.slow
 async def test_keys_reach_everything(person):
     window = person.window
     window.activateWindow()
@@ -132,6 +134,7 @@ async def test_keys_reach_everything(person):
     assert not window.controller.panel.isVisible()
 
 
+@pytest.mark.slow
 async def test_a_topic_of_the_welcome_page_goes_to_setup(person):
     await person.write("welcome_composer", "Tabs or spaces?")
     await person.click("welcome_debate")
@@ -139,6 +142,7 @@ async def test_a_topic_of_the_welcome_page_goes_to_setup(person):
     assert person.find("debate_start").isEnabled()
 
 
+@pytest.mark.slow
 async def test_language_and_theme_are_switched_live(person):
     window = person.window
     window.controller.debates.show_setup()
@@ -155,6 +159,7 @@ async def test_language_and_theme_are_switched_live(person):
     assert window.controller.engine.settings().language == "ko"
 
 
+@pytest.mark.slow
 async def test_the_window_remembers(qapp, data_dir):
     async with at_window(data_dir) as person:
         person.window.controller.debates.show_setup("An unfinished topic")
@@ -168,6 +173,7 @@ async def test_the_window_remembers(qapp, data_dir):
         assert window.controller.panel.setup.topic.text() == "An unfinished topic"
 
 
+@pytest.mark.slow
 async def test_a_window_that_is_hidden_before_it_ends_remembers_what_was_open(qapp, data_dir):
     """As at the close button: what is on screen goes at once, saving may take a moment."""
     async with at_window(data_dir) as person:
@@ -204,6 +210,7 @@ async def test_a_notice_about_lost_work_stays_and_others_leave(person):
     await until(lambda: person.sees("toast"))
 
 
+@pytest.mark.slow
 async def test_files_that_cannot_be_used_are_named_where_it_can_be_read(qapp, data_dir):
     data_dir.mkdir(exist_ok=True)
     (data_dir / "settings.json").touch()
@@ -258,11 +265,13 @@ async def test_a_link_asks_with_its_whole_host(person):
     assert person.sees("toast")
 
 
+@pytest.mark.slow
 async def test_a_second_window_is_refused(person, data_dir):
     with pytest.raises(DataDirectoryBusy):
         await open_window(data_dir)
 
 
+@pytest.mark.slow
 async def test_closing_asks_for_an_orderly_end(person):
     asked = []
     person.window.close_requested.connect(lambda: asked.append(True))
@@ -271,6 +280,7 @@ async def test_closing_asks_for_an_orderly_end(person):
     assert person.window.isVisible()
 
 
+@pytest.mark.slow
 async def test_a_closed_window_is_freed(qapp, data_dir):
     async with at_window(data_dir) as person:
         kept = weakref.ref(person.window)

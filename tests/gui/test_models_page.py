@@ -71,6 +71,7 @@ async def moot(qapp, data_dir, monkeypatch):
             yield person, server, data_dir
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(180)
 async def test_models_are_fetched_searched_ticked_and_still_there_after_a_restart(moot):
     person, server, data_dir = moot
@@ -111,6 +112,7 @@ async def test_models_are_fetched_searched_ticked_and_still_there_after_a_restar
     }
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(180)
 async def test_a_model_that_no_list_shows_is_added_by_hand_and_removed(moot):
     person, server, _ = moot
@@ -129,6 +131,7 @@ async def test_a_model_that_no_list_shows_is_added_by_hand_and_removed(moot):
     shown.dialog.close()
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(180)
 async def test_a_model_of_ones_own_is_taken_back_to_where_it_was(moot):
     person, _server, _ = moot
@@ -161,6 +164,7 @@ async def test_a_model_of_ones_own_is_taken_back_to_where_it_was(moot):
     await until(lambda: offered() == own)
 
 
+@pytest.mark.slow
 async def test_the_last_model_of_a_provider_stays(moot):
     person, _server, _ = moot
     shown = Shown(person)
@@ -173,6 +177,7 @@ async def test_the_last_model_of_a_provider_stays(moot):
     shown.dialog.close()
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(180)
 async def test_a_provider_that_cannot_be_reached_is_named_and_keeps_its_list(moot):
     person, server, _ = moot
@@ -212,7 +217,7 @@ async def test_the_window_of_one_model_can_be_said(moot):
 
 @pytest.mark.timeout(180)
 async def test_models_that_cannot_chat_are_counted_and_shown_at_a_click(moot):
-    person, server, data_dir = moot
+    person, _server, _data_dir = moot
     shown = Shown(person)
     assert not shown.page.hidden.isVisible()
     await person.click("models_refresh")

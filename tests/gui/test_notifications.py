@@ -38,6 +38,7 @@ def choose(person: Person, **values: object) -> None:
     person.window.controller.settings.change(values)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(180)
 async def test_an_answer_is_notified_and_a_click_shows_it(
     qapp,
@@ -81,6 +82,7 @@ async def test_what_is_not_open_or_was_the_users_doing_is_not_notified(person, n
     assert noted == []
 
 
+@pytest.mark.slow
 async def test_closing_with_the_icon_hides_the_window_says_so_once_and_quit_ends(person, noted, monkeypatch):
     window, background = person.window, person.window.controller.notifications
     monkeypatch.setattr(QSystemTrayIcon, "isSystemTrayAvailable", lambda: True)
@@ -110,6 +112,7 @@ async def test_closing_with_the_icon_hides_the_window_says_so_once_and_quit_ends
     assert ended == [True, True]
 
 
+@pytest.mark.slow
 async def test_the_icon_says_how_much_needs_the_user(person, monkeypatch):
     monkeypatch.setattr(QSystemTrayIcon, "isSystemTrayAvailable", lambda: True)
     choose(person, tray=True)
@@ -121,6 +124,7 @@ async def test_the_icon_says_how_much_needs_the_user(person, monkeypatch):
     assert tray.menu.actions()[0].text() == "Moot 열기"
 
 
+@pytest.mark.slow
 async def test_where_there_is_no_place_for_the_icon_moot_goes_on_and_says_how_to_come_back(
     person, noted, monkeypatch
 ):
@@ -139,6 +143,7 @@ async def test_where_there_is_no_place_for_the_icon_moot_goes_on_and_says_how_to
     assert ended == [True]
 
 
+@pytest.mark.slow
 async def test_the_icon_appears_once_the_desktop_has_a_place_for_it(person, monkeypatch):
     place = []
     monkeypatch.setattr(QSystemTrayIcon, "isSystemTrayAvailable", lambda: bool(place))
@@ -157,6 +162,7 @@ async def test_the_icon_appears_once_the_desktop_has_a_place_for_it(person, monk
     assert (background.tray, background._panel.isActive()) == (None, False)
 
 
+@pytest.mark.slow
 async def test_without_notifications_of_the_desktop_the_icon_shows_them(person, monkeypatch):
     monkeypatch.setattr(QSystemTrayIcon, "isSystemTrayAvailable", lambda: True)
     choose(person, tray=True)

@@ -60,6 +60,7 @@ async def test_the_viewer_is_installed_by_one_click_and_until_then_the_text_is_s
         assert "Restart Moot" in person.find("toast").text
 
 
+@pytest.mark.slow
 async def test_it_can_be_cancelled_and_says_what_went_wrong(qapp, data_dir, index):
     index.seconds = 60.0
     before = index.left()

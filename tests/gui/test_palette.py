@@ -40,6 +40,7 @@ def chosen(person: Person) -> str:
     return palette(person).list.currentIndex().data(ENTRY).text
 
 
+@pytest.mark.slow
 async def test_words_find_assistants_and_enter_starts_a_chat(person):
     heard = []
     person.window.controller.palette.assistant_requested.connect(heard.append)
@@ -53,6 +54,7 @@ async def test_words_find_assistants_and_enter_starts_a_chat(person):
     assert not person.sees("palette")
 
 
+@pytest.mark.slow
 async def test_groups_are_listed_and_sessions_that_change_meanwhile(person):
     engine, heard = person.window.controller.engine, []
     person.window.controller.palette.group_requested.connect(heard.append)
@@ -67,6 +69,7 @@ async def test_groups_are_listed_and_sessions_that_change_meanwhile(person):
     assert heard == [group.id]
 
 
+@pytest.mark.slow
 async def test_a_setting_is_found_by_its_words_and_gone_to(person):
     words, box = person.window.language, person.find("palette_box")
     assert lines(person, "setting") == []
@@ -86,6 +89,7 @@ async def test_a_setting_is_found_by_its_words_and_gone_to(person):
     dialog.accept()
 
 
+@pytest.mark.slow
 async def test_a_command_is_done_and_shows_its_shortcut(person):
     words = person.window.language
     person.find("palette_box").insert(words("palette.side")[:8])
@@ -118,6 +122,7 @@ async def test_while_an_input_method_composes_enter_chooses_nothing(person):
     assert person.sees("palette")
 
 
+@pytest.mark.slow
 async def test_only_the_last_search_is_shown_and_typing_never_waits(person, monkeypatch):
     asked, gate = [], asyncio.Event()
 
@@ -148,6 +153,7 @@ async def test_only_the_last_search_is_shown_and_typing_never_waits(person, monk
     assert opened == [("s", "m")]
 
 
+@pytest.mark.slow
 async def test_nothing_found_is_said(person):
     QTest.keyClicks(person.find("palette_box"), "zzqq")
     await until(lambda: person.window.language("palette.nothing") in palette(person)._note.text())
@@ -169,6 +175,7 @@ def test_every_word_must_occur(typed, found):
     assert fits("Should we rewrite the parser?", typed) is found
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(180)
 async def test_a_message_is_found_and_opened_where_it_stands(qapp, data_dir, wire_home, wire_servers):  # noqa: F811
     long = "\n\n".join(f"Line {number} of much." for number in range(60))
@@ -202,6 +209,7 @@ async def test_a_message_is_found_and_opened_where_it_stands(qapp, data_dir, wir
         await until(lambda: page.isVisible() and page.place.startswith(first))
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(180)
 async def test_a_message_of_another_version_is_shown_in_that_one(qapp, data_dir, wire_home, wire_servers):  # noqa: F811
     marmots = iter(("A marmot sleeps.", "An otter swims."))

@@ -19,6 +19,7 @@ until = partial(app_driver.until, seconds=120.0)
 CONTROL = Qt.KeyboardModifier.ControlModifier
 
 
+@pytest.mark.slow
 async def test_a_group_is_paused_by_click_after_what_is_written_or_at_once_and_goes_on(person, wire_servers):  # noqa: F811
     page = await at_work(person)
     button = person.find("orchestrator_pause")
@@ -58,6 +59,7 @@ async def test_a_chat_is_paused_by_keys_and_goes_on_by_keys(qapp, data_dir, wire
         assert not person.sees("chat_state")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [1440, 700])
 async def test_turns_limit_and_state_are_told_where_the_line_has_no_room(person, width):  # noqa: F811
     person.window.resize(width, 800)

@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from PySide6.QtCore import Qt
 
 from app.core.ids import new_id
@@ -38,6 +39,7 @@ def rows(person: Person) -> list[str]:
     return [page.item(row).text() for row in range(page.count())]
 
 
+@pytest.mark.slow
 async def test_what_runs_without_a_question_is_listed_and_revoked(qapp, data_dir):
     await prepare(data_dir)
     async with at_window(data_dir) as person:

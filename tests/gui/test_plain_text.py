@@ -78,6 +78,7 @@ def test_a_tool_tip_shows_markup_letter_by_letter(qtbot) -> None:
     assert "\ufffc" not in shown.toPlainText()  # where a picture would stand
 
 
+@pytest.mark.slow
 @pytest.mark.threat("T9", "T7")
 @pytest.mark.corpus(36, 47)
 async def test_hostile_names_are_letters_everywhere_in_the_window(qapp, data_dir: Path) -> None:

@@ -95,6 +95,7 @@ async def remove(person):
     await until(lambda: "work" not in ids(person) and person.sees("toast_action"))
 
 
+@pytest.mark.slow
 async def test_a_provider_comes_back_with_its_key_to_where_it_was(person, ring, data_dir):
     before = on_the_disk(person)
     assert source(person) == "keyring"
@@ -110,6 +111,7 @@ async def test_a_provider_comes_back_with_its_key_to_where_it_was(person, ring, 
     assert list(person.paths.trash.iterdir()) == []
 
 
+@pytest.mark.slow
 async def test_the_undo_key_takes_it_back_in_the_settings_and_once_they_are_closed(person, ring):
     await remove(person)
     QTest.keyClick(person.find("settings_providers"), Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
@@ -125,6 +127,7 @@ async def test_the_undo_key_takes_it_back_in_the_settings_and_once_they_are_clos
     await until(lambda: ring.kept and "work" in ids(person))
 
 
+@pytest.mark.slow
 async def test_the_bin_brings_a_provider_back_which_asks_for_its_key(person, ring):
     await remove(person)
     dialog = person.find("settings_dialog")
@@ -142,6 +145,7 @@ async def test_the_bin_brings_a_provider_back_which_asks_for_its_key(person, rin
     assert page(person)._key_source.text() == "No key needed."
 
 
+@pytest.mark.slow
 async def test_a_key_is_forgotten_and_taken_back(person, ring):
     page(person)._remove_key.click()
     await until(lambda: ring.kept == {} and person.sees("toast_action"))
@@ -159,6 +163,7 @@ async def test_a_key_is_forgotten_and_taken_back(person, ring):
     assert source(person) == "session"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("button", ["provider_remove_key", "provider_remove"])
 async def test_a_locked_keyring_keeps_the_key_and_the_page_says_so(person, ring, button):
     ring.locked = True

@@ -87,6 +87,7 @@ async def test_what_waits_is_moved_given_away_and_taken_out(busy):
     assert other.messages[-1].author.id == "other"
 
 
+@pytest.mark.slow
 async def test_what_was_taken_out_is_tried_again_where_it_was_asked_for(busy):
     person, pace = busy
     engine = person.window.controller.engine
@@ -105,6 +106,7 @@ async def test_what_was_taken_out_is_tried_again_where_it_was_asked_for(busy):
     await until(lambda: live.messages[-1].state == "done" and status(person, sessions[1]) == Status.IDLE)
 
 
+@pytest.mark.slow
 async def test_who_is_held_back_stays_so_after_a_restart_until_the_user_lets_go(
     qapp,
     data_dir,
@@ -135,6 +137,7 @@ async def test_who_is_held_back_stays_so_after_a_restart_until_the_user_lets_go(
         assert desk.engine.settings().held_back == ()
 
 
+@pytest.mark.slow
 async def test_a_step_is_stopped_retried_and_skipped_and_the_whole_paused_and_cancelled(busy):
     person, pace = busy
     engine = person.window.controller.engine

@@ -19,6 +19,7 @@ from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
 pytestmark = pytest.mark.qt_log_ignore("does not support raise", extend=True)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(180)
 async def test_a_quick_question_is_answered_there_and_goes_on_in_the_main_window(
     qapp,
@@ -72,6 +73,7 @@ async def test_a_quick_question_is_answered_there_and_goes_on_in_the_main_window
         assert not quick.isVisible()
 
 
+@pytest.mark.slow
 async def test_what_goes_wrong_is_said_in_the_small_window(qapp, data_dir, tmp_path):
     async with at_window(data_dir) as person:
         person.window.controller.quick.show()
@@ -96,6 +98,7 @@ class OtherProgram(KeyGrab):
         self.holds = ""
 
 
+@pytest.mark.slow
 async def test_the_keys_are_off_at_first_and_settings_name_every_conflict(qapp, data_dir):
     async with at_window(data_dir) as person:
         controller = person.window.controller

@@ -231,6 +231,7 @@ def test_every_message_and_call_has_its_place_once(messages):
             assert all(turn_id in each.groups for each in between), "a group is one stretch of rows"
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(150), deadline=None)
 @given(conversations(), st.data())
 def test_rows_built_live_are_those_read_from_the_disk(messages, data):

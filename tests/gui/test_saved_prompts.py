@@ -87,6 +87,7 @@ async def test_a_prompt_is_called_by_a_slash_and_filled_in(qapp, data_dir):
             await until(lambda name=name: name in offered(person))
 
 
+@pytest.mark.slow
 @pytest.mark.qt_log_ignore("does not support", extend=True)
 async def test_prompts_are_added_edited_deleted_and_shared_in_the_settings(qapp, data_dir, tmp_path):
     async with at_window(data_dir) as person:

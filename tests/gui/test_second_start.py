@@ -12,6 +12,7 @@ from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
 until = partial(app_driver.until, seconds=60.0)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(180)
 async def test_a_second_start_shows_the_last_chat(qapp, data_dir, wire_home):  # noqa: F811
     async with at_window(data_dir) as person:
@@ -31,6 +32,7 @@ async def test_a_second_start_shows_the_last_chat(qapp, data_dir, wire_home):  #
         assert person.window.focusWidget() is page.composer.box
 
 
+@pytest.mark.slow
 async def test_a_second_start_after_nothing_was_done_welcomes_again(qapp, data_dir):
     for _ in range(2):
         async with at_window(data_dir) as person:

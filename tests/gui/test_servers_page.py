@@ -67,6 +67,7 @@ async def add(person: Person, name: str, line: str) -> None:
     await until(lambda: name in states(person))
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 async def test_the_composer_says_that_the_assistants_server_is_not_allowed(qapp, data_dir):
     data_dir.mkdir(parents=True, exist_ok=True)
@@ -92,6 +93,7 @@ async def test_the_composer_says_that_the_assistants_server_is_not_allowed(qapp,
         assert states(person) == {"files": ServerState.CONNECTED, "other": ServerState.OFF}
 
 
+@pytest.mark.slow
 @pytest.mark.threat("T11")
 @pytest.mark.timeout(120)
 async def test_a_server_arrives_off_is_shown_to_the_letter_and_runs_once_allowed(person, data_dir):
@@ -117,6 +119,7 @@ async def test_a_server_arrives_off_is_shown_to_the_letter_and_runs_once_allowed
     await until(lambda: states(person) == {"proper": ServerState.OFF})
 
 
+@pytest.mark.slow
 async def test_pasted_json_comes_in_and_a_removed_one_comes_back(person, data_dir):
     await person.click("settings_add_mcp")
     await until(lambda: person.sees("server_dialog"))
@@ -147,6 +150,7 @@ async def test_pasted_json_comes_in_and_a_removed_one_comes_back(person, data_di
     await until(lambda: page(person).list.count() == 2)
 
 
+@pytest.mark.slow
 @pytest.mark.threat("T1")
 @pytest.mark.timeout(120)
 async def test_a_server_is_edited_its_secret_stays_and_another_command_asks_again(person, data_dir):
@@ -191,6 +195,7 @@ async def test_a_server_is_edited_its_secret_stays_and_another_command_asks_agai
     assert engine.servers.all()[0].server.env["TOKEN"] == "${secret:env.TOKEN}"
 
 
+@pytest.mark.slow
 @pytest.mark.threat("T1")
 @pytest.mark.threat("T12")
 async def test_what_is_shown_has_no_secret_and_all_that_decides_what_runs(qapp, data_dir):
@@ -277,6 +282,7 @@ async def test_one_that_asks_is_told_in_a_toast_that_leads_to_the_question(qapp,
         assert states(person) == {"late": ServerState.ASKING}
 
 
+@pytest.mark.slow
 async def test_what_cannot_be_used_is_said_in_place(person):
     await person.click("settings_add_mcp")
     await until(lambda: person.sees("server_dialog"))
@@ -286,6 +292,7 @@ async def test_what_cannot_be_used_is_said_in_place(person):
     person.find("server_dialog").reject()
 
 
+@pytest.mark.slow
 async def test_limits_are_kept(person):
     person.find("settings_dialog").show_page("limits")
     box = person.find("setting_max_model_calls")
@@ -331,6 +338,7 @@ def test_nothing_hides_in_the_line_that_is_asked_about():
     assert server_line(turned) == "safe '⟨U+202E⟩ gnp.exe' 'a⟨U+000A⟩b'"
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 async def test_the_composer_offers_the_login_of_the_assistants_server(qapp, data_dir, monkeypatch):
     opened = []
@@ -360,6 +368,7 @@ async def test_the_composer_offers_the_login_of_the_assistants_server(qapp, data
             assert len(opened) == len(server.clients) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.threat("T11")
 @pytest.mark.timeout(120)
 async def test_a_login_shows_its_page_first_and_connects_after_it(person, data_dir, monkeypatch):
@@ -381,6 +390,7 @@ async def test_a_login_shows_its_page_first_and_connects_after_it(person, data_d
         assert states(person) == {"there": ServerState.OFF}
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 async def test_a_servers_page_describes_its_tools_and_shows_its_log(person):
     script = str(Path(PROPER).with_name("working.py"))

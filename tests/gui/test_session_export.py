@@ -137,6 +137,7 @@ def toasts(person: Person) -> list[str]:
     return [one.accessibleName() for one in person.window.toasts.children() if one.objectName() == "toast"]
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(240)
 async def test_what_takes_long_says_so_and_can_be_cancelled(qapp, data_dir, folder, monkeypatch) -> None:
     opened: list[str] = []

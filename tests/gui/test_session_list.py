@@ -81,6 +81,7 @@ def menu_of(sessions: SessionList) -> QMenu:
     return next(menu for menu in sessions.findChildren(QMenu) if menu.isVisible())
 
 
+@pytest.mark.slow
 @pytest.mark.qt_log_ignore("does not support", extend=True)
 async def test_the_menu_renames_and_exports_a_session(qapp, data_dir, tmp_path):
     async with at_window(data_dir) as person:
@@ -169,6 +170,7 @@ async def test_a_session_is_pinned_and_one_that_is_opened_comes_into_sight(qapp,
         await until(lambda: not desk.tasks.running("save settings"))
 
 
+@pytest.mark.slow
 async def test_sections_fold_and_stay_so_and_new_offers_what_can_be_started(qapp, data_dir):
     async with at_window(data_dir) as person:
         side = person.window.side_bar

@@ -51,6 +51,7 @@ async def shown(person: Person, session_id: str) -> object:
     return view
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", [("m20", 5), ("m120", 0)])
 async def test_the_place_that_was_read_comes_back(qapp, data_dir, place):
     session_id = await keep_debate(data_dir, 150)
@@ -83,6 +84,7 @@ def test_only_the_newest_places_are_kept(tmp_path):
     assert WindowState(tmp_path).place(f"{MOST_KEPT + 4:03}") == f"m{MOST_KEPT + 4}:7"
 
 
+@pytest.mark.slow
 async def test_a_turn_that_began_before_the_view_was_there_is_seen(qapp, data_dir):
     session_id = await keep_debate(data_dir, 150)
     async with at_window(data_dir) as person:

@@ -45,6 +45,7 @@ async def test_a_key_is_write_only_and_opens_the_seat(person, data_dir):
     await until(lambda: page(person)._key_source.text() == "No key yet.")
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(180)
 async def test_the_key_just_typed_is_the_one_that_is_tested(qapp, data_dir, wire_servers):  # noqa: F811
     server = wire_servers["openai"]
@@ -64,6 +65,7 @@ async def test_the_key_just_typed_is_the_one_that_is_tested(qapp, data_dir, wire
         person.find("settings_dialog").accept()
 
 
+@pytest.mark.slow
 async def test_an_address_that_is_none_is_refused_in_place(person):
     page(person).base_url.setText("not an address")
     page(person)._save.click()
@@ -71,6 +73,7 @@ async def test_an_address_that_is_none_is_refused_in_place(person):
     assert page(person).result.property("kind") == "error"
 
 
+@pytest.mark.slow
 async def test_the_window_that_the_user_types_in_is_kept_and_believed(person, data_dir):
     page(person).window_size.setText("16000")
     page(person)._save.click()
@@ -104,6 +107,7 @@ async def test_how_each_provider_stands_is_said_in_a_word_or_two(person):
     assert "needs a key" in states
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(180)
 async def test_a_server_is_added_and_removed(person):
     before = person.find("settings_providers").count()
@@ -121,12 +125,14 @@ async def test_a_server_is_added_and_removed(person):
     await until(lambda: person.find("settings_providers").count() == before)
 
 
+@pytest.mark.slow
 async def test_where_the_data_is(person, data_dir):
     person.find("settings_dialog").show_page("data")
     words = [label.text() for label in person.find("settings_dialog").findChildren(QLabel)]
     assert str(data_dir) in words
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(180)
 async def test_the_test_button_tells_what_it_found(qapp, data_dir, wire_home, wire_servers):  # noqa: F811
     async with at_window(data_dir) as person:

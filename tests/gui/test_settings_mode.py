@@ -103,6 +103,7 @@ async def test_a_chat_in_settings_mode_is_not_offered_what_acts_and_is_refused_i
     assert not switch.isChecked() and not chip.text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "partner", [{"group_id": "two"}, {"assistant_id": "boss"}], ids=["group", "sub-agent"]
 )

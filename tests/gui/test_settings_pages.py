@@ -66,6 +66,7 @@ async def test_every_page_opens_and_what_takes_the_focus_has_a_name(person, lang
     assert nameless == []
 
 
+@pytest.mark.slow
 async def test_choosing_counts_at_once_and_is_kept(person):
     await opened(person, "appearance")
     await person.choose("setting_text_size", "Larger")
@@ -82,6 +83,7 @@ async def test_choosing_counts_at_once_and_is_kept(person):
     assert (settings.text_size, settings.motion, settings.notifications) == (130, "reduced", False)
 
 
+@pytest.mark.slow
 async def test_the_text_size_and_the_shortcuts_are_there_from_the_start(qapp, data_dir):
     async with at_window(data_dir) as person:
         chosen = {"text_size": 150, "motion": "reduced", "shortcuts": ("side=Ctrl+Shift+B",)}
@@ -114,6 +116,7 @@ async def test_a_number_is_stepped_with_the_keyboard_and_says_when_there_is_no_l
     assert person.sees("settings_dialog")
 
 
+@pytest.mark.slow
 async def test_a_page_is_reset_and_that_is_undone(person):
     defaults = {one.name: one.default for one in fields(Settings)}
     for page, changed in {
@@ -137,6 +140,7 @@ async def test_a_page_is_reset_and_that_is_undone(person):
         await until(lambda dialog=dialog: not isValid(dialog))
 
 
+@pytest.mark.slow
 async def test_who_writes_titles_and_who_may_read_any_session_is_chosen(qapp, data_dir, wire_home):  # noqa: F811
     async with at_window(data_dir) as person:
         dialog = await opened(person, "chats")
@@ -152,6 +156,7 @@ async def test_who_writes_titles_and_who_may_read_any_session_is_chosen(qapp, da
         )
 
 
+@pytest.mark.slow
 async def test_the_search_leads_to_a_row_of_another_page(person):
     dialog = await opened(person, "providers")
     QTest.keyClick(dialog, Qt.Key.Key_F, CTRL)
@@ -170,6 +175,7 @@ async def test_the_search_leads_to_a_row_of_another_page(person):
     assert person.find("keys_side").hasFocus()
 
 
+@pytest.mark.slow
 async def test_keys_are_given_by_pressing_them_and_count_at_once(person):
     window = person.window
     dialog = await opened(person, "shortcuts")
@@ -195,6 +201,7 @@ async def test_keys_are_given_by_pressing_them_and_count_at_once(person):
     window.controller.palette.search()
 
 
+@pytest.mark.slow
 async def test_keys_that_are_taken_or_needed_are_refused_with_the_reason(person):
     dialog = await opened(person, "shortcuts")
     row = dialog.page("shortcuts").rows["side"]
@@ -241,6 +248,7 @@ def test_shortcuts_written_by_hand_that_make_no_sense_count_for_nothing():
     assert len(taken) == len(set(taken))
 
 
+@pytest.mark.slow
 async def test_f1_shows_the_shortcuts(person):
     person.window.activateWindow()
     await until(person.window.isActiveWindow)
@@ -249,6 +257,7 @@ async def test_f1_shows_the_shortcuts(person):
     assert person.find("settings_dialog").page("shortcuts").isVisible()
 
 
+@pytest.mark.slow
 async def test_privacy_says_what_is_sent_where_and_only_of_what_can_be_used(person):
     engine = person.window.controller.engine
     dialog = await opened(person, "privacy")
@@ -268,6 +277,7 @@ async def test_privacy_says_what_is_sent_where_and_only_of_what_can_be_used(pers
     assert "canary" not in said
 
 
+@pytest.mark.slow
 async def test_a_new_one_is_made_from_the_settings(person):
     workflows = person.window.controller.workflows.panel
     for page, shown in (("assistants", "assistants_page"), ("groups", "group_page"), ("workflows", "")):
@@ -280,6 +290,7 @@ async def test_a_new_one_is_made_from_the_settings(person):
             await until(lambda: workflows.definitions.isVisible() and workflows.definitions.list.count() == 3)
 
 
+@pytest.mark.slow
 async def test_one_is_opened_from_the_settings_with_the_keyboard(person):
     dialog = await opened(person, "assistants")
     rows = dialog.page("assistants").list
@@ -290,6 +301,7 @@ async def test_one_is_opened_from_the_settings_with_the_keyboard(person):
     assert not person.sees("settings_dialog")
 
 
+@pytest.mark.slow
 async def test_a_language_of_the_command_line_is_everywhere_and_stays_when_something_else_is_chosen(
     qapp, data_dir
 ):

@@ -49,6 +49,7 @@ async def test_a_window_that_begins_with_a_chat_makes_no_cards_of_participants(q
         assert controller.panel.setup.seats.made != []
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(180)
 async def test_an_assistant_knows_its_role_the_mode_and_its_own_instructions(
     qapp,
@@ -88,6 +89,7 @@ async def test_an_assistant_knows_its_role_the_mode_and_its_own_instructions(
     assert role_text("for", "en", PROMPTS) in other and "KESTREL" not in other
 
 
+@pytest.mark.slow
 async def test_the_programs_own_and_those_on_the_default_model_are_offered(person):
     desk = person.window.controller
     assert {"assistant", "browser", "checker"} <= set(ids(person))
@@ -105,6 +107,7 @@ async def test_the_programs_own_and_those_on_the_default_model_are_offered(perso
     assert card_of(person, "seat-ada").candidate.plain
 
 
+@pytest.mark.slow
 async def test_every_model_and_assistant_is_found_and_ticked_in_the_list(person):
     setup, desk = person.window.controller.panel.setup, person.window.controller
     await desk.engine.keys.set("openai", "sk-canary-typed-by-hand")
@@ -132,6 +135,7 @@ async def test_every_model_and_assistant_is_found_and_ticked_in_the_list(person)
     assert [card.participant().name for card in shown] == names, "nobody takes part out of sight"
 
 
+@pytest.mark.slow
 async def test_a_model_chosen_in_the_list_is_named_after_itself_and_its_copy_gets_a_number(person):
     setup, desk = person.window.controller.panel.setup, person.window.controller
     for provider in ("openai", "anthropic"):
@@ -146,6 +150,7 @@ async def test_a_model_chosen_in_the_list_is_named_after_itself_and_its_copy_get
     assert [one.name for one in setup.setup().participants] == [*before, "gpt-5.4-mini", "gpt-5.4-mini 2"]
 
 
+@pytest.mark.slow
 async def test_lists_of_models_say_what_they_do_and_cost_before_there_is_a_topic(person):
     setup, desk = person.window.controller.panel.setup, person.window.controller
     for provider in ("openai", "anthropic"):
@@ -166,6 +171,7 @@ async def test_lists_of_models_say_what_they_do_and_cost_before_there_is_a_topic
     assert " in, $" in notes()["GPT"]
 
 
+@pytest.mark.slow
 async def test_a_participant_speaks_with_the_model_and_effort_of_its_row(person):
     setup, desk = person.window.controller.panel.setup, person.window.controller
     for provider in ("openai", "anthropic"):
@@ -194,6 +200,7 @@ async def test_a_participant_speaks_with_the_model_and_effort_of_its_row(person)
     assert gpt.participant().model == claude
 
 
+@pytest.mark.slow
 async def test_a_new_an_edited_and_a_deleted_assistant_reach_setup_at_once(person):
     assistants = person.window.controller.engine.assistants
     saved = await assistants.save(Agent(id="", name="Auditor", instructions=TOLD))
@@ -214,6 +221,7 @@ async def test_a_new_an_edited_and_a_deleted_assistant_reach_setup_at_once(perso
     assert not person.sees("remove_auditor")
 
 
+@pytest.mark.slow
 async def test_what_was_set_up_at_a_seat_outlives_every_change(person):
     desk = person.window.controller
     setup = desk.panel.setup
@@ -248,6 +256,7 @@ async def test_what_was_set_up_at_a_seat_outlives_every_change(person):
     assert claude._prompt.isChecked()
 
 
+@pytest.mark.slow
 async def test_a_tick_comes_back_with_the_provider(person):
     desk = person.window.controller
     card = card_of(person, "checker")
@@ -265,6 +274,7 @@ async def test_a_tick_comes_back_with_the_provider(person):
     assert gpt.tick.isEnabled() and not gpt.chosen
 
 
+@pytest.mark.slow
 async def test_the_generated_prompt_can_be_had_back(person):
     desk = person.window.controller
     await desk.engine.assistants.save(Agent(id="", name="Auditor", instructions=TOLD))
@@ -286,6 +296,7 @@ async def test_the_generated_prompt_can_be_had_back(person):
     assert not card._prompt.isChecked()
 
 
+@pytest.mark.slow
 async def test_the_order_of_the_users_assistants_is_that_of_the_side_bar(person, data_dir):
     assistants = person.window.controller.engine.assistants
     for name in ("Zoe", "Abe"):

@@ -51,6 +51,7 @@ async def test_start_says_what_is_missing(person):
     assert setup._estimate.text() == "Choose at least two participants."
 
 
+@pytest.mark.slow
 async def test_enter_in_the_topic_starts_where_the_debate_can_start(person):
     started = []
     person.window.controller.panel.setup.start_requested.connect(
@@ -66,6 +67,7 @@ async def test_enter_in_the_topic_starts_where_the_debate_can_start(person):
     assert started == ["Tabs or spaces?"]
 
 
+@pytest.mark.slow
 async def test_the_first_keys_take_the_ticks_of_the_small_model_but_not_of_whom_the_user_chose(person):
     card_of(person, "cleo").tick.setChecked(True)
     for provider in ("openai", "anthropic"):
@@ -75,6 +77,7 @@ async def test_the_first_keys_take_the_ticks_of_the_small_model_but_not_of_whom_
     assert chosen == {"openai", "anthropic", "cleo"}
 
 
+@pytest.mark.slow
 async def test_a_topic_that_is_too_long_is_refused_where_it_is_typed(person):
     setup = person.window.controller.panel.setup
     await person.write("debate_topic", "x" * 8_001)
@@ -82,6 +85,7 @@ async def test_a_topic_that_is_too_long_is_refused_where_it_is_typed(person):
     assert "8001" in setup._estimate.text() or "8,001" in setup._estimate.text()
 
 
+@pytest.mark.slow
 async def test_a_seat_without_a_key_shows_why_and_the_way_to_settings(person):
     await person.click("add_voice")
     await person.click("set_up_openai")
@@ -92,6 +96,7 @@ async def test_a_seat_without_a_key_shows_why_and_the_way_to_settings(person):
     await person.settle()
 
 
+@pytest.mark.slow
 async def test_rounds_from_one_to_ten(person):
     setup = person.window.controller.panel.setup
     setup.rounds.setValue(99)
@@ -101,6 +106,7 @@ async def test_rounds_from_one_to_ten(person):
     assert setup._rounds_value.text() == "1"
 
 
+@pytest.mark.slow
 async def test_roles_are_offered_in_role_assignment_only(person):
     setup = person.window.controller.panel.setup
     await person.write("debate_topic", "Tabs or spaces?")
@@ -120,6 +126,7 @@ async def test_roles_are_offered_in_role_assignment_only(person):
     assert [one.role for one in setup.setup().participants] == ["", ""]
 
 
+@pytest.mark.slow
 async def test_a_prompt_of_ones_own_needs_no_role(person):
     setup = person.window.controller.panel.setup
     await person.write("debate_topic", "Tabs or spaces?")
@@ -140,6 +147,7 @@ async def test_a_local_server_that_does_not_run_is_not_offered(person):
     assert person.sees("set_up_ollama")
 
 
+@pytest.mark.slow
 async def test_the_generated_prompt_is_seen_and_replaced(person):
     setup = person.window.controller.panel.setup
     await person.write("debate_topic", "Tabs or spaces?")
@@ -164,6 +172,7 @@ async def test_the_generated_prompt_is_seen_and_replaced(person):
     assert setup.setup().participants[0].system_prompt == ""
 
 
+@pytest.mark.slow
 async def test_the_same_model_sits_twice_under_another_name(person):
     setup = person.window.controller.panel.setup
     await person.write("debate_topic", "Tabs or spaces?")
@@ -176,12 +185,14 @@ async def test_the_same_model_sits_twice_under_another_name(person):
     setup._engine.debates.check(setup.setup())
 
 
+@pytest.mark.slow
 async def test_who_can_sit_down_at_once_comes_first(person):
     ready = [card.candidate.status.ready for card in cards(person)]
     assert ready == sorted(ready, reverse=True)
     assert not ready[-1]
 
 
+@pytest.mark.slow
 async def test_colours_follow_the_order_of_who_takes_part(person):
     assert card_of(person, "ada")._avatar._index == 0
     assert not card_of(person, "cleo").isVisible()
@@ -189,6 +200,7 @@ async def test_colours_follow_the_order_of_who_takes_part(person):
     assert card_of(person, "ben")._avatar._index == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [3, 5])
 async def test_everything_is_in_sight_without_scrolling(person, count):
     setup = person.window.controller.panel.setup
@@ -206,6 +218,7 @@ async def test_everything_is_in_sight_without_scrolling(person, count):
     assert bottom < setup.start.mapTo(setup, setup.start.rect().topLeft()).y()
 
 
+@pytest.mark.slow
 async def test_a_participant_can_be_renamed(person):
     card_of(person, "ada")._name.setText("지민")
     assert person.window.controller.panel.setup.setup().participants[0].name == "지민"
@@ -232,6 +245,7 @@ def test_hangul(letter, korean):
     assert has_hangul(f"a{letter}1") is korean
 
 
+@pytest.mark.slow
 async def test_context_files_are_kept_and_counted(person, tmp_path, data_dir):
     setup = person.window.controller.panel.setup
     file = tmp_path / "notes.md"
@@ -252,6 +266,7 @@ async def test_context_files_are_kept_and_counted(person, tmp_path, data_dir):
     assert setup.files.paths == ()
 
 
+@pytest.mark.slow
 async def test_a_voice_and_a_context_file_that_were_removed_come_back_where_they_were(person, tmp_path):
     setup, desk = person.window.controller.panel.setup, person.window.controller
     ready = next(card.candidate for card in cards(person) if card.candidate.status.ready)
@@ -303,6 +318,7 @@ async def test_while_an_input_method_composes_enter_only_commits(qapp):
     QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
 
 
+@pytest.mark.slow
 async def test_everything_a_person_acts_on_has_a_name_for_the_screen_reader(person):
     await person.click("segment_roles")
     for widget in person.window.findChildren(QWidget):
@@ -312,6 +328,7 @@ async def test_everything_a_person_acts_on_has_a_name_for_the_screen_reader(pers
             assert words, f"{type(widget).__name__} {widget.objectName()} has no words"
 
 
+@pytest.mark.slow
 async def test_what_it_will_cost_is_estimated_before_start_and_follows_what_is_set_up(person, monkeypatch):
     setup, engine = person.window.controller.panel.setup, person.window.controller.engine
     asked: list[tuple[str, str]] = []
@@ -363,6 +380,7 @@ async def test_a_debate_that_is_run_again_has_its_seed_and_another_topic_one_of_
     assert setup.setup().seed is None
 
 
+@pytest.mark.slow
 async def test_a_participant_of_a_debate_that_is_run_again_has_its_effort_creativity_and_length(person):
     setup = person.window.controller.panel.setup
     first = next(card for card in cards(person) if card.candidate.status.ready).candidate.participant
@@ -378,6 +396,7 @@ async def test_a_participant_of_a_debate_that_is_run_again_has_its_effort_creati
     assert twin.draft is not None and twin.draft.effort == "high"
 
 
+@pytest.mark.slow
 async def test_a_document_counts_with_its_text_and_a_bad_one_is_named_at_once(person, tmp_path):
     good, bad = tmp_path / "plan.pdf", tmp_path / "locked.pdf"
     good.write_bytes(a_pdf(["x" * 80 + "\n" + "y" * 79] * 50))
@@ -392,6 +411,7 @@ async def test_a_document_counts_with_its_text_and_a_bad_one_is_named_at_once(pe
     assert setup._context_size.text() == "2 files · 2.0k tokens"
 
 
+@pytest.mark.slow
 async def test_the_pdf_files_of_a_debate_are_sent_as_they_look(qapp, data_dir, tmp_path, monkeypatch):
     path = tmp_path / "report.pdf"
     path.write_bytes(a_pdf([f"Sales rose by {page} percent" for page in range(30)]))

@@ -89,6 +89,7 @@ async def test_a_locked_keyring_is_said_and_unlocked_from_there(person, ring):
     await until(lambda: status(person).ready)
 
 
+@pytest.mark.slow
 async def test_the_settings_unlock_the_keyring_as_well(person, ring):
     ring.error = KeyringLocked("Failed to unlock the collection!")
     ring.open.set()
@@ -131,6 +132,7 @@ async def test_where_a_key_is_entered_the_cause_is_said(person, ring):
         assert status(person).key_source == "session"
 
 
+@pytest.mark.slow
 async def test_a_key_that_is_forgotten_while_it_is_stored_is_gone_in_the_end(
     qapp, data_dir, ring, monkeypatch
 ):

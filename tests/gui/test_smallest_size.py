@@ -86,6 +86,7 @@ def cut_rows(view: TranscriptView) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 async def test_a_debate_with_the_longest_words(person):
     person.window.controller.debates.show_setup()
     for status, reason in (
@@ -136,6 +137,7 @@ async def test_choices_and_ticks_show_all_their_words(person):
     assert top < 300, "the warning is seen without scrolling"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text_size", [100, 130])
 async def test_a_toast_has_room_beside_a_panel(person, text_size):
     window, desk = person.window, person.window.controller
@@ -163,6 +165,7 @@ async def test_the_shortcut_gives_way_to_the_words_of_the_search_box(person):
     assert words + 33 < search.width()
 
 
+@pytest.mark.slow
 async def test_the_side_bar_beside_a_panel_shows_its_ends(person):
     window, desk = person.window, person.window.controller
     desk.debates.show_setup()
@@ -175,6 +178,7 @@ async def test_the_side_bar_beside_a_panel_shows_its_ends(person):
         assert search.toolTip()
 
 
+@pytest.mark.slow
 async def test_a_page_is_not_wider_than_what_shows_it(person):
     window, desk = person.window, person.window.controller
     for text_size in (100, 130, 150):

@@ -83,6 +83,7 @@ def _line(person: Person) -> str:
     return line
 
 
+@pytest.mark.slow
 async def test_a_summary_is_asked_for_read_put_aside_and_edited(person, wire_servers):  # noqa: F811
     await _talk(person)
     page = person.window.controller.chat_page
@@ -141,6 +142,7 @@ async def test_a_summary_is_asked_for_read_put_aside_and_edited(person, wire_ser
     await until(lambda: sum("ummarised here" in one for one in _read(person)) == 2, what="the lines again")
 
 
+@pytest.mark.slow
 async def test_too_little_to_summarise_is_said(person):
     await person.click("new_button")
     await say(person, "Hello")
@@ -152,6 +154,7 @@ async def test_too_little_to_summarise_is_said(person):
     assert len(_read(person)) == 2
 
 
+@pytest.mark.slow
 async def test_a_long_imported_chat_asks_what_to_send(person, wire_servers):  # noqa: F811
     controller, page = person.window.controller, person.window.controller.chat_page
     [summary] = [one for one in controller.engine.sessions() if one.title == "Old chat"]

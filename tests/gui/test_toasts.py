@@ -131,6 +131,7 @@ async def test_a_screen_reader_hears_a_toast_and_the_banner(person, monkeypatch)
     assert heard[1][1] == QAccessible.AnnouncementPoliteness.Assertive
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [100, 150])
 async def test_a_few_words_stay_on_one_line_beside_an_action_of_any_length(person, size):
     person.window.controller.settings.change({"text_size": size})

@@ -15,6 +15,7 @@ from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
 until = partial(app_driver.until, seconds=60.0)
 
 
+@pytest.mark.slow
 async def test_a_tool_that_is_switched_off_is_not_offered_to_the_model(person, wire_servers):  # noqa: F811
     requests = wire_servers["openai"].requests
     person.window.controller.show_new("browser")
@@ -85,6 +86,7 @@ async def test_the_menu_stays_open_while_tools_are_switched(person):  # noqa: F8
     await until(lambda: menu.actions()[0].text() == "Built in · 3 of 5 on")
 
 
+@pytest.mark.slow
 @pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
 async def test_a_menu_opens_where_the_window_has_more_room(person):  # noqa: F811
     def place(button: QWidget) -> int:

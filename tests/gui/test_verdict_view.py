@@ -91,6 +91,7 @@ async def choose(person: Person, opener: str, menu_name: str, place: int) -> str
     return text
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(240)
 async def test_from_ballots_to_the_next_debate_by_click(qapp, data_dir, wire_home, wire_servers, tmp_path):  # noqa: F811
     script(wire_servers["openai"], 2, 1, 1)
@@ -180,6 +181,7 @@ async def test_from_ballots_to_the_next_debate_by_click(qapp, data_dir, wire_hom
         assert view.transcript.selected_text(markdown=False) == "So says openai."
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(180)
 async def test_a_debate_without_ballots_is_judged_when_it_is_asked_for(person, wire_servers):  # noqa: F811
     script(wire_servers["openai"])
@@ -214,6 +216,7 @@ async def test_a_debate_without_ballots_is_judged_when_it_is_asked_for(person, w
     assert view.transcript.isVisible() and view.find_bar.isVisible()
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(180)
 async def test_in_the_main_area_what_comes_of_it_is_shown_there(person, wire_servers):  # noqa: F811
     for kind in ("openai", "anthropic"):
@@ -245,6 +248,7 @@ async def test_in_the_main_area_what_comes_of_it_is_shown_there(person, wire_ser
     await until(lambda: page.session.status == "completed", PATIENCE_S)
 
 
+@pytest.mark.slow
 async def test_while_nobody_speaks_it_says_what_is_done(qapp, data_dir):
     session, messages = a_session(polls=True)
     ballots = tuple(Ballot(participant=seat.id, round=2, stance=0) for seat in SEATS)
@@ -258,6 +262,7 @@ async def test_while_nobody_speaks_it_says_what_is_done(qapp, data_dir):
         assert not view.controls._doing.isVisible()
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(180)
 async def test_where_nobody_can_judge_the_last_words_are_shown_with_why(person, wire_servers):  # noqa: F811
     view = await hold(person, polls=False)
@@ -293,6 +298,7 @@ def show(person: Person, session: DebateSession, messages: list[Message]) -> Dis
     return view
 
 
+@pytest.mark.slow
 async def test_a_model_too_small_to_judge_leads_to_a_provider(qapp, data_dir):
     verdict = Verdict(open=(Point(text="I say so.", cites=("m0",)),), failure="too_small")
     async with at_window(data_dir) as person:
@@ -315,6 +321,7 @@ async def test_a_model_too_small_to_judge_leads_to_a_provider(qapp, data_dir):
         await person.settle()
 
 
+@pytest.mark.slow
 async def test_the_keys_reach_every_cite_and_the_ballots_of_every_round(qapp, data_dir):
     point = Point(text="One. ", cites=("m0", "m1", "gone"))
     ballots = tuple(
@@ -342,6 +349,7 @@ async def test_the_keys_reach_every_cite_and_the_ballots_of_every_round(qapp, da
         assert "Anthropic: no vote" in chart.values(1)
 
 
+@pytest.mark.slow
 async def test_a_hundred_turns_are_below_one_another_in_the_menu(qapp, data_dir):
     session, messages = a_session()
     many = [replace(messages[0], content=f"It is & {number}. " * 9) for number in range(100)]
@@ -357,6 +365,7 @@ async def test_a_hundred_turns_are_below_one_another_in_the_menu(qapp, data_dir)
         menu.close()
 
 
+@pytest.mark.slow
 async def test_what_has_no_room_is_in_the_menu_at_the_end(qapp, data_dir):
     async with at_window(data_dir, size=(900, 600)) as person:
         show(person, *a_session())
@@ -375,6 +384,7 @@ async def test_what_has_no_room_is_in_the_menu_at_the_end(qapp, data_dir):
         menu.close()
 
 
+@pytest.mark.slow
 async def test_paused_it_shows_the_ballots_there_are(qapp, data_dir):
     session, messages = a_session(ballots=(Ballot(participant="openai", round=0, stance=2),))
     paused = DebateSession(id="s", title="T", status="paused", debate=session.debate)

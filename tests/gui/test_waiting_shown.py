@@ -101,6 +101,7 @@ async def test_what_waits_for_a_busy_assistant_says_so_until_its_turn_comes(held
     )
 
 
+@pytest.mark.slow
 async def test_a_step_that_waits_is_left_out_by_its_menu_and_is_never_asked(held, wire_servers):  # noqa: F811
     person, server, holder = held
     engine = person.window.controller.engine

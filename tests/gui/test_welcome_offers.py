@@ -48,6 +48,7 @@ def status(person, provider: str):
     )
 
 
+@pytest.mark.slow
 async def test_one_click_adds_a_server_that_runs_and_one_more_takes_it_back(qapp, data_dir, at_places):
     with LocalFake("LM Studio", MODELS) as fake:
         at_places(fake)
@@ -67,6 +68,7 @@ async def test_one_click_adds_a_server_that_runs_and_one_more_takes_it_back(qapp
             await until(lambda: person.sees("welcome_offer_0"))
 
 
+@pytest.mark.slow
 async def test_ollama_gets_the_models_it_really_has_and_gives_them_back(qapp, data_dir, at_places):
     with LocalFake("Ollama", MODELS) as fake:
         at_places(fake)
@@ -84,6 +86,7 @@ async def test_ollama_gets_the_models_it_really_has_and_gives_them_back(qapp, da
             await until(lambda: status(person, "ollama").config == before)
 
 
+@pytest.mark.slow
 async def test_what_is_waved_off_is_not_offered_again(qapp, data_dir, at_places):
     with LocalFake("LM Studio", MODELS) as fake, LocalFake("vLLM", ("qwen",)) as other:
         at_places(fake, other)
@@ -118,6 +121,7 @@ async def test_one_that_starts_while_the_user_is_elsewhere_is_found_on_coming_ba
         await until(lambda: not person.sees("welcome_offer_0"))
 
 
+@pytest.mark.slow
 async def test_one_the_user_switched_off_is_not_offered(qapp, data_dir, at_places):
     with LocalFake("Ollama", MODELS) as fake:
         at_places(fake)
@@ -129,6 +133,7 @@ async def test_one_the_user_switched_off_is_not_offered(qapp, data_dir, at_place
             assert not person.sees("welcome_offer_0")
 
 
+@pytest.mark.slow
 async def test_the_settings_offer_the_same(qapp, data_dir, at_places):
     with LocalFake("LM Studio", MODELS) as fake, LocalFake("Jan", key="a-key") as jan:
         at_places(fake, jan)
@@ -177,6 +182,7 @@ def missing(monkeypatch, tmp_path):
     return fetched_in
 
 
+@pytest.mark.slow
 async def test_the_embedded_model_is_fetched_after_a_click_and_then_ready(qapp, data_dir, missing):
     missing(1.0)
     async with at_window(data_dir) as person:
@@ -203,6 +209,7 @@ async def test_fetching_can_be_ended_and_leaves_nothing(qapp, data_dir, missing)
         assert not status(person, "embedded").ready
 
 
+@pytest.mark.slow
 async def test_a_file_that_is_another_one_is_refused_in_words(qapp, data_dir, missing):
     missing(0.0, b"GGUF something else")
     async with at_window(data_dir) as person:

@@ -35,6 +35,7 @@ def texts_of(person: Person) -> str:
     return "\n".join(label.text() for label in person.window.welcome.findChildren(QLabel))
 
 
+@pytest.mark.slow
 async def test_what_is_asked_on_the_welcome_page_begins_a_chat(person):
     await person.write("welcome_composer", "What is a moot?")
     await person.press("welcome_composer", Qt.Key.Key_Return)
@@ -46,6 +47,7 @@ async def test_what_is_asked_on_the_welcome_page_begins_a_chat(person):
     assert person.window.focusWidget() is page.composer.box
 
 
+@pytest.mark.slow
 async def test_the_switch_makes_what_is_written_a_debate_in_the_main_area(person):
     welcome, debate_page = person.window.welcome, person.window.controller.session_page
     QTest.mouseClick(welcome.mode._segments[1], Qt.MouseButton.LeftButton)
@@ -68,6 +70,7 @@ async def test_the_switch_makes_what_is_written_a_debate_in_the_main_area(person
     await person.window.controller.engine.stop(session.id)
 
 
+@pytest.mark.slow
 async def test_what_is_pasted_or_dropped_where_a_debate_begins_goes_to_the_debate(person, tmp_path):
     desk, welcome = person.window.controller, person.window.welcome
     setup, composer, engine = desk.panel.setup, welcome.composer, desk.engine
@@ -103,6 +106,7 @@ async def test_what_is_pasted_or_dropped_where_a_debate_begins_goes_to_the_debat
     await engine.stop(desk.session_page.session_id)
 
 
+@pytest.mark.slow
 async def test_the_page_for_a_new_chat_has_the_same_switch(person):
     await person.click("new_button")
     page, welcome = person.window.controller.chat_page, person.window.welcome
@@ -119,6 +123,7 @@ async def test_the_page_for_a_new_chat_has_the_same_switch(person):
     assert not page.mode.isVisible()
 
 
+@pytest.mark.slow
 async def test_a_debate_that_cannot_start_opens_setup_with_its_topic(person):
     person.window.welcome.mode.set_value("debate")
     for card in person.window.controller.panel.setup.seats.cards:
@@ -168,6 +173,7 @@ async def test_a_group_with_a_long_name_is_shortened_and_stays_chosen_when_the_w
         assert composer.assistant.accessibleName() == name
 
 
+@pytest.mark.slow
 async def test_words_and_files_go_along_to_the_page_for_a_new_chat(person, tmp_path):
     desk, composer = person.window.controller, person.window.welcome.composer
     await person.write("welcome_composer", "Sum this up")
@@ -190,6 +196,7 @@ async def test_it_says_who_hears_what_is_written(person):
     assert "Nothing leaves it" not in texts_of(person)
 
 
+@pytest.mark.slow
 async def test_without_a_provider_it_says_that_the_model_is_small(qapp, data_dir):
     async with at_window(data_dir) as person:
         assert "Nothing leaves it until you add a provider" in texts_of(person)
@@ -207,6 +214,7 @@ async def test_without_a_provider_it_says_that_the_model_is_small(qapp, data_dir
         assert all(one.isHidden() for one in welcome._examples)
 
 
+@pytest.mark.slow
 async def test_a_topic_that_the_small_model_does_not_understand_is_asked_about(qapp, data_dir):
     async with at_window(data_dir) as person:
         welcome, controller = person.window.welcome, person.window.controller
@@ -226,6 +234,7 @@ async def test_a_topic_that_the_small_model_does_not_understand_is_asked_about(q
         assert "did not understand the topic" in page.controls._honesty.text()
 
 
+@pytest.mark.slow
 async def test_the_group_card_offers_ready_made_ones_and_then_opens_the_first(person):
     button = person.find("welcome_group_open")
     assert "Ready-made" in button.text()
@@ -242,6 +251,7 @@ async def test_the_group_card_offers_ready_made_ones_and_then_opens_the_first(pe
     await until(lambda: page.chat_composer.group.text().startswith("Release crew"))
 
 
+@pytest.mark.slow
 async def test_what_is_told_in_passing_hides_nothing_one_writes_or_sends_with(person):
     person.window.toasts.show_toast("Something to know, which is said in a line of some length.")
     toast = person.find("toast")
@@ -252,6 +262,7 @@ async def test_what_is_told_in_passing_hides_nothing_one_writes_or_sends_with(pe
         assert not there.intersects(part.rect().translated(part.mapTo(person.window, part.rect().topLeft())))
 
 
+@pytest.mark.slow
 async def test_who_opens_moot_again_can_write_at_once(qapp, data_dir, wire_home):  # noqa: F811
     async with at_window(data_dir) as person:
         await person.write("welcome_composer", "What is a moot?")

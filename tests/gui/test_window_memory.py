@@ -12,6 +12,7 @@ from tests.wire import Answer
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401
 
 
+@pytest.mark.slow
 async def test_place_size_and_splitter_come_back(qapp, data_dir):
     window = await open_window(data_dir)
     # Within the screen of the tests, which is 800 × 800: what is larger is fitted to it.
@@ -56,6 +57,7 @@ async def test_what_the_user_drags_is_remembered_and_nothing_else_changes(qapp, 
         assert splitter.sizes()[2] > 500
 
 
+@pytest.mark.slow
 async def test_a_window_left_maximised_opens_so(qapp, data_dir):
     window = await open_window(data_dir)
     window.showMaximized()
@@ -89,6 +91,7 @@ async def test_a_window_whose_screen_is_gone_is_on_one_that_is_there(qapp, data_
         await window.shutdown()
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(180)
 async def test_a_second_start_goes_straight_to_the_last_session(qapp, data_dir, wire_home, wire_servers):  # noqa: F811
     wire_servers["openai"].script("openai-wire", lambda _request: Answer("Yes."))

@@ -113,6 +113,7 @@ async def test_nothing_is_cut_off_in_the_smallest_window(qapp, data_dir, languag
         assert cut_off(person) == []
 
 
+@pytest.mark.slow
 async def test_a_definition_is_copied_changed_and_kept_and_a_circle_is_named(person, data_dir):
     await person.click("workflow_button")
     await person.click("tab_definitions")
@@ -153,6 +154,7 @@ async def test_a_definition_is_copied_changed_and_kept_and_a_circle_is_named(per
     await until(path.exists)
 
 
+@pytest.mark.slow
 async def test_a_step_that_was_taken_out_comes_back_as_it_was(person, data_dir):
     await person.click("workflow_button")
     await person.click("tab_definitions")
@@ -205,6 +207,7 @@ def test_a_step_comes_back_into_what_has_changed_meanwhile():
     assert with_step_again(taken, before, gone) == before
 
 
+@pytest.mark.slow
 async def test_steps_are_watched_and_steered_to_their_end(qapp, data_dir, wire_home, wire_servers):  # noqa: F811
     def reply(request):
         # Which step it is stands in the first message, in quotes; what is asked again comes after it.
@@ -254,6 +257,7 @@ async def test_steps_are_watched_and_steered_to_their_end(qapp, data_dir, wire_h
         assert cut_off(person) == []
 
 
+@pytest.mark.slow
 async def test_going_on_after_a_failure_tries_again_what_failed(qapp, data_dir, wire_home, wire_servers):  # noqa: F811
     broken = [True]
     async with at_window(data_dir) as person:
@@ -303,6 +307,7 @@ async def test_who_picks_while_a_model_looks_for_it_can_start_at_once(
         assert box.start.isEnabled() and not box._hint.isVisible()
 
 
+@pytest.mark.slow
 async def test_what_cannot_start_says_why_and_can_be_started_again(qapp, data_dir):
     async with at_window(data_dir) as person:
         engine, box = person.window.controller.engine, panel(person).work.start_box
@@ -321,6 +326,7 @@ async def test_what_cannot_start_says_why_and_can_be_started_again(qapp, data_di
         assert box.start.isEnabled()
 
 
+@pytest.mark.slow
 async def test_a_definition_is_shared_as_a_file_and_brought_in_again(person, data_dir, tmp_path):
     await person.click("workflow_button")
     await person.click("tab_definitions")

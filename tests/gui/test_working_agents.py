@@ -49,6 +49,7 @@ async def card(person: Person, words: str) -> str:
     return said()
 
 
+@pytest.mark.slow
 async def test_an_agent_works_after_two_questions_and_its_acts_are_rows(person, tmp_path):
     config = await allow(person, "edit", tmp_path / "journal")
     folder = tmp_path / "project"

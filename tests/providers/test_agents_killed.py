@@ -96,6 +96,7 @@ async def test_nothing_is_left_when_an_agent_or_its_host_is_killed(tmp_path: Pat
     await kill_agent_or_host(tmp_path, victim, MOMENTS[:1])
 
 
+@pytest.mark.slow
 async def test_nothing_is_left_when_moot_is_killed(tmp_path: Path) -> None:
     await kill_moot(tmp_path, MOMENTS[1:2])
 

@@ -67,6 +67,7 @@ async def test_what_an_agent_says_is_its_answer(
         assert "error" in answered or answered["result"]["outcome"]["optionId"] == "no"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("does", "kind", "detail"),
     [
@@ -96,6 +97,7 @@ async def test_a_complaint_of_the_program_is_no_answer(agents: ExternalAgents) -
     assert (error.kind, error.detail) == (FailureKind.SERVER, words)
 
 
+@pytest.mark.slow
 async def test_the_model_is_the_one_that_was_set_or_the_agent_is_refused(agents: ExternalAgents) -> None:
     assert (await ask(agents, tiny("say"), "large"))[0] == "I say this."
     error = await refusal(agents, tiny("stuck-model"), "unheard-of")

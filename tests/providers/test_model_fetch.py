@@ -78,6 +78,7 @@ async def test_the_licence_and_the_origin_are_kept_beside_a_file(served: Hub, tm
         assert "Tiny, by Us" in notice and "a/b, revision 000" in notice and licence in notice
 
 
+@pytest.mark.slow
 async def test_faults_are_refused_with_their_reason(served: Hub, folder: ModelFolder, tmp_path: Path) -> None:
     for fault, problem, rest in (
         ("gated", "gated", []),
@@ -94,6 +95,7 @@ async def test_faults_are_refused_with_their_reason(served: Hub, folder: ModelFo
         await folder.remove("tiny")
 
 
+@pytest.mark.slow
 async def test_cuts_busy_servers_and_servers_without_ranges_end_well(
     served: Hub, folder: ModelFolder, tmp_path: Path
 ) -> None:
@@ -180,6 +182,7 @@ def test_a_disk_that_takes_no_more_is_told_and_what_it_took_stays(served: Hub, t
     assert served.ranges[-1] == "bytes=1000000-" and target.read_bytes() == CONTENT
 
 
+@pytest.mark.slow
 def test_a_download_that_is_killed_goes_on_from_the_bytes_on_the_disk(served: Hub, tmp_path: Path) -> None:
     target = tmp_path / "t.gguf"
     part = tmp_path / "t.gguf.part"

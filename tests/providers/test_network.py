@@ -45,6 +45,7 @@ def port_of(server: WireServer) -> int:
     return port
 
 
+@pytest.mark.slow
 @pytest.mark.own_host
 async def test_a_companys_proxy_and_certificate_are_used_by_every_route(
     own: OwnCertificates, asker: tuple[Book, RemoteModels, HostNetwork]
@@ -168,6 +169,7 @@ async def test_what_cannot_be_used_is_refused_and_changes_nothing(
     use_variables({})
 
 
+@pytest.mark.slow
 @pytest.mark.own_host
 async def test_a_server_that_only_the_proxy_reaches_is_found_and_one_behind_a_dead_proxy_is_not(
     asker: tuple[Book, RemoteModels, HostNetwork],

@@ -38,6 +38,7 @@ async def statements_in(person: Person, session_id: str, count: int) -> list[str
     return shown()
 
 
+@pytest.mark.slow
 async def test_a_window_that_is_open_shows_the_debate_and_steps_in(
     qapp: object, home: WireServer, data_dir: Path
 ) -> None:

@@ -45,6 +45,7 @@ async def test_a_server_that_speaks_sse_alone_is_named_as_unsupported(data_dir: 
         assert one.status("there").problem == ServerProblem.REFUSED, "it may be another server"
 
 
+@pytest.mark.slow
 async def test_a_server_that_went_and_came_back_is_connected_to_on_the_next_use(data_dir: Path) -> None:
     port = free_port()
     async with bench(data_dir) as one:

@@ -15,6 +15,7 @@ def index(tmp_path, monkeypatch):
         yield index
 
 
+@pytest.mark.slow
 def test_it_is_installed_beside_qt_with_its_permissions(index):
     index.seconds = 0.6
     steps = []
@@ -52,6 +53,7 @@ def test_a_built_program_does_not_offer_it(index, monkeypatch):
     assert not page_viewer.can_install()
 
 
+@pytest.mark.slow
 def test_another_content_is_refused_and_the_index_is_quoted(index):
     before = index.left()
     index.wheel = made_wheel(b"of somebody else")

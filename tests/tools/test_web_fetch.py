@@ -234,6 +234,7 @@ def memory() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
 
 
+@pytest.mark.slow
 @pytest.mark.threat("T17")
 @pytest.mark.parametrize("packed", ["gzip", "deflate"])
 async def test_a_bomb_is_not_unpacked(server: WebServer, packed: str) -> None:
