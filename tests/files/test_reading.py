@@ -45,7 +45,6 @@ async def refused(path: Path, data: bytes) -> str:
     return caught.value.code
 
 
-@pytest.mark.slow
 async def test_every_format_is_read(tmp_path):
     paths = write_all(tmp_path)
     files = await asyncio.gather(*map(read, paths))

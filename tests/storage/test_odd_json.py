@@ -93,7 +93,6 @@ async def test_settings_of_that_kind_are_set_aside_and_not_lost(paths: DataPaths
     assert [one.read_text(encoding="utf-8") for one in paths.quarantine.iterdir()] == [text]
 
 
-@pytest.mark.slow
 @pytest.mark.corpus(18, 19, 20, 24, 25, 26)
 @pytest.mark.allow_blocking
 async def test_a_log_with_such_records_keeps_every_other_message(paths: DataPaths) -> None:

@@ -272,7 +272,6 @@ def test_a_full_disk_at_the_start_starts_nothing(data_dir: Path, session_id: str
     assert [one["id"] for one in look("sessions", "--json").json] == [session_id]
 
 
-@pytest.mark.slow
 @pytest.mark.corpus(64)
 def test_a_disk_that_fills_up_pauses_the_debate(data_dir: Path) -> None:
     with WireServer("openai") as server:

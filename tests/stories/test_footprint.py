@@ -118,7 +118,6 @@ def test_the_watch_sees_a_connection_elsewhere(watched: Path) -> None:
     assert any("192.0.2.1" in line for line in elsewhere(watched))
 
 
-@pytest.mark.slow
 @pytest.mark.threat("T18")
 @pytest.mark.skipif(os.name == "nt", reason="Windows keeps files private by the folder they are in")
 def test_whatever_moot_writes_only_its_user_can_read(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:

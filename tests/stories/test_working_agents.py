@@ -431,7 +431,6 @@ async def test_another_model_is_told_nothing_of_what_an_agent_did(
     assert "Written." in sent and "agent_edit" not in sent
 
 
-@pytest.mark.slow
 async def test_a_cut_call_is_asked_about_before_the_agent_goes_on(work: Work, opened: Open) -> None:
     session_id = await work.start(await work.add("shell"), answer=Consent.FOREVER)
     journal = work.journal("shell")
