@@ -214,6 +214,19 @@ def test_what_was_cut_or_failed_says_so() -> None:
             ),
             ["may already have run", "allow|always|deny"],
         ),
+        (
+            Prompt(
+                question="Desk__book_1f",
+                type=PromptType.APPROVAL,
+                tool="Desk__book_1f",
+                arguments='{"room": "a\\nb", "days": [1]}',
+                reason="tool",
+                server="예약 Desk",
+                name="book",
+                about="Books a room.",
+            ),
+            ["wants to use book (예약 Desk)", "Books a room.", 'room: "a\\nb"', "days: [", "|deny: …"],
+        ),
         (Prompt(question="Sure?", type=PromptType.YESNO), ["Left asks: Sure?", "moot reply 01s yes|no"]),
         (
             Prompt(question="Which?", type=PromptType.OPTIONS, options=("하나", "two")),
@@ -304,13 +317,17 @@ def test_a_notice_says_why_a_turn_is_held_in_words() -> None:
         ("No!", Consent.DENY),
         ("아니요", Consent.DENY),
         ("거부", Consent.DENY),
+        ("refuse: it deletes all: everything", "deny-it deletes all: everything"),
+        ("거부: 월요일은 안 돼요", "deny-월요일은 안 돼요"),
     ],
 )
 def test_words_for_an_approval(said: str, meant: str) -> None:
     assert _approval(said) == meant
 
 
-@pytest.mark.parametrize("said", ["", "maybe", "allow it all", "yes no", "y e s", "1", "true"])
+@pytest.mark.parametrize(
+    "said", ["", "maybe", "allow it all", "yes no", "y e s", "1", "true", "no:", "allow: yes"]
+)
 def test_what_is_no_clear_word_allows_nothing(said: str) -> None:
     with pytest.raises(BadInput, match="answer_unfit"):
         _approval(said)

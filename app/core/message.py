@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import Final
 
 from app.core.forms import FormField
+from app.core.text import exact
 from app.core.texts import Texts
 
 
@@ -145,6 +146,9 @@ class Consent(StrEnum):
 AGENT_OPTION: Final = "option-"
 """What an answer begins with that chooses one of an external agent's own options; its number from 1 follows."""
 
+DENY_BECAUSE: Final = "deny-"
+"""What an answer begins with that denies a call and tells the assistant the reason, which follows."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
@@ -157,7 +161,8 @@ class Prompt:
     first time) or `agent_asks` (that agent wants to do what it calls `tool`; `options` are the labels of the answers it offers besides allow and
     deny, and `kinds` what each means: allow_always, reject_always, allow_once or reject_once). With the reason `page` it is not Moot
     that asks: the result of `tool`, called with `arguments`, holds a page of MCP server `server`. `link` is an address that the question is about. For a tool of
-    a server an approval names the `server`, in `consent` the tool as it was when Moot asked, and whether it `reads` only.
+    a server an approval names the `server`, in `consent` the tool as it was when Moot asked, whether it `reads` only, and
+    the `name` and description (`about`) that the server gives it.
     """
 
     question: str
@@ -173,8 +178,15 @@ class Prompt:
     server: str = ""
     consent: str = ""
     reads: bool = False
+    name: str = ""
+    about: str = ""
     fields: tuple[FormField, ...] = ()
     link: str = ""
+
+    @property
+    def called(self) -> str:
+        """What the tool of an approval is called: the server's name of it with the server, else its key; to be shown."""
+        return exact(f"{self.name} ({self.server})" if self.name else self.tool)
 
     @property
     def takes_text(self) -> bool:

@@ -150,7 +150,7 @@ class Tool:
     `key` is its name on the allow-list and to the model, `group` the set it belongs to, `parameters`
     the JSON Schema of its arguments. `repeatable` tools may run again after a crash without asking.
     `asks` means the user must allow each call; `consent` names what "always" then stands for. A server says of its tool
-    that it only `reads`.
+    that it only `reads`, and calls it `name` itself.
     `modes` are the agent modes it may run in. A tool that `ends` the turn wins over the calls after it,
     which are skipped. `run` raises ToolError for what the model should know.
     """
@@ -165,6 +165,7 @@ class Tool:
     ends: bool = False
     consent: str = ""
     reads: bool = False
+    name: str = ""
     modes: tuple[str, ...] = (AgentMode.DEFAULT,)
 
 

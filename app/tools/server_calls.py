@@ -39,6 +39,7 @@ class ServerCalls:
             asks=self._consents.asks(server, offer),
             consent=consent_of(server, offer),
             reads=offer["reads"],
+            name=offer["name"],
         )
 
     def _runner(

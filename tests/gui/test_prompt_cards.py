@@ -5,15 +5,16 @@ from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QFont, QKeyEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QPlainTextEdit
 
+from app.core.call_arguments import argument_rows, readable_rows
 from app.core.message import Author, Message, Prompt
 from app.core.text import exact
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
-from app.gui.widgets.approval_card import ApprovalCard, readable
+from app.gui.widgets.approval_card import ApprovalCard
 from app.gui.widgets.label import ElidedLabel, Paragraph
 from app.gui.widgets.question_card import QuestionCard
 from app.storage.paths import resources_dir
@@ -267,7 +268,7 @@ def test_it_is_dead_again_when_it_comes_back_on_the_screen(made, qtbot):
 def test_what_may_have_run_has_its_own_words(made):
     card, _ = made(approval(reason="may_have_run"))
     assert card.accessibleName() == "This may already have run before Moot closed. Run it again?"
-    assert "open_url" in [label.text() for label in card.findChildren(QLabel)]
+    assert "Open links" in [label.text() for label in card.findChildren(QLabel)]
     assert card.allow.text() == "Run again"
     assert not card.always.isVisible()
 
@@ -296,7 +297,72 @@ def test_signs_nobody_sees_are_written_out(sign):
 @pytest.mark.threat("T14")
 def test_arguments_that_could_be_read_two_ways_stay_as_they_came():
     twice = '{"path": "/tmp/a", "path": "/etc/passwd"}'
-    assert readable(twice) == twice
-    assert readable("not json") == "not json"
-    assert readable("[" * 100_000) == "[" * 100_000
-    assert readable('{"a":1}') == '{\n  "a": 1\n}'
+    for text in (twice, "not json", "[" * 100_000, '["a"]', "{}"):
+        assert argument_rows(text) == readable_rows(text) == [("", text)]
+
+
+@pytest.mark.threat("T14")
+def test_arguments_are_rows_in_which_no_value_passes_for_another():
+    arguments = json.dumps(
+        {"a": 1, "text": "x\ny", "empty": "", "no": "null", "deep": {"b": [2]}, "sp": " x"}
+    )
+    shown = dict(readable_rows(arguments))
+    assert shown == {
+        "a": "1",
+        "text": "x\ny",
+        "empty": '""',
+        "no": '"null"',
+        "deep": '{\n  "b": [\n    2\n  ]\n}',
+        "sp": '" x"',
+    }
+    assert dict(argument_rows(arguments)) == shown | {"text": '"x\\ny"'}
+
+
+def of_a_server() -> Prompt:
+    arguments = json.dumps({"room": "Sarangbang", "note": "a\nroom  Other"})
+    return replace(
+        approval(arguments),
+        tool="Hanok_desk__book_room_156f0737",
+        question="Hanok_desk__book_room_156f0737",
+        server="Hanok desk",
+        name="book_room",
+        about="Books <b>a room</b>.",
+        consent="c",
+    )
+
+
+def test_an_approval_shows_the_names_of_the_server_its_words_and_rows_of_arguments(made):
+    card, _ = made(of_a_server())
+    assert card.accessibleName() == "Allow “book_room (Hanok desk)”?"
+    texts = [label.text() for label in card.findChildren(QLabel)]
+    assert "Books <b>a room</b>." in texts
+    assert not [text for text in texts if "156f0737" in text]
+    box = card.findChild(QPlainTextEdit, "approval_arguments")
+    assert box.toPlainText() == "room  Sarangbang\nnote  a\n      room  Other"
+    bold = ""
+    for place in range(box.document().characterCount() - 1):
+        cursor = box.textCursor()
+        cursor.setPosition(place + 1)
+        if cursor.charFormat().fontWeight() >= QFont.Weight.Bold:
+            bold += box.toPlainText()[place]
+    assert bold.split() == ["room", "note"], "only the names"
+
+
+def test_a_refusal_says_why_by_keyboard(made, qtbot):
+    card, answers = made(of_a_server())
+    qtbot.waitUntil(card.why_not.isEnabled)
+    assert not card.reason.isVisible()
+    card.why_not.setFocus()
+    QTest.keyClick(card.why_not, ENTER)
+    assert card.focusWidget() is card.reason
+    QTest.keyClick(card.reason, ENTER)
+    assert answers == [], "without a reason nothing is decided"
+    QTest.keyClicks(card.reason, "Not on a Monday.")
+    QTest.keyClick(card.reason, ENTER)
+    QTest.keyClick(card.reason, ENTER)
+    assert answers == ["deny-Not on a Monday."]
+
+
+def test_an_external_agent_is_told_no_reason(made):
+    card, _ = made(approval(reason="agent_asks"))
+    assert not card.why_not.isVisible()

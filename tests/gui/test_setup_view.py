@@ -67,7 +67,6 @@ async def test_enter_in_the_topic_starts_where_the_debate_can_start(person):
     assert started == ["Tabs or spaces?"]
 
 
-@pytest.mark.slow
 async def test_the_first_keys_take_the_ticks_of_the_small_model_but_not_of_whom_the_user_chose(person):
     card_of(person, "cleo").tick.setChecked(True)
     for provider in ("openai", "anthropic"):
@@ -126,7 +125,6 @@ async def test_roles_are_offered_in_role_assignment_only(person):
     assert [one.role for one in setup.setup().participants] == ["", ""]
 
 
-@pytest.mark.slow
 async def test_a_prompt_of_ones_own_needs_no_role(person):
     setup = person.window.controller.panel.setup
     await person.write("debate_topic", "Tabs or spaces?")
@@ -185,7 +183,6 @@ async def test_the_same_model_sits_twice_under_another_name(person):
     setup._engine.debates.check(setup.setup())
 
 
-@pytest.mark.slow
 async def test_who_can_sit_down_at_once_comes_first(person):
     ready = [card.candidate.status.ready for card in cards(person)]
     assert ready == sorted(ready, reverse=True)

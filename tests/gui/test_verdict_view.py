@@ -248,7 +248,6 @@ async def test_in_the_main_area_what_comes_of_it_is_shown_there(person, wire_ser
     await until(lambda: page.session.status == "completed", PATIENCE_S)
 
 
-@pytest.mark.slow
 async def test_while_nobody_speaks_it_says_what_is_done(qapp, data_dir):
     session, messages = a_session(polls=True)
     ballots = tuple(Ballot(participant=seat.id, round=2, stance=0) for seat in SEATS)
@@ -349,7 +348,6 @@ async def test_the_keys_reach_every_cite_and_the_ballots_of_every_round(qapp, da
         assert "Anthropic: no vote" in chart.values(1)
 
 
-@pytest.mark.slow
 async def test_a_hundred_turns_are_below_one_another_in_the_menu(qapp, data_dir):
     session, messages = a_session()
     many = [replace(messages[0], content=f"It is & {number}. " * 9) for number in range(100)]
@@ -365,7 +363,6 @@ async def test_a_hundred_turns_are_below_one_another_in_the_menu(qapp, data_dir)
         menu.close()
 
 
-@pytest.mark.slow
 async def test_what_has_no_room_is_in_the_menu_at_the_end(qapp, data_dir):
     async with at_window(data_dir, size=(900, 600)) as person:
         show(person, *a_session())

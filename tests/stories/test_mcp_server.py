@@ -16,6 +16,7 @@ from app.core.errors import BadInput
 from app.core.message import Message, PromptType, Role
 from app.core.tool import ServerState
 from app.engine.chat.branches import shown
+from app.tools.server_entries import tool_key
 from app.wiring import Moot, open_moot
 from tests.tools.serving import allow, proper
 from tests.wire import Answer, WireCall, WireServer
@@ -160,4 +161,41 @@ async def test_permissions_last_as_long_and_cover_as_much_as_was_said(
     assert moot.engine.permissions.all() == ()
     third = await moot.engine.chats.start("a", "A third one.")
     assert set(await asked_for(moot, third)) == {"proper__fail", "proper__add", "proper__environment"}
+    await moot.close()
+
+
+async def test_an_approval_has_the_servers_own_names_and_a_refusal_its_reason(
+    data_dir: Path, wire_home: dict[str, WireServer]
+) -> None:
+    name = "Hanok desk 서점"
+    told: list[str] = []
+
+    def answer(request: Recorded) -> Answer:
+        results = [message.text for message in request.messages if message.role == "tool"]
+        told.extend(results)
+        return (
+            Answer("Done.")
+            if results
+            else Answer(calls=(WireCall(tool_key(name, "add"), '{"a": 1, "b": 2}'),))
+        )
+
+    wire_home["openai"].script("openai-wire", answer)
+    moot = await open_moot(data_dir)
+    await moot.engine.servers.save((proper(name),))
+    agent = Agent(id="a", name="A", provider="openai", model="openai-wire", mcp_servers=(name,))
+    await moot.engine.assistants.save(agent)
+    await allow(moot.engine, name)
+    session_id = await moot.engine.chats.start("a", "Go.")
+    _, asked = await question(moot)
+    prompt = asked.prompt
+    assert prompt is not None
+    assert (prompt.name, prompt.server, prompt.about) == ("add", name, "Add two numbers.")
+    assert prompt.called == f"add ({name})" and prompt.tool == tool_key(name, "add")
+    await moot.engine.chats.answer(session_id, asked.id, "deny-Not on a Monday.")
+    await moot.engine.wait(session_id)
+    assert told == [
+        "The user did not allow this call, and says why: Not on a Monday.\nDo not try it again as it is."
+    ]
+    said = [one.content for one in (await moot.engine.open(session_id)).messages if one.answers == asked.id]
+    assert said == ["deny: Not on a Monday."]
     await moot.close()

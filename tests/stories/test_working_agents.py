@@ -201,7 +201,6 @@ async def test_a_session_is_gone_on_with_and_asked_once(work: Work) -> None:
     assert json.loads(told(work.journal("say"), "new")[0]["text"])["cwd"] == str(work.folder)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("does", ["say", "resume-lost"])
 async def test_after_a_restart_the_session_is_resumed_or_told_everything(
     work: Work, opened: Open, does: str
@@ -233,7 +232,6 @@ async def test_a_changed_conversation_is_told_to_a_new_session(work: Work) -> No
     assert "Third." in prompts[3] and "Otherwise." not in prompts[3]
 
 
-@pytest.mark.slow
 async def test_another_version_of_an_answer_is_given_by_a_session_that_does_not_know_the_first(
     work: Work, opened: Open
 ) -> None:
@@ -330,7 +328,6 @@ async def test_requests_that_cannot_be_put_to_the_user_are_refused(work: Work, d
     assert answers and all(one["result"]["outcome"]["optionId"] == "no" for one in answers)
 
 
-@pytest.mark.slow
 async def test_a_picture_reaches_an_agent_that_takes_them(work: Work) -> None:
     picture = Attachment(name="plan.png", media_type="image/png", data="QUJD")
     for does in ("pictures", "say"):

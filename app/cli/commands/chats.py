@@ -12,7 +12,15 @@ from app.cli.printing.lines import cost_line, last_line, marks, one_line
 from app.core.agent import Agent, Group
 from app.core.errors import BadInput, NotFound
 from app.core.files import is_image_file, is_pdf
-from app.core.message import AGENT_OPTION, Attachment, Consent, Message, MessageState, PromptType
+from app.core.message import (
+    AGENT_OPTION,
+    DENY_BECAUSE,
+    Attachment,
+    Consent,
+    Message,
+    MessageState,
+    PromptType,
+)
 from app.core.reasons import LIMITS, reason_code
 from app.core.session import AgentMode, Session, Status
 from app.core.tool import ServerState
@@ -26,7 +34,7 @@ from app.engine.live_session import LiveSession
 _SAID = {
     Consent.ALLOW: frozenset((Consent.ALLOW, "yes", "y", "허용", "허락", "네", "예", "응")),
     Consent.ALWAYS: frozenset((Consent.ALWAYS, "항상", "항상 허용")),
-    Consent.DENY: frozenset((Consent.DENY, "no", "n", "거부", "거절", "아니요", "아니오", "아니")),
+    Consent.DENY: frozenset((Consent.DENY, "refuse", "no", "n", "거부", "거절", "아니요", "아니오", "아니")),
 }
 
 
@@ -211,7 +219,7 @@ def answering(run: CommandRun, live: LiveSession) -> Callable[[], Awaitable[None
     if question.prompt is None or question.prompt.type != PromptType.APPROVAL:
         return lambda: chats.answer(live.id, question.id, text)
     words = text.rsplit(maxsplit=1)
-    if len(words) == 2 and words[1].casefold() in _ALL and question.prompt.joins:
+    if len(words) == 2 and words[1].casefold() in _ALL and ":" not in text and question.prompt.joins:
         # The calls of one turn, which were all printed with their arguments.
         together = [
             one.id
@@ -306,13 +314,18 @@ def _last_answer(run: CommandRun, session: Session) -> Message | None:
 
 def _approval(text: str) -> str:
     """Return what a word means as the answer to an approval. Raises BadInput that lists the possible words."""
+    word, colon, reason = text.partition(":")
+    if colon and reason.strip() and " ".join(word.casefold().split()) in _SAID[Consent.DENY]:
+        return f"{DENY_BECAUSE}{reason.strip()}"
     wanted = " ".join(text.casefold().split()).rstrip(".!")
     for answer, words in _SAID.items():
         if wanted in words:
             return answer
     if wanted in tuple(Consent) or wanted.startswith(AGENT_OPTION):
         return wanted
-    raise BadInput("answer_unfit", answers=f"{Consent.ALLOW}, {Consent.ALWAYS}, {Consent.DENY}")
+    raise BadInput(
+        "answer_unfit", answers=f"{Consent.ALLOW}, {Consent.ALWAYS}, {Consent.DENY}, {Consent.DENY}: …"
+    )
 
 
 async def workflow(run: CommandRun) -> int:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from app.cli.printing.lines import aside, lines_text, marks, named_text, one_line, status_text
+from app.core.call_arguments import argument_rows
 from app.core.events import (
     Event,
     MessageDelta,
@@ -19,6 +20,7 @@ from app.core.events import (
 from app.core.message import (
     AGENT_OPTION,
     SWITCH_ASSISTANT,
+    Consent,
     Message,
     MessageState,
     Prompt,
@@ -33,7 +35,7 @@ from app.core.text import exact, visible, without_steering
 from app.core.texts import Texts
 from app.core.tool import ToolError, read_arguments
 from app.core.workflow import STEP, StepState, StepStatus, WorkflowStep
-from app.engine.chat.input import answers_of
+from app.engine.chat.input import answers_of, takes_reason
 from app.engine.export.parts import in_tree
 from app.engine.group.director import instruction_of
 from app.engine.group.leading import REPORT_RESULT
@@ -323,7 +325,9 @@ class ChatPrinter:
         name = exact(message.author.name) if message else ""
         lines = [f"? {self._question(name, prompt)}"]
         if prompt.type == PromptType.APPROVAL:
-            lines += [f"  {exact(prompt.tool)} {exact(prompt.arguments, chr(10))}".rstrip()]
+            lines += [f"  {exact(prompt.about)}"] if prompt.about else []
+            rows = argument_rows(prompt.arguments)
+            lines += [f"  {name}: {value}" if name else f"  {value}".rstrip() for name, value in rows]
         elif prompt.type == PromptType.OPTIONS:
             lines += [f"  {number}. {visible(option)}" for number, option in enumerate(prompt.options, 1)]
         lines += [
@@ -354,12 +358,13 @@ class ChatPrinter:
         if prompt.type != PromptType.APPROVAL:
             return self._texts("cli.asks", name=name, question=visible(prompt.question))
         keys = {"may_have_run": "cli.asks_again", "agent_works": "cli.asks_to_work"}
-        return self._texts(keys.get(prompt.reason, "cli.asks_to_run"), name=name, tool=exact(prompt.tool))
+        return self._texts(keys.get(prompt.reason, "cli.asks_to_run"), name=name, tool=prompt.called)
 
     def how_to_answer(self, prompt: Prompt, session_id: str) -> str:
         """Return the command that answers a question."""
+        allowing = [*answers_of(prompt), *([f"{Consent.DENY}: …"] if takes_reason(prompt) else [])]
         answers: dict[str, str] = {
-            PromptType.APPROVAL: "|".join(answers_of(prompt)),
+            PromptType.APPROVAL: "|".join(allowing),
             PromptType.YESNO: "yes|no",
             PromptType.OPTIONS: "1",
             PromptType.TEXT: "…",

@@ -6,12 +6,22 @@ from typing import Any
 from app.core.errors import BadInput
 from app.core.forms import FieldKind, form_text, means_yes, problem_of, read_form
 from app.core.ids import new_id
-from app.core.message import AGENT_OPTION, Attachment, Consent, Message, Prompt, PromptReason, PromptType
+from app.core.message import (
+    AGENT_OPTION,
+    DENY_BECAUSE,
+    Attachment,
+    Consent,
+    Message,
+    Prompt,
+    PromptReason,
+    PromptType,
+)
 from app.core.session import AgentMode, Status
 from app.core.text import clean_text, trimmed, visible
 
 MAX_TEXT = 400_000
 MAX_TITLE = 80
+MAX_REASON = 2_000
 MODES = (AgentMode.DEFAULT, AgentMode.SETTINGS)
 
 
@@ -71,11 +81,18 @@ def lasting_answers(prompt: Prompt) -> list[str]:
     return [one for one in answers_of(prompt) if one not in (Consent.ALLOW, Consent.DENY)]
 
 
+def takes_reason(prompt: Prompt) -> bool:
+    """Return whether denying can say why: to an assistant, whose tool then ends so, not to an external agent."""
+    return prompt.reason not in (PromptReason.AGENT_ASKS, PromptReason.AGENT_WORKS)
+
+
 def fitting_answer(prompt: Prompt, answer: str) -> str:
     """Return an answer as its question takes it. Raises BadInput that says what would fit."""
     answer = clean_text(answer).strip()
     if not answer:
         raise BadInput("text_empty")
+    if prompt.type == PromptType.APPROVAL and answer.startswith(DENY_BECAUSE) and takes_reason(prompt):
+        return answer[:MAX_REASON]
     if prompt.type == PromptType.APPROVAL and answer not in (fitting := answers_of(prompt)):
         raise BadInput("answer_unfit", answers=", ".join(fitting))
     if prompt.type == PromptType.FORM:
@@ -100,6 +117,9 @@ def _fitting_form(prompt: Prompt, answer: str) -> str:
 
 def answer_words(prompt: Prompt, yes: str = "yes", no: str = "no") -> str:
     """Return the answer to a question as the user gave it; of a form each label with its value, yes and no in these words."""
+    if prompt.type == PromptType.APPROVAL:
+        said, _, reason = prompt.answer.partition(DENY_BECAUSE)
+        return said or f"{Consent.DENY}: {reason}"
     if prompt.type != PromptType.FORM:
         return prompt.answer
     values = read_form(prompt.answer, prompt.fields) or {}

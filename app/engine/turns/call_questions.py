@@ -1,11 +1,12 @@
 """What the user is asked about a call: whether it may run, and what its page asks."""
 
-from app.core.message import Message, MessageState, Prompt, PromptReason, PromptType, ToolCall
+from app.core.message import DENY_BECAUSE, Message, MessageState, Prompt, PromptReason, PromptType, ToolCall
 from app.core.tool import Tool
 from app.engine.chat.request import AgentTurn
 from app.engine.live_session import LiveSession
 
 MAX_QUESTION = 4_000
+MAX_ABOUT = 600
 
 
 def was_cut(live: LiveSession, turn: AgentTurn, call: ToolCall) -> bool:
@@ -40,7 +41,17 @@ def approval(call: ToolCall, tool: Tool, reason: str) -> Prompt:
         server=tool.group if tool.consent else "",
         consent=tool.consent,
         reads=tool.reads,
+        name=tool.name,
+        about=tool.description[:MAX_ABOUT] if tool.name else "",
     )
+
+
+def denied(answer: str) -> str:
+    """Return what an assistant is told of a call that the user denied, with the user's reason if there is one."""
+    reason = answer.removeprefix(DENY_BECAUSE) if answer.startswith(DENY_BECAUSE) else ""
+    if reason:
+        return f"The user did not allow this call, and says why: {reason}\nDo not try it again as it is."
+    return "The user did not allow this call. Do not try it again; go on without it, or ask why."
 
 
 def page_question(call: ToolCall, tool: Tool | None, content: str) -> Prompt:

@@ -30,7 +30,7 @@ from app.core.tool import Control, Tool, ToolError, ToolProgress, ToolResult, is
 from app.engine.availability.slots import NotFree
 from app.engine.chat.branches import unanswered
 from app.engine.chat.request import AgentTurn, file_tools, in_mode
-from app.engine.turns.call_questions import approval, newest_approval, page_question, was_cut
+from app.engine.turns.call_questions import approval, denied, newest_approval, page_question, was_cut
 from app.engine.turns.context import Outcome, ToolRun, TreeContext, TurnState, about_call
 from app.engine.turns.limits import MOST_AT_ONCE, MOST_CALLS, RepeatedCalls, carried_out, check_not_repeated
 from app.engine.turns.reported_calls import lost_call
@@ -241,9 +241,7 @@ class ToolCalls:
             return False
         if asked.prompt.answer in tuple(Consent) and asked.prompt.answer != Consent.DENY:
             return True
-        raise ToolError(
-            "The user did not allow this call. Do not try it again; go on without it, or ask why."
-        )
+        raise ToolError(denied(asked.prompt.answer))
 
     def _put_question(self, turn: AgentTurn, call: ToolCall, prompt: Prompt) -> Message:
         question = turn.message(Role.SYSTEM, tool_call_id=call.id, prompt=prompt, created_at=utc_now())

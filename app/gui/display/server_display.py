@@ -53,6 +53,6 @@ def tool_name(key: str, words: Language) -> str:
 
 
 def called(prompt: Prompt, texts: Texts) -> str:
-    """Return what the tool of an approval is called: one of Moot's own in words, one of a server by its exact name."""
+    """Return what the tool of an approval is called: one of Moot's own in words, one of a server by the server's names."""
     ours = f"tool.{prompt.tool}.name"
-    return texts(ours) if not prompt.server and ours in texts else exact(prompt.tool)
+    return texts(ours) if not prompt.server and ours in texts else prompt.called

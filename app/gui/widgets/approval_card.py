@@ -4,16 +4,16 @@ Nothing is chosen in advance: Enter on a card does nothing. A button that allows
 that a click or key meant for what was there before does nothing.
 """
 
-import json
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent, QPaintEvent, QShowEvent
-from PySide6.QtWidgets import QFrame, QMenu, QPlainTextEdit, QWidget
+from PySide6.QtGui import QFont, QKeyEvent, QPaintEvent, QShowEvent, QTextCharFormat
+from PySide6.QtWidgets import QFrame, QLineEdit, QMenu, QPlainTextEdit, QWidget
 
-from app.core.message import AGENT_OPTION, Consent, Message, Prompt, PromptReason
+from app.core.call_arguments import readable_rows
+from app.core.message import AGENT_OPTION, DENY_BECAUSE, Consent, Message, Prompt, PromptReason
 from app.core.text import exact
-from app.engine.chat.input import lasting_answers
+from app.engine.chat.input import MAX_REASON, lasting_answers, takes_reason
 from app.gui.display.i18n import Language
 from app.gui.display.server_display import called
 from app.gui.display.style import Look
@@ -22,6 +22,7 @@ from app.gui.widgets.composer import ENTER
 from app.gui.widgets.controls import Button, scrolling
 from app.gui.widgets.label import ElidedLabel, plain_label, show_or_hide
 from app.gui.widgets.question_card import PromptCard
+from app.gui.widgets.wording import named
 
 _QUESTIONS: dict[str, str] = {
     PromptReason.MAY_HAVE_RUN: "approval.may_have_run",
@@ -33,6 +34,10 @@ MOST_LINES = 12
 MOST_LINES_OF_SEVERAL = 6
 HIGHEST = 300
 BETWEEN = 10
+LINE = 70
+"""How many letters of the arguments fit into a line of the card."""
+MOST_COLUMNS = 24
+"""In how many letters the names of arguments are set; a longer one moves its value to the right."""
 
 
 class GuardedButton(Button):
@@ -119,7 +124,17 @@ class ApprovalCard(GuardedCard):
         self.allow = GuardedButton("", "approval_allow")
         self.always = AlwaysButton(look)
         self.always.chosen.connect(self._on_always)
-        self._add_answers((self.deny, Consent.DENY), (self.allow, Consent.ALLOW), (self.always, ""))
+        self.why_not = GuardedButton("plain", "approval_why_not")
+        self.why_not.clicked.connect(self._ask_reason)
+        self.reason = named("approval_reason", QLineEdit())
+        self.reason.setMaxLength(MAX_REASON)
+        self.reason.returnPressed.connect(self._deny_because)
+        self._add_answers(
+            (self.deny, Consent.DENY), (self.allow, Consent.ALLOW), (self.always, ""), (self.why_not, "")
+        )
+        self.column.addWidget(self.reason)
+        self.why_not.setVisible(takes_reason(message.prompt))
+        self.reason.hide()
         # After it may have run, "always" would answer another question.
         self.always.setVisible(bool(lasting_answers(message.prompt)) and not self._again)
         language.changed.connect(self._retranslate)
@@ -172,6 +187,17 @@ class ApprovalCard(GuardedCard):
             one.setEnabled(False)
         self.all_answered.emit([row.message.id for row in self._rows], answer)
 
+    def _ask_reason(self) -> None:
+        """Show the box for the reason; Enter in it denies."""
+        self.reason.show()
+        self.reason.setFocus()
+
+    def _deny_because(self) -> None:
+        reason = self.reason.text().strip()
+        if reason:
+            self.reason.setEnabled(False)
+            self._on_answer(f"{DENY_BECAUSE}{reason}")
+
     def _on_always(self, message_id: str, answer: str) -> None:
         if self._several:
             self.call_answered.emit(message_id, answer)
@@ -190,6 +216,9 @@ class ApprovalCard(GuardedCard):
         self.deny.setText(words("approval.deny_all" if several else "approval.deny"))
         allow = "approval.allow_all" if several else "approval.allow"
         self.allow.setText(words("approval.run_again" if self._again else allow))
+        self.why_not.setText(words("approval.why_not"))
+        self.reason.setPlaceholderText(words("approval.reason"))
+        self.reason.setAccessibleName(words("approval.reason"))
         self._hint.setText(words("approval.look"))
         self.always.offer([row.message for row in self._rows], words)
         for row in self._rows:
@@ -197,7 +226,7 @@ class ApprovalCard(GuardedCard):
 
 
 class _CallRow(QWidget):
-    """One call: its arguments, and of several also its tool and the buttons for it alone."""
+    """One call: what its server says of the tool, its arguments, and of several also its name and buttons for it alone."""
 
     answered = Signal(str, str)
 
@@ -206,6 +235,7 @@ class _CallRow(QWidget):
         assert message.prompt is not None
         self.message = message
         self._name = ElidedLabel("field")
+        self._about = plain_label("hint", wrap=True)
         self.arguments = ArgumentsBox(message.prompt.arguments)
         self.deny = GuardedButton("plain", "call_deny")
         self.allow = GuardedButton("plain", "call_allow")
@@ -213,12 +243,13 @@ class _CallRow(QWidget):
             one.clicked.connect(lambda _on=False, said=answer: self._on_answer(said))
         self._head = QWidget()
         hbox((self._name, 1), self.deny, self.allow, spacing=4, inside=self._head)
-        vbox(self._head, self.arguments, inside=self, spacing=2)
+        vbox(self._head, self._about, self.arguments, inside=self, spacing=2)
 
     def fit(self, *, alone: bool) -> None:
         """Take the form of the only call, or of one of several."""
         self.arguments.fit(MOST_LINES if alone else MOST_LINES_OF_SEVERAL)
         self._head.setVisible(not alone)
+        show_or_hide(self._about, "" if alone else exact(self.message.prompt.about))
 
     def _on_answer(self, answer: str) -> None:
         self.deny.setEnabled(False)
@@ -271,7 +302,7 @@ class AlwaysButton(GuardedButton):
 
 
 class ArgumentsBox(QPlainTextEdit):
-    """The arguments of a call, as they are; `seen` says whether the user has had all of them in view.
+    """The arguments of a call, a row for each with its name in bold; `seen` says whether the user has had all of them in view.
 
     Emits `looked` when more of them has come into view.
     """
@@ -285,15 +316,25 @@ class ArgumentsBox(QPlainTextEdit):
         self.setReadOnly(True)
         self.setTabChangesFocus(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setPlainText(readable(arguments))
+        self._write(readable_rows(arguments))
         self._in_view = 0
+
+    def _write(self, rows: Sequence[tuple[str, str]]) -> None:
+        plain, bold = QTextCharFormat(), QTextCharFormat()
+        bold.setFontWeight(QFont.Weight.Bold)
+        wide = min(MOST_COLUMNS, max(len(name) for name, _ in rows))
+        cursor = self.textCursor()
+        for number, (name, value) in enumerate(rows):
+            # Text of the model looks like the name of another argument nowhere: it is never bold.
+            cursor.insertText(("\n" if number else "") + (f"{name:<{wide}}  " if name else ""), bold)
+            cursor.insertText(value.replace("\n", "\n" + " " * (wide + 2 if name else 0)), plain)
+        self.moveCursor(cursor.MoveOperation.Start)
 
     def fit(self, most_lines: int) -> None:
         """Take the height of the text, up to a number of lines."""
         self.ensurePolished()
-        lines = min(most_lines, self.document().blockCount())
-        longest = max((len(line) for line in self.toPlainText().splitlines()), default=0)
-        lines = max(lines, min(most_lines, longest // 70 + 1))
+        rows = self.toPlainText().split("\n")
+        lines = min(most_lines, sum(len(row) // LINE + 1 for row in rows))
         self.setFixedHeight(lines * (self.fontMetrics().lineSpacing() + 1) + 22)
 
     @property
@@ -330,23 +371,5 @@ def _why(prompt: Prompt, words: Language) -> str:
         remembers = words("approval.agent_remembers", server=exact(prompt.server)) if prompt.kinds else ""
         return f"{asked}\n{remembers}".rstrip()
     if prompt.reason == PromptReason.MAY_HAVE_RUN:
-        return exact(prompt.tool)
-    return "" if prompt.question == prompt.tool else exact(prompt.question)
-
-
-def readable(arguments: str) -> str:
-    """Return JSON arguments over several lines if nothing is lost by that, with invisible characters made visible."""
-    try:
-        found = json.loads(arguments, object_pairs_hook=_without_doubles)
-        arguments = json.dumps(found, ensure_ascii=False, indent=2)
-    except (ValueError, RecursionError):
-        pass
-    return exact(arguments, "\n")
-
-
-def _without_doubles(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Refuse an object with a repeated field: parsers differ in which one they use."""
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a field stands twice")
-    return found
+        return called(prompt, words.texts)
+    return exact(prompt.about or prompt.question) if prompt.about or prompt.question != prompt.tool else ""
