@@ -326,10 +326,11 @@ class ChatPrinter:
             lines += [f"  {exact(prompt.tool)} {exact(prompt.arguments, chr(10))}".rstrip()]
         elif prompt.type == PromptType.OPTIONS:
             lines += [f"  {number}. {visible(option)}" for number, option in enumerate(prompt.options, 1)]
-        lines += [
-            f"  {visible(one.key)}= {visible(one.label)} {', '.join(one.options)}".rstrip()
-            for one in prompt.fields
-        ]
+        for field in prompt.fields:
+            more = f"({self._texts('cli.form.hidden')})" if field.hidden else ", ".join(field.options)
+            lines.append(f"  {visible(field.key)}= {visible(field.label)} {more}".rstrip())
+        if any(field.hidden for field in prompt.fields):
+            lines.append(f"  {self._texts('form.secret', server=exact(prompt.server))}")
         if prompt.open:
             lines += self._own_options(prompt)
             lines.append(f"  {self.how_to_answer(prompt, self._session_id)}")
@@ -367,7 +368,8 @@ class ChatPrinter:
             PromptType.YESNO: "yes|no",
             PromptType.OPTIONS: "1",
             PromptType.TEXT: "…",
-            PromptType.FORM: "; ".join(f"{visible(one.key)}=…" for one in prompt.fields),
+            PromptType.FORM: "; ".join(f"{visible(one.key)}=…" for one in prompt.fields if not one.hidden)
+            or '""',
         }
         return self._texts("cli.answer_with", session_id=session_id, answer=answers.get(prompt.type, "…"))
 
