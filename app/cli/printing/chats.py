@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from app.cli.printing.lines import aside, lines_text, marks, named_text, one_line, status_text
+from app.cli.printing.lines import lines_text, marks, named_text, one_line, status_text
 from app.core.events import (
     Event,
     MessageDelta,
@@ -162,7 +162,7 @@ class ChatPrinter:
             case StepChanged():
                 return self._say(step_line(self._steps.get(event.step.id), event.step, self._texts))
             case _:
-                return self._say(aside(event, self._texts))
+                return ""
 
     def heading(self, session: Session) -> str:
         """Return the title, the assistant or group, and the session's id."""
