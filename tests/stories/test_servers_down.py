@@ -75,6 +75,9 @@ def test_a_piped_answer_has_no_notice_in_it(data_dir: Path, wire_home: dict[str,
         assert "gone" not in done.out
         [line] = [one for one in done.err.splitlines() if "“gone” could not be started" in one]
         assert "so Ann answers without" in line
+        # The command that allows a server is told once too.
+        [line] = [one for one in done.err.splitlines() if "waits" in one]
+        assert "moot servers allow waits" in line
 
 
 def debated(mode: DebateMode) -> DebateSetup:

@@ -17,7 +17,6 @@ from app.core.message import AGENT_OPTION, Attachment, Consent, Message, Message
 from app.core.reasons import LIMITS, reason_code
 from app.core.session import AgentMode, Session, Status
 from app.core.text import exact, visible
-from app.core.tool import ServerState
 from app.core.workflow import WorkflowDefinition
 from app.engine.chat.attached_files import look_cost, look_words
 from app.engine.chat.branches import last_answer, shown_with_summaries
@@ -41,7 +40,6 @@ async def ask(run: CommandRun) -> int:
     mode, effort, folder = run.arguments.mode, run.arguments.effort, run.folder
     who = await who_of(run)
     attachments = await attachments_of(run, who)
-    await _say_what_waits(run, who)
     if not run.arguments.session:
 
         async def start() -> str:
@@ -149,16 +147,6 @@ async def who_of(run: CommandRun) -> Agent | Group:
         other = group.name if group.id.casefold() == typed.strip().casefold() else group.id
         await run.out.complain(run.texts("cli.assistant_first", name=agent.name, other=other))
     return agent
-
-
-async def _say_what_waits(run: CommandRun, who: Agent | Group) -> None:
-    """Name the MCP servers that cannot be used because the user has not allowed them yet."""
-    ids = who.members if isinstance(who, Group) else (who.id,)
-    agents = (one for one in run.moot.engine.assistants.all() if one.id in ids)
-    wanted = {server for agent in agents for server in agent.mcp_servers}
-    for status in run.moot.engine.servers.all():
-        if status.server.name in wanted and status.state == ServerState.ASKING:
-            await run.out.complain(run.texts("cli.servers.asking", name=one_line(status.server.name)))
 
 
 def _addressed(live: LiveSession, who: Agent | Group, text: str) -> str:
