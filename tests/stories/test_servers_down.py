@@ -149,21 +149,24 @@ async def test_it_is_named_once_for_each_assistant_that_has_it(
     running.bus.subscribe(listen)
     engine = running.engine
     try:
-        await engine.servers.save((rude("dies"),))
+        await engine.servers.save((rude("dies"), McpServer(name="unknown", command="npx")))
         await allow(engine, "dies")
         for agent in engine.assistants.all():
             if not engine.assistants.is_built_in(agent.id):
-                await engine.assistants.save(replace(agent, mcp_servers=("dies",)))
+                await engine.assistants.save(replace(agent, mcp_servers=("dies", "unknown")))
         session_id = await begin(engine)
         session = await engine.wait(session_id)
         assert session.status in ("idle", "completed")
         told = Counter((one.code, one.details["name"], one.details["who"]) for one in notices)
-        assert told == {("server_down_unknown", "dies", name): 1 for name in who}
+        codes = (("server_down_unknown", "dies"), ("server_waits", "unknown"))
+        assert told == {(*code, name): 1 for name in who for code in codes}
         assert all(one.session_id == session_id for one in notices)
         if kind == "chat":
             notices.clear()
             await engine.chats.send(session_id, "Still there?")
             await engine.wait(session_id)
-            assert [one.details["who"] for one in notices] == ["Keeper"], "the next run names it again"
+            # The next run names it again, but not what waits for the user.
+            told_again = [(one.details["name"], one.details["who"]) for one in notices]
+            assert told_again == [("dies", "Keeper")]
     finally:
         await running.close()
