@@ -1,5 +1,6 @@
 """A chat in a terminal: what streams, what waits for its turn to be printed, tools, questions."""
 
+import asyncio
 import dataclasses
 import itertools
 from dataclasses import replace
@@ -8,7 +9,7 @@ import pytest
 
 from app.cli.commands.chats import _approval
 from app.cli.printing.chats import MOST_OF_RESULT, ChatPrinter
-from app.cli.printing.lines import columns, cost_line, last_line, load_texts
+from app.cli.printing.lines import Follower, aside_text, columns, cost_line, last_line, load_texts
 from app.core.errors import BadInput
 from app.core.events import (
     Event,
@@ -281,10 +282,29 @@ def test_what_was_allowed_still_reports_its_result_and_the_word_itself_is_not_re
     assert "ok open_url: Opened." in text
 
 
-def test_a_notice_waits_for_the_end_of_a_line_too() -> None:
+async def test_a_notice_goes_to_standard_error_at_the_end_of_a_line() -> None:
+    order: list[tuple[str, str]] = []
+
+    class Terminal:
+        async def write(self, text: str) -> None:
+            order.append(("out", text))
+
+        async def complain(self, line: str) -> None:
+            order.append(("err", line))
+
+    async def acknowledged(_session_id: str) -> None:
+        pass
+
     notice = Notice(session_id="01s", level="info", code="something of a newer version")
-    text = printed(started("a", GUIDE), grown("a", 0, "word"), notice, finished("a", GUIDE, "word"))
-    assert text == "\nGuide:\nword\n  * something of a newer version\n"
+    follower = Follower(ChatPrinter(TEXTS), Terminal(), acknowledged, TEXTS)  # type: ignore[arg-type]
+    following = asyncio.create_task(follower.follow("01s"))
+    for event in (started("a", GUIDE), grown("a", 0, "word"), notice, finished("a", GUIDE, "word"), notice):
+        follower.listen((event,))
+        await asyncio.sleep(0.01)
+    follower.end()
+    await asyncio.wait_for(following, 5)
+    said = ("err", "something of a newer version")
+    assert order == [("out", "\nGuide:\nword"), ("out", "\n"), said, said]
 
 
 def test_the_images_of_an_answer_are_named() -> None:
@@ -297,10 +317,9 @@ def test_the_images_of_an_answer_are_named() -> None:
 def test_a_notice_says_why_a_turn_is_held_in_words() -> None:
     details = {"name": "Guide", "kind": "quota", "detail": "Pay up.", "provider": "openai"}
     notice = Notice(session_id="01s", level="warning", code="turn_held", details=details)
-    text = printed(notice)
-    assert text == (
-        "  * Paused before Guide’s turn. The account with the provider has no credit left."
-        " Add credit there, or choose another provider. OpenAI’s message: Pay up.\n"
+    assert aside_text(notice, TEXTS) == (
+        "Paused before Guide’s turn. The account with the provider has no credit left."
+        " Add credit there, or choose another provider. OpenAI’s message: Pay up."
     )
 
 

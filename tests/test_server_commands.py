@@ -200,7 +200,8 @@ async def test_asking_an_assistant_names_the_servers_that_wait_for_permission(mo
     asking = Arguments(command=CommandName.ASK, assistant="ann", text="Hello.")
     _, out = await run(moot, asking)
     [line] = [one for one in out.err if "permission" in one]
-    assert "“proper” waits" in line and line.endswith("moot servers allow proper")
+    assert "“proper” needs your permission" in line
+    assert "moot servers allow proper, Ann answers without" in line
     await run(moot, ALLOW_IT, "y")
     _, out = await run(moot, asking)
     assert not [one for one in out.err if "permission" in one]

@@ -140,6 +140,7 @@ class CommandRun:
             JsonPrinter(event_line, self.texts) if self.arguments.json else printer,
             self.out,
             self.moot.store.flush,
+            None if self.arguments.json else self.texts,
         )
         unsubscribe = self.moot.bus.subscribe(follower.listen)
         thinking = ThinkingLine(self.texts)

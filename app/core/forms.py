@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from enum import StrEnum
+from typing import Final
 from urllib.parse import urlsplit
 
 from app.core.json_values import object_in
@@ -13,6 +14,9 @@ from app.core.json_values import object_in
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 _YES = {"yes", "y", "true", "ja", "예", "네", "1"}
 _NO = {"no", "n", "false", "nein", "아니요", "아니오", "0"}
+
+HIDDEN: Final = "(hidden)"
+"""Stands for the value of a hidden field wherever an answer is kept."""
 
 
 class FieldKind(StrEnum):
@@ -35,7 +39,8 @@ class FormField:
     """A field: `key` is the server's name for it, `label` and `detail` what the user reads.
 
     `options` are what can be chosen and `labels` their words. `default` are the values at first, as texts. `least` and
-    `most` bound a number, the characters of a text, or how many are chosen.
+    `most` bound a number, the characters of a text, or how many are chosen. A `hidden` field asks for a secret: its value is
+    not shown while it is typed, and is kept nowhere.
     """
 
     key: str
@@ -48,6 +53,7 @@ class FormField:
     default: tuple[str, ...] = ()
     least: float | None = None
     most: float | None = None
+    hidden: bool = False
 
 
 def means_yes(answer: str) -> bool | None:
@@ -111,6 +117,15 @@ def read_form(text: str, fields: Sequence[FormField]) -> dict[str, tuple[str, ..
 def form_text(values: Mapping[str, Sequence[str]]) -> str:
     """Return the values by field as the text of an answer."""
     return json.dumps({key: list(each) for key, each in values.items()}, ensure_ascii=False)
+
+
+def without_hidden(text: str, fields: Sequence[FormField]) -> str:
+    """Return an answer that fits as it is kept: with `HIDDEN` in place of what was entered in hidden fields."""
+    hidden = {field.key for field in fields if field.hidden}
+    values = read_form(text, fields) if hidden else None
+    if not values:
+        return text
+    return form_text({key: (HIDDEN,) if key in hidden and each else each for key, each in values.items()})
 
 
 def _texts(field: FormField, value: object) -> tuple[str, ...]:

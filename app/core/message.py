@@ -160,8 +160,8 @@ class Prompt:
     cannot be undone), `may_have_run` (Moot ended while it ran), `agent_works` (external agent `server` is to work in a folder for the
     first time) or `agent_asks` (that agent wants to do what it calls `tool`; `options` are the labels of the answers it offers besides allow and
     deny, and `kinds` what each means: allow_always, reject_always, allow_once or reject_once). With the reason `page` it is not Moot
-    that asks: the result of `tool`, called with `arguments`, holds a page of MCP server `server`. `link` is an address that the question is about. For a tool of
-    a server an approval names the `server`, in `consent` the tool as it was when Moot asked, whether it `reads` only, and
+    that asks: the result of `tool`, called with `arguments`, holds a page of MCP server `server`. `link` is an address that the question is about. A question of
+    a server names the `server`, as does an approval of its tool, in `consent` the tool as it was when Moot asked, whether it `reads` only, and
     the `name` and description (`about`) that the server gives it.
     """
 

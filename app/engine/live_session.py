@@ -51,8 +51,11 @@ class LiveSession:
         self.messages: list[Message] = stored.messages
         self.damaged = stored.damaged
         self.read_only = stored.read_only
-        # The MCP servers of which the user was told that they cannot be used, and whether they wait for the user.
-        self.servers_told: set[tuple[str, bool]] = set()
+        # The MCP servers of which the user was told that an assistant, by its id, cannot use them, and whether they wait
+        # for the user.
+        self.servers_told: set[tuple[str, str, bool]] = set()
+        # The answers to forms with hidden fields as they were given, by the question's id, until the tool has taken them.
+        self.hidden_answers: dict[str, str] = {}
         self._bus = bus
         self._position = {message.id: place for place, message in enumerate(stored.messages)}
         self._growing: dict[str, _Growing] = {}

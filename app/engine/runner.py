@@ -67,7 +67,8 @@ class Run(ABC):
         if reason_code(self._live.session.reason) in LIMITS:
             self._since = new_id()
         self._pausing = False
-        self._live.servers_told = {one for one in self._live.servers_told if one[1]}
+        told = self._live.servers_told
+        self._live.servers_told = {(server, who, waits) for server, who, waits in told if waits}
         self._begin()
         if not self.looping:
             self._task = start_owned(self._loop(), name=f"session {self._live.id}")

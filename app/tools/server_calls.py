@@ -58,6 +58,7 @@ class ServerCalls:
                         ),
                         link=self._host.clean(question.get("link", "")),
                         tool=tool_key(server.name, offer["name"]),
+                        server=server.name,
                     )
                 )
 

@@ -295,6 +295,7 @@ async def test_what_is_secret_in_an_address_written_by_hand_goes_to_the_keyring_
         "login": {"url": f"http://me:{CANARIES['header']}@127.0.0.1:1/mcp"},
         "key": {"httpUrl": f"http://127.0.0.1:1/mcp?api_key={CANARIES['query']}"},
         "token": {"command": "git", "args": [f"https://{CANARIES['argument']}@example.com/x.git"]},
+        "base": {"command": "query", "args": [f"postgres://me:{CANARIES['variable']}@127.0.0.1/base"]},
     }
     data_dir.mkdir()
     (data_dir / "mcp.json").write_text(json.dumps({"mcpServers": entries}), "utf-8")
@@ -305,6 +306,7 @@ async def test_what_is_secret_in_an_address_written_by_hand_goes_to_the_keyring_
             "mcp:login:headers.Authorization": f"Basic {login}",
             "mcp:key:url.api_key": CANARIES["query"],
             "mcp:token:args.user": CANARIES["argument"],
+            "mcp:base:args.password": CANARIES["variable"],
         }
         shown = await doctor(data_dir)
         assert leaks(shown) == [] and "http://127.0.0.1:1/mcp" in shown

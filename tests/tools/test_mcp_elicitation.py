@@ -81,6 +81,46 @@ async def test_all_fields_are_asked_for_at_once_and_optional_ones_may_stay_empty
     assert (second.label, second.detail, second.required) == ("y", "Said\n\n\n⟨U+202E⟩aloud", True)
 
 
+@pytest.mark.parametrize(
+    ("name", "rule", "hidden"),
+    [
+        ("x", {"type": "string", "format": "password"}, True),
+        ("password", {"type": "string"}, True),
+        ("userPassword", {"type": "string"}, True),
+        ("GITHUB_TOKEN", {"type": "string"}, True),
+        ("x", {"type": "string", "title": "API-Key"}, True),
+        ("apiKey", {"type": "string"}, True),
+        ("x", {"type": "string", "description": "The passphrase of your key."}, True),
+        ("x", {"type": "string", "title": "ＰＡＳＳＷＯＲＤ"}, True),
+        ("x", {"type": "string", "title": "Client secret", "minLength": 8}, True),
+        ("x", {"type": "string", "title": "비밀번호를 입력하세요"}, True),
+        ("x", {"type": "string", "title": "접근 토큰"}, True),
+        ("x", {"type": "string", "title": "암호"}, True),
+        ("pin", {"type": "string"}, True),
+        ("x", {"type": "integer", "title": "Your PIN"}, True),
+        ("x", {"type": "string", "description": "Your PIN as it is on the letter"}, True),
+        ("token_count", {"type": "integer"}, False),
+        ("x", {"type": "integer", "title": "Number of tokens"}, False),
+        ("x", {"type": "number", "title": "Price of a token"}, False),
+        ("token_limit", {"type": "string"}, False),
+        ("x", {"type": "integer", "title": "Password length"}, False),
+        ("x", {"type": "string", "title": "Secretary"}, False),
+        ("x", {"type": "string", "description": "Pin to the top of the list"}, False),
+        ("shipping", {"type": "string"}, False),
+        ("x", {"type": "string", "title": "암호화 방식"}, False),
+        ("x", {"type": "string", "title": "토큰 수"}, False),
+        ("x", {"type": "boolean", "title": "Use a password"}, False),
+        ("x", {"type": "string", "enum": ["token", "password"], "title": "Kind of secret"}, False),
+    ],
+)
+async def test_a_secret_is_asked_for_hidden(name: str, rule: dict[str, Any], hidden: bool) -> None:
+    person = Person(None)
+    await ask_form("m", {"properties": {name: {**rule, "default": "token"}}}, person)
+    field = FormField(**person.asked[0]["fields"][0])
+    assert (field.hidden, field.default) == (hidden, () if hidden else field.default)
+    assert hidden or field.default
+
+
 async def test_a_form_that_is_skipped_is_cancelled() -> None:
     assert await ask_form("m", {"properties": {"x": {}}}, Person(None)) == ("cancel", None)
 

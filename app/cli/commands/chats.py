@@ -12,6 +12,7 @@ from app.cli.printing.lines import cost_line, last_line, marks, one_line
 from app.core.agent import Agent, Group
 from app.core.errors import BadInput, NotFound
 from app.core.files import is_image_file, is_pdf
+from app.core.forms import form_text, read_form
 from app.core.message import (
     AGENT_OPTION,
     DENY_BECAUSE,
@@ -19,11 +20,12 @@ from app.core.message import (
     Consent,
     Message,
     MessageState,
+    Prompt,
     PromptType,
 )
 from app.core.reasons import LIMITS, reason_code
 from app.core.session import AgentMode, Session, Status
-from app.core.tool import ServerState
+from app.core.text import exact, visible
 from app.core.workflow import WorkflowDefinition
 from app.engine.chat.attached_files import look_cost, look_words
 from app.engine.chat.branches import last_answer, shown_with_summaries
@@ -47,7 +49,6 @@ async def ask(run: CommandRun) -> int:
     mode, effort, folder = run.arguments.mode, run.arguments.effort, run.folder
     who = await who_of(run)
     attachments = await attachments_of(run, who)
-    await _say_what_waits(run, who)
     if not run.arguments.session:
 
         async def start() -> str:
@@ -157,16 +158,6 @@ async def who_of(run: CommandRun) -> Agent | Group:
     return agent
 
 
-async def _say_what_waits(run: CommandRun, who: Agent | Group) -> None:
-    """Name the MCP servers that cannot be used because the user has not allowed them yet."""
-    ids = who.members if isinstance(who, Group) else (who.id,)
-    agents = (one for one in run.moot.engine.assistants.all() if one.id in ids)
-    wanted = {server for agent in agents for server in agent.mcp_servers}
-    for status in run.moot.engine.servers.all():
-        if status.server.name in wanted and status.state == ServerState.ASKING:
-            await run.out.complain(run.texts("cli.servers.asking", name=one_line(status.server.name)))
-
-
 def _addressed(live: LiveSession, who: Agent | Group, text: str) -> str:
     """Return the text for a group's session; a text for one member begins with @ and the member's id.
 
@@ -200,15 +191,18 @@ def check_no_files(run: CommandRun) -> None:
 
 async def reply_to_chat(run: CommandRun, live: LiveSession) -> int:
     """Answer the oldest open question; if there is none, send a message."""
-    if answer := answering(run, live):
+    if answer := await answering(run, live):
         return await follow_chat(run, live, answer)
     attachments = await attachments_of(run, _speaker_of(run, live))
     text = run.arguments.text
     return await follow_chat(run, live, lambda: run.moot.engine.chats.send(live.id, text, attachments))
 
 
-def answering(run: CommandRun, live: LiveSession) -> Callable[[], Awaitable[None]] | None:
-    """Return how a reply answers the oldest open question of a session, None where there is none."""
+async def answering(run: CommandRun, live: LiveSession) -> Callable[[], Awaitable[None]] | None:
+    """Return how a reply answers the oldest open question of a session, None where there is none.
+
+    The user is asked for what is hidden of a form.
+    """
     chats = run.moot.engine.chats
     text = run.arguments.text
     waiting = [question for session_id, question in chats.needs_you() if session_id == live.id]
@@ -217,6 +211,8 @@ def answering(run: CommandRun, live: LiveSession) -> Callable[[], Awaitable[None
     check_no_files(run)
     question = min(waiting, key=lambda one: one.id)
     if question.prompt is None or question.prompt.type != PromptType.APPROVAL:
+        if question.prompt is not None:
+            text = await _with_hidden(run, question.prompt)
         return lambda: chats.answer(live.id, question.id, text)
     words = text.rsplit(maxsplit=1)
     if len(words) == 2 and words[1].casefold() in _ALL and ":" not in text and question.prompt.joins:
@@ -230,6 +226,25 @@ def answering(run: CommandRun, live: LiveSession) -> Callable[[], Awaitable[None
         return lambda: chats.answer_calls(live.id, together, each)
     answer = _approval(text)
     return lambda: chats.answer(live.id, question.id, answer)
+
+
+async def _with_hidden(run: CommandRun, prompt: Prompt) -> str:
+    """Return the text of a reply with the values of the hidden fields that it leaves out.
+
+    Raises BadInput where the user gives a question up.
+    """
+    text = run.arguments.text
+    values = read_form(text, prompt.fields) if text.strip() else {}
+    missing = [field for field in prompt.fields if field.hidden and field.key not in (values or {})]
+    if values is None or not missing or run.arguments.json:
+        return text
+    await run.out.complain(run.texts("form.secret", server=exact(prompt.server)))
+    for field in missing:
+        said = await run.ask(f"{one_line(visible(field.label))}: ", secret=True)
+        if said is None:
+            raise BadInput("form_unfit", field=field.label)
+        values[field.key] = (said,)
+    return form_text(values)
 
 
 async def resume_chat(run: CommandRun, live: LiveSession) -> int:

@@ -62,7 +62,7 @@ async def resume_debate(run: CommandRun, live: LiveSession) -> int:
 
 async def reply_to_debate(run: CommandRun, live: LiveSession) -> int:
     """Answer the oldest open question; if there is none, say something, which the next participant reads."""
-    answer = answering(run, live)
+    answer = await answering(run, live)
     if answer is not None:
 
         async def start() -> str:

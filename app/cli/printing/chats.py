@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from app.cli.printing.lines import aside, lines_text, marks, named_text, one_line, status_text
+from app.cli.printing.lines import lines_text, marks, named_text, one_line, status_text
 from app.core.call_arguments import argument_rows
 from app.core.events import (
     Event,
@@ -164,7 +164,7 @@ class ChatPrinter:
             case StepChanged():
                 return self._say(step_line(self._steps.get(event.step.id), event.step, self._texts))
             case _:
-                return self._say(aside(event, self._texts))
+                return ""
 
     def heading(self, session: Session) -> str:
         """Return the title, the assistant or group, and the session's id."""
@@ -330,10 +330,11 @@ class ChatPrinter:
             lines += [f"  {name}: {value}" if name else f"  {value}".rstrip() for name, value in rows]
         elif prompt.type == PromptType.OPTIONS:
             lines += [f"  {number}. {visible(option)}" for number, option in enumerate(prompt.options, 1)]
-        lines += [
-            f"  {visible(one.key)}= {visible(one.label)} {', '.join(one.options)}".rstrip()
-            for one in prompt.fields
-        ]
+        for field in prompt.fields:
+            more = f"({self._texts('cli.form.hidden')})" if field.hidden else ", ".join(field.options)
+            lines.append(f"  {visible(field.key)}= {visible(field.label)} {more}".rstrip())
+        if any(field.hidden for field in prompt.fields):
+            lines.append(f"  {self._texts('form.secret', server=exact(prompt.server))}")
         if prompt.open:
             lines += self._own_options(prompt)
             lines.append(f"  {self.how_to_answer(prompt, self._session_id)}")
@@ -368,7 +369,8 @@ class ChatPrinter:
             PromptType.YESNO: "yes|no",
             PromptType.OPTIONS: "1",
             PromptType.TEXT: "…",
-            PromptType.FORM: "; ".join(f"{visible(one.key)}=…" for one in prompt.fields),
+            PromptType.FORM: "; ".join(f"{visible(one.key)}=…" for one in prompt.fields if not one.hidden)
+            or '""',
         }
         return self._texts("cli.answer_with", session_id=session_id, answer=answers.get(prompt.type, "…"))
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from app.cli.printing.lines import aside, lines_text, marks, one_line
+from app.cli.printing.lines import lines_text, marks, one_line
 from app.core.events import Event, MessageFinished, SessionStarted
 from app.core.message import SPOKEN, CouncilPart, Message, user_name
 from app.core.session import DebateSession, Session
@@ -25,7 +25,7 @@ class CouncilPrinter:
             case MessageFinished():
                 return self.message(event.message)
             case _:
-                return aside(event, self._texts)
+                return ""
 
     def heading(self, session: Session) -> str:
         """Return the question's title and the participants."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from app.cli.printing.chats import ChatPrinter
-from app.cli.printing.lines import aside, lines_text, marks, one_line
+from app.cli.printing.lines import lines_text, marks, one_line
 from app.core.events import (
     Event,
     MessageDelta,
@@ -67,7 +67,7 @@ class DebatePrinter:
             ):
                 return self._work(event)
             case _:
-                return aside(event, self._texts)
+                return ""
 
     def heading(self, session: Session) -> str:
         """Return the topic, the mode and the participants."""

@@ -154,12 +154,6 @@ class JsonPrinter:
         return "" if line is None else json_line(line)
 
 
-def aside(event: Event, texts: Texts) -> str:
-    """Return the line of a notice or of a turn that waits."""
-    text = aside_text(event, texts)
-    return f"  {'*' if isinstance(event, Notice) else '…'} {text}\n" if text else ""
-
-
 def aside_text(event: Event, texts: Texts) -> str:
     """Return the text of a notice or of a turn that waits."""
     match event:
@@ -250,13 +244,21 @@ def last_line(session: Session, texts: Texts, *, read: bool = False) -> str:
 class Follower:
     """Prints a session's events in order, from before it was created to its end.
 
-    A batch is printed after storage has acknowledged it, so that a message shown as finished survives a crash.
+    A batch is printed after storage has acknowledged it, so that a message shown as finished survives a crash. With
+    `texts`, notices and turns that wait go to standard error, which leaves the answers alone in a file; not amid a line.
     """
 
-    def __init__(self, printer: Printer, out: Out, acknowledged: Callable[[str], Awaitable[None]]) -> None:
+    def __init__(
+        self,
+        printer: Printer,
+        out: Out,
+        acknowledged: Callable[[str], Awaitable[None]],
+        texts: Texts | None = None,
+    ) -> None:
         self._printer = printer
         self._out = out
         self._acknowledged = acknowledged
+        self._texts = texts
         self._queue: asyncio.Queue[tuple[Event, ...]] = asyncio.Queue()
 
     def listen(self, events: tuple[Event, ...]) -> None:
@@ -271,6 +273,8 @@ class Follower:
         """Print until the end. Raises ConnectionError when nobody reads the output any more."""
         ended = False
         unsaved: list[Event] = []
+        asides: list[str] = []
+        in_line = False
         while not ended:
             batches = [await self._queue.get()]
             while not self._queue.empty():
@@ -288,3 +292,8 @@ class Follower:
             text = "".join(self._printer(event) for event in events)
             if text:
                 await self._out.write(text)
+                in_line = not text.endswith("\n")
+            if self._texts is not None:
+                asides += filter(None, (one_line(aside_text(event, self._texts)) for event in events))
+            while asides and (ended or not in_line):
+                await self._out.complain(asides.pop(0))

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from app.core.agent import Agent
 from app.core.errors import BadInput, NotFound
+from app.core.forms import without_hidden
 from app.core.ids import new_id
 from app.core.message import Attachment, Consent, Message, PromptReason, PromptType, Role
 from app.core.reasons import LIMITS, has_ended, reason_code
@@ -381,7 +382,9 @@ class Chats:
             prompt = question.prompt
             assert prompt is not None
             fitting = fitting_answer(prompt, answer)
-            answered = replace(prompt, answer=fitting)
+            answered = replace(prompt, answer=without_hidden(fitting, prompt.fields))
+            if answered.answer != fitting:
+                live.hidden_answers[question.id] = fitting
             said = replace(
                 user_message(answer_words(answered), (), "", answers=question.id),
                 turn_id=question.turn_id,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from app.core.errors import BadInput
-from app.core.forms import FieldKind, form_text, means_yes, problem_of, read_form
+from app.core.forms import HIDDEN, FieldKind, form_text, means_yes, problem_of, read_form
 from app.core.ids import new_id
 from app.core.message import (
     AGENT_OPTION,
@@ -115,8 +115,11 @@ def _fitting_form(prompt: Prompt, answer: str) -> str:
     return form_text(values)
 
 
-def answer_words(prompt: Prompt, yes: str = "yes", no: str = "no") -> str:
-    """Return the answer to a question as the user gave it; of a form each label with its value, yes and no in these words."""
+def answer_words(prompt: Prompt, yes: str = "yes", no: str = "no", hidden: str = HIDDEN) -> str:
+    """Return the answer to a question as the user gave it; of a form each label with its value.
+
+    Yes, no and what is hidden are said in these words.
+    """
     if prompt.type == PromptType.APPROVAL:
         said, _, reason = prompt.answer.partition(DENY_BECAUSE)
         return said or f"{Consent.DENY}: {reason}"
@@ -125,8 +128,11 @@ def answer_words(prompt: Prompt, yes: str = "yes", no: str = "no") -> str:
     values = read_form(prompt.answer, prompt.fields) or {}
     lines = []
     for field in prompt.fields:
-        yesno = field.kind == FieldKind.YESNO
-        labels = {"yes": yes, "no": no} if yesno else dict(zip(field.options, field.labels, strict=False))
+        labels = dict(zip(field.options, field.labels, strict=False))
+        if field.hidden:
+            labels = {HIDDEN: hidden}
+        elif field.kind == FieldKind.YESNO:
+            labels = {"yes": yes, "no": no}
         said = ", ".join(labels.get(one, one) for one in values.get(field.key, ()))
         if said:
             lines.append(f"{field.label}: {said}")

@@ -7,17 +7,18 @@ from app.engine.live_session import LiveSession
 
 
 async def attach_servers(live: LiveSession, directory: AgentDirectory, agent: Agent) -> None:
-    """Connect the servers that an assistant names; one that cannot be used is named once in each run.
+    """Connect the servers that an assistant names; one that it cannot use is named once in each run.
 
-    One that waits for the user's permission is named once for as long as the session is open.
+    One that waits for the user's permission is named once for as long as the session is open. Both hold for each assistant.
     """
     await directory.attach(agent)
     for status in directory.servers(agent):
         name = status.server.name
         waits = status.state == ServerState.ASKING
-        if status.state in (ServerState.CONNECTED, ServerState.OFF) or (name, waits) in live.servers_told:
+        told = (name, agent.id, waits)
+        if status.state in (ServerState.CONNECTED, ServerState.OFF) or told in live.servers_told:
             continue
-        live.servers_told.add((name, waits))
+        live.servers_told.add(told)
         if waits:
             live.notice("server_waits", name=name, who=agent.name)
             continue

@@ -345,7 +345,8 @@ class ToolCalls:
             while True:
                 asked = self._live.message(question.id).prompt
                 if asked is None or not asked.open:
-                    return asked.answer if asked and asked.answered_by else None
+                    given = self._live.hidden_answers
+                    return given.get(question.id, asked.answer) if asked and asked.answered_by else None
                 await self._news.wait()
         except asyncio.CancelledError:
             # The tool went on or ended without it: an answer would have no effect.
@@ -353,6 +354,8 @@ class ToolCalls:
             if left.asks:
                 self._live.finish_message(left.dismissed())
             raise
+        finally:
+            self._live.hidden_answers.pop(question.id, None)
 
     # Sub-agents
 

@@ -77,8 +77,8 @@ class QuestionRow(ContextRow[QuestionContext]):
         key = _ANSWERS.get((prompt.type, prompt.answer.strip().lower()))
         if key:
             return texts(key)
-        yes, no = texts("transcript.question.yes"), texts("transcript.question.no")
-        return visible(answer_words(prompt, yes, no), "\n")
+        words = [texts(f"transcript.question.{said}") for said in ("yes", "no", "hidden")]
+        return visible(answer_words(prompt, *words), "\n")
 
     def question_text(self) -> str:
         """Return the question; of an approval, what was to be allowed."""

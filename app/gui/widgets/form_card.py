@@ -7,17 +7,17 @@ from itertools import zip_longest
 
 from PySide6.QtCore import QDate, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QLineEdit, QWidget
+from PySide6.QtWidgets import QLayout, QLineEdit, QWidget
 
 from app.core.bare_links import bare_links
 from app.core.forms import FieldKind, FormField, form_text, problem_of
 from app.core.message import Message
-from app.core.text import visible
+from app.core.text import exact, visible
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.composer import ENTER
-from app.gui.widgets.controls import Choice, WrappedTick, button
+from app.gui.widgets.controls import Choice, IconButton, WrappedTick, button, icon_button, name_button
 from app.gui.widgets.label import plain_label, show_or_hide
 from app.gui.widgets.question_card import PromptCard
 
@@ -31,7 +31,8 @@ _EXAMPLES = {
 class FormCard(PromptCard):
     """Asks for the values of fields; optional ones may stay empty. Skip dismisses it.
 
-    Emits written(text) with the values so far when one changes, and link_requested(address) of a link in its texts.
+    Emits written(text) with the values so far, without hidden ones, when one changes, and link_requested(address) of a link
+    in its texts.
     """
 
     written = Signal(str)
@@ -40,6 +41,9 @@ class FormCard(PromptCard):
     def __init__(self, language: Language, look: Look, message: Message) -> None:
         assert message.prompt is not None
         super().__init__(language, look, message, "circle-question-mark", message.prompt.question)
+        self._warning = plain_label("warn", wrap=True)
+        self._warning.setVisible(any(field.hidden for field in message.prompt.fields))
+        self.column.addWidget(self._warning)
         self.fields = tuple(FieldRow(language, look, one) for one in message.prompt.fields)
         for row in self.fields:
             self.column.addWidget(row)
@@ -68,12 +72,17 @@ class FormCard(PromptCard):
             return
         values = json.loads(text)
         for row in self.fields:
-            row.write(values.get(row.field.key, ()))
+            if not row.field.hidden:
+                row.write(values.get(row.field.key, ()))
 
-    def _text(self) -> str:
-        return form_text({row.field.key: row.values() for row in self.fields})
+    def _text(self, *, hidden: bool = False) -> str:
+        """Return the values, the `hidden` ones only for the answer: a draft is saved."""
+        rows = (row for row in self.fields if hidden or not row.field.hidden)
+        return form_text({row.field.key: row.values() for row in rows})
 
     def _retranslate(self) -> None:
+        assert self.message.prompt is not None
+        self._warning.setText(self._language("form.secret", server=exact(self.message.prompt.server)))
         self._answer.setText(self._language("prompt.answer"))
         self._skip.setText(self._language("prompt.skip"))
 
@@ -91,7 +100,7 @@ class FormCard(PromptCard):
         elif self._answer.isEnabled():
             # Only the first Enter answers.
             self._answer.setEnabled(False)
-            self.answered.emit(self._text())
+            self.answered.emit(self._text(hidden=True))
 
 
 class FieldRow(QWidget):
@@ -111,7 +120,13 @@ class FieldRow(QWidget):
         self._boxes = self._made(look)
         self.first = self._boxes[0] if self._boxes else self
         show_or_hide(self._detail, visible(field.detail))
-        vbox(self._label, self._detail, *self._boxes, self._wrong, inside=self, spacing=3)
+        parts: list[QWidget | QLayout] = list(self._boxes)
+        if field.hidden:
+            reveal = icon_button(look, "eye", "form_reveal", checkable=True)
+            reveal.clicked.connect(lambda: self._reveal(reveal))
+            self._own.append(lambda: self._reveal(reveal))
+            parts = [hbox((self._boxes[0], 1), reveal, spacing=4)]
+        vbox(self._label, self._detail, *parts, self._wrong, inside=self, spacing=3)
         language.changed.connect(self._retranslate)
         self._retranslate()
 
@@ -183,6 +198,14 @@ class FieldRow(QWidget):
         line.textChanged.connect(self._recheck)
         line.editingFinished.connect(lambda: self.check() if self.values() else None)
         return [line]
+
+    def _reveal(self, reveal: IconButton) -> None:
+        """Show what is typed into a hidden field while its button is on."""
+        line, shown = self._boxes[0], reveal.isChecked()
+        assert isinstance(line, QLineEdit)
+        line.setEchoMode(QLineEdit.EchoMode.Normal if shown else QLineEdit.EchoMode.Password)
+        reveal.set_icon("eye-off" if shown else "eye")
+        name_button(reveal, self._language("form.hide" if shown else "form.reveal"))
 
     def _name_choices(self, choice: Choice, *, yesno: bool) -> None:
         choice.setItemText(0, self._language("form.choose"))

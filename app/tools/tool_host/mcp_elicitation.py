@@ -1,5 +1,7 @@
 """Questions of MCP servers: a form as fields, and answers converted to the types the server wants (elicitation)."""
 
+import re
+import unicodedata
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -11,6 +13,18 @@ from app.core.text import readable, visible
 _PROPERTIES = 20
 _QUESTION_CHARACTERS = 2_000
 _FORMATS = {"email", "uri", "date", "date-time"}
+# What a field that asks for a secret is called, as whole words; Korean words may have a particle behind them.
+_HIDDEN = (
+    r"(?<![a-z])(?:pass ?(?:word|phrase|code)s?|passwd|pwd|secrets?|(?:api|access|private|secret) ?keys?|credentials?)(?![a-z])"
+    r"|비밀 ?번호|패스워드|비밀 ?키|암호(?!화)|API ?키"
+)
+_HIDDEN_TEXT = r"(?<![a-z])token(?![a-z]| (?:count|limit|budget|usage))|토큰(?! ?(?:수|개수|한도|화))"
+# "Pin to the top" asks for no PIN.
+_HIDDEN_DIGITS = r"(?<![a-z])pin(?: (?:code|number))?(?=\W*$)|핀 ?번호"
+_HIDES = re.compile(f"(?im){_HIDDEN}|{_HIDDEN_TEXT}|{_HIDDEN_DIGITS}|(?-i:(?<![A-Za-z])PIN(?![A-Za-z]))")
+# A number is one where its name ends with the word: "Password length" is none, and tokens are counted.
+_HIDES_NUMBER = re.compile(rf"(?im)(?:{_HIDDEN}|{_HIDDEN_DIGITS})\W*$")
+_WORD_ENDS = re.compile(r"(?<=[a-z])(?=[A-Z])|[_.-]+")
 
 # The question as `put` of the host sends it -> answer, None if it was dismissed.
 Ask = Callable[[dict[str, Any]], Awaitable[str | None]]
@@ -83,6 +97,7 @@ def _field(name: str, rule: Mapping[str, Any], options: Sequence[str], *, needed
     if shown in (FieldKind.INTEGER, FieldKind.NUMBER):
         bounds = ("minimum", "maximum")
     least, most = (_bound(rule.get(bound)) for bound in bounds)
+    hidden = _is_hidden(name, rule, shown)
     return FormField(
         key=name,
         label=visible(str(rule.get("title") or name))[:200],
@@ -91,10 +106,23 @@ def _field(name: str, rule: Mapping[str, Any], options: Sequence[str], *, needed
         required=needed,
         options=tuple(options),
         labels=tuple(_labels(rule, options)),
-        default=_default(rule),
+        default=() if hidden else _default(rule),
         least=least,
         most=most,
+        hidden=hidden,
     )
+
+
+def _is_hidden(name: str, rule: Mapping[str, Any], kind: FieldKind) -> bool:
+    """Say whether what is typed into a field is a secret, by its format or by what the field is called."""
+    if kind in (FieldKind.YESNO, FieldKind.ONE, FieldKind.MANY):
+        return False
+    if rule.get("format") == "password":
+        return True
+    called = [name, str(rule.get("title") or ""), str(rule.get("description") or "")[:_QUESTION_CHARACTERS]]
+    words = unicodedata.normalize("NFKC", "\n".join(_WORD_ENDS.sub(" ", each) for each in called))
+    number = kind in (FieldKind.INTEGER, FieldKind.NUMBER)
+    return (_HIDES_NUMBER if number else _HIDES).search(words) is not None
 
 
 def _default(rule: Mapping[str, Any]) -> tuple[str, ...]:

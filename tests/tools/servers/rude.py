@@ -1,5 +1,6 @@
 """An MCP server that misbehaves in the way its argument names; made without the kit, which would not let it."""
 
+import hashlib
 import json
 import os
 import random
@@ -167,6 +168,13 @@ def ask(number: object) -> None:
         "note": {"type": "string"},
     }
     schema = {"type": "object", "properties": properties, "required": ["sure", "size", "count"]}
+    if STATE == "secret":
+        properties = {
+            "user": {"type": "string"},
+            "unlock": {"type": "string", "title": "Vault", "format": "password"},
+            "token": {"type": "string", "default": "a-default"},
+        }
+        schema = {"type": "object", "properties": properties, "required": ["user", "unlock"]}
     params = {"message": "A few things first", "requestedSchema": schema}
     if STATE == "url":
         params = {"mode": "url", "message": "Log in", "url": "https://a.test/x", "elicitationId": "1"}
@@ -178,7 +186,13 @@ def ask(number: object) -> None:
         send(id=number, result=result_text("never mind"))
         return
     answer = json.loads(sys.stdin.readline())
-    send(id=number, result=result_text(json.dumps(answer.get("result", answer.get("error")))))
+    said = json.dumps(answer.get("result", answer.get("error")))
+    if STATE == "secret":
+        content = answer["result"].get("content") or {}
+        said = json.dumps(
+            {name: hashlib.sha256(value.encode()).hexdigest() for name, value in content.items()}
+        )
+    send(id=number, result=result_text(said))
 
 
 def ask_much(number: object) -> None:
