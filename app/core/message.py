@@ -189,6 +189,11 @@ class Prompt:
         return exact(f"{self.name} ({self.server})" if self.name else self.tool)
 
     @property
+    def denied_because(self) -> str:
+        """The reason that the user gave for denying a call, "" for none."""
+        return self.answer.removeprefix(DENY_BECAUSE) if self.answer.startswith(DENY_BECAUSE) else ""
+
+    @property
     def takes_text(self) -> bool:
         """Whether a text written as a message can answer it."""
         return self.type not in (PromptType.APPROVAL, PromptType.FORM)

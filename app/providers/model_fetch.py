@@ -109,8 +109,8 @@ class FileFetch:
             raise _disk_error(error) from error
 
     def _restore(self) -> None:
-        """Take up what an earlier download has left."""
-        self._part.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        """Take up what an earlier download has left; a data folder that was moved is not made again."""
+        self._part.parent.mkdir(exist_ok=True, mode=0o700)
         with self._part.open("ab") as file:
             if file.tell() > self._size:
                 file.truncate(0)

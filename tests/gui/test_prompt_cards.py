@@ -348,6 +348,12 @@ def test_an_approval_shows_the_names_of_the_server_its_words_and_rows_of_argumen
     assert bold.split() == ["room", "note"], "only the names"
 
 
+def test_what_of_a_server_may_have_run_is_named_and_described(made):
+    card, _ = made(replace(of_a_server(), reason="may_have_run"))
+    texts = [label.text() for label in card.findChildren(QLabel)]
+    assert "book_room (Hanok desk)\nBooks <b>a room</b>." in texts
+
+
 def test_a_refusal_says_why_by_keyboard(made, qtbot):
     card, answers = made(of_a_server())
     qtbot.waitUntil(card.why_not.isEnabled)
@@ -357,6 +363,9 @@ def test_a_refusal_says_why_by_keyboard(made, qtbot):
     assert card.focusWidget() is card.reason
     QTest.keyClick(card.reason, ENTER)
     assert answers == [], "without a reason nothing is decided"
+    QTest.keyClick(card.why_not, ENTER)
+    assert not card.reason.isVisible() and card.focusWidget() is card.why_not
+    QTest.keyClick(card.why_not, ENTER)
     QTest.keyClicks(card.reason, "Not on a Monday.")
     QTest.keyClick(card.reason, ENTER)
     QTest.keyClick(card.reason, ENTER)

@@ -325,7 +325,7 @@ class ChatPrinter:
         name = exact(message.author.name) if message else ""
         lines = [f"? {self._question(name, prompt)}"]
         if prompt.type == PromptType.APPROVAL:
-            lines += [f"  {exact(prompt.about)}"] if prompt.about else []
+            lines += [f"  {exact(prompt.about, chr(10))}"] if prompt.about else []
             rows = argument_rows(prompt.arguments)
             lines += [f"  {name}: {value}" if name else f"  {value}".rstrip() for name, value in rows]
         elif prompt.type == PromptType.OPTIONS:
@@ -342,7 +342,9 @@ class ChatPrinter:
             lines.append(f"  {self._texts('cli.dismissed')}")
         elif prompt.type == PromptType.APPROVAL:
             key = prompt.answer.partition("-")[0]
-            lines.append(f"  {self._texts.named('cli.answer', key)}")
+            said = self._texts.named("cli.answer", key)
+            because = exact(prompt.denied_because, "\n")
+            lines.append(f"  {said}: {because}" if because else f"  {said}")
         indent = _indent(depth)
         return "\n" + lines_text(_indented(line, indent) for line in lines)
 

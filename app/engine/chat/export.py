@@ -128,8 +128,11 @@ class ChatDocument:
             options = (f"{number}. {option}" for number, option in enumerate(prompt.options, 1))
             return Entry(heading=heading, notes=(prompt.question, *options, *said), depth=depth)
         if prompt.answer:
-            said = (named(self._lines, "answer", prompt.answer.partition("-")[0]),)
-        return Entry(heading=heading, notes=(f"{prompt.tool} {prompt.arguments}".strip(), *said), depth=depth)
+            because = (prompt.denied_because,) if prompt.denied_because else ()
+            said = (named(self._lines, "answer", prompt.answer.partition("-")[0]), *because)
+        return Entry(
+            heading=heading, notes=(f"{prompt.called} {prompt.arguments}".strip(), *said), depth=depth
+        )
 
 
 def _says_something(message: Message) -> bool:

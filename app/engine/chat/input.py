@@ -92,7 +92,8 @@ def fitting_answer(prompt: Prompt, answer: str) -> str:
     if not answer:
         raise BadInput("text_empty")
     if prompt.type == PromptType.APPROVAL and answer.startswith(DENY_BECAUSE) and takes_reason(prompt):
-        return answer[:MAX_REASON]
+        reason = answer.removeprefix(DENY_BECAUSE).strip()[:MAX_REASON]
+        return f"{DENY_BECAUSE}{reason}" if reason else Consent.DENY
     if prompt.type == PromptType.APPROVAL and answer not in (fitting := answers_of(prompt)):
         raise BadInput("answer_unfit", answers=", ".join(fitting))
     if prompt.type == PromptType.FORM:
@@ -121,8 +122,7 @@ def answer_words(prompt: Prompt, yes: str = "yes", no: str = "no", hidden: str =
     Yes, no and what is hidden are said in these words.
     """
     if prompt.type == PromptType.APPROVAL:
-        said, _, reason = prompt.answer.partition(DENY_BECAUSE)
-        return said or f"{Consent.DENY}: {reason}"
+        return f"{Consent.DENY}: {prompt.denied_because}" if prompt.denied_because else prompt.answer
     if prompt.type != PromptType.FORM:
         return prompt.answer
     values = read_form(prompt.answer, prompt.fields) or {}

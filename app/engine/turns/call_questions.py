@@ -1,6 +1,6 @@
 """What the user is asked about a call: whether it may run, and what its page asks."""
 
-from app.core.message import DENY_BECAUSE, Message, MessageState, Prompt, PromptReason, PromptType, ToolCall
+from app.core.message import Message, MessageState, Prompt, PromptReason, PromptType, ToolCall
 from app.core.tool import Tool
 from app.engine.chat.request import AgentTurn
 from app.engine.live_session import LiveSession
@@ -46,11 +46,10 @@ def approval(call: ToolCall, tool: Tool, reason: str) -> Prompt:
     )
 
 
-def denied(answer: str) -> str:
+def denied(prompt: Prompt) -> str:
     """Return what an assistant is told of a call that the user denied, with the user's reason if there is one."""
-    reason = answer.removeprefix(DENY_BECAUSE) if answer.startswith(DENY_BECAUSE) else ""
-    if reason:
-        return f"The user did not allow this call, and says why: {reason}\nDo not try it again as it is."
+    if prompt.denied_because:
+        return f"The user did not allow this call, and says why: {prompt.denied_because}\nDo not try it again as it is."
     return "The user did not allow this call. Do not try it again; go on without it, or ask why."
 
 
@@ -63,4 +62,5 @@ def page_question(call: ToolCall, tool: Tool | None, content: str) -> Prompt:
         arguments=call.arguments,
         reason=PromptReason.PAGE,
         server=tool.group if tool is not None else "",
+        name=tool.name if tool is not None else "",
     )

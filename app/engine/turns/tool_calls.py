@@ -241,7 +241,7 @@ class ToolCalls:
             return False
         if asked.prompt.answer in tuple(Consent) and asked.prompt.answer != Consent.DENY:
             return True
-        raise ToolError(denied(asked.prompt.answer))
+        raise ToolError(denied(asked.prompt))
 
     def _put_question(self, turn: AgentTurn, call: ToolCall, prompt: Prompt) -> Message:
         question = turn.message(Role.SYSTEM, tool_call_id=call.id, prompt=prompt, created_at=utc_now())

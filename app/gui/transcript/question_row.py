@@ -73,7 +73,8 @@ class QuestionRow(ContextRow[QuestionContext]):
         if prompt is None or prompt.dismissed:
             return texts("transcript.question.skipped")
         if prompt.type == PromptType.APPROVAL:
-            return texts.named("transcript.permission", prompt.answer.partition("-")[0])
+            said = texts.named("transcript.permission", prompt.answer.partition("-")[0])
+            return f"{said} · {visible(prompt.denied_because)}" if prompt.denied_because else said
         key = _ANSWERS.get((prompt.type, prompt.answer.strip().lower()))
         if key:
             return texts(key)
@@ -85,7 +86,7 @@ class QuestionRow(ContextRow[QuestionContext]):
         prompt = self.message.prompt
         if prompt is None:
             return ""
-        if prompt.type == PromptType.APPROVAL and not prompt.question:
+        if prompt.type == PromptType.APPROVAL and (prompt.name or not prompt.question):
             return self.style.texts("transcript.question.approval", tool=called(prompt, self.style.texts))
         if prompt.reason == PromptReason.AGENT_WORKS:
             name, folder = visible(prompt.server), visible(prompt.question)

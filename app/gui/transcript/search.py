@@ -56,7 +56,9 @@ def searched_texts(entry: RowEntry, model: TranscriptModel, shown_text: ShownTex
     if entry.kind == QUESTION:
         prompt = message.prompt
         asked = (
-            (prompt.question, *prompt.options, prompt.answer, prompt.tool, prompt.arguments) if prompt else ()
+            (prompt.question, *prompt.options, prompt.answer, prompt.called, prompt.about, prompt.arguments)
+            if prompt
+            else ()
         )
         return [SearchedText(REST, text) for text in asked]
     thought = [SearchedText(THOUGHT, message.thinking)] if model.chat else []

@@ -188,9 +188,9 @@ class ApprovalCard(GuardedCard):
         self.all_answered.emit([row.message.id for row in self._rows], answer)
 
     def _ask_reason(self) -> None:
-        """Show the box for the reason; Enter in it denies."""
-        self.reason.show()
-        self.reason.setFocus()
+        """Show the box for the reason, or hide it again; Enter in it denies."""
+        self.reason.setVisible(self.reason.isHidden())
+        (self.why_not if self.reason.isHidden() else self.reason).setFocus()
 
     def _deny_because(self) -> None:
         reason = self.reason.text().strip()
@@ -249,7 +249,7 @@ class _CallRow(QWidget):
         """Take the form of the only call, or of one of several."""
         self.arguments.fit(MOST_LINES if alone else MOST_LINES_OF_SEVERAL)
         self._head.setVisible(not alone)
-        show_or_hide(self._about, "" if alone else exact(self.message.prompt.about))
+        show_or_hide(self._about, "" if alone else exact(self.message.prompt.about, "\n"))
 
     def _on_answer(self, answer: str) -> None:
         self.deny.setEnabled(False)
@@ -370,6 +370,7 @@ def _why(prompt: Prompt, words: Language) -> str:
         asked = exact(prompt.tool) or words("approval.agent_asks.unknown")
         remembers = words("approval.agent_remembers", server=exact(prompt.server)) if prompt.kinds else ""
         return f"{asked}\n{remembers}".rstrip()
+    about = exact(prompt.about, "\n")
     if prompt.reason == PromptReason.MAY_HAVE_RUN:
-        return called(prompt, words.texts)
-    return exact(prompt.about or prompt.question) if prompt.about or prompt.question != prompt.tool else ""
+        return f"{called(prompt, words.texts)}\n{about}".rstrip()
+    return about or ("" if prompt.question == prompt.tool else exact(prompt.question))

@@ -63,7 +63,9 @@ class PageCard(QuestionCard):
         self._problem = ""
         self._place = self.column.indexOf(self._box)
         self._from = self._line("page_from")
-        self._from.setText(self._words("page.from", server=self._prompt.server, tool=self._prompt.tool))
+        self._from.setText(
+            self._words("page.from", server=self._prompt.server, tool=self._prompt.name or self._prompt.tool)
+        )
         self._note = self._line("page_note")
         self._text = self._line("page_text")
         self._text.hide()
