@@ -183,6 +183,31 @@ async def test_a_page_that_floods_is_held_to_its_rate(shown: Shown) -> None:
     assert len(view.heard) <= 120
 
 
+@pytest.mark.parametrize(
+    "flood",
+    [
+        # Before the click, with the click before its answer, and with the click after its answer.
+        "setInterval(() => { for (let n = 0; n < 100; n++) say({ type: 'flood' }); }, 1);",
+        "addEventListener('click', () => { for (let n = 0; n < 1000; n++) say({ type: 'flood' }); }, true);",
+        "addEventListener('click', () => { for (let n = 0; n < 1000; n++) say({ type: 'flood' }); });",
+    ],
+)
+async def test_a_flood_suppresses_no_answer_of_the_user(shown: Shown, flood: str) -> None:
+    view = shown(
+        script(
+            """document.body.innerHTML = '<button style="position:fixed;inset:0">Go</button>';
+        document.querySelector('button').onclick = () => say({ type: 'prompt' }); say({ type: 'ready' });"""
+            + flood
+        )
+    )
+    await heard(view)
+    await asyncio.sleep(0.5)
+    QTest.mouseClick(
+        view.focusProxy(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, QPoint(200, 150)
+    )
+    await until(lambda: ({"type": "prompt"}, True) in view.heard)
+
+
 async def test_messages_that_are_too_large_or_endless_are_dropped(shown: Shown) -> None:
     view = shown(
         script(

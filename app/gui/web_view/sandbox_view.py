@@ -47,14 +47,23 @@ _NO_CALLS: Final = """for (const name of ["RTCPeerConnection", "webkitRTCPeerCon
   delete globalThis[name];"""
 
 # The script runs in an isolated world, which neither the host page nor the guest can change.
+# So that a flood can't suppress the user's answer, a message after the user's action replaces a waiting one: one that
+# was before the action, else one of its own kind, else the oldest.
 _RELAY: Final = """(() => {
   const frame = document.getElementById("guest"), waiting = [];
   addEventListener("message", event => {
-    if (event.source !== frame.contentWindow || waiting.length >= %(most)d) return;
+    const acted = navigator.userActivation.isActive, full = waiting.length >= %(most)d;
+    if (event.source !== frame.contentWindow || (full && !acted)) return;
     let text;
     try { text = JSON.stringify(event.data); } catch { return; }
-    if (typeof text === "string" && text.length <= %(size)d)
-      waiting.push({ text, acted: navigator.userActivation.isActive });
+    if (typeof text !== "string" || text.length > %(size)d) return;
+    const kind = event.data?.type ?? event.data?.method;
+    if (full) {
+      const before = waiting.findIndex(message => !message.acted);
+      const place = before < 0 ? waiting.findIndex(message => message.kind === kind) : before;
+      waiting.splice(Math.max(place, 0), 1);
+    }
+    waiting.push({ text, acted, kind });
   });
   globalThis.take = () => JSON.stringify(waiting.splice(0, %(once)d));
   globalThis.say = message => frame.contentWindow.postMessage(message, "*");

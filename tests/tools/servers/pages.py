@@ -21,7 +21,15 @@ document.querySelector("button").onclick = () => say({ type: "prompt", payload: 
 say({ type: "notify", payload: { message: "ready" } });
 </script>"""
 
+FLOOD = """let sent = 0;
+const flood = () => {
+  for (let n = 0; n < 100 && sent < 100000; n++) say({ type: "notify", payload: { message: `flood ${sent++}` } });
+};
+setInterval(flood, 10);
+addEventListener("click", flood, true);"""
+
 WILD = {
+    "floods": FLOOD,
     "never ends": "setTimeout(() => { while (true); }, 300);",
     "is quiet": "",
 }
