@@ -121,10 +121,16 @@ def _load_model_host() -> None:
     from app.providers.model_host import __main__ as model_host
 
     model_host._prepare_environment()
-    import app.providers.model_host.host  # noqa: F401
+    import app.providers.model_host.host
 
     for module in _loaded_by_the_first_call():
         importlib.import_module(module)
+    # What it would load is loaded.
+    app.providers.model_host.host.warm_up = _is_warm
+
+
+async def _is_warm(_acompletion: Callable[..., Any]) -> None:
+    """Take the place of the warm-up, which only loads code."""
 
 
 def _loaded_by_the_first_call() -> list[str]:

@@ -143,6 +143,7 @@ async def test_a_model_that_nobody_knows_is_named(moot: Moot) -> None:
         await run(moot, Arguments(command=CommandName.MODELS, action=Action.GET, name="gpt-9"))
 
 
+@pytest.mark.slow
 async def test_a_model_of_the_catalogue_is_downloaded_offered_checked_and_removed(
     data_dir: Path, tmp_path: Path
 ) -> None:

@@ -86,6 +86,7 @@ async def done(person: Person) -> None:
     assert not person.sees("prompt_card")
 
 
+@pytest.mark.slow
 async def test_moots_own_question_is_native_and_a_servers_is_a_card_of_its_page(
     qapp,
     data_dir,

@@ -46,6 +46,7 @@ def within(item: QAccessibleInterface) -> list[QAccessibleInterface]:
     return [*children, *(deeper for one in children for deeper in within(one))]
 
 
+@pytest.mark.slow
 async def test_the_columns_are_a_list_in_the_order_of_the_participants(person: Person) -> None:
     page = await opened(person)
     await ended(page)

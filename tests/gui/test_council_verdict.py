@@ -128,6 +128,7 @@ async def test_claims_say_who_holds_and_denies_them_and_lead_to_where_that_was_s
     assert page.find_bar._count.text() == "0 of 0"
 
 
+@pytest.mark.slow
 async def test_a_chip_says_where_a_quote_is_and_that_one_is_in_no_file(person: Person) -> None:
     page = await opened(person, context=(Attachment(name="sync.md", text="Forty laptops  sync at night."),))
     await ended(page)

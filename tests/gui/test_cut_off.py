@@ -112,6 +112,7 @@ def faults(root: QWidget) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("language", "percent"), slow_after(1, [("ko", 130), ("en", 100), ("ko", 100), ("en", 115)])
 )

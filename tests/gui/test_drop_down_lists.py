@@ -92,6 +92,7 @@ def test_a_list_opens_by_keyboard(page: Page, name: str) -> None:
     assert not choice.view().isVisible()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["model", "field"])
 def test_completions_stand_on_a_ground(page: Page, qtbot: QtBot, name: str) -> None:
     field = page.model.lineEdit() if name == "model" else page.field

@@ -13,6 +13,7 @@ from tests.repeats import slow_after
 SCREENS = {"1": (1366, 768), "1.5": (1366, 768), "2": (1366, 768), "1.25": (1920, 1080)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "scale",
     slow_after(1, [("1.5",), ("1",), ("1.25",), ("2",)]),

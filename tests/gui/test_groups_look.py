@@ -94,6 +94,7 @@ async def test_tab_goes_from_top_to_bottom_and_every_stop_is_named(person):
     assert {"group_share", "group_chat", "group_list"} <= set(names)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("theme", slow_after(1, [("light",), ("dark",)]))
 async def test_the_focus_can_be_seen(person, theme):
     person.window.look.choose(theme)

@@ -100,6 +100,7 @@ async def test_a_turn_that_waits_is_tried_at_once_and_its_wait_is_seen_by_who_co
     assert states(view) == [(kind, "done") for kind in KINDS]
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(180)
 @pytest.mark.parametrize("language", slow_after(1, [("ko",), ("en",)]))
 async def test_a_debate_that_failed_turns_paused_goes_on_without_one_of_them(

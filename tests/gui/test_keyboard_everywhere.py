@@ -171,6 +171,7 @@ def reached(part: QWidget, stops: list[QWidget]) -> bool:
     return alike and any(one.parentWidget() is part.parentWidget() for one in stops)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", slow_after(1, [("en",), ("ko",)]))
 async def test_every_page_by_keyboard(qapp, data_dir, language):
     await keep_all(data_dir)

@@ -69,6 +69,7 @@ async def fuzz_window(person: Person, folder: Path, count: int, seed: int) -> in
     )
 
 
+@pytest.mark.slow
 @pytest.mark.allow_blocking
 async def test_changed_sessions_are_shown_at_the_window(person: Person, tmp_path: Path) -> None:
     assert await fuzz_window(person, tmp_path, 24, seed=1) > 8

@@ -41,6 +41,7 @@ def shown_card(person):
     return card
 
 
+@pytest.mark.slow
 async def test_the_viewer_is_installed_by_one_click_and_until_then_the_text_is_shown(qapp, data_dir, index):
     index.seconds = 0.8
     async with at_window(data_dir) as person:

@@ -147,6 +147,7 @@ def test_no_line_is_cut_by_the_end_of_a_page_and_none_is_lost(qapp):
     assert bands == len(lines) + len(pages)  # and the number of each page
 
 
+@pytest.mark.slow
 @pytest.mark.corpus(48)
 @pytest.mark.parametrize(
     "text", ["x" * 200_000, "", "```\n" + "y\n" * 5_000, "| a |\n|---|\n" + "| b |\n" * 900]

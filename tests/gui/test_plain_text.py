@@ -44,6 +44,7 @@ def calls(name: str) -> list[tuple[str, ast.Call]]:
     return [(at, call) for called, at, call in all_calls() if called == name]
 
 
+@pytest.mark.slow
 @pytest.mark.threat("T9")
 @pytest.mark.parametrize("name", ["setToolTip", "showText"])
 def test_every_tool_tip_is_plain(name: str) -> None:

@@ -48,6 +48,7 @@ def test_every_setting_with_a_page_is_on_one_that_exists():
     assert settings_of("appearance")[0] == "language"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", slow_after(1, [("en",), ("ko",)]))
 async def test_every_page_opens_and_what_takes_the_focus_has_a_name(person, language):
     person.window.controller.settings.change({"language": language})

@@ -196,6 +196,7 @@ async def test_without_the_file_it_is_not_installed() -> None:
     assert models.host_pid is None
 
 
+@pytest.mark.slow
 async def test_closing_ends_its_server(models: RemoteModels) -> None:
     """The last test here: it closes what the others shared."""
     await ask(models, debate_turn(max_tokens=5))

@@ -65,6 +65,7 @@ async def test_nothing_is_started_once_closed() -> None:
         assert server.requests == []
 
 
+@pytest.mark.slow
 def test_a_host_by_hand() -> None:
     """Speaks the protocol over plain pipes: only JSON lines come out, and the end of input ends it."""
     environment = child_environment() | {

@@ -185,6 +185,7 @@ async def test_a_server_that_only_the_proxy_reaches_is_found_and_one_behind_a_de
         assert not await models.listens("ollama")
 
 
+@pytest.mark.slow
 @pytest.mark.own_host
 async def test_a_socks_proxy_is_refused_by_its_name_and_harms_no_server_on_this_computer(
     asker: tuple[Book, RemoteModels, HostNetwork], monkeypatch: pytest.MonkeyPatch

@@ -30,6 +30,7 @@ def _reply(turns: int, request: Recorded) -> Reply:
     return Answer("The boat is called Marigold." if "Marigold" in seen else "Nothing is known.")
 
 
+@pytest.mark.slow
 @pytest.mark.allow_blocking
 @pytest.mark.parametrize(
     ("turns", "history", "kind"),

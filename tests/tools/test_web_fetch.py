@@ -313,6 +313,7 @@ async def test_a_cancelled_reading_lets_go_of_its_connection(server: WebServer) 
         await task
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "body",
     [
