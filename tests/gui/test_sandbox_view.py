@@ -207,6 +207,27 @@ async def test_a_click_in_the_page_counts_as_the_persons_act(shown: Shown) -> No
     assert view.heard == [({"ready": True}, False), ({"clicked": True}, True)]
 
 
+FLOODS = """document.body.innerHTML = '<button style="position:fixed;inset:0">Go</button>';
+const flood = count => { for (let n = 0; n < count; n++) say({ flood: n }); };
+document.querySelector('button').onclick = () => say({ clicked: true });
+setTimeout(() => { flood(100_000); setInterval(flood, 10, 100); }, 300);"""
+
+
+@pytest.mark.slow
+async def test_a_page_that_floods_suppresses_no_click(shown: Shown) -> None:
+    view = shown(script(FLOODS))
+    await heard(view)
+    # Of a hundred thousand messages most still wait, and others follow; they fill what was just fetched.
+    await asyncio.sleep(0.05)
+    QTest.mouseClick(
+        view.focusProxy(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, QPoint(200, 150)
+    )
+    await until(lambda: ({"clicked": True}, True) in view.heard)
+    # What was posted before the click is no act of the user, though it arrived afterwards.
+    clicked = view.heard.index(({"clicked": True}, True))
+    assert [acted for _, acted in view.heard[:clicked]] == [False] * clicked
+
+
 async def test_a_renderer_that_dies_is_told(shown: Shown) -> None:
     view = shown(script("say({ ready: true });"))
     await heard(view)

@@ -46,15 +46,25 @@ _HOST: Final = """<!doctype html><html><head><meta charset="utf-8">
 _NO_CALLS: Final = """for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection", "RTCDataChannel"])
   delete globalThis[name];"""
 
-# The script runs in an isolated world, which neither the host page nor the guest can change.
+# The script runs in an isolated world, which neither the host page nor the guest can change. A message counts as an act
+# of the user if it was posted after the act: those posted before it may arrive later. Where too many wait, such a message
+# replaces another, so that a page that floods loses no answer.
 _RELAY: Final = """(() => {
   const frame = document.getElementById("guest"), waiting = [];
+  let quiet = 0, since = 0, active = -1;
   addEventListener("message", event => {
-    if (event.source !== frame.contentWindow || waiting.length >= %(most)d) return;
+    if (event.source !== frame.contentWindow) return;
+    if (!navigator.userActivation.isActive) quiet = performance.now();
+    else [since, active] = [quiet, performance.now()];
+    const acted = event.timeStamp > since && event.timeStamp <= active;
+    const full = waiting.length >= %(most)d;
+    const place = full ? acted ? waiting.findLastIndex(one => !one.acted) : -1 : waiting.length;
+    if (place < 0) return;
     let text;
     try { text = JSON.stringify(event.data); } catch { return; }
-    if (typeof text === "string" && text.length <= %(size)d)
-      waiting.push({ text, acted: navigator.userActivation.isActive });
+    if (typeof text !== "string" || text.length > %(size)d) return;
+    waiting.splice(place, 1);
+    waiting.push({ text, acted });
   });
   globalThis.take = () => JSON.stringify(waiting.splice(0, %(once)d));
   globalThis.say = message => frame.contentWindow.postMessage(message, "*");

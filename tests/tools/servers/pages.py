@@ -21,7 +21,13 @@ document.querySelector("button").onclick = () => say({ type: "prompt", payload: 
 say({ type: "notify", payload: { message: "ready" } });
 </script>"""
 
+FLOOD = """const flood = count => {
+  for (let n = 0; n < count; n++) say({ type: "notify", payload: { message: "flood " + n } });
+};
+setTimeout(() => { flood(100_000); setInterval(flood, 10, 100); }, 300);"""
+
 WILD = {
+    "floods": FLOOD,
     "never ends": "setTimeout(() => { while (true); }, 300);",
     "is quiet": "",
 }
