@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sys
+import threading
 from collections.abc import Callable
 
 import pytest
@@ -154,7 +155,9 @@ def test_what_cannot_be_shown_says_so_and_can_be_answered(made, text, mime, name
 @pytest.mark.parametrize(
     ("user", "python", "said"), [(0, sys.executable, "as root"), (1000, "/bin/false", "allow")]
 )
-def test_where_the_sandbox_cannot_start_the_page_is_refused_in_words(made, monkeypatch, user, python, said):
+async def test_where_the_sandbox_cannot_start_the_page_is_refused_in_words(
+    made, monkeypatch, user, python, said
+):
     monkeypatch.setattr("app.gui.widgets.page_card.available", lambda: True)
     monkeypatch.delenv("QTWEBENGINE_DISABLE_SANDBOX", raising=False)
     monkeypatch.delenv("QTWEBENGINE_CHROMIUM_FLAGS", raising=False)
@@ -163,8 +166,8 @@ def test_where_the_sandbox_cannot_start_the_page_is_refused_in_words(made, monke
     one = made("<p>Monday?</p>")
     assert one.text("page_text") == ""
     QTest.mouseClick(one.card.show_page, Qt.MouseButton.LeftButton)
-    assert one.card._view is None
-    assert said in one.text("page_note") and one.text("page_text") == "Monday?"
+    await until(lambda: said in one.text("page_note"))
+    assert one.card._view is None and one.text("page_text") == "Monday?"
     assert not one.card.show_page.isVisible()
     QTest.keyClicks(one.card._box, "Monday")
     QTest.keyClick(one.card._box, Qt.Key.Key_Return)
@@ -175,6 +178,30 @@ async def until(true, seconds: float = 20.0) -> None:
     async with asyncio.timeout(seconds):
         while not true():
             await asyncio.sleep(0.02)
+
+
+async def test_the_window_does_not_wait_for_the_check_of_the_sandbox(made, monkeypatch):
+    asked: list[int] = []
+    ends = threading.Event()
+
+    def check() -> str:
+        asked.append(threading.get_ident())
+        ends.wait(20.0)
+        return "sandbox"
+
+    monkeypatch.setattr("app.gui.widgets.page_card.available", lambda: True)
+    monkeypatch.setattr("app.gui.widgets.page_card.sandbox_problem", check)
+    one, answered = made("<p>Monday?</p>"), made("<p>Monday?</p>")
+    for each in (one, one, answered):
+        QTest.mouseClick(each.card.show_page, Qt.MouseButton.LeftButton)
+    await until(lambda: len(asked) == 2)
+    assert threading.get_ident() not in asked
+    QTest.keyClicks(answered.card._box, "Monday")
+    QTest.keyClick(answered.card._box, Qt.Key.Key_Return)
+    assert (answered.answers, one.text("page_note")) == (["Monday"], "")
+    ends.set()
+    await until(lambda: "allow" in one.text("page_note"))
+    assert answered.text("page_note") == "" and len(asked) == 2
 
 
 async def opened(made, script: str) -> Made:

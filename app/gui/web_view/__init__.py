@@ -41,14 +41,21 @@ def unguarded() -> bool:
 def sandbox_problem() -> str:
     """Return why the sandbox of the web engine can't start, "root" or "sandbox"; "" where it can, or is switched off.
 
-    The engine would end the process. Each has a text `page.no_<problem>`.
+    The engine would end the process. Each has a text `page.no_<problem>`. The first call waits for a process: call it
+    in a thread.
     """
     if not sys.platform.startswith("linux") or unguarded():
         return ""
     if os.geteuid() == 0:
         return "root"
-    tried = subprocess.run([sys.executable, "-I", "-S", "-c", _NAMESPACE], capture_output=True, check=False)
-    return "sandbox" if tried.returncode else ""
+    return "" if _may_begin(sys.executable) else "sandbox"
+
+
+@cache
+def _may_begin(python: str) -> bool:
+    """Return whether this process may make what the sandbox begins with; a child process tries it."""
+    tried = subprocess.run([python, "-I", "-S", "-c", _NAMESPACE], capture_output=True, check=False)
+    return tried.returncode == 0
 
 
 def prepare() -> None:

@@ -3,11 +3,13 @@
 The page is shown in the sandbox, on request and only if the extra `webui` is installed, which the card offers.
 """
 
+import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, QUrl
 from PySide6.QtWidgets import QLabel, QSizePolicy
+from shiboken6 import isValid
 
 from app.core.ids import new_id
 from app.core.message import Consent, Message, Prompt, PromptType
@@ -61,6 +63,7 @@ class PageCard(QuestionCard):
         self._talk: PageTalk | None = None
         self._asked: ApprovalCard | None = None
         self._problem = ""
+        self._opening: asyncio.Task[None] | None = None
         self._place = self.column.indexOf(self._box)
         self._from = self._line("page_from")
         self._from.setText(self._words("page.from", server=self._prompt.server, tool=self._prompt.tool))
@@ -150,11 +153,13 @@ class PageCard(QuestionCard):
         elif self._view is not None:
             self._close()
             self._offer()
-        else:
-            self._open()
+        elif self._opening is None or self._opening.done():
+            self._opening = asyncio.ensure_future(self._open())
 
-    def _open(self) -> None:
-        self._problem = sandbox_problem()
+    async def _open(self) -> None:
+        self._problem = await asyncio.to_thread(sandbox_problem)
+        if not isValid(self):
+            return
         if self._problem:
             self._offer(self._words(f"page.no_{self._problem}"))
             return
@@ -197,6 +202,8 @@ class PageCard(QuestionCard):
 
     def _on_answered(self) -> None:
         self._talk = None
+        if self._opening is not None:
+            self._opening.cancel()
         QTimer.singleShot(0, self, self._on_left)
 
     def _on_left(self) -> None:
