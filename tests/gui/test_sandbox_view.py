@@ -183,32 +183,6 @@ async def test_a_page_that_floods_is_held_to_its_rate(shown: Shown) -> None:
     assert len(view.heard) <= 120
 
 
-@pytest.mark.parametrize(
-    "flood",
-    [
-        # Before the click, with the click before its answer, and with the click after its answer.
-        # A message takes the page's host up to 2 ms, and the engine forgets a click after five seconds.
-        "setInterval(() => { for (let n = 0; n < 100; n++) say({ type: 'flood' }); }, 1);",
-        "addEventListener('click', () => { for (let n = 0; n < 500; n++) say({ type: 'flood' }); }, true);",
-        "addEventListener('click', () => { for (let n = 0; n < 500; n++) say({ type: 'flood' }); });",
-    ],
-)
-async def test_a_flood_suppresses_no_answer_of_the_user(shown: Shown, flood: str) -> None:
-    view = shown(
-        script(
-            """document.body.innerHTML = '<button style="position:fixed;inset:0">Go</button>';
-        document.querySelector('button').onclick = () => say({ type: 'prompt' }); say({ type: 'ready' });"""
-            + flood
-        )
-    )
-    await heard(view)
-    await asyncio.sleep(0.5)
-    QTest.mouseClick(
-        view.focusProxy(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, QPoint(200, 150)
-    )
-    await until(lambda: ({"type": "prompt"}, True) in view.heard)
-
-
 async def test_messages_that_are_too_large_or_endless_are_dropped(shown: Shown) -> None:
     view = shown(
         script(
@@ -231,6 +205,27 @@ async def test_a_click_in_the_page_counts_as_the_persons_act(shown: Shown) -> No
     )
     await heard(view, 2)
     assert view.heard == [({"ready": True}, False), ({"clicked": True}, True)]
+
+
+FLOODS = """document.body.innerHTML = '<button style="position:fixed;inset:0">Go</button>';
+const flood = count => { for (let n = 0; n < count; n++) say({ flood: n }); };
+document.querySelector('button').onclick = () => say({ clicked: true });
+setTimeout(() => { flood(100_000); setInterval(flood, 10, 100); }, 300);"""
+
+
+@pytest.mark.slow
+async def test_a_page_that_floods_suppresses_no_click(shown: Shown) -> None:
+    view = shown(script(FLOODS))
+    await heard(view)
+    # Of a hundred thousand messages most still wait, and others follow; they fill what was just fetched.
+    await asyncio.sleep(0.05)
+    QTest.mouseClick(
+        view.focusProxy(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, QPoint(200, 150)
+    )
+    await until(lambda: ({"clicked": True}, True) in view.heard)
+    # What was posted before the click is no act of the user, though it arrived afterwards.
+    clicked = view.heard.index(({"clicked": True}, True))
+    assert [acted for _, acted in view.heard[:clicked]] == [False] * clicked
 
 
 async def test_a_renderer_that_dies_is_told(shown: Shown) -> None:

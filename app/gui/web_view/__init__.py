@@ -54,7 +54,10 @@ def sandbox_problem() -> str:
 @cache
 def _may_begin(python: str) -> bool:
     """Return whether this process may make what the sandbox begins with; a child process tries it."""
-    tried = subprocess.run([python, "-I", "-S", "-c", _NAMESPACE], capture_output=True, check=False)
+    try:
+        tried = subprocess.run([python, "-I", "-S", "-c", _NAMESPACE], capture_output=True, check=False)
+    except OSError:
+        return False
     return tried.returncode == 0
 
 

@@ -46,24 +46,25 @@ _HOST: Final = """<!doctype html><html><head><meta charset="utf-8">
 _NO_CALLS: Final = """for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection", "RTCDataChannel"])
   delete globalThis[name];"""
 
-# The script runs in an isolated world, which neither the host page nor the guest can change.
-# So that a flood can't suppress the user's answer, a message after the user's action replaces a waiting one: one that
-# was before the action, else one of its own kind, else the oldest.
+# The script runs in an isolated world, which neither the host page nor the guest can change. A message counts as an act
+# of the user if it was posted after the act: those posted before it may arrive later. Where too many wait, such a message
+# replaces another, so that a page that floods loses no answer.
 _RELAY: Final = """(() => {
   const frame = document.getElementById("guest"), waiting = [];
+  let quiet = 0, since = 0, active = -1;
   addEventListener("message", event => {
-    const acted = navigator.userActivation.isActive, full = waiting.length >= %(most)d;
-    if (event.source !== frame.contentWindow || (full && !acted)) return;
+    if (event.source !== frame.contentWindow) return;
+    if (!navigator.userActivation.isActive) quiet = performance.now();
+    else [since, active] = [quiet, performance.now()];
+    const acted = event.timeStamp > since && event.timeStamp <= active;
+    const full = waiting.length >= %(most)d;
+    const place = full ? acted ? waiting.findLastIndex(one => !one.acted) : -1 : waiting.length;
+    if (place < 0) return;
     let text;
     try { text = JSON.stringify(event.data); } catch { return; }
     if (typeof text !== "string" || text.length > %(size)d) return;
-    const kind = event.data?.type ?? event.data?.method;
-    if (full) {
-      const before = waiting.findIndex(message => !message.acted);
-      const place = before < 0 ? waiting.findIndex(message => message.kind === kind) : before;
-      waiting.splice(Math.max(place, 0), 1);
-    }
-    waiting.push({ text, acted, kind });
+    waiting.splice(place, 1);
+    waiting.push({ text, acted });
   });
   globalThis.take = () => JSON.stringify(waiting.splice(0, %(once)d));
   globalThis.say = message => frame.contentWindow.postMessage(message, "*");

@@ -21,12 +21,10 @@ document.querySelector("button").onclick = () => say({ type: "prompt", payload: 
 say({ type: "notify", payload: { message: "ready" } });
 </script>"""
 
-FLOOD = """let sent = 0;
-const flood = () => {
-  for (let n = 0; n < 100 && sent < 100000; n++) say({ type: "notify", payload: { message: `flood ${sent++}` } });
+FLOOD = """const flood = count => {
+  for (let n = 0; n < count; n++) say({ type: "notify", payload: { message: "flood " + n } });
 };
-setInterval(flood, 10);
-addEventListener("click", flood, true);"""
+setTimeout(() => { flood(100_000); setInterval(flood, 10, 100); }, 300);"""
 
 WILD = {
     "floods": FLOOD,
