@@ -108,7 +108,7 @@ async def test_moots_own_question_is_native_and_a_servers_is_a_card_of_its_page(
         assert kinds == {QuestionCard, PageCard}
         card = page_card(person)
         assert card.accessibleName() == "Which day for the fair?"
-        assert card.findChild(QLabel, "page_from").text() == "Page from pages · pages__day"
+        assert card.findChild(QLabel, "page_from").text() == "Page from pages · day"
         # There is no viewer here: what the page says is shown as plain text, and asks nothing.
         [said] = [one for one in card.findChildren(QLabel) if "Pick a day" in one.text()]
         assert said.textFormat() == Qt.TextFormat.PlainText
