@@ -300,9 +300,9 @@ class RemoteModels(HostClient):
         return True
 
     async def _look_up(self, provider: str, model: str) -> None:
-        """Ask the host once what its list says about a model: the list may be newer than what is kept."""
+        """Ask the host once what its list says about a model of another computer: it may be newer than what is kept."""
         row = self._row(provider)
-        if row is None or row.local or (provider, model) in self._looked_up:
+        if row is None or self.is_free(provider) or (provider, model) in self._looked_up:
             return
         answer = await self._ask_once({"op": "facts", "kind": row.kind, "model": model})
         if answer is None or "error" in answer:

@@ -6,7 +6,7 @@ from typing import Any
 
 import litellm
 
-from app.core.catalog import provider_kind
+from app.core.catalog import COMPATIBLE, provider_kind
 from app.core.model_facts import CacheKind, Effort, TakesTemperature
 from app.core.provider_kind import ProviderKind
 
@@ -19,6 +19,8 @@ _MARKS = ("anthropic",)
 def listed_facts(kind: str, model: str) -> dict[str, Any] | None:
     """Return the fields of `ModelFacts` that the list has for a model, None where it does not have the model."""
     row = provider_kind(kind)
+    if kind == COMPATIBLE:
+        return _window_by_name(model)
     usual = (row.listed(model), f"{row.kind}/{model}", model) if row is not None and not row.local else ()
     entry = _entry(usual)
     if row is None or entry is None:
@@ -39,6 +41,17 @@ def listed_facts(kind: str, model: str) -> dict[str, Any] | None:
         **_effort_facts(row.kind, model, entry),
     }
     return {name: value for name, value in facts.items() if value is not None}
+
+
+def _window_by_name(model: str) -> dict[str, Any] | None:
+    """Return the smallest window that any server in the list gives a model of this name: the address says nothing of it."""
+    name = model.lower().rpartition("/")[2]
+    windows = [
+        int(entry["max_input_tokens"])
+        for listed, entry in litellm.model_cost.items()
+        if listed.lower().rpartition("/")[2] == name and entry.get("max_input_tokens")
+    ]
+    return {"window": min(windows)} if windows else None
 
 
 def _resold_facts(row: ProviderKind, model: str) -> dict[str, Any] | None:
