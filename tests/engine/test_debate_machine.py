@@ -37,7 +37,7 @@ MUTANTS = [
     pytest.param("debate.perspective", "message.state == MessageState.DONE and", "", 3, "D10", id="errors-reach-others"),
     pytest.param("debate.perspective", "round_number == 1:\n        seen", "False:\n        seen", 2, "D8: the opening", id="opening-not-blind"),
     pytest.param("debate.perspective", "if message.author.id == speaker.id:\n            items", "if False:\n            items", 0, "D8: own words", id="own-words-as-users"),
-    pytest.param("sessions", "if live.session.status in ENDED:", "if False:", 0, "D12", id="say-after-the-end"),
+    pytest.param("sessions", "if has_ended(live.session):", "if False:", 0, "D12", id="say-after-the-end"),
 ]  # fmt: skip
 
 
