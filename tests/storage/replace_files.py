@@ -25,7 +25,8 @@ from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore, autosave
 from tests.storage.samples import debate, message
 
-SESSIONS = 3
+RECORDS_A_SESSION = 100
+"""With longer ones the attacks come faster than a log can be written anew, and few records a minute are acknowledged."""
 # A change of the settings comes after so many records.
 SETTINGS_AFTER = 10
 
@@ -44,7 +45,7 @@ async def write(paths: DataPaths, records: int, acknowledge: int, seed: int) -> 
     autosave(bus, store)
     documents = JsonDocuments(paths)
     await documents.load()
-    for number in range(SESSIONS):
+    for number in range(max(3, records // RECORDS_A_SESSION)):
         begun = StoredSession(session=debate(title=f"S{number}"), messages=[], damaged=0, read_only=False)
         live = LiveSession(begun, bus)
         lives[live.id] = live
