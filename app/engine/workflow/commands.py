@@ -237,7 +237,8 @@ class Workflows(Definitions[WorkflowDefinition]):
             if turn_id and state.state == StepStatus.WAITING:
                 close_turns(live, turn_id)
         run = self._sessions.running(live.id)
-        fields = {} if run is not None else {"status": Status.RUNNING, "reason": ""}
+        # A run that has just stopped to wait, and still saves that, goes on by itself with this status.
+        fields = {} if live.session.status == Status.RUNNING else {"status": Status.RUNNING, "reason": ""}
         write_steps(live, tuple(by_id.values()), (), **fields)
         if isinstance(run, ChatRun):
             run.answered()
