@@ -150,6 +150,11 @@ DENY_BECAUSE: Final = "deny-"
 """What an answer begins with that denies a call and tells the assistant the reason, which follows."""
 
 
+def denied_because(answer: str) -> str:
+    """Return the reason in an answer that denies a call, "" for none."""
+    return answer.removeprefix(DENY_BECAUSE) if answer.startswith(DENY_BECAUSE) else ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
     """A question to the user; open as long as nobody answered it and it was not dismissed.
@@ -191,7 +196,7 @@ class Prompt:
     @property
     def denied_because(self) -> str:
         """The reason that the user gave for denying a call, "" for none."""
-        return self.answer.removeprefix(DENY_BECAUSE) if self.answer.startswith(DENY_BECAUSE) else ""
+        return denied_because(self.answer)
 
     @property
     def takes_text(self) -> bool:

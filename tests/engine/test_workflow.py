@@ -175,32 +175,6 @@ async def test_without_the_marker_it_is_asked_once_more_and_then_waits_for_the_p
     assert status(made, session_id) == Status.COMPLETED
 
 
-async def test_a_step_accepted_while_the_run_saves_that_it_waits_is_gone_on_with(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made = bench(
-        tmp_path,
-        lambda one: ["I thought about it."] if step_of(one) == "a" else [DONE_TEXT],
-        definition=WorkflowDefinition(id="diamond", name="D", steps=(step("a"), step("b", "a"))),
-    )
-    flush, saving, gate = made.store.flush, asyncio.Event(), asyncio.Event()
-
-    async def slow_flush(session_id: str) -> None:
-        if status(made, session_id) == Status.WAITING and not gate.is_set():
-            saving.set()
-            await gate.wait()
-        await flush(session_id)
-
-    monkeypatch.setattr(made.store, "flush", slow_flush)
-    session_id = await made.engine.workflows.start("Cut a diamond.", "diamond")
-    await saving.wait()
-    await made.engine.workflows.accept(session_id, "a")
-    gate.set()
-    await made.engine.wait(session_id)
-    assert states(made, session_id) == {"a": "done", "b": "done"}
-    assert status(made, session_id) == Status.COMPLETED
-
-
 async def test_cancelled_stays_cancelled(tmp_path: Path) -> None:
     gate = asyncio.Event()
     made = bench(tmp_path, lambda _: ["I begin", gate])

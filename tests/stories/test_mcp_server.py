@@ -198,4 +198,6 @@ async def test_an_approval_has_the_servers_own_names_and_a_refusal_its_reason(
     ]
     said = [one.content for one in (await moot.engine.open(session_id)).messages if one.answers == asked.id]
     assert said == ["deny: Not on a Monday."]
+    document = await moot.engine.export(session_id, "md")
+    assert f"add ({name})" in document and "Not on a Monday." in document
     await moot.close()

@@ -237,8 +237,9 @@ class Workflows(Definitions[WorkflowDefinition]):
             if turn_id and state.state == StepStatus.WAITING:
                 close_turns(live, turn_id)
         run = self._sessions.running(live.id)
-        # A run that has just stopped to wait, and still saves that, goes on by itself with this status.
-        fields = {} if live.session.status == Status.RUNNING else {"status": Status.RUNNING, "reason": ""}
+        # A run that has just stopped, and still saves that, goes on by itself with this status; one that is cut does not.
+        goes_on = run is None or (run.looping and live.session.status != Status.RUNNING)
+        fields = {"status": Status.RUNNING, "reason": ""} if goes_on else {}
         write_steps(live, tuple(by_id.values()), (), **fields)
         if isinstance(run, ChatRun):
             run.answered()

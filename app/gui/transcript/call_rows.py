@@ -11,7 +11,7 @@ from time import monotonic
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
-from app.core.message import DENY_BECAUSE, Attachment, Consent, Message, ToolCall
+from app.core.message import Attachment, Consent, Message, ToolCall
 from app.core.text import clock_text, visible
 from app.core.tool import ToolProgress
 from app.core.usage import size_text
@@ -29,7 +29,7 @@ from app.gui.transcript.painted_row import (
 )
 from app.gui.transcript.pictures import SAVE_FILE, PictureStrip, Shown, pixels_of
 from app.gui.transcript.row_style import MAX_CARD, RowStyle
-from app.gui.transcript.row_words import SHOWN, icon_of, title
+from app.gui.transcript.row_words import SHOWN, icon_of, permission_of, title
 from app.gui.transcript.segments import Range
 
 CARD_HEIGHT = 32
@@ -216,11 +216,8 @@ class CardRow(ContextRow[CardContext]):
     def state_words(self) -> str:
         """Return the state of the call in words, after what the user said to it."""
         permission, texts = self.context.permission, self.style.texts
-        if permission.startswith(DENY_BECAUSE):
-            reason = visible(permission.removeprefix(DENY_BECAUSE))
-            return f"{texts('transcript.permission.deny')} · {reason}"
-        if permission == Consent.DENY:
-            return texts("transcript.permission.deny")
+        if permission.partition("-")[0] == Consent.DENY:
+            return permission_of(permission, texts)
         state = texts(f"transcript.card.{self.context.state}")
         if self.context.elapsed_s:
             state += f" · {clock_text(self.context.elapsed_s)}"

@@ -14,6 +14,7 @@ from app.gui.display.server_display import called
 from app.gui.markdown.blocks import PARAGRAPH, Block, Span, break_words, clean
 from app.gui.transcript.painted_row import ContextRow, RowContext
 from app.gui.transcript.row_style import RowStyle
+from app.gui.transcript.row_words import permission_of
 from app.gui.transcript.segments import Range, Segment
 from app.gui.widgets.controls import put_in_tab_order
 
@@ -73,8 +74,7 @@ class QuestionRow(ContextRow[QuestionContext]):
         if prompt is None or prompt.dismissed:
             return texts("transcript.question.skipped")
         if prompt.type == PromptType.APPROVAL:
-            said = texts.named("transcript.permission", prompt.answer.partition("-")[0])
-            return f"{said} · {visible(prompt.denied_because)}" if prompt.denied_because else said
+            return permission_of(prompt.answer, texts)
         key = _ANSWERS.get((prompt.type, prompt.answer.strip().lower()))
         if key:
             return texts(key)

@@ -5,7 +5,14 @@ import re
 from collections.abc import Mapping
 from datetime import datetime
 
-from app.core.message import SWITCH_ASSISTANT, CouncilPart, Message, MessageState, ToolCall
+from app.core.message import (
+    SWITCH_ASSISTANT,
+    CouncilPart,
+    Message,
+    MessageState,
+    ToolCall,
+    denied_because,
+)
 from app.core.reasons import failure_text
 from app.core.text import clock_text, visible
 from app.core.texts import Texts
@@ -138,6 +145,12 @@ def tip_of(message: Message, texts: Texts) -> str:
             guessed = message.usage is not None and message.usage.estimated
             parts.append(texts("transcript.speed", tokens=f"≈ {shown}" if guessed else shown))
     return " · ".join(parts)
+
+
+def permission_of(answer: str, texts: Texts) -> str:
+    """Return what the user answered to an approval in words, with the reason for a refusal."""
+    said = texts.named("transcript.permission", answer.partition("-")[0])
+    return " · ".join(filter(None, (said, visible(denied_because(answer)))))
 
 
 def why_of(message: Message, texts: Texts) -> str:

@@ -13,6 +13,7 @@ from shiboken6 import isValid
 
 from app.core.ids import new_id
 from app.core.message import Consent, Message, Prompt, PromptType
+from app.core.owned_tasks import start_owned
 from app.core.text import visible
 from app.core.tool import VIEWER_BYTES
 from app.core.usage import size_text
@@ -156,7 +157,7 @@ class PageCard(QuestionCard):
             self._close()
             self._offer()
         elif self._opening is None or self._opening.done():
-            self._opening = asyncio.ensure_future(self._open())
+            self._opening = start_owned(self._open(), name="open a server's page")
 
     async def _open(self) -> None:
         self._problem = await asyncio.to_thread(sandbox_problem)
