@@ -26,7 +26,7 @@ usage: python3 packaging/dev.py COMMAND [ARGUMENTS]
 
   run [ARGUMENTS]     open Moot; with arguments: the program `moot` with them (run debate "…")
   test [ARGUMENTS]    run the tests; arguments go to pytest
-  test --long         run the slow tests, and those that repeat ten times as often
+  test --long         run the slow tests, and those that repeat four times as often
   bench [--short]     measure speed and memory against the targets, as a table
   build [--folder]    make the double-click builds in build/dist; --folder: no .deb and no archive
   setup [--webui]     only create the environment (.venv) and download the built-in model; --webui adds
@@ -348,9 +348,11 @@ def run_tests(*, long: bool) -> int:
     more, alone. Those that pass then are flaky: they are printed, counted in build/flaky.txt, and fail the run unless
     tests/known_flaky.txt lists them.
     """
-    environment = {"MOOT_TIMES": os.environ.get("MOOT_TIMES", "10")} if long else {}
+    environment = {"MOOT_TIMES": os.environ.get("MOOT_TIMES", "4")} if long else {}
     pytest = [PYTHON, "-m", "pytest", "-m", LONG_TESTS if long else "not slow"]
-    status = call([*pytest, "-n", str(workers()), "--dist", "worksteal", "--failed-first"], environment)
+    status = call(
+        [*pytest, "-n", str(workers(long=long)), "--dist", "worksteal", "--failed-first"], environment
+    )
     if status != TESTS_FAILED:
         return status
     failed = failed_tests()
@@ -360,13 +362,13 @@ def run_tests(*, long: bool) -> int:
     return status or (TESTS_FAILED if unknown else 0)
 
 
-def workers() -> int:
+def workers(*, long: bool) -> int:
     """Return how many tests run at once: they wait for processes and clocks, so more of them than there are cores.
 
-    Each worker collects all tests for itself, so not many more.
+    Each worker collects all tests for itself, so not many more where the tests are short.
     """
     cores = os.cpu_count() or 1
-    return cores + (cores + 1) // 2
+    return 2 * cores if long else cores + (cores + 1) // 2
 
 
 def failed_tests() -> set[str]:

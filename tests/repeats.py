@@ -1,7 +1,7 @@
 """How often tests repeat what they try: examples of Hypothesis, kills of a process.
 
 The short form is what `.ci/run` needs to find a plain mistake; state machines and fuzz tests try half of what they
-name there. MOOT_TIMES=10, which `.ci/full` sets, makes ten times as many.
+name there. MOOT_TIMES=4, which `.ci/full` sets, makes four times as many.
 """
 
 import os

@@ -27,6 +27,7 @@ from tests.builders import PROMPTS
 from tests.engine import foreign_exports
 from tests.many_kinds import sessions
 from tests.mutations import mutated_export, mutated_zip
+from tests.repeats import repeats
 
 
 class Lines:
@@ -171,14 +172,14 @@ async def test_changed_zips_are_shown_or_refused_in_words(tries: Tries, tmp_path
 @pytest.mark.slow
 @pytest.mark.timeout(1_200)
 @pytest.mark.allow_blocking
-async def test_two_thousand_changed_exports(tries: Tries, tmp_path: Path) -> None:
-    await fuzz_exports(tries, tmp_path, 2_000, seed=2)
+async def test_many_changed_exports(tries: Tries, tmp_path: Path) -> None:
+    await fuzz_exports(tries, tmp_path, repeats(200), seed=2)
     print(f"{tries.taken} taken, {tries.refused} refused")
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(1_200)
 @pytest.mark.allow_blocking
-async def test_two_thousand_changed_zips(tries: Tries, tmp_path: Path) -> None:
-    await fuzz_zips(tries, tmp_path, 2_000, seed=2)
+async def test_many_changed_zips(tries: Tries, tmp_path: Path) -> None:
+    await fuzz_zips(tries, tmp_path, repeats(200), seed=2)
     print(f"{tries.taken} taken, {tries.refused} refused")

@@ -1,7 +1,7 @@
 """A day at the window, played in minutes: what memory it costs, and what is left when the window is closed.
 
-One process, the real window and the real store; only the models are scripted. The long form is 200
-sessions with 20,000 messages and 20 debates of 25 turns, the short one a tenth of that.
+One process, the real window and the real store; only the models are scripted. The long form is 60
+sessions with 4,000 messages and 6 debates of 25 turns, the short one a tenth of that.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ from tests import guards
 from tests.app_driver import Person, at_window, until
 from tests.benchmarks.table import Benchmark, Result
 
-SESSIONS = 200
+SESSIONS = 60
 EXCHANGES = 34  # every second one with a call: three messages each on the average
 DEBATES_EVERY = 10
 VOICES = 5
