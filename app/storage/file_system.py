@@ -241,8 +241,8 @@ def write_all(file_system: FileSystem, descriptor: int, data: bytes) -> None:
         view = view[taken:]
 
 
-def write_whole(file_system: FileSystem, path: Path, data: bytes) -> None:
-    """Replace a file; after a crash it is the old one or the new one. Raises OSError."""
+def write_whole(file_system: FileSystem, path: Path, data: bytes) -> FileId:
+    """Replace a file and return the new one; after a crash it is the old one or the new one. Raises OSError."""
     file_system.make_folder(path.parent)
     fresh = path.with_name(path.name + ".tmp")
     with contextlib.suppress(FileNotFoundError):
@@ -251,7 +251,9 @@ def write_whole(file_system: FileSystem, path: Path, data: bytes) -> None:
     try:
         write_all(file_system, descriptor, data)
         file_system.sync(descriptor)
+        written = file_system.identity(descriptor)
     finally:
         file_system.close(descriptor)
     file_system.replace(fresh, path)
     file_system.sync_folder(path.parent)
+    return written

@@ -236,7 +236,7 @@ def mended_size(
     disk: FileSystem,
     path: Path,
     descriptor: int,
-    keep: Callable[[bytes, int], None] = lambda _tail, _start: None,
+    keep: Callable[[bytes, int], object] = lambda _tail, _start: None,
 ) -> int:
     """Make a log end with a newline, so that an unfinished record cannot swallow the next; return its size.
 

@@ -9,7 +9,7 @@ import contextlib
 import errno
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from app.core.errors import StorageError
 from app.core.events import (
@@ -29,10 +29,9 @@ from app.storage.other_versions import OtherLog, Replaced, keep_log
 from app.storage.paths import DataPaths
 from app.storage.records import Plain, check_message, check_session, merge_patch, plain
 from app.storage.replay import Replay, mended_size, read_log
+from app.storage.streamed_text import StreamedText
 from app.storage.whole_log import head_of, log_of
 
-FLUSH_BYTES = 2048
-FLUSH_SECONDS = 1.0
 RETRY_SECONDS = 5.0
 _TRIES = 20
 
@@ -44,16 +43,6 @@ class _Batch:
     parts: list[Op | Plain]
     summary: SessionSummary | None
     sync: bool
-
-
-@dataclass(slots=True)
-class _Streaming:
-    """Text of a message that is not in any line yet."""
-
-    offset: int = 0
-    text: list[str] = field(default_factory=list)
-    thinking_offset: int = 0
-    thinking: list[str] = field(default_factory=list)
 
 
 class SessionLog:
@@ -80,10 +69,7 @@ class SessionLog:
         self._recall = recall
         self._on_replaced = on_replaced
         self._pending: list[_Batch] = []
-        self._streaming: dict[str, _Streaming] = {}
-        self._streaming_bytes = 0
-        self._streaming_since: float | None = None
-        self._thinking_lengths: dict[str, int] = {}
+        self._text = StreamedText()
         self._refusal: StorageError | None = None
         self._invalid: StorageError | None = None
         self._descriptor: int | None = None
@@ -114,7 +100,7 @@ class SessionLog:
         """When text or a failed write is to be written (monotonic time), None for never."""
         if self.retry_at is not None:
             return self.retry_at
-        return None if self._streaming_since is None else self._streaming_since + FLUSH_SECONDS
+        return self._text.due
 
     def adopt(self, replay: Replay, known: FileId | None = None) -> None:
         """Continue from a replay of this log; `known` is the file that was read."""
@@ -135,15 +121,14 @@ class SessionLog:
         if all(isinstance(event, MessageDelta) for event in events):
             for event in events:
                 if isinstance(event, MessageDelta):
-                    self._stream(event)
-            if self._streaming_bytes >= FLUSH_BYTES:
+                    self._text.add(event)
+            if self._text.is_enough:
                 self.gather_text()
             return
         parts: list[Op | Plain] = []
         for event in events:
             if isinstance(event, MessageFinished):
-                self._streaming.pop(event.message.id, None)
-                self._thinking_lengths.pop(event.message.id, None)
+                self._text.end(event.message.id)
         self.gather_text()
         for event in events:
             match event:
@@ -157,10 +142,10 @@ class SessionLog:
                         self._least_reader = READER
                         parts.append(head_of(event.session_id, READER))
                     parts.append({"op": "message", "message": plain(event.message)})
-                    if event.message.state == MessageState.STREAMING and event.message.thinking:
-                        self._thinking_lengths[event.message.id] = len(event.message.thinking)
+                    if event.message.state == MessageState.STREAMING:
+                        self._text.begin(event.message)
                 case MessageDelta():
-                    self._stream(event)
+                    self._text.add(event)
         parts = [part for part in parts if self._is_valid(part)]
         if parts:
             self._pending.append(_Batch(parts, summary, sync=True))
@@ -171,17 +156,7 @@ class SessionLog:
 
     def gather_text(self) -> None:
         """Queue the text that has been collected."""
-        self._streaming_since = None
-        self._streaming_bytes = 0
-        parts: list[Op | Plain] = []
-        for message_id, piece in self._streaming.items():
-            op: Op = {"op": "text", "id": message_id}
-            if piece.text:
-                op |= {"offset": piece.offset, "text": "".join(piece.text)}
-            if piece.thinking:
-                op |= {"thinking_offset": piece.thinking_offset, "thinking": "".join(piece.thinking)}
-            parts.append(op)
-        self._streaming.clear()
+        parts: list[Op | Plain] = [*self._text.take()]
         if parts:
             self._pending.append(_Batch(parts, None, sync=False))
 
@@ -211,8 +186,8 @@ class SessionLog:
     def drop(self) -> None:
         """Discard the queue and close the file."""
         self._pending.clear()
-        self._streaming.clear()
-        self._streaming_since = self.retry_at = self.written = None
+        self._text.drop()
+        self.retry_at = self.written = None
         self.deleted = True
         self.close()
 
@@ -222,22 +197,6 @@ class SessionLog:
             descriptor, self._descriptor = self._descriptor, None
             self._folder_synced = False
             self._disk.close(descriptor)
-
-    def _stream(self, event: MessageDelta) -> None:
-        piece = self._streaming.get(event.message_id)
-        length = self._thinking_lengths.get(event.message_id, 0)
-        if piece is None:
-            piece = self._streaming[event.message_id] = _Streaming(thinking_offset=length)
-        if event.text:
-            if not piece.text:
-                piece.offset = event.offset
-            piece.text.append(event.text)
-        if event.thinking:
-            piece.thinking.append(event.thinking)
-            self._thinking_lengths[event.message_id] = length + len(event.thinking)
-        self._streaming_bytes += len((event.text + event.thinking).encode(errors="replace"))
-        if self._streaming_since is None:
-            self._streaming_since = time.monotonic()
 
     def _is_valid(self, part: Op | Plain) -> bool:
         try:
@@ -264,7 +223,7 @@ class SessionLog:
                 self._put_right()
             elif self._write_to(self._descriptor, sync):
                 return
-        raise OSError(errno.EBUSY, "another program keeps replacing the file")
+        raise self._busy()
 
     def _write_to(self, descriptor: int, sync: bool) -> bool:
         """Write the queue to the open file; return false if that is not the one at the path any more."""
@@ -324,10 +283,11 @@ class SessionLog:
     def _put_right(self) -> None:
         """Make the path a log of all that was written, from the session in memory; keep what else is there."""
         self.close()
-        try:
+        found: FileId | None = None
+        data: bytes | None = None
+        with contextlib.suppress(FileNotFoundError):
+            found = self._disk.identity(self.path)
             data = self._disk.read(self.path)
-        except FileNotFoundError:
-            data = None
         stored = self._recall()
         if stored is None or stored.read_only:
             # Nothing of it is in memory, so that what is there is all there is.
@@ -340,17 +300,16 @@ class SessionLog:
         if other.is_log_of(self._session, self._size, self._number):
             self._number = other.replay.last_number
             self._session = other.replay.session
-            self._known = None
+            self._known = found
             return
         code, kept, kept_id = "log_deleted" if data is None else "log_cut", "", ""
         if data is not None and other.adds(stored.session.updated_at):
             kept, kept_id = keep_log(self._disk, self._paths, self.path.stem, other)
             code = "log_other" if kept_id else "log_unreadable"
-        write_whole(self._disk, self.path, log_of(stored.session, stored.messages))
+        self._known = write_whole(self._disk, self.path, log_of(stored.session, stored.messages))
         self._session = plain(stored.session)
         self._number = 1 + len(stored.messages)
         self._has_written = True
-        self._known = None
         self._on_replaced(
             Replaced(
                 code=code,
@@ -386,23 +345,13 @@ class SessionLog:
     def _open(self) -> None:
         if self._poisoned:
             if self._known is None or self._is_same_file():
-                write_whole(self._disk, self.path, self._disk.read(self.path, 0, self._size))
-                self._known = self._disk.identity(self.path)
+                whole = self._disk.read(self.path, 0, self._size)
+                self._known = write_whole(self._disk, self.path, whole)
             self._poisoned = False
-        if self._descriptor is not None:
+        if self._descriptor is not None or (descriptor := self._opened()) is None:
             return
-        if not self._is_there():
-            self._put_right()
         try:
-            descriptor = self._disk.open(self.path)
-        except FileNotFoundError:
-            if not self._pending:
-                return  # A session that is in memory no more was deleted.
-            self._disk.make_folder(self.path.parent)
-            descriptor = self._disk.create(self.path)
-            self._session = {}
-        try:
-            self._size = self._disk.stat(self.path).size
+            self._size = self._disk.identity(descriptor).size
             if self._session is None:
                 self.adopt(read_log(lambda: self._disk.open_read(self.path)))
             if self._size and self._refusal is None:
@@ -412,6 +361,29 @@ class SessionLog:
             self._disk.close(descriptor)
             raise
         self._descriptor = descriptor
+
+    def _opened(self) -> int | None:
+        """Return the descriptor of the file that this program knows, put right if it is another; None for no file."""
+        for _ in range(_TRIES):
+            if not self._is_there():
+                self._put_right()
+            try:
+                descriptor = self._disk.open(self.path)
+            except FileNotFoundError:
+                if self._known is not None:
+                    continue  # Deleted just now.
+                if not self._pending:
+                    return None  # A session that is in memory no more was deleted.
+                self._disk.make_folder(self.path.parent)
+                self._session = {}
+                return self._disk.create(self.path)
+            if self._known is None or self._disk.identity(descriptor)[:3] == self._known[:3]:
+                return descriptor
+            self._disk.close(descriptor)  # Replaced between the look and the opening.
+        raise self._busy()
+
+    def _busy(self) -> OSError:
+        return OSError(errno.EBUSY, "another program keeps replacing the file")
 
     def _check_reader(self, least: int) -> None:
         self._least_reader = max(self._least_reader, least)

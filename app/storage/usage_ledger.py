@@ -207,6 +207,9 @@ class UsageFile(UsageLedger):
             descriptor = self._disk.open(self._path)
         except FileNotFoundError:
             return self._begin_rebuilding()
+        if self._known is not None and self._disk.identity(descriptor)[:3] != self._known[:3]:
+            self._disk.close(descriptor)  # Replaced between the look and the opening.
+            return self._begin_rebuilding()
         try:
             self._size = mended_size(self._disk, self._path, descriptor)
         except OSError:
@@ -244,8 +247,7 @@ class UsageFile(UsageLedger):
             own = self._written | self._pending
             lines = [_line(entry) for entry in entries if entry.message_id not in own]
             lines += [line for message_id, line in own.items() if message_id not in self._pending]
-            write_whole(self._disk, self._path, b"".join(lines))
-            self._known = None
+            self._known = write_whole(self._disk, self._path, b"".join(lines))
             self._write_pending()
 
         self._in_turn(take_over).result()

@@ -165,9 +165,13 @@ async def test_a_verdict_says_how_often_such_results_held_up_and_keeps_the_decis
     await until(lambda: person.sees("decision_dialog"))
     QTest.keyClick(person.find("decision_sign"), Qt.Key.Key_Return)
     await until(lambda: journal.get(page.session_id) is not None)
-    card = page.verdict.findChild(QWidget, "council_journal_card")
+
+    def on_the_card() -> list[str]:
+        card = page.verdict.findChild(QWidget, "council_journal_card")
+        return [one.text() for one in card.findChildren(Paragraph)]
+
     kept = [f"You decided: {HOLDS['openai']}", f"due on {journal.get(page.session_id).due}"]
-    await until(lambda: [one.text() for one in card.findChildren(Paragraph)] == kept, what=f"{kept}")
+    await until(lambda: on_the_card() == kept, what=f"{kept}")
     assert person.window.focusWidget().objectName() == "verdict_decision"
     exported = await person.window.controller.engine.export(page.session_id, "md")
     assert f"## Your decision\n\n- {HOLDS['openai']}" in exported
@@ -175,9 +179,4 @@ async def test_a_verdict_says_how_often_such_results_held_up_and_keeps_the_decis
     await until(lambda: person.sees("result_dialog"))
     await person.click("result_keep")
     await until(lambda: journal.get(page.session_id).result == "held")
-
-    def on_the_card() -> list[str]:
-        card = page.verdict.findChild(QWidget, "council_journal_card")
-        return [one.text() for one in card.findChildren(Paragraph)]
-
     await until(lambda: "It was right" in on_the_card(), what="the result on the card")

@@ -182,6 +182,36 @@ async def test_a_log_that_was_replaced_between_reading_and_the_first_write_is_pu
     assert [one.code for one in desk.told] == ([code] if code else [])
 
 
+class ReplacedWhenOpened(FileSystem):
+    """A disk on which another program acts once more just before a file is opened."""
+
+    again: Callable[[], None] | None = None
+
+    def open(self, path: Path) -> int:
+        if self.again is not None:
+            again, self.again = self.again, None
+            again()
+        return super().open(path)
+
+
+@pytest.mark.parametrize("first", [older, identical, deleted])
+@BY_WAY
+async def test_a_log_that_is_replaced_once_more_while_it_is_put_right_is_put_right_again(
+    tmp_path, way, code, first
+):
+    disk = ReplacedWhenOpened()
+    desk = Desk(tmp_path, disk)
+    live = await attacked(desk, first, is_open=True)
+    other, path = next(iter(desk.lives)), desk.paths.session(live.id)
+    older_log = path.read_bytes() if first is older else None
+    other_log = desk.paths.session(other).read_bytes()
+    disk.again = lambda: way(path, older_log or path.read_bytes()[:400], other_log)
+    await desk.say(live, "four")
+    assert disk.again is None
+    await desk.say(live, "five")
+    assert await desk.kept(live.id) == ["one", "two", "three", "four", "five"]
+
+
 @pytest.mark.allow_blocking  # The lock and the list are taken when the program starts.
 async def test_another_version_is_kept_as_a_session_of_its_own_and_listed(tmp_path):
     desk = Desk(tmp_path)
