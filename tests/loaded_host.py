@@ -178,12 +178,6 @@ def _load_moot(path: str) -> None:
                 importlib.import_module(found.name)
     for module in USED_BY_MOOT:
         importlib.import_module(module)
-    from app.core.message import Author, Message
-    from app.core.session import Session
-    from app.storage.records import _adapter
-
-    for kind in (Author, Message, *Session.__subclasses__()):
-        _adapter(kind)
 
 
 def _load_tool_host(path: str) -> None:

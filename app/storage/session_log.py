@@ -9,7 +9,7 @@ import contextlib
 import errno
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from app.core.errors import StorageError
 from app.core.events import (
@@ -20,19 +20,26 @@ from app.core.events import (
     SessionChanged,
     SessionStarted,
 )
-from app.core.message import MessageState, Role
+from app.core.message import Message, MessageState, Role
 from app.core.session import SessionSummary
 from app.core.store import StoredSession
+from app.storage.codec import Plain, plain, with_unknown
 from app.storage.file_system import FileId, FileStat, FileSystem, storage_error, write_all, write_whole
 from app.storage.log import FIRST_READER, READER, Op, encode_line
 from app.storage.other_versions import OtherLog, Replaced, keep_log
 from app.storage.paths import DataPaths
-from app.storage.records import Plain, check_message, check_session, merge_patch, plain
-from app.storage.replay import Replay, mended_size, read_log
+from app.storage.records import (
+    MessageReader,
+    check_message,
+    check_session,
+    checked_session,
+    kind_of,
+    merge_patch,
+)
+from app.storage.replay import Replay, mended_size, read_messages
+from app.storage.streamed_text import StreamedText
 from app.storage.whole_log import head_of, log_of
 
-FLUSH_BYTES = 2048
-FLUSH_SECONDS = 1.0
 RETRY_SECONDS = 5.0
 _TRIES = 20
 
@@ -44,16 +51,6 @@ class _Batch:
     parts: list[Op | Plain]
     summary: SessionSummary | None
     sync: bool
-
-
-@dataclass(slots=True)
-class _Streaming:
-    """Text of a message that is not in any line yet."""
-
-    offset: int = 0
-    text: list[str] = field(default_factory=list)
-    thinking_offset: int = 0
-    thinking: list[str] = field(default_factory=list)
 
 
 class SessionLog:
@@ -80,10 +77,7 @@ class SessionLog:
         self._recall = recall
         self._on_replaced = on_replaced
         self._pending: list[_Batch] = []
-        self._streaming: dict[str, _Streaming] = {}
-        self._streaming_bytes = 0
-        self._streaming_since: float | None = None
-        self._thinking_lengths: dict[str, int] = {}
+        self._text = StreamedText()
         self._refusal: StorageError | None = None
         self._invalid: StorageError | None = None
         self._descriptor: int | None = None
@@ -97,6 +91,8 @@ class SessionLog:
         self._number = 0
         self._least_reader = FIRST_READER
         self._session: Plain | None = None
+        # The records of messages that have more than what is known here.
+        self._more: dict[str, Plain] = {}
         self._summary: SessionSummary | None = None
 
     @property
@@ -114,13 +110,14 @@ class SessionLog:
         """When text or a failed write is to be written (monotonic time), None for never."""
         if self.retry_at is not None:
             return self.retry_at
-        return None if self._streaming_since is None else self._streaming_since + FLUSH_SECONDS
+        return self._text.due
 
     def adopt(self, replay: Replay, known: FileId | None = None) -> None:
         """Continue from a replay of this log; `known` is the file that was read."""
         self._number = max(self._number, replay.last_number)
         if self._session is None or not self._has_written:
             self._session = replay.session
+            self._more = replay.more
             self._known = known or self._known
         self._check_reader(replay.min_reader)
 
@@ -135,15 +132,14 @@ class SessionLog:
         if all(isinstance(event, MessageDelta) for event in events):
             for event in events:
                 if isinstance(event, MessageDelta):
-                    self._stream(event)
-            if self._streaming_bytes >= FLUSH_BYTES:
+                    self._text.add(event)
+            if self._text.is_enough:
                 self.gather_text()
             return
         parts: list[Op | Plain] = []
         for event in events:
             if isinstance(event, MessageFinished):
-                self._streaming.pop(event.message.id, None)
-                self._thinking_lengths.pop(event.message.id, None)
+                self._text.end(event.message.id)
         self.gather_text()
         for event in events:
             match event:
@@ -157,10 +153,10 @@ class SessionLog:
                         self._least_reader = READER
                         parts.append(head_of(event.session_id, READER))
                     parts.append({"op": "message", "message": plain(event.message)})
-                    if event.message.state == MessageState.STREAMING and event.message.thinking:
-                        self._thinking_lengths[event.message.id] = len(event.message.thinking)
+                    if event.message.state == MessageState.STREAMING:
+                        self._text.begin(event.message)
                 case MessageDelta():
-                    self._stream(event)
+                    self._text.add(event)
         parts = [part for part in parts if self._is_valid(part)]
         if parts:
             self._pending.append(_Batch(parts, summary, sync=True))
@@ -171,17 +167,7 @@ class SessionLog:
 
     def gather_text(self) -> None:
         """Queue the text that has been collected."""
-        self._streaming_since = None
-        self._streaming_bytes = 0
-        parts: list[Op | Plain] = []
-        for message_id, piece in self._streaming.items():
-            op: Op = {"op": "text", "id": message_id}
-            if piece.text:
-                op |= {"offset": piece.offset, "text": "".join(piece.text)}
-            if piece.thinking:
-                op |= {"thinking_offset": piece.thinking_offset, "thinking": "".join(piece.thinking)}
-            parts.append(op)
-        self._streaming.clear()
+        parts: list[Op | Plain] = [*self._text.take()]
         if parts:
             self._pending.append(_Batch(parts, None, sync=False))
 
@@ -211,8 +197,8 @@ class SessionLog:
     def drop(self) -> None:
         """Discard the queue and close the file."""
         self._pending.clear()
-        self._streaming.clear()
-        self._streaming_since = self.retry_at = self.written = None
+        self._text.drop()
+        self.retry_at = self.written = None
         self.deleted = True
         self.close()
 
@@ -222,22 +208,6 @@ class SessionLog:
             descriptor, self._descriptor = self._descriptor, None
             self._folder_synced = False
             self._disk.close(descriptor)
-
-    def _stream(self, event: MessageDelta) -> None:
-        piece = self._streaming.get(event.message_id)
-        length = self._thinking_lengths.get(event.message_id, 0)
-        if piece is None:
-            piece = self._streaming[event.message_id] = _Streaming(thinking_offset=length)
-        if event.text:
-            if not piece.text:
-                piece.offset = event.offset
-            piece.text.append(event.text)
-        if event.thinking:
-            piece.thinking.append(event.thinking)
-            self._thinking_lengths[event.message_id] = length + len(event.thinking)
-        self._streaming_bytes += len((event.text + event.thinking).encode(errors="replace"))
-        if self._streaming_since is None:
-            self._streaming_since = time.monotonic()
 
     def _is_valid(self, part: Op | Plain) -> bool:
         try:
@@ -346,8 +316,10 @@ class SessionLog:
         if data is not None and other.adds(stored.session.updated_at):
             kept, kept_id = keep_log(self._disk, self._paths, self.path.stem, other)
             code = "log_other" if kept_id else "log_unreadable"
-        write_whole(self._disk, self.path, log_of(stored.session, stored.messages))
-        self._session = plain(stored.session)
+        record = checked_session(stored.session)
+        record = with_unknown(kind_of(record), self._session, record)
+        write_whole(self._disk, self.path, log_of(record, stored.messages, self._more))
+        self._session = record
         self._number = 1 + len(stored.messages)
         self._has_written = True
         self._known = None
@@ -369,11 +341,16 @@ class SessionLog:
         for batch in self._pending:
             ops: list[Op] = []
             for part in batch.parts:
-                if "op" in part:
+                if part.get("op") == "message":
+                    record = part["message"]
+                    ops.append(
+                        {**part, "message": with_unknown(Message, self._more.get(record["id"]), record)}
+                    )
+                elif "op" in part:
                     ops.append(part)
-                elif patch := merge_patch(session, part):
+                elif patch := merge_patch(session, whole := with_unknown(kind_of(part), session, part)):
                     ops.append({"op": "session", "patch": patch})
-                    session = part
+                    session = whole
             if ops:
                 try:
                     lines.append(encode_line(number + 1, ops))
@@ -404,7 +381,7 @@ class SessionLog:
         try:
             self._size = self._disk.stat(self.path).size
             if self._session is None:
-                self.adopt(read_log(lambda: self._disk.open_read(self.path)))
+                self.adopt(read_messages(lambda: self._disk.open_read(self.path), MessageReader()))
             if self._size and self._refusal is None:
                 self._mend_tail(descriptor)
             self._known = self._disk.identity(descriptor)
