@@ -238,24 +238,24 @@ class Attachment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """What a turn cost: tokens, and US dollars (None when the price is unknown, 0 when it is free).
-
-    `estimated` says that the provider reported no tokens, or the answer was cut. Of the input, `cached_tokens` came from
-    the provider's cache and `cache_written_tokens` were put there; of the output, `reasoning_tokens` were thought.
-    `saved_usd` is what the cache saved, less what writing to it cost. `subscribed` says that the user pays for it otherwise, by a
-    subscription to an external agent that named no cost.
-    """
+    """What one or more calls of a model used."""
 
     provider: str = ""
     model: str = ""
     input_tokens: int = 0
     output_tokens: int = 0
+    # Of the input: what came from the provider's cache, and what was put there.
     cached_tokens: int = 0
     cache_written_tokens: int = 0
+    # Of the output: what was thought.
     reasoning_tokens: int = 0
+    # US dollars: None where the price is unknown, 0 where it is free.
     cost_usd: float | None = None
+    # What the cache saved, less what writing to it cost.
     saved_usd: float = 0.0
+    # Whether the provider reported no tokens, or the answer was cut.
     estimated: bool = False
+    # Whether the user pays for it otherwise, by a subscription to an external agent that named no cost.
     subscribed: bool = False
 
     def __add__(self, other: "Usage") -> "Usage":

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from app.core.text import clean_text
+from app.core.text import clean_values
 
 Plain = dict[str, Any]
 Place = tuple[str | int, ...]
@@ -21,6 +21,11 @@ Kind = TypeVar("Kind")
 
 MISSING = "missing"
 WRONG_TYPE = "wrong_type"
+# Empty defaults, each with what it is in a record.
+_NOTHING: dict[object, object] = {None: None, "": "", (): []}
+# What JSON has no form for is written as the text that it prints as.
+_ENCODER = msgspec.json.Encoder(enc_hook=str)
+_DECODER = msgspec.json.Decoder()
 # Stands for a value that cannot be read.
 _UNREAD: Any = object()
 
@@ -41,36 +46,39 @@ class Wrong:
 
 def plain(value: Any) -> Any:
     """Return a dataclass as JSON objects and arrays, without fields that have an empty default value."""
-    if isinstance(value, str):
-        return _storable(value)
-    kind: type = type(value)
-    fields = _omitted(kind)
-    if fields:
-        found = {}
-        for name, empty in fields:
-            item = getattr(value, name)
-            if item != empty:
-                found[name] = plain(item)
-        return found
     if isinstance(value, tuple | list):
         return [plain(item) for item in value]
-    return value
+    record = _DECODER.decode(encode(value))
+    if dataclasses.is_dataclass(value):
+        kind: type = type(value)
+        _leave_out_empty(kind, record)
+    return record
 
 
-def _storable(text: str) -> str:
+def encode(value: Any) -> bytes:
+    """Return a value as JSON; characters that cannot be encoded are replaced, and numbers that are none are null."""
     try:
-        text.encode()
+        return _ENCODER.encode(value)
     except UnicodeEncodeError:
-        return clean_text(text)
-    return text
+        return _ENCODER.encode(clean_values(msgspec.to_builtins(value, enc_hook=str)))
+
+
+def _leave_out_empty(kind: type, record: Plain) -> None:
+    for name, empty, inner in _empty(kind):
+        value = record[name]
+        if value == empty:
+            del record[name]
+        elif inner is not None and value is not None:
+            for one in value if isinstance(value, list) else (value,):
+                _leave_out_empty(inner, one)
 
 
 @functools.cache
-def _omitted(kind: Any) -> tuple[tuple[str, object], ...]:
-    """Return a class's fields, each with the empty value that is omitted; nothing for a class without fields."""
+def _empty(kind: Any) -> tuple[tuple[str, object, Any], ...]:
+    """Return a class's fields, each with the empty value that is omitted, and the class of what it holds."""
     return tuple(
-        (field.name, field.default if field.default in (None, "", ()) else dataclasses.MISSING)
-        for field in (dataclasses.fields(kind) if dataclasses.is_dataclass(kind) else ())
+        (field.name, _NOTHING.get(field.default, dataclasses.MISSING), _classes(kind)[field.name])
+        for field in dataclasses.fields(kind)
     )
 
 

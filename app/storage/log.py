@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from app.core.message import MessageState
-from app.core.text import clean_values
+from app.storage.codec import encode
 from app.storage.records import MessageReader
 
 VERSION = 1
@@ -25,8 +25,6 @@ READER = 2
 Op = dict[str, Any]
 
 _START = b'{"c":"'
-# What JSON has no form for is written as the text that it prints as.
-_ENCODER = msgspec.json.Encoder(enc_hook=str)
 _DECODER = msgspec.json.Decoder()
 _REST = len(_START) + 8 + 2
 LINES = "lines"
@@ -61,11 +59,7 @@ class LogRow:
 
 def encode_line(number: int, ops: list[Op]) -> bytes:
     """Return a line as bytes; characters that cannot be encoded are replaced, and numbers that are none are null."""
-    record = {"q": number, "ops": ops}
-    try:
-        rest = _ENCODER.encode(record)[1:]
-    except UnicodeEncodeError:
-        rest = _ENCODER.encode(clean_values(record))[1:]
+    rest = encode({"q": number, "ops": ops})[1:]
     return b'%b%08x",%b\n' % (_START, zlib.crc32(rest), rest)
 
 
