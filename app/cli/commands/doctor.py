@@ -43,6 +43,7 @@ _PACKAGES = (
     "litellm",
     "xllamacpp",
     "keyring",
+    "msgspec",
     "pydantic",
     "trafilatura",
     "lxml_html_clean",
