@@ -54,7 +54,6 @@ USED_BY_MOOT = (
     "encodings.utf_8_sig",
     "filelock",
     "keyring.backends.fail",
-    "pydantic.type_adapter",
     "sqlite3",
     "urllib.request",
     "zoneinfo",
