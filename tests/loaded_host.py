@@ -54,7 +54,6 @@ USED_BY_MOOT = (
     "encodings.utf_8_sig",
     "filelock",
     "keyring.backends.fail",
-    "pydantic.type_adapter",
     "sqlite3",
     "urllib.request",
     "zoneinfo",
@@ -178,12 +177,6 @@ def _load_moot(path: str) -> None:
                 importlib.import_module(found.name)
     for module in USED_BY_MOOT:
         importlib.import_module(module)
-    from app.core.message import Author, Message
-    from app.core.session import Session
-    from app.storage.records import _adapter
-
-    for kind in (Author, Message, *Session.__subclasses__()):
-        _adapter(kind)
 
 
 def _load_tool_host(path: str) -> None:

@@ -16,7 +16,7 @@ from app.core.errors import MootError
 from app.core.events import EventBus
 from app.core.session import ExportFormat
 from app.core.store import StoredSession
-from app.engine.export.documents import export
+from app.engine.documents import export
 from app.engine.live_session import LiveSession
 from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths

@@ -75,11 +75,13 @@ MCP_CALLER: Final = "mcp"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Author:
-    """The author of a message: `kind` is user, main, sub, orchestrator or participant; `path` runs from the root."""
+    """The author of a message."""
 
     id: str
     name: str
+    # user, main, sub, orchestrator or participant.
     kind: str = "main"
+    # The ids of the assistants from the root to this one.
     path: tuple[str, ...] = ()
     depth: int = 0
 
@@ -91,14 +93,13 @@ class Author:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
-    """A call of a tool; `arguments` is the JSON text as the model wrote it.
-
-    `by` is the provider whose external agent made the call itself and told of it, "" where Moot answers the call.
-    """
+    """A call of a tool."""
 
     id: str
     name: str
+    # The JSON text as the model wrote it.
     arguments: str = ""
+    # The provider whose external agent made the call itself and told of it, "" where Moot answers the call.
     by: str = ""
 
 
@@ -157,35 +158,36 @@ def denied_because(answer: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """A question to the user; open as long as nobody answered it and it was not dismissed.
-
-    `type` is yesno, options, text, form (of `fields`; the answer is JSON) or approval; `answer` what the user said (an approval: allow,
-    always, deny) and `answered_by` the message that says so. An approval names the `tool`, its
-    whole `arguments` as JSON text, and in `reason` why it asks: `tool` (it may do something that
-    cannot be undone), `may_have_run` (Moot ended while it ran), `agent_works` (external agent `server` is to work in a folder for the
-    first time) or `agent_asks` (that agent wants to do what it calls `tool`; `options` are the labels of the answers it offers besides allow and
-    deny, and `kinds` what each means: allow_always, reject_always, allow_once or reject_once). With the reason `page` it is not Moot
-    that asks: the result of `tool`, called with `arguments`, holds a page of MCP server `server`. `link` is an address that the question is about. A question of
-    a server names the `server`, as does an approval of its tool, in `consent` the tool as it was when Moot asked, whether it `reads` only, and
-    the `name` and description (`about`) that the server gives it.
-    """
+    """A question to the user; open as long as nobody answered it and it was not dismissed."""
 
     question: str
+    # A PromptType.
     type: str = PromptType.TEXT
+    # What can be chosen; of an external agent's approval the labels of the answers it offers besides allow and deny.
     options: tuple[str, ...] = ()
+    # What each of an external agent's options means: allow_always, reject_always, allow_once or reject_once.
     kinds: tuple[str, ...] = ()
+    # The message that answers it.
     answered_by: str | None = None
+    # What the user said: a text, the JSON of a form, a Consent.
     answer: str = ""
     dismissed: bool = False
+    # Of an approval: the key of the tool, and its arguments as JSON text; of a page: the tool whose result holds it.
     tool: str = ""
     arguments: str = ""
+    # Why Moot asks, a PromptReason, "" for a question of an assistant or a server.
     reason: str = ""
+    # Whose question, tool or page it is: an MCP server, or an external agent.
     server: str = ""
+    # Of an approval: the tool as it was when Moot asked, and whether it only reads.
     consent: str = ""
     reads: bool = False
+    # The server's own name and description of the tool.
     name: str = ""
     about: str = ""
+    # Of a form.
     fields: tuple[FormField, ...] = ()
+    # An address that the question is about.
     link: str = ""
 
     @property
@@ -222,40 +224,40 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attachment:
-    """An attached file: `text` of a text or a document, `data` in base 64 of an image.
-
-    A PDF file that is sent as it looks has both, or in `pages` JPEG pictures of its pages in base 64, for models that
-    take no PDF files. `encoding` is that of a text that was not UTF-8.
-    """
+    """An attached file."""
 
     name: str
     media_type: str = "text/plain"
+    # Of a text or a document.
     text: str = ""
+    # Of an image, and of a PDF file that is sent as it looks: the file in base 64.
     data: str = ""
+    # Of such a PDF file: JPEG pictures of its pages in base 64, for models that take no PDF files.
     pages: tuple[str, ...] = ()
+    # Of a text that was not UTF-8.
     encoding: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """What a turn cost: tokens, and US dollars (None when the price is unknown, 0 when it is free).
-
-    `estimated` says that the provider reported no tokens, or the answer was cut. Of the input, `cached_tokens` came from
-    the provider's cache and `cache_written_tokens` were put there; of the output, `reasoning_tokens` were thought.
-    `saved_usd` is what the cache saved, less what writing to it cost. `subscribed` says that the user pays for it otherwise, by a
-    subscription to an external agent that named no cost.
-    """
+    """What one or more calls of a model used."""
 
     provider: str = ""
     model: str = ""
     input_tokens: int = 0
     output_tokens: int = 0
+    # Of the input: what came from the provider's cache, and what was put there.
     cached_tokens: int = 0
     cache_written_tokens: int = 0
+    # Of the output: what was thought.
     reasoning_tokens: int = 0
+    # US dollars: None where the price is unknown, 0 where it is free.
     cost_usd: float | None = None
+    # What the cache saved, less what writing to it cost.
     saved_usd: float = 0.0
+    # Whether the provider reported no tokens, or the answer was cut.
     estimated: bool = False
+    # Whether the user pays for it otherwise, by a subscription to an external agent that named no cost.
     subscribed: bool = False
 
     def __add__(self, other: "Usage") -> "Usage":
@@ -290,66 +292,72 @@ SHORTEST_MEASURED_S = 0.2
 class Message:
     """One utterance; immutable, replaced as a whole when it grows or finishes.
 
-    A turn is an agent speaking once; its messages share `turn_id`. A sub-agent's turn has the
-    caller's turn as `parent_turn_id` and the call it answers as `parent_call_id`. The turns without
-    a parent form a tree: `follows` is the turn before ("" for the first), and turns that follow the
-    same one are versions of each other. A question is a message with a `prompt`; `answers` is, in
-    the answer, the question's id. `model` is "provider/model", `effort` the Effort it was asked for, "" where that was
-    left to it or it takes none, `provider_state` what that provider
-    must be sent back as it came (signed thinking). `retakes` is the id of the failed message whose turn in a
-    debate this one takes again. `control` is, in a tool's result, what the loop does
-    next where that is not to go on: wait or end. `told` is what its request said last of the session's state where
-    that was news: the plan, the turns left, the mode.
-
-    In a council `part` says what a message is, a `CouncilPart`, and `data` is what was read in its text; both are empty elsewhere.
-
-    A summary belongs to no turn of the tree: it stands, in what models are sent, for every turn up to `through`, with
-    `through_message` only for that turn's messages up to this one. `agent_id` is whom it is for, "" for all, and
-    `replaces` the tokens it stands for. Its `note` is a SummaryNote.
-
-    `state` is streaming, done, stopped or failed. `note` marks a finished answer that carries a
-    warning: truncated, length, content_filter or passed (nothing new to say). `created_at` is ISO
-    8601 in UTC, `seconds` the time from the request to the end, `thinking_seconds` from the first
-    thought to the first word or call, `first_word_seconds` from the request to there (None where more than one try was
-    counted), and `why` the code of the rule that chose the speaker (`why.<code>` of the catalogue).
+    A turn is an agent speaking once. The turns without a parent form a tree, in which turns that follow the same one are
+    versions of each other. A summary belongs to no turn of the tree: in what models are sent it stands for every turn up
+    to one.
     """
 
     id: str
+    # What the messages of one turn share.
     turn_id: str
     role: str
     author: Author
     content: str = ""
+    # Of a sub-agent's turn: the caller's turn, and the call that it answers.
     parent_turn_id: str | None = None
     parent_call_id: str | None = None
+    # The turn before in the tree, "" for the first.
     follows: str | None = None
+    # Of an answer: the message with the question.
     answers: str | None = None
+    # In a debate: the failed message whose turn this one takes again.
     retakes: str = ""
+    # "provider/model".
     model: str = ""
+    # The Effort the model was asked for, "" where that was left to it or it takes none.
     effort: str = ""
     thinking: str = ""
+    # From the first thought to the first word or call.
     thinking_seconds: float | None = None
     tool_calls: tuple[ToolCall, ...] = ()
+    # Of a tool's result: the call that it answers.
     tool_call_id: str | None = None
+    # What the provider must be sent back as it came, as signed thinking.
     provider_state: dict[str, object] | None = None
+    # What the result of an MCP server's tool holds besides its text.
     resources: tuple[dict[str, object], ...] = ()
+    # Of a tool's result: what the loop does next where that is not to go on, wait or end.
     control: str = ""
+    # What the request said last of the session's state where that was news: the plan, the turns left, the mode.
     told: str = ""
+    # What it asks the user.
     prompt: Prompt | None = None
     attachments: tuple[Attachment, ...] = ()
+    # Of a debate, from 1.
     round: int = 0
+    # In a council: what the message is, a CouncilPart, and what was read in its text.
     part: str = ""
     data: dict[str, object] | None = None
     state: str = MessageState.DONE
+    # Of a finished answer: a warning, as truncated, length, content_filter or passed (nothing new to say); of a summary:
+    # a SummaryNote.
     note: str = ""
+    # The code of the rule that chose the speaker (`why.<code>` of the catalogue).
     why: str = ""
     error: Failure | None = None
     usage: Usage | None = None
+    # From the request to the end.
     seconds: float | None = None
+    # From the request to the first word or call; None where more than one try was counted.
     first_word_seconds: float | None = None
+    # Of a summary: the last turn that it stands for, and the last message of that turn where it stands for a part of it.
     through: str = ""
     through_message: str = ""
+    # Of a summary: whom it is for, "" for all.
     agent_id: str = ""
+    # Of a summary: the tokens of what it stands for.
     replaces: int | None = None
+    # ISO 8601 in UTC.
     created_at: str = ""
 
     @property

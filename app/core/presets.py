@@ -1,7 +1,7 @@
 """The providers that can be added by name: one row each, and above it the pages that it was written from.
 
 A council hides who wrote an answer: a name that is an everyday word, and the models of a new maker, belong in
-engine/council/families.py as well.
+engine/debate/families.py as well.
 """
 
 from app.core.provider_kind import ProviderKind, ServerRules

@@ -130,3 +130,30 @@ def _signs(keep: str) -> _Signs:
 
 def _code(code: int) -> str:
     return f"⟨U+{code:04X}⟩"
+
+
+def fenced(text: str, language: str = "") -> str:
+    """Return a text as a block of code, whatever backticks it holds."""
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return f"{fence}{language if language.isalnum() else ''}\n{text.rstrip()}\n{fence}"
+
+
+def closed(text: str) -> str:
+    """Return Markdown with its open code fence closed, so that nothing after it becomes code."""
+    fence = ""
+    for line in text.splitlines():
+        mark = line.strip()
+        run = mark[: len(mark) - len(mark.lstrip(mark[:1]))] if mark[:1] in ("`", "~") else ""
+        if not fence and len(run) >= 3 and not (run[0] == "`" and "`" in mark[len(run) :]):
+            fence = run
+        elif fence and mark == run and run[:1] == fence[0] and len(run) >= len(fence):
+            fence = ""
+    return f"{text.rstrip()}\n{fence}" if fence else text
+
+
+def escape_markdown(text: str) -> str:
+    """Return a text that Markdown shows as it is, on one line."""
+    line = " ".join(text.split())
+    return "".join(f"\\{character}" if character in "\\`*_[<>#|" else character for character in line)

@@ -39,29 +39,16 @@ class Price:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UsageEntry:
-    """One call of a model: the message it made, its author, and what it used.
+class UsageEntry(Usage):
+    """What one call of a model used, with the message it made and its author."""
 
-    `at` is ISO 8601 in UTC. `cost_usd` is None where the price is unknown, 0 where it is free. A call that made no
-    message has an id of its own as `message_id`. The rest is as in a message's usage.
-    """
-
+    # That of a call which made no message is of its own.
     message_id: str = ""
+    # ISO 8601 in UTC.
     at: str = ""
     session_id: str = ""
     author_id: str = ""
     author: str = ""
-    provider: str = ""
-    model: str = ""
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cached_tokens: int = 0
-    cache_written_tokens: int = 0
-    reasoning_tokens: int = 0
-    cost_usd: float | None = None
-    saved_usd: float = 0.0
-    estimated: bool = False
-    subscribed: bool = False
 
     @classmethod
     def of(
@@ -102,13 +89,13 @@ class Total:
     saved_usd: float = 0.0
 
     @classmethod
-    def of(cls, entry: UsageEntry | Usage) -> "Total":
+    def of(cls, entry: Usage) -> "Total":
         """Return the sum of one call."""
         total = cls()
         total.add(entry)
         return total
 
-    def add(self, entry: UsageEntry | Usage) -> None:
+    def add(self, entry: Usage) -> None:
         """Count one more call."""
         self.calls += 1
         self.input_tokens += entry.input_tokens

@@ -6,6 +6,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+WORKFLOW: Final = "workflow"
+"""The id of the author that a workflow's own turn has."""
+
+STEP_TOOLS: Final = "step"
+"""The group of tools that an assistant has in a step of a workflow."""
+
 
 class StepStatus(StrEnum):
     """The state of a step of a workflow."""

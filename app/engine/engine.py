@@ -50,11 +50,12 @@ from app.engine.chat.titles import Titles
 from app.engine.connections import Connections
 from app.engine.council.commands import Councils, CouncilSetup
 from app.engine.debate.commands import Debates
+from app.engine.debate.estimates import Estimates
 from app.engine.debate.providers import DebateProviders
 from app.engine.debate.setup import Candidate, DebateSetup
+from app.engine.documents import export_in_turns, parts_in_turns
 from app.engine.drafts import Drafts
 from app.engine.export.document import DocumentPart
-from app.engine.export.documents import export_in_turns, parts_in_turns
 from app.engine.group.commands import Groups
 from app.engine.history.token_count import TokenCount
 from app.engine.library.agents import AgentDirectory, AgentModel, Assistants, Readers
@@ -84,7 +85,6 @@ from app.engine.sessions import Sessions, check_open
 from app.engine.stored_data import Archive
 from app.engine.turns.context import Services
 from app.engine.turns.metered_models import MeteredModels
-from app.engine.usage.estimates import Estimates
 from app.engine.usage.usage_book import UsageBook
 from app.engine.workflow.commands import Workflows
 

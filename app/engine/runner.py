@@ -16,8 +16,8 @@ from app.core.message import Author
 from app.core.owned_tasks import start_owned
 from app.core.reasons import LIMITS, Reason, has_ended, reason_code
 from app.core.session import Status
-from app.engine.chat.request import AgentTurn
 from app.engine.live_session import LiveSession
+from app.engine.requests.request import AgentTurn
 from app.engine.turns.context import Outcome, Services
 from app.engine.turns.speaker_turn import SpeakerTurn
 from app.engine.turns.turn_tree import TurnTree

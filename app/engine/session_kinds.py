@@ -7,22 +7,22 @@ A new kind of session starts here: a subclass of `Session` in `core/session.py`,
 from dataclasses import asdict
 
 from app.core.council import Decision
+from app.core.roles import role_of
 from app.core.session import Session
-from app.engine.availability.policies import role_of
 from app.engine.chat.export import ChatDocument
 from app.engine.chat.run import ChatRun
 from app.engine.council.commands import council_object
+from app.engine.council.export import DebateDocument
 from app.engine.council.run import CouncilRun
-from app.engine.debate.export import DebateDocument
 from app.engine.debate.providers import DebateProviders
 from app.engine.debate.run import DebateRun
 from app.engine.export.document import SessionDocument
 from app.engine.export.event_lines import workflow_object
-from app.engine.group.director import turns_used
 from app.engine.group.run import GroupRun
 from app.engine.library.agents import AgentDirectory
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
+from app.engine.requests.hand_overs import turns_used
 from app.engine.runner import Run
 from app.engine.turns.context import Services
 from app.engine.workflow.run import WorkflowRun

@@ -11,13 +11,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic
 
-from app.core.agent import Agent, Busy, Group, Leader
+from app.core.agent import Agent, Group
 from app.core.council import Decision, Panel
 from app.core.errors import BadInput, StorageError
 from app.core.saved_prompt import SavedPrompt
 from app.core.session import Folder
 from app.core.store import Definition, Problem
 from app.core.workflow import WorkflowDefinition, faults
+from app.storage.codec import plain, with_unknown
 from app.storage.file_system import FileSystem, storage_errors, write_whole
 from app.storage.json_file import (
     MAX_ID,
@@ -32,7 +33,6 @@ from app.storage.json_file import (
     validated,
 )
 from app.storage.other_versions import Replaced
-from app.storage.records import plain
 from app.storage.threads import OneAtATime
 
 KEPT_VERSIONS = 20
@@ -47,14 +47,13 @@ _COMMANDS = frozenset(("command", "code", "script"))
 class DefinitionKind(Generic[Definition]):
     """What differs between kinds of definitions.
 
-    `least` holds the smallest value of each number, `nested` the class of each field that is an object.
+    `least` holds the smallest value of each number.
     `fault` returns (code, field, detail) of what else is wrong with a definition.
     """
 
     noun: type[Definition]
     fault: Callable[[Definition], Fault | None]
     least: Mapping[str, int] = field(default_factory=dict)
-    nested: Mapping[str, type] = field(default_factory=dict)
 
 
 class DefinitionFolder(Generic[Definition]):
@@ -140,7 +139,7 @@ class DefinitionFolder(Generic[Definition]):
                 document = _without_commands(found.value)
             number = max(self._kept(definition.id), default=0) + 1
             definition = dataclasses.replace(definition, version=number)
-            data = as_bytes(_merged(document, plain(definition), self._kind.noun, self._kind.nested))
+            data = as_bytes(with_unknown(self._kind.noun, document, plain(definition)))
             self._check(path, data)
             write_whole(self._disk, path.resolve(), data)
             self._forget_oldest(definition.id)
@@ -275,13 +274,11 @@ ASSISTANT = DefinitionKind(
     noun=Agent,
     fault=_agent_fault,
     least={"max_depth": 0, "max_steps": 1, "version": 1},
-    nested={"busy": Busy},
 )
 GROUP = DefinitionKind(
     noun=Group,
     fault=_group_fault,
     least={"turns_limit": 1, "version": 1},
-    nested={"orchestrator": Leader},
 )
 WORKFLOW = DefinitionKind(noun=WorkflowDefinition, fault=_workflow_fault)
 PANEL = DefinitionKind(noun=Panel, fault=lambda _panel: None, least={"rounds": 1, "version": 1})
@@ -293,19 +290,6 @@ SAVED_PROMPT = DefinitionKind(noun=SavedPrompt, fault=lambda _: None)
 def _twin(definition_id: str) -> str:
     """Return what two ids share that would be one file on some system."""
     return unicodedata.normalize("NFC", definition_id).casefold()
-
-
-def _merged(
-    before: dict[str, Any], record: dict[str, Any], noun: type, nested: Mapping[str, type]
-) -> dict[str, Any]:
-    """Return what a definition says now, with the fields of before that are unknown here."""
-    known = {one.name for one in dataclasses.fields(noun)}
-    merged = {name: value for name, value in before.items() if name in record or name not in known}
-    for name, value in record.items():
-        inside = merged.get(name)
-        merges = name in nested and isinstance(inside, dict)
-        merged[name] = _merged(inside or {}, value, nested[name], {}) if merges else value
-    return merged
 
 
 def _commands(value: object, at: Field = ()) -> list[Field]:

@@ -17,6 +17,7 @@ from app.core.provider import ModelList, ProviderConfig
 from app.core.settings import Settings, rules
 from app.core.store import Problem
 from app.core.tool import McpServer
+from app.storage.codec import plain
 from app.storage.definitions import (
     ASSISTANT,
     DECISION,
@@ -62,7 +63,6 @@ from app.storage.providers_file import (
     with_providers,
     writable_entries,
 )
-from app.storage.records import plain
 from app.storage.threads import OneAtATime, Result
 
 

@@ -4,13 +4,15 @@ Implements `core.store.DraftFiles`.
 """
 
 import contextlib
-import dataclasses
 import json
 from pathlib import Path
+
+import msgspec
 
 from app.core.draft import Draft
 from app.core.errors import StorageError
 from app.core.store import Problem
+from app.storage.codec import Plain, is_known, with_unknown
 from app.storage.file_system import FileSystem, storage_errors, write_whole
 from app.storage.json_file import VERSION, JsonFile, is_name, is_newer, parse_object, set_aside, validated
 from app.storage.paths import DataPaths
@@ -24,6 +26,8 @@ class DraftFolder:
         self._paths = paths
         self._disk = file_system or FileSystem()
         self._problems: list[Problem] = []
+        # What files held that have more than a draft has here, by their names.
+        self._more: dict[str, Plain] = {}
         self._threads = OneAtATime("moot-drafts")
 
     async def load(self) -> dict[str, Draft]:
@@ -40,7 +44,7 @@ class DraftFolder:
                     with contextlib.suppress(FileNotFoundError):
                         self._disk.remove(path)
                 else:
-                    write_whole(self._disk, path, _as_bytes(draft))
+                    write_whole(self._disk, path, _as_bytes(draft, self._more.get(name)))
 
         await self._threads.run(write)
 
@@ -78,6 +82,8 @@ class DraftFolder:
         else:
             draft: Draft | None = validated(Draft, file, (), file.value, problems)
             if draft is not None:
+                if not is_known(Draft, file.value):
+                    self._more[path.stem] = file.value
                 return draft
         # The file will be overwritten, and its contents must not be lost.
         with contextlib.suppress(StorageError):
@@ -86,8 +92,8 @@ class DraftFolder:
         return None
 
 
-def _as_bytes(draft: Draft) -> bytes:
-    document = {"version": VERSION, **dataclasses.asdict(draft)}
+def _as_bytes(draft: Draft, before: Plain | None) -> bytes:
+    document = {"version": VERSION, **with_unknown(Draft, before, msgspec.to_builtins(draft))}
     # A text box may contain a lone surrogate, which no encoding can store.
     return json.dumps(document, ensure_ascii=False, indent=2).encode(errors="replace") + b"\n"
 

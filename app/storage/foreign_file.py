@@ -18,6 +18,7 @@ from app.core.errors import BadInput
 from app.core.message import Message
 from app.core.store import StoredSession
 from app.core.text import clean_values
+from app.storage.codec import Wrong
 from app.storage.records import MessageReader, mended_message, mended_session, read_session
 
 _CHUNK = 1 << 20
@@ -216,17 +217,20 @@ def read_exported(session: object, messages: Sequence[object]) -> StoredSession:
     """
     record: Any = clean_values(session)
     kind = record.get("kind", "") if isinstance(record, dict) else ""
-    found, partly = read_session(str(record.get("id", "")), record) if kind else (None, True)
-    if found is None or partly:
-        raise BadInput("import_wrong", where="session", detail=str(kind)[:80])
+    wrong: list[Wrong] = []
+    found, partly = read_session(str(record.get("id", "")), record, wrong) if kind else (None, True)
+    if found is None or partly or wrong:
+        detail = wrong[0].path if wrong else str(kind)
+        raise BadInput("import_wrong", where="session", detail=detail[:80])
     reader = MessageReader()
     read: list[Message] = []
     seen: set[str] = set()
     for place, one in enumerate(messages):
         value: Any = clean_values(one)
         message = reader.read(value) if isinstance(value, dict) else None
-        if message is None or message.id in seen:
-            raise BadInput("import_wrong", where=f"messages[{place}]", detail="")
+        if message is None or message.id in seen or reader.wrong:
+            detail = reader.wrong[0].path if reader.wrong else ""
+            raise BadInput("import_wrong", where=f"messages[{place}]", detail=detail[:80])
         seen.add(message.id)
         read.append(mended_message(message))
     return StoredSession(session=mended_session(found), messages=read)

@@ -7,18 +7,20 @@ import re
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from app.core.errors import StorageError
 from app.core.store import Problem
 from app.core.text import clean_values
+from app.storage.codec import Place, Wrong, read
 from app.storage.file_system import FileSystem, storage_errors, write_whole
 
 MAX_BYTES = 5_000_000
 MAX_DEPTH = 100
 MAX_DIGITS = 300
 
-Field = tuple[str | int, ...]
+Field = Place
+Noun = TypeVar("Noun")
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},:]|[^\s\[\]{},:"]+', re.DOTALL)
 VERSION = 1
@@ -247,18 +249,14 @@ def set_aside(disk: FileSystem, path: Path, quarantine: Path) -> None:
         disk.replace(path, target)
 
 
-def validated(kind: type, file: JsonFile, at: Field, entry: object, problems: list[Problem]) -> Any:
+def validated(
+    kind: type[Noun], file: JsonFile, at: Field, entry: object, problems: list[Problem]
+) -> Noun | None:
     """Return the object of class `kind` that an entry describes; None after adding a problem for each wrong field."""
-    from pydantic import TypeAdapter, ValidationError
-
-    try:
-        return TypeAdapter(kind).validate_json(json.dumps(entry), strict=True)
-    except ValidationError as error:
-        for one in error.errors(include_url=False, include_input=False):
-            place: Field = (*at, *one["loc"])
-            code = "missing" if one["type"] == "missing" else "wrong_type"
-            problems.append(file.problem(code, place, one["msg"] if code == "wrong_type" else ""))
-        return None
+    wrong: list[Wrong] = []
+    found = read(kind, entry, wrong, at)
+    problems += [file.problem(one.code, one.place, one.detail) for one in wrong]
+    return None if wrong else found
 
 
 def is_name(text: str) -> bool:

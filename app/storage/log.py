@@ -4,8 +4,6 @@ A line is `{"c":"<crc32 of the rest>","q":<number>,"ops":[…]}` and a newline. 
 because texts may contain every other separator.
 """
 
-import json
-import math
 import operator
 import re
 import zlib
@@ -13,7 +11,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+
 from app.core.message import MessageState
+from app.storage.codec import encode
 from app.storage.records import MessageReader
 
 VERSION = 1
@@ -24,9 +25,11 @@ READER = 2
 Op = dict[str, Any]
 
 _START = b'{"c":"'
+_DECODER = msgspec.json.Decoder()
 _REST = len(_START) + 8 + 2
 LINES = "lines"
 MESSAGE = "message"
+FIELD = "field"
 TEXT = "text"
 SESSION = "session"
 EVERYTHING = "everything"
@@ -55,15 +58,8 @@ class LogRow:
 
 
 def encode_line(number: int, ops: list[Op]) -> bytes:
-    """Return a line as bytes; characters that cannot be encoded are replaced."""
-    try:
-        text = _dump({"q": number, "ops": ops})
-    except ValueError:
-        text = _dump({"q": number, "ops": _without_nan(ops)})
-    try:
-        rest = text.encode()[1:]
-    except UnicodeEncodeError:
-        rest = re.sub("[\ud800-\udfff]", "\ufffd", text).encode()[1:]
+    """Return a line as bytes; characters that cannot be encoded are replaced, and numbers that are none are null."""
+    rest = encode({"q": number, "ops": ops})[1:]
     return b'%b%08x",%b\n' % (_START, zlib.crc32(rest), rest)
 
 
@@ -78,7 +74,7 @@ def decode_line(data: bytes) -> Line | None:
     if data[:_REST] != b'%b%08x",' % (_START, zlib.crc32(memoryview(data)[_REST:])):
         return None
     try:
-        record = json.loads(data)
+        record = _DECODER.decode(data)
     except (ValueError, RecursionError):
         return None
     number, ops = record.get("q"), record.get("ops")
@@ -138,27 +134,14 @@ def _salvage(place: int, body: bytes) -> LogRow:
     return LogRow(place, records, body if len(records) < pieces else b"")
 
 
-def _dump(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=str)
-
-
-def _without_nan(value: object) -> Any:
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {key: _without_nan(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_without_nan(item) for item in value]
-    return value
-
-
 @dataclass(frozen=True, slots=True)
 class LogFault:
-    """A damaged place in a log: its line, counted from 1, and what was lost, such as LINES (`count`) or MESSAGE."""
+    """A damaged place in a log: its line, counted from 1, and what was lost, such as LINES (`count`), MESSAGE or FIELD (its path in `detail`)."""
 
     line: int
     lost: str
     count: int = 1
+    detail: str = ""
 
 
 def faults(lines: Iterable[bytes]) -> list[LogFault]:
@@ -182,8 +165,11 @@ def faults(lines: Iterable[bytes]) -> list[LogFault]:
                 if missing > 0:
                     found.append(LogFault(row.place, LINES, missing))
                 newest, damaged = record.number, 0
-            if any(reader.read(message) is None for message in _messages(record)):
-                found.append(LogFault(row.place, MESSAGE))
+            for message in _messages(record):
+                if reader.read(message) is None:
+                    found.append(LogFault(row.place, MESSAGE))
+                    continue
+                found += [LogFault(row.place, FIELD, detail=one.path) for one in reader.wrong]
         if row.damaged:
             damaged += 1
             found.append(LogFault(row.place, _lost(row.damaged, finished)))

@@ -15,10 +15,10 @@ from typing import Any
 from app.core.ids import derived_id
 from app.core.message import Message, MessageState
 from app.core.store import Problem
+from app.storage.codec import Plain, plain
 from app.storage.file_system import FileSystem, write_whole
 from app.storage.log import decode_line, encode_line, with_line
 from app.storage.paths import DataPaths
-from app.storage.records import Plain, plain
 from app.storage.replay import Replay, read_log
 
 _MARK = ".other-"

@@ -16,6 +16,7 @@ from app.core.provider import ModelList, ProviderConfig
 from app.core.server_secrets import has_key, has_user, hidden_address
 from app.core.server_texts import is_web_address
 from app.core.store import Problem
+from app.storage.codec import plain
 from app.storage.file_system import FileSystem
 from app.storage.json_file import (
     PLACE,
@@ -32,7 +33,6 @@ from app.storage.json_file import (
     validated,
     write_to_trash,
 )
-from app.storage.records import plain
 
 PROVIDERS = "providers"
 NEWER = "newer_version"

@@ -1,27 +1,12 @@
-"""Converts sessions and messages to JSON objects and back, and checks both.
+"""Makes messages and sessions of their records, mended as after a restart; the patches between two records of a session.
 
-Empty values are omitted. pydantic is imported at its first use, after the first paint.
+The conversion itself is in `codec`.
 """
 
-import contextlib
 import dataclasses
-import functools
-import types
-import typing
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from app.core.forms import FormField
-from app.core.message import (
-    Attachment,
-    Author,
-    Failure,
-    Message,
-    MessageState,
-    Prompt,
-    PromptReason,
-    ToolCall,
-    Usage,
-)
+from app.core.message import Author, Message, MessageState, PromptReason
 from app.core.reasons import Reason
 from app.core.session import (
     ChatSession,
@@ -32,12 +17,7 @@ from app.core.session import (
     Status,
     WorkflowSession,
 )
-from app.core.text import clean_text
-
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
-
-Plain = dict[str, Any]
+from app.storage.codec import Plain, Wrong, check, is_known, plain, read
 
 # Deeper sub-agents are shown at this depth.
 MOST_DEPTH = 32
@@ -50,49 +30,8 @@ _SESSIONS: dict[str, type[Session]] = {
 }
 # What only some kinds have; a file can hold more than its kind has.
 _PARTS = ("debate", "chat", "group", "workflow")
-_ONE: dict[str, type] = {"author": Author, "prompt": Prompt, "error": Failure, "usage": Usage}
-_MANY: dict[str, type] = {"tool_calls": ToolCall, "attachments": Attachment}
+_SESSION_FIELDS = tuple(field.name for field in dataclasses.fields(Session))
 _REASONS = frozenset(("", *PromptReason))
-
-
-def plain(value: object) -> Any:
-    """Return a dataclass as JSON objects and arrays, without fields that have an empty default value."""
-    if isinstance(value, str):
-        return _storable(value)
-    kind: Any = type(value)
-    fields = _fields(kind)
-    if fields:
-        found = {}
-        for name, empty in fields:
-            item = getattr(value, name)
-            if item != empty:
-                found[name] = plain(item)
-        return found
-    if isinstance(value, tuple | list):
-        return [plain(item) for item in value]
-    return value
-
-
-def _storable(text: str) -> str:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return clean_text(text)
-    return text
-
-
-@functools.cache
-def _fields(kind: type) -> tuple[tuple[str, object], ...]:
-    """Return a class's fields, each with the empty value that is omitted."""
-    return tuple(
-        (field.name, field.default if field.default in (None, "", ()) else dataclasses.MISSING)
-        for field in (dataclasses.fields(kind) if dataclasses.is_dataclass(kind) else ())
-    )
-
-
-@functools.cache
-def _field_names(kind: type) -> tuple[str, ...]:
-    return tuple(field.name for field in dataclasses.fields(kind)) if dataclasses.is_dataclass(kind) else ()
 
 
 def merge_patch(old: Plain, new: Plain) -> Plain:
@@ -123,33 +62,45 @@ def apply_patch(target: Plain, patch: Plain) -> None:
             target[key] = value
 
 
-@functools.cache
-def _adapter(kind: type) -> "TypeAdapter[Any]":
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(kind)
-
-
 def check_message(record: Plain) -> None:
     """Raise ValueError for a message that could not be read back."""
-    _adapter(Message).validate_python(record)
+    check(Message, record)
 
 
 def check_session(record: Plain) -> None:
     """Raise ValueError for a session that could not be read back."""
-    kind: Any = _SESSIONS.get(_text(record, "kind"), Session)
-    _adapter(kind).validate_python(record)
+    check(kind_of(record), record)
+
+
+def checked_session(session: Session) -> Plain:
+    """Return the record of a session. Raises ValueError if it could not be read back."""
+    record: Plain = plain(session)
+    check_session(record)
+    return record
+
+
+def kind_of(record: Plain) -> type[Session]:
+    """Return the class of a session's record."""
+    return _SESSIONS.get(_text(record, "kind"), Session)
 
 
 class MessageReader:
-    """Makes messages of one session from records; equal authors and turn ids share one object."""
+    """Makes messages of one session from records; equal authors and turn ids share one object.
+
+    `wrong` are the fields of the last message that could not be read and have their defaults; `more` the records, by
+    the message's id, that have more than their message: such fields, and unknown ones. `mended` counts the messages with such fields.
+    """
 
     def __init__(self) -> None:
+        self.wrong: list[Wrong] = []
+        self.more: dict[str, Plain] = {}
+        self.mended = 0
         self._authors: dict[tuple[object, ...], Author] = {}
         self._texts: dict[str, str] = {}
 
     def read(self, record: Plain) -> Message | None:
         """Return the message, None if the record is none."""
+        self.wrong = []
         author = record.get("author")
         if not isinstance(author, dict):
             return None
@@ -160,40 +111,51 @@ class MessageReader:
             "parent_turn_id": self._once(record.get("parent_turn_id")),
             "follows": self._once(record.get("follows")),
         }
-        try:
-            message: Message = _adapter(Message).validate_python(checked)
-        except ValueError:
+        message = read(Message, checked, self.wrong)
+        if message is None:
             return None
+        self.mended += bool(self.wrong)
+        if self.wrong or not is_known(Message, record):
+            self.more[message.id] = record
         return _without_unknown_question(message)
 
-    def _author(self, record: Plain) -> Author | Plain:
+    def _author(self, record: Plain) -> Author | None:
         path = record.get("path") or ()
+        key: tuple[object, ...] = ()
         try:
-            key = (record.get("id"), record.get("name"), record.get("kind"), tuple(path), record.get("depth"))
-            if key not in self._authors:
-                author = _adapter(Author).validate_python(record)
-                self._authors[key] = dataclasses.replace(author, depth=_depth(author.depth))
-            return self._authors[key]
-        except (TypeError, ValueError):
-            return record
+            key = (record.get("id"), record.get("name"), record.get("kind"), *path, record.get("depth"))
+            if key in self._authors:
+                return self._authors[key]
+        except TypeError:
+            key = ()  # A field is a list or an object.
+        wrong: list[Wrong] = []
+        author = read(Author, record, wrong, ("author",))
+        if author is None:
+            return None
+        author = dataclasses.replace(author, depth=max(0, min(author.depth, MOST_DEPTH)))
+        if key and not wrong:
+            self._authors[key] = author
+        self.wrong += wrong
+        return author
 
     def _once(self, text: object) -> object:
         return self._texts.setdefault(text, text) if isinstance(text, str) else text
 
 
-def read_session(session_id: str, record: Plain) -> tuple[Session, bool]:
+def read_session(session_id: str, record: Plain, wrong: list[Wrong] | None = None) -> tuple[Session, bool]:
     """Return a session, and whether it is read-only: its kind is unknown, or parts are missing.
 
-    Its id is the file's, because a copied log is a session of its own.
+    Its id is the file's, because a copied log is a session of its own. Adds the fields that could not be read and have
+    their defaults to `wrong`.
     """
     whole = {**record, "id": session_id}
-    kind: Any = _SESSIONS.get(_text(whole, "kind"))
-    if kind is not None:
+    kind = kind_of(whole)
+    if kind is not Session:
         for part in _PARTS:
             if _is_optional(kind, part):
                 whole.pop(part, None)
-        with contextlib.suppress(ValueError):
-            session: Session = _adapter(kind).validate_python(whole)
+        session = read(kind, whole, [] if wrong is None else wrong)
+        if session is not None:
             return session, False
     texts: dict[str, Any] = {
         field.name: value
@@ -206,7 +168,6 @@ def read_session(session_id: str, record: Plain) -> tuple[Session, bool]:
     return Session(**texts), True
 
 
-@functools.cache
 def _is_optional(kind: type[Session], part: str) -> bool:
     return any(one.name == part and one.default is None for one in dataclasses.fields(kind))
 
@@ -231,69 +192,6 @@ def mended_message(message: Message) -> Message:
     if message.state == MessageState.STREAMING:
         message = dataclasses.replace(message, state=MessageState.STOPPED)
     return message
-
-
-def trusted_message(record: Plain) -> Message | None:
-    """Make a message from a line with a correct checksum, without the cost of pydantic.
-
-    For the last lines of a log, which are painted before everything else is loaded.
-    """
-    try:
-        values = {name: record[name] for name in _field_names(Message) if name in record}
-        for name, kind in _ONE.items():
-            if name in values:
-                values[name] = _noun(kind, values[name])
-        for name, kind in _MANY.items():
-            if name in values:
-                values[name] = tuple(_noun(kind, item) for item in values[name])
-        if "resources" in values:
-            values["resources"] = tuple(values["resources"])
-        message = Message(**values)
-        return _without_unknown_question(message) if _is_sound(message) else None
-    except (TypeError, AttributeError):
-        return None
-
-
-def _noun(kind: type, record: Plain) -> Any:
-    names = _field_names(kind)
-    values: Plain = {
-        name: tuple(value) if isinstance(value, list) else value
-        for name, value in record.items()
-        if name in names
-    }
-    if kind is Author and "depth" in values:
-        values["depth"] = _depth(values["depth"])
-    if kind is Prompt and "fields" in values:
-        values["fields"] = tuple(_noun(FormField, one) for one in values["fields"])
-    return kind(**values)
-
-
-def _is_sound(noun: Any) -> bool:
-    """Return whether every field has its type; a correct checksum does not tell who wrote the line."""
-    kind: Any = type(noun)
-    return all(_fits(getattr(noun, name), hint) for name, hint in _hints(kind).items())
-
-
-@functools.cache
-def _hints(kind: type) -> dict[str, Any]:
-    return typing.get_type_hints(kind)
-
-
-def _fits(value: object, hint: Any) -> bool:
-    origin, inner = typing.get_origin(hint), typing.get_args(hint)
-    if origin is types.UnionType:
-        return any(_fits(value, one) for one in inner)
-    if origin is tuple:
-        return isinstance(value, tuple) and all(_fits(one, inner[0]) for one in value)
-    if hint is float:
-        return isinstance(value, int | float)
-    wanted: type = origin or hint
-    return isinstance(value, wanted) and (not dataclasses.is_dataclass(value) or _is_sound(value))
-
-
-def _depth(depth: int) -> int:
-    """Return a depth that can be shown; a file may contain any number."""
-    return max(0, min(depth, MOST_DEPTH))
 
 
 def summary_of(session_id: str, record: Plain, messages: int, latest: str, read_only: bool) -> SessionSummary:
@@ -336,7 +234,7 @@ def summary_of(session_id: str, record: Plain, messages: int, latest: str, read_
 
 def summary_record(session: Session) -> Plain:
     """Return the part of a session's record that `summary_of` reads, without making all of it."""
-    record: Plain = {name: getattr(session, name) for name in _field_names(Session)}
+    record: Plain = {name: getattr(session, name) for name in _SESSION_FIELDS}
     if session.debate is not None:
         debate = session.debate
         seats = [{"name": seat.name} for seat in debate.participants]

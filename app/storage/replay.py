@@ -10,24 +10,26 @@ from typing import Any, BinaryIO
 from app.core.message import Message, MessageState
 from app.core.session import SessionSummary
 from app.core.store import StoredSession
+from app.storage.codec import Plain, Wrong
 from app.storage.file_system import FileSystem, write_all
 from app.storage.log import READER, Line, Op, by_number, decode_line, read_lines, whole_records
 from app.storage.records import (
     MessageReader,
-    Plain,
     apply_patch,
     mended_message,
     mended_session,
     read_session,
     summary_of,
-    trusted_message,
 )
 
 _CHUNK = 64 * 1024
 
 
 class Replay:
-    """The state after the lines of one log; `keep` returns what to keep of a finished message's record."""
+    """The state after the lines of one log; `keep` returns what to keep of a finished message's record.
+
+    `more` is that of the MessageReader where one has read the messages.
+    """
 
     def __init__(self, keep: Callable[[Plain], object | None] = lambda _: True) -> None:
         self.session: Plain = {}
@@ -36,6 +38,7 @@ class Replay:
         self.min_reader = 1
         self.latest = ""
         self.messages: dict[str, object] = {}
+        self.more: dict[str, Plain] = {}
         self._keep = keep
         self._open: dict[str, _OpenMessage] = {}
 
@@ -171,13 +174,20 @@ def read_log(
     return replay
 
 
+def read_messages(open_log: Callable[[], BinaryIO], reader: MessageReader) -> Replay:
+    """Replay a whole log with its messages read. Raises OSError."""
+    replay = read_log(open_log, reader.read)
+    replay.more = reader.more
+    return replay
+
+
 def load_session(file_system: FileSystem, path: Path, *, mend: bool) -> tuple[StoredSession, "Replay"]:
     """Read a session; also return the replay, from which the writer continues. Raises OSError.
 
     With `mend`, a running session is paused and a streaming message is stopped.
     """
     reader = MessageReader()
-    replay = read_log(lambda: file_system.open_read(path), reader.read)
+    replay = read_messages(lambda: file_system.open_read(path), reader)
     stored = stored_session(path.stem, replay, reader, mend=mend)
     replay.messages.clear()
     return stored, replay
@@ -194,11 +204,12 @@ def stored_session(session_id: str, replay: Replay, reader: MessageReader, *, me
         else:
             replay.messages[message_id] = mended_message(message) if mend else message
     messages: list[Any] = list(replay.messages.values())
-    session, read_only = read_session(session_id, replay.session)
+    wrong: list[Wrong] = []
+    session, read_only = read_session(session_id, replay.session, wrong)
     return StoredSession(
         session=mended_session(session) if mend else session,
         messages=messages,
-        damaged=damaged,
+        damaged=damaged + reader.mended + bool(wrong),
         read_only=read_only or replay.min_reader > READER,
     )
 
@@ -260,6 +271,7 @@ def read_tail(file_system: FileSystem, path: Path, count: int) -> list[Message]:
     None if a line is missing or misplaced: then only the whole log tells which are newest.
     """
     newest: dict[str, Message] = {}
+    reader = MessageReader()
     order: list[str] = []
     number: int | None = None
     for data in lines_backwards(file_system, path, file_system.stat(path).size):
@@ -281,7 +293,7 @@ def read_tail(file_system: FileSystem, path: Path, count: int) -> list[Message]:
             if message_id in newest:
                 order.remove(message_id)
                 order.append(message_id)
-            elif record.get("state") != MessageState.STREAMING and (message := trusted_message(record)):
+            elif record.get("state") != MessageState.STREAMING and (message := reader.read(record)):
                 newest[message_id] = message
                 order.append(message_id)
     return [newest[message_id] for message_id in reversed(order)][-count:]

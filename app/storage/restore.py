@@ -11,16 +11,18 @@ from typing import Any
 
 from app.core.approvals import without_approvals
 from app.core.errors import BadInput
+from app.core.message import Message
 from app.core.stored_data import Backup, BackupContents, Difference, PackedDocument, PackedSession
 from app.core.usage import UsageEntry
 from app.storage.backup import BACKUP_VERSION, MANIFEST, may_be_packed
+from app.storage.codec import plain, with_unknown
 from app.storage.file_system import FileSystem
 from app.storage.foreign_file import CheckedZip, Limits
 from app.storage.json_file import JsonFile, parse_json
 from app.storage.log import Op, with_line
 from app.storage.mcp_file import unpacked
 from app.storage.paths import DataPaths
-from app.storage.records import MessageReader, merge_patch, plain, read_session, summary_of
+from app.storage.records import MessageReader, merge_patch, read_session, summary_of
 from app.storage.replay import read_log, stored_session
 from app.storage.upgrades import STEPS, upgraded
 from app.storage.usage_ledger import read_ledger
@@ -173,7 +175,10 @@ def unapproved(data: bytes) -> bytes:
     replay = read_log(lambda: io.BytesIO(data), reader.read)
     before = stored_session("", replay, reader, mend=True)
     after = without_approvals(before.session, before.messages)
-    ops: list[Op] = [{"op": "message", "message": plain(one)} for one in after.written]
+    ops: list[Op] = [
+        {"op": "message", "message": with_unknown(Message, reader.more.get(one.id), plain(one))}
+        for one in after.written
+    ]
     if patch := merge_patch(plain(before.session), plain(after.session)):
         ops.append({"op": "session", "patch": patch})
     return with_line(data, replay.last_number + 1, ops) if ops else data

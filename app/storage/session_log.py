@@ -20,15 +20,23 @@ from app.core.events import (
     SessionChanged,
     SessionStarted,
 )
-from app.core.message import MessageState, Role
+from app.core.message import Message, MessageState, Role
 from app.core.session import SessionSummary
 from app.core.store import StoredSession
+from app.storage.codec import Plain, plain, with_unknown
 from app.storage.file_system import FileId, FileStat, FileSystem, storage_error, write_all, write_whole
 from app.storage.log import FIRST_READER, READER, Op, encode_line
 from app.storage.other_versions import OtherLog, Replaced, keep_log
 from app.storage.paths import DataPaths
-from app.storage.records import Plain, check_message, check_session, merge_patch, plain
-from app.storage.replay import Replay, mended_size, read_log
+from app.storage.records import (
+    MessageReader,
+    check_message,
+    check_session,
+    checked_session,
+    kind_of,
+    merge_patch,
+)
+from app.storage.replay import Replay, mended_size, read_messages
 from app.storage.streamed_text import StreamedText
 from app.storage.whole_log import head_of, log_of
 
@@ -83,6 +91,8 @@ class SessionLog:
         self._number = 0
         self._least_reader = FIRST_READER
         self._session: Plain | None = None
+        # The records of messages that have more than what is known here.
+        self._more: dict[str, Plain] = {}
         self._summary: SessionSummary | None = None
 
     @property
@@ -107,6 +117,7 @@ class SessionLog:
         self._number = max(self._number, replay.last_number)
         if self._session is None or not self._has_written:
             self._session = replay.session
+            self._more = replay.more
             self._known = known or self._known
         self._check_reader(replay.min_reader)
 
@@ -306,8 +317,10 @@ class SessionLog:
         if data is not None and other.adds(stored.session.updated_at):
             kept, kept_id = keep_log(self._disk, self._paths, self.path.stem, other)
             code = "log_other" if kept_id else "log_unreadable"
-        self._known = write_whole(self._disk, self.path, log_of(stored.session, stored.messages))
-        self._session = plain(stored.session)
+        record = checked_session(stored.session)
+        record = with_unknown(kind_of(record), self._session, record)
+        self._known = write_whole(self._disk, self.path, log_of(record, stored.messages, self._more))
+        self._session = record
         self._number = 1 + len(stored.messages)
         self._has_written = True
         self._on_replaced(
@@ -328,11 +341,16 @@ class SessionLog:
         for batch in self._pending:
             ops: list[Op] = []
             for part in batch.parts:
-                if "op" in part:
+                if part.get("op") == "message":
+                    record = part["message"]
+                    ops.append(
+                        {**part, "message": with_unknown(Message, self._more.get(record["id"]), record)}
+                    )
+                elif "op" in part:
                     ops.append(part)
-                elif patch := merge_patch(session, part):
+                elif patch := merge_patch(session, whole := with_unknown(kind_of(part), session, part)):
                     ops.append({"op": "session", "patch": patch})
-                    session = part
+                    session = whole
             if ops:
                 try:
                     lines.append(encode_line(number + 1, ops))
@@ -353,7 +371,7 @@ class SessionLog:
         try:
             self._size = self._disk.identity(descriptor).size
             if self._session is None:
-                self.adopt(read_log(lambda: self._disk.open_read(self.path)))
+                self.adopt(read_messages(lambda: self._disk.open_read(self.path), MessageReader()))
             if self._size and self._refusal is None:
                 self._mend_tail(descriptor)
             self._known = self._disk.identity(descriptor)

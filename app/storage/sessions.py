@@ -33,7 +33,7 @@ from app.storage.index import SessionIndex, load_index, save_index
 from app.storage.json_file import place_in_trash
 from app.storage.other_versions import Replaced
 from app.storage.paths import DataPaths
-from app.storage.records import summary_of, summary_record
+from app.storage.records import checked_session, summary_of, summary_record
 from app.storage.replay import Replay, load_session, read_summary, read_tail
 from app.storage.search import find_in_sessions
 from app.storage.threads import in_thread
@@ -236,7 +236,7 @@ class JsonLogStore:
 
     async def bring_in(self, session: Session, messages: Sequence[Message]) -> None:
         """Save a session from elsewhere, completely or not at all. Raises StorageError."""
-        await self.put(session.id, lambda: log_of(session, messages))
+        await self.put(session.id, lambda: log_of(checked_session(session), messages))
 
     async def put(self, session_id: str, make: Callable[[], bytes]) -> None:
         """Create a log, whose contents have been checked. Raises StorageError."""

@@ -19,10 +19,11 @@ from typing import Any, Protocol, TypeVar
 from app.core.json_values import as_list, as_object
 from app.core.store import UsageLedger
 from app.core.usage import Total, UsageEntry
+from app.storage.codec import plain, read
 from app.storage.file_system import FileId, FileSystem, storage_errors, write_all, write_whole
 from app.storage.log import decode_line, encode_line, read_lines
 from app.storage.paths import DataPaths
-from app.storage.records import apply_patch, plain
+from app.storage.records import apply_patch
 from app.storage.replay import mended_size
 from app.storage.threads import in_thread, run_in_thread
 
@@ -31,8 +32,6 @@ Result = TypeVar("Result")
 _OP = "usage"
 # Only lines of a log with one of these can contain usage.
 _NEEDLES = (b'"usage":', b'"unsaid":', b'"verdict":')
-_TEXTS = ("message_id", "at", "session_id", "author_id", "author", "provider", "model")
-_NUMBERS = ("input_tokens", "output_tokens", "cached_tokens", "cache_written_tokens", "reasoning_tokens")
 _TIME = re.compile(r"\d{4}-(0[1-9]|1[0-2])-\d")
 
 
@@ -327,20 +326,8 @@ def _of_session(session_id: str, session: dict[str, Any]) -> Iterator[dict[str, 
 
 
 def _entry(record: Any) -> UsageEntry | None:
-    """Return the entry of a record, None if it is invalid."""
-    if not isinstance(record, dict) or not record.get("message_id"):
+    """Return the entry of a record, None if it does not say which call it was, when, or costs what nothing can."""
+    entry = read(UsageEntry, record, [])
+    if entry is None or not entry.message_id or not _TIME.match(entry.at):
         return None
-    cost = record.get("cost_usd")
-    texts: dict[str, Any] = {name: str(record.get(name) or "") for name in _TEXTS}
-    try:
-        numbers: dict[str, Any] = {name: int(record.get(name) or 0) for name in _NUMBERS}
-        entry = UsageEntry(
-            **texts,
-            **numbers,
-            cost_usd=None if cost is None else float(cost),
-            saved_usd=saved if math.isfinite(saved := float(record.get("saved_usd") or 0)) else 0.0,
-            estimated=bool(record.get("estimated")),
-        )
-    except (TypeError, ValueError, OverflowError):
-        return None
-    return entry if _TIME.match(entry.at) and 0 <= (entry.cost_usd or 0) < math.inf else None
+    return entry if 0 <= (entry.cost_usd or 0) < math.inf else None

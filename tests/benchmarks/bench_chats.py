@@ -17,11 +17,11 @@ from app.core.ids import new_id
 from app.core.message import Role
 from app.core.provider import ProviderConfig
 from app.core.tool import Tool, ToolContext, ToolResult
-from app.engine.chat.request import AgentTurn, build_request
 from app.engine.engine import Engine, Plugs, Resources
 from app.engine.library.agents import AgentModel
 from app.engine.live_session import LiveSession
-from app.engine.turns.answer import Attempt
+from app.engine.requests.attempt import Attempt
+from app.engine.requests.request import AgentTurn, build_request
 from app.files.reader import FileReaders
 from app.markdown_page import as_html
 from app.providers.remote import RemoteModels

@@ -16,9 +16,9 @@ from app.core.events import MessageFinished
 from app.core.ids import new_id
 from app.core.message import Author, Message
 from app.core.session import Debate, DebateSession, Participant
+from app.storage.codec import plain
 from app.storage.log import encode_line
 from app.storage.paths import DataPaths
-from app.storage.records import plain
 from app.storage.redaction import Redactor
 from app.storage.sessions import JsonLogStore
 from tests.benchmarks.table import Benchmark, Result

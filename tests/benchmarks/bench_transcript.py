@@ -5,7 +5,7 @@ from statistics import median
 from time import thread_time
 
 from app.core.message import Message
-from app.engine.chat import branches
+from app.engine.requests import branches
 from app.gui.display.theme import LIGHT
 from app.gui.transcript.row_style import WIDE
 from app.gui.transcript.transcript_view import TranscriptView

@@ -17,7 +17,6 @@ from app.engine.council.director import CouncilStep, next_steps, seen_by
 from app.engine.council.judging import dissent_request, read_reading, reading_request
 from app.engine.council.outcome import CouncilOutcome, outcome
 from app.engine.council.record import Record
-from app.engine.council.replies import TrailerCleaner, read_trailer
 from app.engine.council.requests import (
     ReaderView,
     answer_request,
@@ -28,6 +27,7 @@ from app.engine.council.requests import (
     read_vote,
     turn_request,
 )
+from app.engine.debate.replies import TrailerCleaner, read_trailer
 from tests.benchmarks.puzzles import Answer, Puzzle
 from tests.builders import PROMPTS
 

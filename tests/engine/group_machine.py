@@ -18,8 +18,8 @@ from app.core.events import ToolFinished
 from app.core.message import Message, MessageState, Role, ToolCall
 from app.core.provider import ModelRequest
 from app.core.session import GroupSession, Plan, PlanItem, Status
-from app.engine.chat.branches import back_from
 from app.engine.live_session import LiveSession
+from app.engine.requests.branches import back_from
 from tests.builders import Bench, Hang, Script, a_bench
 from tests.engine.group_tools import all_tools
 from tests.engine.test_sub_agents import who

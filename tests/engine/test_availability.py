@@ -6,7 +6,8 @@ from hypothesis import seed as with_seed
 from hypothesis.stateful import get_state_machine_test
 
 from app.core.agent import Busy
-from app.engine.availability.policies import ANYBODY, Availability, Started, Task, Waits, policy_of, role_of
+from app.core.roles import role_of
+from app.engine.availability.policies import ANYBODY, Availability, Started, Task, Waits, policy_of
 from tests.engine.availability_machine import AvailabilityMachine
 from tests.engine.mutants import mutant
 from tests.repeats import examples, slow_after

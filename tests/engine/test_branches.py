@@ -9,8 +9,8 @@ from app.core.events import EventBus
 from app.core.message import Author, Message, MessageState, Role
 from app.core.session import Chat, ChatSession
 from app.core.store import StoredSession
-from app.engine.chat.branches import back_from, latest_leaf, root_of, shown, versions, versions_shown
 from app.engine.live_session import LiveSession
+from app.engine.requests.branches import back_from, latest_leaf, root_of, shown, versions, versions_shown
 
 ANN = Author(id="a", name="Ann", path=("a",))
 

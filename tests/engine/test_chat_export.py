@@ -24,9 +24,10 @@ from app.core.message import (
 )
 from app.core.session import Chat, ChatSession, Debate, DebateSession
 from app.core.store import StoredSession
-from app.engine.export import documents as export_module
-from app.engine.export.documents import export, export_in_turns
-from app.engine.export.parts import closed, in_tree
+from app.core.text import closed
+from app.engine import documents as export_module
+from app.engine.documents import export, export_in_turns
+from app.engine.export.parts import in_tree
 from app.engine.live_session import LiveSession
 from app.gui.markdown.blocks import CODE
 from app.gui.markdown.parser import parse

@@ -15,7 +15,8 @@ from app.core.session import ANY_JUDGE, NO_JUDGE
 from app.engine.council.journal import CALIBRATED, Score, calibrations, held_up, is_right, scores
 from app.engine.council.panels import assembled
 from app.engine.council.record import Record
-from app.storage.records import plain, read_session
+from app.storage.codec import plain
+from app.storage.records import read_session
 from tests.builders import Bench, people
 from tests.engine.test_council import bench, held, wanted
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from app.engine.council.families import family_of
 from app.engine.council.record import first_sentence
-from app.engine.council.replies import OTHER, TrailerCleaner, confidence_of, read_choice, read_trailer
+from app.engine.debate.families import family_of
+from app.engine.debate.replies import OTHER, TrailerCleaner, confidence_of, read_choice, read_trailer
 
 SHOWN = (("o3", "Postgres, one row per document"), ("o1", "SQLite"), ("o2", "Neither of them"))
 

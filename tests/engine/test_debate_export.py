@@ -14,9 +14,9 @@ from app.core.message import Author, CouncilPart, Message
 from app.core.session import Council, Debate, DebateSession, Participant
 from app.core.store import StoredSession
 from app.core.verdict import Ballot, Point, Verdict
-from app.engine.debate.export import DebateDocument
+from app.engine.council.export import DebateDocument
+from app.engine.documents import export
 from app.engine.export.document import Section
-from app.engine.export.documents import export
 from app.engine.live_session import LiveSession
 from tests.builders import PROMPTS
 

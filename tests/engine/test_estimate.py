@@ -9,8 +9,7 @@ from app.core.provider import ModelRequest
 from app.core.session import NO_JUDGE
 from app.core.usage import Price
 from app.core.workflow import WorkflowDefinition, WorkflowStep
-from app.engine.history.token_count import request_tokens, tokens_of
-from app.engine.usage.estimates import (
+from app.engine.debate.estimates import (
     AGAIN,
     BALLOT,
     SAID,
@@ -23,6 +22,7 @@ from app.engine.usage.estimates import (
     estimate,
     estimate_steps,
 )
+from app.engine.history.token_count import request_tokens, tokens_of
 from tests.builders import a_bench, a_setup
 from tests.memory import MemoryStore
 

@@ -10,7 +10,7 @@ import pytest
 from app.core.errors import BadInput, ProviderError
 from app.core.message import Attachment
 from app.core.provider import Text
-from app.engine.export.documents import session_document
+from app.engine.documents import session_document
 from app.engine.export.event_lines import event_line
 from tests.builders import Bench, a_bench, a_setup
 from tests.memory import MemoryStore

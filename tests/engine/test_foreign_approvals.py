@@ -19,6 +19,7 @@ from app.core.stored_data import BackupReason
 from app.core.tool import Tool, ToolContext, ToolResult
 from app.core.workflow import STEP, StepState, StepStatus, WorkflowDefinition, WorkflowStep
 from app.engine.live_session import LiveSession
+from app.storage.codec import plain
 from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths
 from app.storage.stored_data import FileArchive
@@ -148,7 +149,7 @@ async def restored(bench: Bench, folder: Path, session: Session, messages: list[
     paths = DataPaths(folder / "elsewhere")
     paths.sessions.mkdir(parents=True)
     # As the program does: what is checked first is looked up on the disk.
-    log = await asyncio.to_thread(log_of, session, messages)
+    log = await asyncio.to_thread(log_of, plain(session), messages)
     paths.session(session.id).write_bytes(log)
     store = a_log_store(paths.root)
     backup = await FileArchive(paths, store, JsonDocuments(paths)).back_up(

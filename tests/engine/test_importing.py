@@ -12,9 +12,9 @@ from app.core.errors import BadInput
 from app.core.events import EventBus
 from app.core.session import Status
 from app.core.store import StoredSession
-from app.engine.chat.branches import shown
 from app.engine.importing.sessions import APPS, Arrivals, Surroundings, arrivals
 from app.engine.live_session import LiveSession
+from app.engine.requests.branches import shown
 from tests.builders import PROMPTS
 from tests.engine import foreign_exports as exports
 from tests.repeats import examples

@@ -12,8 +12,8 @@ from app.core.message import MessageState
 from app.core.provider import ModelRequest
 from app.core.session import Status
 from app.core.tool import ToolError
-from app.engine.chat.branches import shown, versions, versions_shown
-from app.engine.turns.sub_agents import callable_by, delegation
+from app.engine.library.sub_agents import callable_by, delegation
+from app.engine.requests.branches import shown, versions, versions_shown
 from tests.builders import Bench, Script, a_bench, a_log_store, until
 from tests.engine.test_turn import ANSWER, _asker, a_tool, agent, calling, results, status
 

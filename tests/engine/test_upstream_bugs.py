@@ -7,18 +7,10 @@ import pytest
 
 from app.core.agent import Busy
 from app.core.provider import Finished
+from app.core.roles import role_of
 from app.core.session import Status
 from app.core.workflow import WorkflowDefinition, WorkflowStep
-from app.engine.availability.policies import (
-    Availability,
-    Refusal,
-    Refused,
-    Started,
-    Task,
-    Waits,
-    policy_of,
-    role_of,
-)
+from app.engine.availability.policies import Availability, Refusal, Refused, Started, Task, Waits, policy_of
 from app.engine.availability.slots import NotFree, Slots
 from app.engine.workflow.director import begun
 from app.engine.workflow.step_protocol import step_complete

@@ -16,8 +16,8 @@ import time
 from pathlib import Path
 
 from app.core.ids import new_id
+from app.storage.codec import plain
 from app.storage.paths import DataPaths
-from app.storage.records import plain
 from app.storage.sessions import JsonLogStore
 from tests.storage.samples import changed, debate, finished, message, started, streaming
 

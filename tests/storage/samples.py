@@ -15,10 +15,10 @@ from app.core.events import (
 from app.core.ids import new_id
 from app.core.message import Author, Message, MessageState
 from app.core.session import Debate, DebateSession, Participant, Status
+from app.storage.codec import plain
 from app.storage.file_system import FileSystem
 from app.storage.log import encode_line
 from app.storage.paths import DataPaths
-from app.storage.records import plain
 from app.storage.sessions import JsonLogStore
 
 ADA = Author(id="p1", name="Ada", kind="participant")

@@ -5,6 +5,7 @@ import dataclasses
 import pytest
 
 from app.core.message import Message, MessageState
+from app.storage.codec import plain
 from app.storage.log import (
     EVERYTHING,
     LINES,
@@ -17,7 +18,6 @@ from app.storage.log import (
     encode_line,
     faults,
 )
-from app.storage.records import plain
 from tests.storage.samples import debate, message
 
 
@@ -83,7 +83,7 @@ def test_lines_that_are_gone_are_counted_where_they_stood():
 
 
 def test_a_message_that_is_none_and_a_file_that_is_no_log():
-    bad = {**plain(message("x")), "content": 5}
+    bad = {**plain(message("x")), "id": 5}
     assert faults([*log(), encode_line(8, [{"op": "message", "message": bad}])]) == [LogFault(8, MESSAGE)]
     assert faults([b"not a log\n", b"at all\n"]) == [LogFault(1, EVERYTHING)]
 

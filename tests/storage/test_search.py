@@ -15,9 +15,9 @@ from app.core.message import MessageState, Prompt, PromptType, Role
 from app.core.session import SessionSummary
 from app.core.store import Hit
 from app.storage import search
+from app.storage.codec import plain
 from app.storage.file_system import FileSystem
 from app.storage.log import encode_line
-from app.storage.records import plain
 from app.storage.search import EXCERPT, MOST_IN_SESSION, MOST_OF_TOOL, Needle, find_in_sessions
 from app.storage.sessions import JsonLogStore
 from tests.repeats import examples

@@ -18,8 +18,9 @@ from app.core.ids import new_id
 from app.core.message import Author, Failure, Message, Prompt, ToolCall, Usage
 from app.core.session import Debate
 from app.storage.access import WriterLock
+from app.storage.codec import plain
 from app.storage.log import encode_line
-from app.storage.records import merge_patch, plain
+from app.storage.records import merge_patch
 from app.storage.sessions import JsonLogStore, autosave
 from tests.storage.samples import (
     ADA,

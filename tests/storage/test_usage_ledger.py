@@ -3,7 +3,7 @@
 import contextlib
 import errno
 from collections.abc import AsyncIterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -83,6 +83,15 @@ async def test_calls_are_there_after_a_restart_and_months_do_not_count_what_came
     assert await place.costs() == {"2026-10": 0.5, "2026-11": 1.0}
     assert await place.ledger.entries("2026-10") == [an_entry(0, "2026-10")]
     assert len(await place.ledger.entries("2026-11")) == 3
+
+
+async def test_each_field_of_a_call_comes_back(place: Place) -> None:
+    whole = replace(an_entry(1), author_id="a", cost_usd=None, estimated=True, subscribed=True)
+    assert not [name for name, value in asdict(whole).items() if not value and name != "cost_usd"]
+    place.ledger.add(whole)
+    await place.restart()
+    assert await place.ledger.entries("2026-11") == [whole]
+    assert (await place.ledger.months())["2026-11"].subscribed == 1
 
 
 async def test_what_has_no_known_price_stays_without_one_and_free_stays_free(place: Place) -> None:

@@ -23,9 +23,9 @@ from app.core.message import Attachment, Message, MessageState, Role
 from app.core.provider import ProviderConfig
 from app.core.session import Plan, PlanItem, Status
 from app.core.settings import Settings
-from app.engine.chat.branches import shown, versions
 from app.engine.engine import Engine, Plugs, Resources
 from app.engine.live_session import LiveSession
+from app.engine.requests.branches import shown, versions
 from app.files.reader import FileReaders
 from app.markdown_page import as_html
 from app.providers.remote import RemoteModels

@@ -11,7 +11,7 @@ from app.core.agent import Agent
 from app.core.message import Consent, Message, Role
 from app.core.session import ExportFormat
 from app.core.tool import McpServer
-from app.engine.chat.branches import shown
+from app.engine.requests.branches import shown
 from app.wiring import Moot, open_moot
 from tests import app_driver
 from tests.app_driver import at_window

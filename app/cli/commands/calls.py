@@ -25,10 +25,10 @@ from app.core.provider import last_part
 from app.core.reasons import RESTART, has_ended, reason_code, resumable
 from app.core.session import DebateMode, DebateSession, Participant, Session, Status
 from app.core.texts import Texts
-from app.engine.chat.branches import shown
 from app.engine.debate.setup import DebateSetup
 from app.engine.engine import CouncilSetup
 from app.engine.live_session import LiveSession
+from app.engine.requests.branches import shown
 
 MOST_ROUNDS = 3
 MOST_PARTICIPANTS = 5

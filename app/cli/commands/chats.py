@@ -27,11 +27,11 @@ from app.core.reasons import LIMITS, reason_code
 from app.core.session import AgentMode, Session, Status
 from app.core.text import exact, visible
 from app.core.workflow import WorkflowDefinition
-from app.engine.chat.attached_files import look_cost, look_words
-from app.engine.chat.branches import last_answer, shown_with_summaries
 from app.engine.chat.input import checked_text
 from app.engine.library.agents import Readers, look_of
 from app.engine.live_session import LiveSession
+from app.engine.requests.attached_files import look_cost, look_words
+from app.engine.requests.branches import last_answer, shown_with_summaries
 
 _SAID = {
     Consent.ALLOW: frozenset((Consent.ALLOW, "yes", "y", "허용", "허락", "네", "예", "응")),

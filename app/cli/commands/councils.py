@@ -20,9 +20,9 @@ from app.engine.council.journal import ENOUGH, Score, held_up, listed, panel_sco
 from app.engine.council.panels import check_rounds
 from app.engine.council.record import Record
 from app.engine.council.words import lettered
+from app.engine.debate.estimates import price_text
 from app.engine.engine import CouncilSetup
 from app.engine.live_session import LiveSession
-from app.engine.usage.estimates import price_text
 
 
 def wanted_of(run: CommandRun) -> CouncilSetup:

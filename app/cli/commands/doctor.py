@@ -43,6 +43,7 @@ _PACKAGES = (
     "litellm",
     "xllamacpp",
     "keyring",
+    "msgspec",
     "pydantic",
     "trafilatura",
     "lxml_html_clean",
@@ -248,7 +249,7 @@ def _logs(paths: DataPaths, texts: Texts) -> list[Finding]:
             found.append(Finding(check="sessions", ok=False, found=detail))
             continue
         for fault in faults:
-            lost = texts(f"cli.doctor.lost.{fault.lost}", count=fault.count)
+            lost = texts(f"cli.doctor.lost.{fault.lost}", count=fault.count, detail=fault.detail)
             said = texts("cli.doctor.lost", place=f"{path}:{fault.line}", lost=lost)
             remedy = "" if fault.lost == NOTHING else texts("cli.doctor.restore")
             found.append(Finding(check="sessions", ok=False, found=said, remedy=remedy))

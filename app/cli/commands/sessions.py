@@ -25,7 +25,7 @@ from app.cli.terminal import Out
 from app.core.errors import BadInput
 from app.core.reasons import has_ended
 from app.core.session import Session
-from app.engine.export.documents import session_document
+from app.engine.documents import session_document
 from app.engine.live_session import LiveSession
 from app.wiring import Moot
 

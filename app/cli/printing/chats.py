@@ -37,10 +37,10 @@ from app.core.tool import ToolError, read_arguments
 from app.core.workflow import STEP, StepState, StepStatus, WorkflowStep
 from app.engine.chat.input import answers_of, takes_reason
 from app.engine.export.parts import in_tree
-from app.engine.group.director import instruction_of
-from app.engine.group.leading import REPORT_RESULT
 from app.engine.history.summaries import summary_line
-from app.engine.turns.sub_agents import SUB_AGENT
+from app.engine.library.sub_agents import SUB_AGENT
+from app.engine.requests.hand_overs import instruction_of
+from app.engine.requests.leading import REPORT_RESULT
 
 MOST_OF_LINE = 300
 MOST_OF_CALL = 200

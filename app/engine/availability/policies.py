@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
-from app.core.agent import Agent, Busy
+from app.core.agent import Busy
 from app.core.reasons import Reason
+from app.core.roles import ROLES, role_of
 
 DEFAULT_DEPTH = 3
 DEFAULT_LIMIT = 2
@@ -43,41 +44,28 @@ MADE_FOR: Final = "role-"
 
 ANYBODY = Busy(strategy=Strategy.PARALLEL, limit=8, depth=100)
 
-# The default policies of roles; a role matches exactly or by an alias, never by a part of its name.
-_ROLES: dict[str, tuple[Busy, tuple[str, ...]]] = {
-    "po": (Busy(strategy=Strategy.QUEUE, depth=3), ("product owner", "기획자")),
-    "pm": (Busy(strategy=Strategy.QUEUE, depth=5), ("project manager", "product manager")),
-    "designer": (Busy(strategy=Strategy.WAIT, timeout_s=60.0), ("디자이너",)),
-    "architect": (Busy(strategy=Strategy.WAIT, timeout_s=60.0), ("아키텍트",)),
-    "fe": (Busy(strategy=Strategy.PARALLEL, limit=2, depth=3), ("frontend", "front-end", "프론트엔드")),
-    "be": (Busy(strategy=Strategy.PARALLEL, limit=2, depth=3), ("backend", "back-end", "백엔드")),
-    "qa": (Busy(strategy=Strategy.PARALLEL, limit=2, depth=3), ("tester", "quality assurance", "테스터")),
+# The default policies of roles.
+_ROLES: dict[str, Busy] = {
+    "po": Busy(strategy=Strategy.QUEUE, depth=3),
+    "pm": Busy(strategy=Strategy.QUEUE, depth=5),
+    "designer": Busy(strategy=Strategy.WAIT, timeout_s=60.0),
+    "architect": Busy(strategy=Strategy.WAIT, timeout_s=60.0),
+    "fe": Busy(strategy=Strategy.PARALLEL, limit=2, depth=3),
+    "be": Busy(strategy=Strategy.PARALLEL, limit=2, depth=3),
+    "qa": Busy(strategy=Strategy.PARALLEL, limit=2, depth=3),
 }
-_ALIASES = {name: role for role, (_, names) in _ROLES.items() for name in (role, *names)}
-
-
-def role_of(text: str) -> str:
-    """Return the role a text names, exactly or by an alias; otherwise the text itself in lower case."""
-    folded = " ".join(text.casefold().split())
-    return _ALIASES.get(folded, folded)
-
-
-def roles_of(agent: Agent) -> frozenset[str]:
-    """Return the roles an assistant fills: its own, and those it is called as, as the ready-made architect is."""
-    return frozenset(map(role_of, (agent.role, agent.id, agent.name)))
 
 
 def known_roles() -> frozenset[str]:
     """Return the roles for which a temporary assistant can be made where no assistant has them."""
-    return frozenset(_ROLES)
+    return frozenset(ROLES)
 
 
 def policy_of(busy: Busy | None, role: str) -> Busy:
     """Return an assistant's policy: its own, its role's, or else several tasks at once."""
     if busy is not None:
         return busy
-    known = _ROLES.get(role_of(role))
-    return known[0] if known else ANYBODY
+    return _ROLES.get(role_of(role), ANYBODY)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,9 +6,10 @@ from dataclasses import replace
 from app.core.agent import Agent
 from app.core.errors import BadInput, NotFound
 from app.core.events import AvailabilityChanged, EventBus
+from app.core.roles import role_of
 from app.core.settings import Settings
 from app.core.store import Documents
-from app.engine.availability.policies import MADE_FOR, role_of
+from app.engine.availability.policies import MADE_FOR
 from app.engine.availability.slots import Job, Slots
 from app.engine.library.agents import AgentDirectory
 

@@ -19,7 +19,6 @@ from app.core.session import (
 )
 from app.core.text import clean_text
 from app.core.tool import is_object
-from app.engine.chat.branches import latest_leaf, root_of
 from app.engine.chat.input import (
     MAX_TITLE,
     answer_words,
@@ -28,14 +27,14 @@ from app.engine.chat.input import (
     checked_text,
     fitting_answer,
 )
-from app.engine.chat.request import AgentTurn, root_turn
 from app.engine.chat.run import close_turns, open_questions, user_message
 from app.engine.drafts import Drafts
 from app.engine.library.agents import AgentDirectory
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
+from app.engine.requests.branches import latest_leaf, root_of, work_turn
+from app.engine.requests.request import AgentTurn, root_turn
 from app.engine.sessions import Sessions
-from app.engine.workflow.director import work_turn
 
 _IN_SESSION = (Consent.ALWAYS, Consent.ALWAYS_READING, Consent.ALWAYS_SERVER)
 _FOR_GOOD = (Consent.FOREVER, Consent.FOREVER_READING, Consent.FOREVER_SERVER)

@@ -11,12 +11,13 @@ from app.core.message import (
     Role,
     ToolCall,
 )
-from app.engine.chat.branches import shown
+from app.core.text import closed
 from app.engine.export.document import USER, DocumentHead, DocumentPart, Entry, ListItem, Section, colour_of
-from app.engine.export.parts import as_markdown, closed, in_tree, marks, moment, named, said_by
-from app.engine.group.director import instruction_of
+from app.engine.export.parts import as_markdown, in_tree, marks, moment, named, said_by
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
+from app.engine.requests.branches import shown
+from app.engine.requests.hand_overs import instruction_of
 
 # Only the JSON export holds the whole results of tools.
 MOST_OF_TOOL = 2_000

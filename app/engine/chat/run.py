@@ -20,11 +20,11 @@ from app.core.message import (
 from app.core.reasons import Reason
 from app.core.session import AnswerChoice, Chat, DebateTools, Status
 from app.engine.availability.slots import NotFree, SentTo
-from app.engine.chat.branches import back_from, last_answer, unanswered
 from app.engine.chat.director import decide
-from app.engine.chat.request import AgentTurn, root_turn
 from app.engine.director import Ask, Decision, Send, Speak
 from app.engine.live_session import LiveSession
+from app.engine.requests.branches import back_from, last_answer, unanswered
+from app.engine.requests.request import AgentTurn, root_turn
 from app.engine.runner import Run
 from app.engine.turns.context import Services, TreeContext, TurnState
 from app.engine.turns.limits import Budget

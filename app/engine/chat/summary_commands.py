@@ -14,12 +14,12 @@ from app.core.session import Status
 from app.core.settings import HistoryLength
 from app.core.text import clean_text
 from app.engine.chat.commands import found_message
-from app.engine.chat.request import AgentTurn, build_request, history_of, root_turn
-from app.engine.group.leading import next_lead
 from app.engine.history.summaries import extract, limit_for, turns_to_replace
 from app.engine.live_session import LiveSession
+from app.engine.requests.attempt import Attempt
+from app.engine.requests.leading import next_lead
+from app.engine.requests.request import AgentTurn, build_request, history_of, root_turn
 from app.engine.sessions import Sessions, check_open
-from app.engine.turns.answer import Attempt
 from app.engine.turns.context import Services
 from app.engine.turns.summarizing import measured, summary_message
 

@@ -11,11 +11,11 @@ from app.core.session import Status
 from app.core.settings import Settings
 from app.core.text import clean_text
 from app.core.usage import UsageEntry
-from app.engine.chat.branches import back_from
 from app.engine.chat.input import MAX_TITLE, title_of
 from app.engine.library.agents import AgentDirectory, AgentModel
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
+from app.engine.requests.branches import back_from
 from app.engine.sessions import Sessions
 from app.engine.turns.metered_models import MeteredModels
 

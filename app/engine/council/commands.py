@@ -28,10 +28,11 @@ from app.engine.council.journal import JOURNAL_KIND, Journal, calibrations
 from app.engine.council.outcome import outcome, who_may_join
 from app.engine.council.panels import PANEL_KIND, Panels, assembled, check_rounds
 from app.engine.council.record import Option, Record
-from app.engine.council.replies import one_line, same_words
 from app.engine.council.run import with_rounds
 from app.engine.debate.director import PARTICIPANT
+from app.engine.debate.estimates import Estimate, Estimates
 from app.engine.debate.providers import DebateProviders
+from app.engine.debate.replies import one_line, same_words
 from app.engine.debate.setup import (
     MAX_PARTICIPANTS,
     DebateSetup,
@@ -42,7 +43,6 @@ from app.engine.debate.setup import (
 )
 from app.engine.live_session import LiveSession
 from app.engine.sessions import Sessions
-from app.engine.usage.estimates import Estimate, Estimates
 
 MAX_TEXT = 100_000
 

@@ -8,8 +8,8 @@ from app.engine.council.director import comparison_due
 from app.engine.council.judging import tokens_written
 from app.engine.council.outcome import surest
 from app.engine.council.record import Record
+from app.engine.debate.estimates import Call, Pair
 from app.engine.history.token_count import tokens_of
-from app.engine.usage.estimates import Call, Pair
 
 # Tokens: the frame of a request, the options, what a ballot, a comparison, two readings and a dissent are; and a statement
 # where nobody has made one yet.

@@ -11,7 +11,7 @@ from app.core.errors import BadInput
 from app.core.events import JournalChanged
 from app.engine.council.outcome import outcome
 from app.engine.council.record import Record, Vote
-from app.engine.council.replies import one_line
+from app.engine.debate.replies import one_line
 from app.engine.library.definitions import MAX_NAME, Definitions, LibraryKind
 from app.engine.live_session import LiveSession
 

@@ -11,30 +11,25 @@ from app.core.json_values import as_list, objects_in
 from app.core.message import CouncilPart, Message, Role
 from app.core.provider import ModelRequest
 from app.core.session import Debate, Participant
-from app.engine.chat.attached_files import with_seen
-from app.engine.council.families import without_names
-from app.engine.council.reading import MOST_CRUXES, NEITHER, JudgeReading
+from app.engine.council.reading import MOST_CRUXES, JudgeReading
 from app.engine.council.record import Record
-from app.engine.council.replies import (
+from app.engine.council.requests import MOST_POINTS, ReaderView, answer_request, argued_text, to_model
+from app.engine.debate.families import without_names
+from app.engine.debate.replies import (
     LETTERS,
     MOST_OPTION,
+    NEITHER,
     confidence_of,
     one_line,
     read_choice,
     read_object,
     same_words,
-)
-from app.engine.council.requests import (
-    MOST_POINTS,
-    ReaderView,
-    answer_request,
-    argued_text,
     schema_list,
     schema_object,
-    to_model,
 )
 from app.engine.history.token_count import tokens_of
 from app.engine.prompts import Prompts
+from app.engine.requests.attached_files import with_seen
 
 MOST_CASE = 700
 MOST_CLAIMS = 12

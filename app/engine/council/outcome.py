@@ -8,12 +8,12 @@ from itertools import chain
 from app.core.errors import FailureKind
 from app.core.message import CouncilPart, Message, MessageState
 from app.core.session import MIN_PARTICIPANTS, Debate
-from app.engine.council.families import family_of
 from app.engine.council.judging import best_case
 from app.engine.council.quotes import QuoteState, quotes_of
 from app.engine.council.reading import Claim, JudgeReading, cruxes
 from app.engine.council.record import Record, Vote
-from app.engine.council.replies import without_marks
+from app.engine.debate.families import family_of
+from app.engine.debate.replies import without_marks
 from app.engine.names import mentioned
 
 

@@ -17,8 +17,8 @@ from app.core.session import (
     NO_JUDGE,
     Participant,
 )
-from app.engine.council.families import family_of
 from app.engine.council.journal import ENOUGH, Score
+from app.engine.debate.families import family_of
 from app.engine.debate.setup import voice_of
 from app.engine.library.definitions import Definitions, LibraryKind
 

@@ -5,10 +5,7 @@ from dataclasses import dataclass
 
 from app.core.json_values import as_list, objects_in
 from app.core.verdict import Point
-from app.engine.council.replies import same_words
-
-NEITHER = "none"
-"""What a judge chooses where no option holds up."""
+from app.engine.debate.replies import same_words
 
 MOST_CRUXES = 3
 APART = 0.5

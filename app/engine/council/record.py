@@ -12,10 +12,9 @@ from app.core.json_values import as_list, objects_in
 from app.core.message import CouncilPart, Message, MessageState, Role
 from app.core.session import Debate, Participant
 from app.engine.council.reading import JudgeReading, reading_of
-from app.engine.council.replies import MOST_OPTION, one_line, same_words, without_marks
 from app.engine.debate.motion import asks_about_motion, side_of
+from app.engine.debate.replies import MOST_OPTION, MOST_OPTIONS, one_line, same_words, without_marks
 
-MOST_OPTIONS = 5
 UNSURE = 50
 """What a vote without a confidence counts for, in percent."""
 

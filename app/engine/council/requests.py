@@ -14,22 +14,25 @@ from app.core.message import CouncilPart, Message, MessageState, Role
 from app.core.model_facts import Effort
 from app.core.provider import ModelRequest, one_message
 from app.core.session import Debate, Participant
-from app.engine.chat.attached_files import context_text, with_seen
-from app.engine.council.families import without_names
 from app.engine.council.quotes import PLAIN_SIGNS
-from app.engine.council.record import MOST_OPTIONS, Option, Record, to
-from app.engine.council.replies import (
+from app.engine.council.record import Option, Record, to
+from app.engine.debate.families import without_names
+from app.engine.debate.motion import asks_about_motion
+from app.engine.debate.replies import (
     LETTERS,
+    MOST_OPTIONS,
     OTHER,
     confidence_of,
     one_line,
     read_choice,
     read_object,
     same_words,
+    schema_list,
+    schema_object,
 )
-from app.engine.debate.motion import asks_about_motion
 from app.engine.prompts import Prompts
-from app.engine.turns.answer_style import length_words, temperature_of
+from app.engine.requests.answer_style import length_words, temperature_of
+from app.engine.requests.attached_files import context_text, with_seen
 
 MOST_POINTS = 6
 MOST_QUOTE = 300
@@ -39,21 +42,6 @@ BALLOT_TOKENS = 400
 _MOST_SMALL = 6_000
 
 _TEXT = {"type": "string"}
-
-
-def schema_object(**fields: object) -> dict[str, object]:
-    """Return a schema of an object with these fields and no others."""
-    return {
-        "type": "object",
-        "properties": fields,
-        "required": [*fields],
-        "additionalProperties": False,
-    }
-
-
-def schema_list(items: Mapping[str, object]) -> dict[str, object]:
-    """Return a schema of an array."""
-    return {"type": "array", "items": items}
 
 
 _QUOTES = schema_list(schema_object(answer={"type": "integer"}, text=_TEXT))

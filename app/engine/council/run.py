@@ -24,7 +24,6 @@ from app.engine.council.judging import (
 from app.engine.council.outcome import outcome
 from app.engine.council.quotes import Sources, as_data
 from app.engine.council.record import Record
-from app.engine.council.replies import TrailerCleaner, read_trailer
 from app.engine.council.requests import (
     ReaderView,
     answer_request,
@@ -40,6 +39,7 @@ from app.engine.council.requests import (
 )
 from app.engine.debate.director import PARTICIPANT, participant_of
 from app.engine.debate.providers import DebateProviders
+from app.engine.debate.replies import TrailerCleaner, read_trailer
 from app.engine.debate.statement import StatementRun
 from app.engine.debate.verdict import Judge
 from app.engine.live_session import LiveSession

@@ -10,9 +10,9 @@ from app.core.session import MIN_PARTICIPANTS, DebateSession
 from app.core.verdict import Point
 from app.engine.council.outcome import CouncilOutcome, State, View, case_for, in_full, outcome, votes_of
 from app.engine.council.quotes import FileQuote, quotes_of
-from app.engine.council.reading import NEITHER, Claim
+from app.engine.council.reading import Claim
 from app.engine.council.record import Record
-from app.engine.council.replies import LETTERS, without_marks
+from app.engine.debate.replies import LETTERS, NEITHER, without_marks
 
 Words = Callable[..., str]
 

@@ -16,7 +16,7 @@ from app.core.provider_kind import RequestForm
 from app.core.session import Debate, DebateMode, Participant
 from app.engine.debate.next_speaker import next_speaker
 from app.engine.prompts import Prompts
-from app.engine.turns.answer_style import length_words
+from app.engine.requests.answer_style import length_words
 
 SpeakerRule = Callable[[Debate, tuple[Participant, ...], list[Message]], tuple[Participant, str]]
 

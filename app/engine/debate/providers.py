@@ -11,9 +11,8 @@ from app.core.provider_kind import RequestForm
 from app.core.session import NO_JUDGE, Debate, DebateSession, DebateTools, Participant
 from app.core.settings import DebateHistory
 from app.core.store import Documents
-from app.engine.chat.attached_files import as_taken, context_text
-from app.engine.council.families import family_of
 from app.engine.debate.director import World, participant_of
+from app.engine.debate.families import family_of
 from app.engine.debate.modes import form_of
 from app.engine.debate.perspective import chat_request, notes_sent, transcript_request, visible
 from app.engine.debate.verdict import Judge
@@ -25,7 +24,8 @@ from app.engine.library.agents import AgentDirectory
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.providers import ProviderProblem, provider_of
-from app.engine.turns.answer import WINDOW
+from app.engine.requests.attached_files import as_taken, context_text
+from app.engine.requests.attempt import WINDOW
 from app.engine.turns.cache_plans import cache_plan
 from app.engine.turns.metered_models import MeteredModels
 

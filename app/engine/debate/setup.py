@@ -29,7 +29,7 @@ from app.core.session import (
     Status,
 )
 from app.core.text import clean_text, trimmed
-from app.engine.council.families import family_of
+from app.engine.debate.families import family_of
 from app.engine.debate.modes import MODES, with_sides
 from app.engine.library.agents import AgentModel
 from app.engine.names import USER_NAMES, normal

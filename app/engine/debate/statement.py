@@ -12,15 +12,16 @@ from app.core.provider import ModelRequest
 from app.core.reasons import Reason
 from app.core.session import DebateTools, Participant, Status
 from app.engine.availability.slots import NotFree
-from app.engine.chat.branches import is_over, root_of
-from app.engine.chat.merging import merged
-from app.engine.chat.request import AgentTurn, name_of, turn_items
 from app.engine.chat.run import close_turns, open_questions, tree_turns
 from app.engine.debate.verdict import Judge
 from app.engine.debate.voting_check import VotingChecks
 from app.engine.live_session import LiveSession
+from app.engine.requests.attempt import Attempt
+from app.engine.requests.branches import is_over, root_of
+from app.engine.requests.merging import merged
+from app.engine.requests.request import AgentTurn, name_of, turn_items
 from app.engine.runner import Run
-from app.engine.turns.answer import Attempt, CallPlan
+from app.engine.turns.answer import CallPlan
 from app.engine.turns.context import Outcome, TreeContext, TurnState
 from app.engine.turns.limits import Budget
 from app.engine.turns.server_notices import attach_servers

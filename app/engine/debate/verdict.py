@@ -19,19 +19,20 @@ from app.core.session import Debate, DebateSession, Participant
 from app.core.text import clean_text
 from app.core.usage import UsageEntry
 from app.core.verdict import AGAINST, FOR, Ballot, MinorityView, Point, Verdict
-from app.engine.council.families import all_without_names
-from app.engine.council.reading import NEITHER
-from app.engine.council.record import MOST_OPTIONS
-from app.engine.council.replies import (
+from app.engine.debate.families import all_without_names
+from app.engine.debate.perspective import chat_request, defuse, is_said, known_names, notes_sent
+from app.engine.debate.replies import (
     LETTERS,
     MOST_OPTION,
+    MOST_OPTIONS,
+    NEITHER,
     one_line,
     read_choice,
     read_object,
+    schema_list,
+    schema_object,
     without_marks,
 )
-from app.engine.council.requests import schema_list, schema_object
-from app.engine.debate.perspective import chat_request, defuse, is_said, known_names, notes_sent
 from app.engine.debate.voting_check import VotingChecks
 from app.engine.live_session import LiveSession
 from app.engine.names import label_of

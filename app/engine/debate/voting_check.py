@@ -15,7 +15,7 @@ from app.core.json_values import object_in
 from app.core.provider import one_message
 from app.core.provider_kind import RequestForm
 from app.core.store import Documents
-from app.engine.council.requests import schema_object
+from app.engine.debate.replies import schema_object
 from app.engine.providers import provider_of
 from app.engine.turns.metered_models import MeteredModels
 

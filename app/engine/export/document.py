@@ -10,6 +10,9 @@ from app.core.message import Attachment
 _SPEAKERS = ("#0C7A60", "#AB5030", "#2466D1", "#7A4FC4", "#8A6100", "#B03A78", "#00728A", "#5B6B1F")
 USER, QUIET = "#1f1e1b", "#66635b"
 
+MOOT_SESSION = "moot-session"
+"""What a file of the JSON export says it is."""
+
 
 @dataclass(frozen=True, slots=True)
 class Citation:

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from app.core.message import Attachment
+from app.core.text import escape_markdown, fenced
 from app.engine.export.document import DocumentHead, DocumentPart, Entry, ListItem, Section
-from app.engine.export.parts import escape_markdown, text_of
-from app.engine.importing.foreign import fenced
+from app.engine.export.parts import text_of
 
 
 def as_markdown(parts: Iterable[DocumentPart]) -> Iterator[str]:

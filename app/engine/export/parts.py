@@ -7,6 +7,7 @@ from datetime import date, datetime
 from app.core.files import NEW_PAGE
 from app.core.formula_marks import IN_A_LINE, ON_LINES
 from app.core.message import Attachment, Message, MessageState, ToolCall
+from app.core.text import closed
 
 # Markdown ignores an underscore inside a word, and an & that begins no entity.
 # Without the closing bracket: between `\[` and `\]` is a formula.
@@ -105,28 +106,9 @@ def _literal_line(line: str) -> str:
     return "&nbsp;" * indent + _LINE_BEGINS.sub(r"\g<1>\\\g<2>", words) if words else ""
 
 
-def closed(text: str) -> str:
-    """Return Markdown with its open code fence closed, so that nothing after it becomes code."""
-    fence = ""
-    for line in text.splitlines():
-        mark = line.strip()
-        run = mark[: len(mark) - len(mark.lstrip(mark[:1]))] if mark[:1] in ("`", "~") else ""
-        if not fence and len(run) >= 3 and not (run[0] == "`" and "`" in mark[len(run) :]):
-            fence = run
-        elif fence and mark == run and run[:1] == fence[0] and len(run) >= len(fence):
-            fence = ""
-    return f"{text.rstrip()}\n{fence}" if fence else text
-
-
 def text_of(attachment: Attachment) -> str:
     """Return the text of an attachment; an empty line stands between its pages."""
     return attachment.text.replace(NEW_PAGE, "\n\n")
-
-
-def escape_markdown(text: str) -> str:
-    """Return a text that Markdown shows as it is, on one line."""
-    line = " ".join(text.split())
-    return "".join(f"\\{character}" if character in "\\`*_[<>#|" else character for character in line)
 
 
 Item = Message | tuple[Message, ToolCall]

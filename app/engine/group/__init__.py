@@ -1,4 +1,1 @@
-"""Groups of assistants under an orchestrator: director says whose turn it is, run takes it; commands.
-
-leading is the orchestrator as an assistant.
-"""
+"""Groups of assistants under an orchestrator: director says whose turn it is, run takes it; commands."""

@@ -16,10 +16,11 @@ from app.core.store import Documents
 from app.core.text import clean_text
 from app.engine.chat.input import begun_with, checked_mode, checked_text
 from app.engine.chat.run import user_message
-from app.engine.group.director import ORCHESTRATOR, members_turn
+from app.engine.group.director import members_turn
 from app.engine.library.agents import AgentDirectory, AgentModel, Assistants
 from app.engine.library.definitions import Definitions, LibraryKind, Shared
 from app.engine.prompts import Prompts
+from app.engine.requests.hand_overs import ORCHESTRATOR
 from app.engine.sessions import Sessions
 
 MAX_MEMBERS = 20

@@ -6,17 +6,16 @@ The orchestrator speaks whenever the last message is neither a call nor its own.
 from collections.abc import Sequence
 
 from app.core.agent import Agent
-from app.core.json_values import object_in
 from app.core.matching import fold
 from app.core.message import SWITCH_ASSISTANT, Message, MessageState, Role, ToolCall
 from app.core.session import GroupSession
 from app.core.tool import Control
-from app.engine.chat.branches import back_from, is_over, last_answer
 from app.engine.director import Ask, Decision, Send, Speak
 from app.engine.live_session import LiveSession
 from app.engine.names import begins_with
+from app.engine.requests.branches import is_over, last_answer
+from app.engine.requests.hand_overs import ORCHESTRATOR, instruction_of, turns_used
 
-ORCHESTRATOR = "orchestrator"
 MOST_NAME = 500
 
 
@@ -48,18 +47,6 @@ def members_turn(live: LiveSession, session: GroupSession, members: Sequence[Age
     return decision if isinstance(decision, Speak) and decision.speaker != ORCHESTRATOR else None
 
 
-def turns_used(live: LiveSession) -> int:
-    """Return how often the orchestrator has spoken since the user's last message or the last resuming."""
-    session = live.group_session
-    used = 0
-    for turn_id in back_from(live, session.chat.head):
-        first = live.turn(turn_id)[0]
-        if first.role == Role.USER:
-            break
-        used += first.author.id == ORCHESTRATOR and first.id > session.chat.budget_from
-    return used
-
-
 def handed_over(turn: Sequence[Message]) -> ToolCall | None:
     """Return the call by which an orchestrator's turn handed over, None where there is none."""
     ended = {
@@ -72,12 +59,6 @@ def handed_over(turn: Sequence[Message]) -> ToolCall | None:
         if call.name == SWITCH_ASSISTANT and call.id in ended:
             return call
     return None
-
-
-def instruction_of(call: ToolCall) -> tuple[str, str]:
-    """Return (member, instruction) of a hand-over; empty where the call does not say."""
-    arguments = object_in(call.arguments) or {}
-    return str(arguments.get("assistant", "")), str(arguments.get("instruction", ""))
 
 
 def addressed(text: str, members: Sequence[Agent]) -> str:

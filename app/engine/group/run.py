@@ -6,9 +6,10 @@ from app.core.reasons import Reason, counted
 from app.core.session import GroupSession
 from app.engine.chat.run import ChatRun
 from app.engine.director import Ask, Speak
-from app.engine.group.director import ORCHESTRATOR, decide, turns_used
-from app.engine.group.leading import next_lead, orchestrator_of, told_to_lead
+from app.engine.group.director import decide
 from app.engine.library.agents import ORCHESTRATION
+from app.engine.requests.hand_overs import ORCHESTRATOR, turns_used
+from app.engine.requests.leading import next_lead, orchestrator_of, told_to_lead
 
 
 class GroupRun(ChatRun):

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from app.core.text import fenced
 from app.engine.importing.foreign import (
     ForeignApp,
     ForeignChat,
     ForeignMessage,
-    fenced,
     joined,
     moment,
     path_to,

@@ -105,11 +105,3 @@ def path_to(leaf: str, parents: Mapping[str, str]) -> list[str]:
 def joined(pieces: list[str]) -> str:
     """Return the pieces of a message as one text, an empty line between them."""
     return "\n\n".join(piece.strip("\n") for piece in pieces if piece.strip())
-
-
-def fenced(text: str, language: str = "") -> str:
-    """Return a text as a block of code, whatever backticks it holds."""
-    fence = "```"
-    while fence in text:
-        fence += "`"
-    return f"{fence}{language if language.isalnum() else ''}\n{text.rstrip()}\n{fence}"

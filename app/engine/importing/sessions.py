@@ -13,7 +13,7 @@ from app.core.session import Chat, ChatSession, Session, Status
 from app.core.store import StoredSession
 from app.engine.chat.input import title_of
 from app.engine.chat.run import USER_AUTHOR
-from app.engine.export.documents import MOOT_SESSION
+from app.engine.export.document import MOOT_SESSION
 from app.engine.importing.chatgpt import CHATGPT
 from app.engine.importing.claude import CLAUDE
 from app.engine.importing.foreign import ForeignApp, ForeignChat

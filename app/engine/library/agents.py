@@ -13,15 +13,15 @@ from app.core.message import Consent, Message, Prompt
 from app.core.model_facts import Effort, FactSource, ModelFacts
 from app.core.provider import ProviderStatus
 from app.core.provider_kind import ProviderKind
+from app.core.roles import roles_of
 from app.core.session import AgentMode, GroupState, Participant
 from app.core.settings import Settings
 from app.core.store import Documents
 from app.core.tool import FILES, ServerStatus, Tool, ToolChoice, Tools
-from app.engine.availability.policies import roles_of
+from app.core.workflow import STEP_TOOLS
 from app.engine.library.definitions import Definitions, LibraryKind, Shared
+from app.engine.library.sub_agents import PARAMETERS, SUB_AGENT, callable_by, description
 from app.engine.providers import ProviderProblem
-from app.engine.turns.sub_agents import PARAMETERS, SUB_AGENT, callable_by, description
-from app.engine.workflow.step_protocol import STEP_TOOLS
 
 Readers = Agent | Group | Sequence[Participant] | None
 """Who reads a file: an assistant, a group, the participants of a debate, or any assistant."""

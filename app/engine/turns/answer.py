@@ -23,12 +23,10 @@ from app.core.provider import (
 )
 from app.core.text import clean_text
 from app.engine.live_session import LiveSession
+from app.engine.requests.attempt import Attempt
 from app.engine.turns.metered_models import MeteredCall, MeteredModels, Place
 from app.engine.turns.reply import PASSED, ReplyCleaner, is_pass, whole_sentences
 from app.engine.turns.sources import sources_text
-
-WINDOW = 15
-"""How many of its last messages a debate sends where nothing else is chosen."""
 
 SHORT_WINDOW = 7
 """How many messages a request has after one that was too long for the model."""
@@ -64,14 +62,6 @@ class Reports(Protocol):
     def close(self, state: str, text: str = "") -> None:
         """End what has no result yet."""
         ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attempt:
-    """The constraints of a request: at most `window` messages, and whether the answer before was empty."""
-
-    window: int = WINDOW
-    after_empty: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

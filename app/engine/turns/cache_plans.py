@@ -6,10 +6,10 @@ from hashlib import sha256
 
 from app.core.message import Message, Role
 from app.core.provider import CachePlan
-from app.engine.chat.branches import back_from
-from app.engine.chat.request import AgentTurn
 from app.engine.history.summaries import summary_for
 from app.engine.live_session import LiveSession
+from app.engine.requests.branches import back_from
+from app.engine.requests.request import AgentTurn
 
 _SHORT = 240.0
 _LONG = 3_600.0

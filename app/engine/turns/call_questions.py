@@ -2,8 +2,8 @@
 
 from app.core.message import Message, MessageState, Prompt, PromptReason, PromptType, ToolCall
 from app.core.tool import Tool
-from app.engine.chat.request import AgentTurn
 from app.engine.live_session import LiveSession
+from app.engine.requests.request import AgentTurn
 
 MAX_QUESTION = 4_000
 MAX_ABOUT = 600

@@ -14,14 +14,14 @@ from app.core.json_values import object_in
 from app.core.message import SWITCH_ASSISTANT, Message, MessageState, Role, ToolCall
 from app.core.provider import ModelRequest
 from app.core.session import Plan
-from app.engine.chat.branches import back_from, last_answer
-from app.engine.chat.request import AgentTurn
-from app.engine.group.director import ORCHESTRATOR
+from app.engine.library.sub_agents import SUB_AGENT
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
-from app.engine.turns.answer import Attempt
-from app.engine.turns.answer_style import SMALL_MODEL_OPTIONS
-from app.engine.turns.sub_agents import SUB_AGENT
+from app.engine.requests.answer_style import SMALL_MODEL_OPTIONS
+from app.engine.requests.attempt import Attempt
+from app.engine.requests.branches import back_from, last_answer
+from app.engine.requests.hand_overs import ORCHESTRATOR
+from app.engine.requests.request import AgentTurn
 
 PROMPT_USER = "promptUser"
 

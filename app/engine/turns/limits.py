@@ -12,9 +12,9 @@ from app.core.message import SWITCH_ASSISTANT, Message, MessageState, Role, Tool
 from app.core.reasons import Reason
 from app.core.settings import Settings
 from app.core.tool import ToolError, canonical
-from app.engine.chat.branches import back_from
-from app.engine.chat.request import AgentTurn
 from app.engine.live_session import LiveSession
+from app.engine.requests.branches import back_from
+from app.engine.requests.request import AgentTurn
 
 
 class Budget:

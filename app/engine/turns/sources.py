@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from app.engine.export.parts import closed, escape_markdown
+from app.core.text import closed, escape_markdown
 
 _IN_A_LINK = str.maketrans({"(": "%28", ")": "%29", "<": "%3C", ">": "%3E", "\\": "%5C"})
 

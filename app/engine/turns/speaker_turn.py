@@ -16,7 +16,8 @@ from app.core.provider import ModelRequest
 from app.engine.availability.policies import Waits
 from app.engine.availability.slots import Work
 from app.engine.live_session import LiveSession
-from app.engine.turns.answer import SHORT_WINDOW, Answer, Attempt, CallPlan, CallResult
+from app.engine.requests.attempt import Attempt
+from app.engine.turns.answer import SHORT_WINDOW, Answer, CallPlan, CallResult
 from app.engine.turns.context import Services
 from app.engine.turns.metered_models import seconds_to_wait
 from app.engine.turns.passing_faults import MOST_REPEATS, seconds_before, with_time

@@ -15,19 +15,6 @@ from app.core.message import Author, Message, MessageState, Role, SummaryNote, U
 from app.core.provider import ModelRequest
 from app.core.reasons import Reason
 from app.core.session import Status
-from app.engine.chat.branches import back_from
-from app.engine.chat.merging import Item, as_transcript
-from app.engine.chat.request import (
-    MAX_SENT_RESULT,
-    AgentTurn,
-    History,
-    history_of,
-    items_before,
-    notes_and_rest,
-    request_of,
-    turn_items,
-)
-from app.engine.group.director import ORCHESTRATOR
 from app.engine.history.pruning import part_to_note, pruned_text, results_to_prune
 from app.engine.history.summaries import (
     LEAST_REPLACED,
@@ -44,6 +31,19 @@ from app.engine.history.summaries import (
 from app.engine.history.token_count import TokenCount, request_tokens, tokens_of
 from app.engine.library.agents import AgentModel
 from app.engine.live_session import LiveSession
+from app.engine.requests.branches import back_from
+from app.engine.requests.hand_overs import ORCHESTRATOR
+from app.engine.requests.merging import Item, as_transcript
+from app.engine.requests.request import (
+    MAX_SENT_RESULT,
+    AgentTurn,
+    History,
+    history_of,
+    items_before,
+    notes_and_rest,
+    request_of,
+    turn_items,
+)
 from app.engine.turns.cache_plans import turn_plan
 from app.engine.turns.context import TreeContext
 from app.engine.turns.metered_models import MeteredCall, MeteredModels

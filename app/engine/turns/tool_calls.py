@@ -28,15 +28,15 @@ from app.core.session import Plan, Status
 from app.core.text import clean_text
 from app.core.tool import Control, Tool, ToolError, ToolProgress, ToolResult, is_page, read_arguments
 from app.engine.availability.slots import NotFree
-from app.engine.chat.branches import unanswered
-from app.engine.chat.request import AgentTurn, file_tools, in_mode
+from app.engine.library.sub_agents import SUB_AGENT, delegation, failed, succeeded
+from app.engine.requests.branches import unanswered
+from app.engine.requests.request import AgentTurn, file_tools, in_mode
 from app.engine.turns.call_questions import approval, denied, newest_approval, page_question, was_cut
 from app.engine.turns.context import Outcome, ToolRun, TreeContext, TurnState, about_call
 from app.engine.turns.limits import MOST_AT_ONCE, MOST_CALLS, RepeatedCalls, carried_out, check_not_repeated
 from app.engine.turns.reported_calls import lost_call
 from app.engine.turns.server_notices import attach_servers
 from app.engine.turns.speaker_turn import SpeakerTurn
-from app.engine.turns.sub_agents import SUB_AGENT, delegation, failed, succeeded
 
 MAX_RESULT = 100_000
 

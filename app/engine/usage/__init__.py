@@ -1,1 +1,1 @@
-"""What model calls used and cost (usage_book), and estimates of what they will cost (estimates)."""
+"""What model calls used and cost (usage_book)."""

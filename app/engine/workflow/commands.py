@@ -11,20 +11,22 @@ from app.core.events import EventBus, WorkflowsChanged, utc_now
 from app.core.message import Attachment
 from app.core.provider import one_message
 from app.core.reasons import Reason
+from app.core.roles import role_of, roles_of
 from app.core.session import Chat, Status, WorkflowSession, WorkflowState
 from app.core.store import Documents
 from app.core.usage import UsageEntry
-from app.core.workflow import Fault, StepState, StepStatus, WorkflowDefinition, WorkflowStep, faults
-from app.engine.availability.policies import known_roles, role_of, roles_of
+from app.core.workflow import WORKFLOW, Fault, StepState, StepStatus, WorkflowDefinition, WorkflowStep, faults
+from app.engine.availability.policies import known_roles
 from app.engine.chat.input import begun_with, checked_text
 from app.engine.chat.run import ChatRun, close_turns, user_message
 from app.engine.library.agents import AgentDirectory
 from app.engine.library.definitions import Definitions, LibraryKind, Shared
 from app.engine.live_session import LiveSession
 from app.engine.names import normal
+from app.engine.requests.branches import work_turn
 from app.engine.sessions import Sessions
 from app.engine.turns.metered_models import MeteredModels
-from app.engine.workflow.director import WORKFLOW, begun, call_id, changes, reopened, with_step, work_turn
+from app.engine.workflow.director import begun, call_id, changes, reopened, with_step
 from app.engine.workflow.run import WorkflowRun, write_steps
 
 NONE = "none"

@@ -10,16 +10,6 @@ from dataclasses import replace
 from app.core.reasons import Reason
 from app.core.workflow import STEP_ENDED, StepState, StepStatus, WhenSkipped, WorkflowDefinition, dependents
 from app.engine.director import Ask, Call, Decision, Finish, Halt, Wait
-from app.engine.live_session import LiveSession
-
-WORKFLOW = "workflow"
-
-
-def work_turn(live: LiveSession) -> str:
-    """Return the workflow's own turn, the parent of its steps; "" while no step has begun."""
-    return next(
-        (one.turn_id for one in live.messages if one.author.id == WORKFLOW and one.parent_turn_id is None), ""
-    )
 
 
 def call_id(state: StepState) -> str:

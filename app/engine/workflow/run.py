@@ -15,20 +15,22 @@ from app.core.files import with_files
 from app.core.ids import new_id
 from app.core.message import Author, Message, MessageState, Role, ToolCall
 from app.core.reasons import Reason
+from app.core.roles import role_of
 from app.core.session import Status, WorkflowState
-from app.core.workflow import STEP, STEP_ENDED, StepState, StepStatus, WorkflowStep
-from app.engine.availability.policies import MADE_FOR, Refusal, role_of
+from app.core.workflow import STEP, STEP_ENDED, STEP_TOOLS, WORKFLOW, StepState, StepStatus, WorkflowStep
+from app.engine.availability.policies import MADE_FOR, Refusal
 from app.engine.availability.slots import NotFree, SentTo
-from app.engine.chat.request import AgentTurn, file_tools
 from app.engine.chat.run import ChatRun, close_turns, tree_turns
 from app.engine.director import Ask, Call, Decision, Finish, Halt
 from app.engine.live_session import LiveSession
+from app.engine.requests.branches import work_turn
+from app.engine.requests.request import AgentTurn, file_tools
 from app.engine.turns.context import Outcome, Services, TurnState
 from app.engine.turns.server_notices import attach_servers
 from app.engine.turns.speaker_turn import SpeakerTurn
 from app.engine.turns.turn_tree import TurnTree
-from app.engine.workflow.director import WORKFLOW, call_id, changes, decide, settled, work_turn
-from app.engine.workflow.step_protocol import STEP_TOOLS, StepComplete, from_call, step_complete
+from app.engine.workflow.director import call_id, changes, decide, settled
+from app.engine.workflow.step_protocol import StepComplete, from_call, step_complete
 
 MAX_RESULT = 6_000
 

@@ -14,7 +14,6 @@ from app.core.message import Message, MessageState, Role
 from app.core.tool import read_arguments
 
 MARKER = "[STEP_COMPLETE]"
-STEP_TOOLS: Final = "step"
 STEP_COMPLETE: Final = "step_complete"
 
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")

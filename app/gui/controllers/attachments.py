@@ -21,8 +21,8 @@ from app.core.errors import BadInput, MootError
 from app.core.files import Progress, SeenAs, is_image_file, is_pdf
 from app.core.json_values import object_in
 from app.core.message import Attachment
-from app.engine.chat.attached_files import look_cost, look_words
 from app.engine.library.agents import AgentModel, look_of
+from app.engine.requests.attached_files import look_cost, look_words
 from app.gui.controllers.controller import PageController, Parts
 from app.gui.controllers.server_files import ServerFilesController
 from app.gui.dialogs.ask_dialogs import PasswordDialog

@@ -9,9 +9,9 @@ from PySide6.QtCore import Signal
 from app.core.errors import BadInput, MootError
 from app.core.files import SeenFile
 from app.core.message import Attachment
-from app.engine.chat.attached_files import look_cost, look_words, seen_tokens
 from app.engine.engine import DebateSetup
 from app.engine.library.agents import look_of
+from app.engine.requests.attached_files import look_cost, look_words, seen_tokens
 from app.gui.controllers.controller import Controller, Parts
 from app.gui.panels.debate.setup_view import SetupView
 from app.gui.window_frame import WindowFrame

@@ -8,7 +8,7 @@ from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit, QTextEdit, QWidget
 
 from app.core.session import Status
-from app.engine.chat.branches import is_shown, root_of
+from app.engine.requests.branches import is_shown, root_of
 from app.gui.commands import COMMANDS, PORTABLE, chosen_keys, written_keys
 from app.gui.controllers.controller import Controller, Parts
 from app.gui.dialogs.palette import Palette

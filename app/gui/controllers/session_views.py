@@ -27,9 +27,9 @@ from app.core.session import (
     SessionSummary,
     Status,
 )
-from app.engine.chat.branches import shown_with_summaries, versions_shown
 from app.engine.engine import Engine
 from app.engine.live_session import LiveSession
+from app.engine.requests.branches import shown_with_summaries, versions_shown
 from app.gui.bridge import FRAME_MS, Bridge
 from app.gui.display.session_kinds import KINDS, kind_of, modes_of
 from app.gui.pages.chat.chat_page import ChatPage

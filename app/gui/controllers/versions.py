@@ -5,8 +5,8 @@ from functools import partial
 from PySide6.QtCore import QPoint
 
 from app.core.message import Message, MessageState
-from app.engine.chat.branches import back_from, root_of, said_from, versions
 from app.engine.library.agents import AgentModel
+from app.engine.requests.branches import back_from, root_of, said_from, versions
 from app.gui.controllers.controller import PageController, Parts
 from app.gui.dialogs.other_answer import OtherAnswerDialog
 from app.gui.dialogs.versions_dialog import Version, VersionsDialog

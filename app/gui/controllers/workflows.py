@@ -12,11 +12,13 @@ from app.core.errors import MootError
 from app.core.events import Event
 from app.core.ids import new_id
 from app.core.message import Attachment
+from app.core.roles import role_of, roles_of
 from app.core.session import WorkflowSession
 from app.core.workflow import StepState, WorkflowDefinition, WorkflowStep
-from app.engine.availability.policies import MADE_FOR, policy_of, role_of, roles_of
+from app.engine.availability.policies import MADE_FOR, policy_of
 from app.engine.live_session import LiveSession
-from app.engine.workflow.director import call_id, work_turn
+from app.engine.requests.branches import work_turn
+from app.engine.workflow.director import call_id
 from app.gui.bridge import Bridge
 from app.gui.controllers.controller import Controller, Parts
 from app.gui.controllers.definitions import DefinitionCommands, DefinitionTexts, SharedKinds

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from app.core.message import Message, Usage
 from app.core.session import Session
 from app.core.usage import Total, UsageEntry, amount_text, money_text, saved_text, used_text
-from app.engine.usage.estimates import Estimate, price_range
+from app.engine.debate.estimates import Estimate, price_range
 from app.gui.display.i18n import Language
 from app.gui.display.session_kinds import kind_of
 

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QAbstractScrollArea
 from app.core.message import Message, MessageState
 from app.core.texts import Texts
 from app.core.usage import tokens_text
-from app.engine.workflow.director import WORKFLOW
+from app.core.workflow import WORKFLOW
 from app.engine.workflow.step_protocol import read_by_people
 from app.gui.markdown.blocks import clean
 from app.gui.markdown.highlight import colour, lex

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from app.core.message import Author, Message, Role, user_name
 from app.core.session import DebateTools, Session, Status
 from app.core.texts import Texts
-from app.engine.workflow.director import WORKFLOW
+from app.core.workflow import WORKFLOW
 from app.gui.display.theme import Tokens
 from app.gui.markdown.blocks import clean
 from app.gui.transcript.message_row import MessageContext

@@ -14,7 +14,7 @@ from app.core.model_facts import ModelFacts
 from app.core.provider import ProviderStatus
 from app.core.text import exact
 from app.core.tool import ServerStatus, ToolChoice
-from app.engine.turns.sub_agents import SUB_AGENT
+from app.engine.library.sub_agents import SUB_AGENT
 from app.gui.display.i18n import Language
 from app.gui.display.server_display import server_state
 from app.gui.display.style import Look, tall

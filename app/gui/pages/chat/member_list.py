@@ -10,9 +10,10 @@ from PySide6.QtWidgets import QFrame, QMenu, QWidget
 from app.core.agent import Agent
 from app.core.message import Message
 from app.core.session import GroupSession, Status
-from app.engine.chat.branches import is_over
-from app.engine.group.director import members_turn, turns_used
+from app.engine.group.director import members_turn
 from app.engine.live_session import LiveSession
+from app.engine.requests.branches import is_over
+from app.engine.requests.hand_overs import turns_used
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look, tall
 from app.gui.widgets.badge import Avatar, Chip, initials

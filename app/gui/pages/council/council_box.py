@@ -20,7 +20,7 @@ from app.engine.council.commands import Councils
 from app.engine.council.outcome import State, outcome, who_may_join
 from app.engine.council.record import Record
 from app.engine.council.words import state_text
-from app.engine.usage.estimates import Estimate, price_text
+from app.engine.debate.estimates import Estimate, price_text
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look, tall
 from app.gui.pages.council.worth_card import Judged

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QAccessibleWidget, QScrollArea, QWidget
 from app.core.message import CouncilPart, MessageState
 from app.engine.council.outcome import CouncilOutcome, votes_of
 from app.engine.council.record import Record
-from app.engine.council.replies import LETTERS
+from app.engine.debate.replies import LETTERS
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.pages.council.council_column import CouncilColumn

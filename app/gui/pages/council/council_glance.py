@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QVBoxLayout, QWidget
 from app.core.session import Participant
 from app.engine.council.outcome import CouncilOutcome
 from app.engine.council.record import Option, Record
-from app.engine.council.replies import LETTERS
+from app.engine.debate.replies import LETTERS
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.pages.council.council_column import Letter

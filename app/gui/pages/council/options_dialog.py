@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QLineEdit, QWidget
 
-from app.engine.council.record import MOST_OPTIONS
-from app.engine.council.replies import MOST_OPTION
+from app.engine.debate.replies import MOST_OPTION, MOST_OPTIONS
 from app.gui.dialogs.ask_dialogs import AskDialog
 from app.gui.display.i18n import Language
 from app.gui.widgets.boxes import vbox

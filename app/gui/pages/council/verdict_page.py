@@ -10,7 +10,6 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QWidget
 from app.core.verdict import Point
 from app.engine.council.journal import ENOUGH, Score
 from app.engine.council.outcome import State, View, case_for, in_full, moved_by
-from app.engine.council.reading import NEITHER
 from app.engine.council.words import (
     judge_line,
     lettered,
@@ -20,6 +19,7 @@ from app.engine.council.words import (
     verdict_parts,
     view_line,
 )
+from app.engine.debate.replies import NEITHER
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.markdown.excerpt import plain_of

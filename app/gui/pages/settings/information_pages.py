@@ -26,6 +26,7 @@ LICENCE = "MIT"
 PARTS = (
     ("Qt, PySide6", "LGPL-3.0"),
     ("LiteLLM, pydantic", "MIT"),
+    ("msgspec", "BSD"),
     ("keyring, platformdirs, pyromark", "MIT"),
     ("mathra", "MIT, SIL OFL 1.1"),
     ("qasync", "BSD"),

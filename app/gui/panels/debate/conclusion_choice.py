@@ -7,9 +7,9 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.core.draft import SetupDraft
 from app.core.session import ANY_JUDGE, NO_JUDGE
+from app.engine.debate.estimates import Conclusion, Estimate, price_text
 from app.engine.debate.verdict import Judge
 from app.engine.engine import Engine
-from app.engine.usage.estimates import Conclusion, Estimate, price_text
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.panels.debate.model_button import ModelButton

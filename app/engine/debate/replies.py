@@ -6,7 +6,7 @@ Two candidates are none: a vote that is in doubt is a blank, never a guess.
 import json
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from app.core.text import clean_text, clean_values
@@ -14,6 +14,9 @@ from app.engine.turns.reply import ReplyCleaner
 
 MOST_OPTION = 160
 OTHER = "other"
+MOST_OPTIONS = 5
+NEITHER = "none"
+"""What a judge chooses where no option holds up."""
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 _TRAILER = re.compile(r"\n[ \t>*`]*@@")
@@ -189,3 +192,18 @@ def _texts_in(text: str, by_letter: dict[str, str], shown: Sequence[tuple[str, s
             found.add(letters[one])
             text = re.sub(re.escape(words), " ", text, flags=re.IGNORECASE)
     return found
+
+
+def schema_object(**fields: object) -> dict[str, object]:
+    """Return a schema of an object with these fields and no others."""
+    return {
+        "type": "object",
+        "properties": fields,
+        "required": [*fields],
+        "additionalProperties": False,
+    }
+
+
+def schema_list(items: Mapping[str, object]) -> dict[str, object]:
+    """Return a schema of an array."""
+    return {"type": "array", "items": items}

@@ -23,18 +23,18 @@ from app.core.message import (
 from app.core.provider import ModelRequest
 from app.core.session import AgentMode, AnswerChoice
 from app.core.tool import FILES, is_object
-from app.engine.chat.attached_files import files_text, is_long, returned_pictures, user_content
-from app.engine.chat.branches import back_from
-from app.engine.chat.merging import Item, merged, parts_of
-from app.engine.group.director import ORCHESTRATOR, instruction_of
 from app.engine.history.pruning import pruned_calls, short_result, turn_notes
 from app.engine.history.summaries import summary_for, usable_summaries
 from app.engine.library.agents import AgentDirectory, AgentModel
 from app.engine.live_session import LiveSession
 from app.engine.names import label_of
 from app.engine.prompts import Prompts
-from app.engine.turns.answer import Attempt
-from app.engine.turns.answer_style import length_words, temperature_of
+from app.engine.requests.answer_style import length_words, temperature_of
+from app.engine.requests.attached_files import files_text, is_long, returned_pictures, user_content
+from app.engine.requests.attempt import Attempt
+from app.engine.requests.branches import back_from
+from app.engine.requests.hand_overs import ORCHESTRATOR, instruction_of
+from app.engine.requests.merging import Item, merged, parts_of
 
 MAX_SENT_RESULT = 20_000
 

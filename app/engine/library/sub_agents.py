@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from app.core.agent import Agent
 from app.core.session import AgentMode
 from app.core.tool import ToolError
-from app.engine.workflow.director import WORKFLOW
+from app.core.workflow import WORKFLOW
 
 SUB_AGENT = "subAgent"
 MAX_TASK = 20_000

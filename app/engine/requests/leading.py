@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from app.core.agent import Agent, Group, Leader
 from app.core.session import Plan
-from app.engine.chat.request import AgentTurn, root_turn
-from app.engine.group.director import ORCHESTRATOR, turns_used
 from app.engine.library.agents import ORCHESTRATION, AgentDirectory
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
+from app.engine.requests.hand_overs import ORCHESTRATOR, turns_used
+from app.engine.requests.request import AgentTurn, root_turn
 
 MOST_STEPS = 8
 REPORT_RESULT = "reportResult"

@@ -9,6 +9,7 @@ from itertools import takewhile
 
 from app.core.message import Message, MessageState, Role, ToolCall
 from app.core.tool import Control
+from app.core.workflow import WORKFLOW
 from app.engine.live_session import LiveSession
 
 
@@ -126,4 +127,11 @@ def is_over(messages: list[Message]) -> bool:
         one.control == Control.END and one.state == MessageState.DONE
         for one in messages
         if one.tool_call_id in calls
+    )
+
+
+def work_turn(live: LiveSession) -> str:
+    """Return the workflow's own turn, the parent of its steps; "" while no step has begun."""
+    return next(
+        (one.turn_id for one in live.messages if one.author.id == WORKFLOW and one.parent_turn_id is None), ""
     )

@@ -10,17 +10,17 @@ from app.core.agent import Agent, Group
 from app.core.errors import ProviderError
 from app.core.provider import Models, ProviderStatus
 from app.core.provider_kind import RequestForm
+from app.core.roles import role_of
 from app.core.session import AgentMode, GroupState, Participant
 from app.core.usage import Price, amount_text
 from app.core.workflow import WorkflowDefinition
-from app.engine.availability.policies import role_of
 from app.engine.debate.modes import form_of, system_prompt
 from app.engine.debate.perspective import TRANSCRIPT_CONTEXT
 from app.engine.debate.setup import DebateSetup, draft_of
 from app.engine.history.token_count import tokens_of
 from app.engine.library.agents import AgentDirectory
 from app.engine.prompts import Prompts
-from app.engine.turns.answer import WINDOW
+from app.engine.requests.attempt import WINDOW
 
 Pair = tuple[str, str]
 # Of which model, the tokens it reads and those it writes.

@@ -12,7 +12,7 @@ from app.core.council import Decision
 from app.core.errors import BadInput
 from app.core.reasons import code_of_session
 from app.core.session import ExportFormat
-from app.engine.export.document import DocumentPart
+from app.engine.export.document import MOOT_SESSION, DocumentPart
 from app.engine.export.event_lines import message_object, plan_object
 from app.engine.export.html import as_html
 from app.engine.export.markdown import as_markdown
@@ -20,7 +20,6 @@ from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.session_kinds import kind_of
 
-MOOT_SESSION = "moot-session"
 TURN_S = 0.004
 _T = TypeVar("_T")
 

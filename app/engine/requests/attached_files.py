@@ -10,9 +10,9 @@ from app.core.model_facts import ModelFacts
 from app.core.pictures import can_be_sent
 from app.core.tool import READ_FILE_PART
 from app.core.usage import amount_text
-from app.engine.chat.merging import Item, parts_of
 from app.engine.history.token_count import content_tokens, tokens_of
 from app.engine.library.agents import AgentModel
+from app.engine.requests.merging import Item, parts_of
 
 # How much of a model's window a file may take.
 _SHARE = 0.25

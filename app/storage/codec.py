@@ -1,0 +1,254 @@
+"""Converts the dataclasses of Moot's own files to JSON objects and back, with msgspec.
+
+A sound record is converted at once. One with a wrong field is read field by field: the field is reported with its
+path and gets its default, the rest is kept. What a record has besides the fields of its class survives a save.
+"""
+
+import dataclasses
+import functools
+import types
+import typing
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import msgspec
+
+from app.core.text import clean_values
+
+Plain = dict[str, Any]
+Place = tuple[str | int, ...]
+Kind = TypeVar("Kind")
+
+MISSING = "missing"
+WRONG_TYPE = "wrong_type"
+# Empty defaults, each with what it is in a record.
+_NOTHING: dict[object, object] = {None: None, "": "", (): []}
+# What JSON has no form for is written as the text that it prints as.
+_ENCODER = msgspec.json.Encoder(enc_hook=str)
+_DECODER = msgspec.json.Decoder()
+# Stands for a value that cannot be read.
+_UNREAD: Any = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """A field that could not be read: its path, whether it is MISSING or of a WRONG_TYPE, and what msgspec says."""
+
+    place: Place
+    code: str
+    detail: str = ""
+
+    @property
+    def path(self) -> str:
+        """The path as msgspec writes it: `$.tool_calls[0].name`."""
+        return "$" + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in self.place)
+
+
+def plain(value: Any) -> Any:
+    """Return a dataclass as JSON objects and arrays, without fields that have an empty default value."""
+    if isinstance(value, tuple | list):
+        return [plain(item) for item in value]
+    record = _DECODER.decode(encode(value))
+    if dataclasses.is_dataclass(value):
+        kind: type = type(value)
+        _leave_out_empty(kind, record)
+    return record
+
+
+def encode(value: Any) -> bytes:
+    """Return a value as JSON; characters that cannot be encoded are replaced, and numbers that are none are null."""
+    try:
+        return _ENCODER.encode(value)
+    except UnicodeEncodeError:
+        return _ENCODER.encode(clean_values(msgspec.to_builtins(value, enc_hook=str)))
+
+
+def _leave_out_empty(kind: type, record: Plain) -> None:
+    for name, empty, inner in _empty(kind):
+        value = record[name]
+        if value == empty:
+            del record[name]
+        elif inner is not None and value is not None:
+            for one in value if isinstance(value, list) else (value,):
+                _leave_out_empty(inner, one)
+
+
+@functools.cache
+def _empty(kind: Any) -> tuple[tuple[str, object, Any], ...]:
+    """Return a class's fields, each with the empty value that is omitted, and the class of what it holds."""
+    return tuple(
+        (field.name, _NOTHING.get(field.default, dataclasses.MISSING), _classes(kind)[field.name])
+        for field in dataclasses.fields(kind)
+    )
+
+
+def check(kind: type, record: Plain) -> None:
+    """Raise ValueError for a record that could not be read back."""
+    msgspec.convert(record, kind)
+
+
+def read(kind: type[Kind], record: object, wrong: list[Wrong], at: Place = ()) -> Kind | None:
+    """Return the object of class `kind` that a record describes, None if it has no identity or is no object.
+
+    Adds each field that could not be read to `wrong`; it has its default, a text without one is empty. `at` is the
+    place of the record.
+    """
+    try:
+        return msgspec.convert(record, kind)
+    except msgspec.ValidationError as error:
+        if not isinstance(record, dict):
+            wrong.append(Wrong(at, WRONG_TYPE, _said(error)))
+            return None
+    values: Plain = {}
+    noun: type = kind
+    hints = _hints(noun)
+    for field in dataclasses.fields(noun):
+        hint = hints[field.name]
+        value: Any = _UNREAD
+        if field.name in record:
+            value = _read_value(hint, record[field.name], wrong, (*at, field.name))
+        elif not _has_default(field):
+            wrong.append(Wrong((*at, field.name), MISSING))
+        if value is _UNREAD and not _has_default(field):
+            if _is_identity(field.name) or hint is not str:
+                return None
+            value = ""
+        if value is not _UNREAD:
+            values[field.name] = value
+    return kind(**values)
+
+
+def _read_value(hint: Any, value: Any, wrong: list[Wrong], at: Place) -> Any:
+    try:
+        return msgspec.convert(value, hint)
+    except msgspec.ValidationError as error:
+        said = _said(error)
+    inner = _class_in(hint)
+    found: Any = None
+    if inner is not None and isinstance(value, dict):
+        found = read(inner, value, wrong, at)
+    elif typing.get_origin(hint) is tuple and isinstance(value, list):
+        return _read_items(typing.get_args(hint)[0], value, wrong, at)
+    else:
+        wrong.append(Wrong(at, WRONG_TYPE, said))
+    return _UNREAD if found is None else found
+
+
+def _read_items(hint: Any, items: list[Any], wrong: list[Wrong], at: Place) -> tuple[Any, ...]:
+    """Return those of a list's items that can be read."""
+    found = (_read_value(hint, item, wrong, (*at, number)) for number, item in enumerate(items))
+    return tuple(one for one in found if one is not _UNREAD)
+
+
+def _said(error: msgspec.ValidationError) -> str:
+    """Return what msgspec says is wrong, without the place."""
+    return str(error).partition(" - at ")[0]
+
+
+def _has_default(field: "dataclasses.Field[Any]") -> bool:
+    return field.default is not dataclasses.MISSING or field.default_factory is not dataclasses.MISSING
+
+
+def _is_identity(name: str) -> bool:
+    """Return whether a field says which thing a record is or belongs to: without it the record is of no use."""
+    return name == "id" or name.endswith("_id")
+
+
+@functools.cache
+def _hints(kind: Any) -> dict[str, Any]:
+    return typing.get_type_hints(kind)
+
+
+@functools.cache
+def _class_in(hint: Any) -> Any:
+    """Return the dataclass of a hint, of one that may be None or that is a tuple of many as well; None if there is none."""
+    if dataclasses.is_dataclass(hint):
+        return hint
+    if isinstance(hint, types.UnionType) or typing.get_origin(hint) is tuple:
+        return next(filter(None, map(_class_in, typing.get_args(hint))), None)
+    return None
+
+
+@functools.cache
+def _classes(kind: Any) -> dict[str, Any]:
+    """Return the fields of a class, each with the dataclass that it holds, None for other values."""
+    return {field.name: _class_in(_hints(kind)[field.name]) for field in dataclasses.fields(kind)}
+
+
+def is_known(kind: type, record: Plain) -> bool:
+    """Return whether a record has no field besides those of its class, at any depth."""
+    classes = _classes(kind)
+    for name, value in record.items():
+        if name not in classes:
+            return False
+        inner = classes[name]
+        if inner is None or not value:
+            continue
+        if not all(is_known(inner, one) for one in _records(value)):
+            return False
+    return True
+
+
+def _records(value: object) -> list[Plain]:
+    many = value if isinstance(value, list) else [value]
+    return [one for one in many if isinstance(one, dict)]
+
+
+def with_unknown(kind: type, before: Plain | None, now: Plain) -> Plain:
+    """Return a record with what the one before has besides the fields of its class, and what could not be read of it.
+
+    Items of a list are the same thing if they have the same id, without one if they have the same place. Those that could
+    not be read stay where they are.
+    """
+    if not before:
+        return now
+    classes, hints, unset = _classes(kind), _hints(kind), _unset(kind)
+    whole = dict(now)
+    for name, value in before.items():
+        if name not in classes:
+            whole[name] = value
+        elif now.get(name, unset[name]) == unset[name] and not _fits(hints[name], value):
+            # It could not be read, and nothing has taken its place.
+            whole[name] = value
+        elif name in now and (inner := classes[name]) is not None:
+            whole[name] = _with_unknown_inside(inner, value, now[name])
+    return whole
+
+
+def _with_unknown_inside(kind: type, before: object, now: Any) -> Any:
+    if isinstance(now, dict):
+        return with_unknown(kind, before, now) if isinstance(before, dict) else now
+    if not isinstance(now, list) or not isinstance(before, list):
+        return now
+    readable = [one for one in before if isinstance(one, dict) and read(kind, one, []) is not None]
+    earlier = {_identity(one, place): one for place, one in enumerate(readable)}
+    whole: list[Any] = [
+        with_unknown(kind, earlier.get(_identity(one, place), {}), one) if isinstance(one, dict) else one
+        for place, one in enumerate(now)
+    ]
+    for place, one in enumerate(before):
+        if one not in readable:
+            whole.insert(place, one)
+    return whole
+
+
+def _identity(record: Plain, place: int) -> object:
+    found = record.get("id")
+    return found if isinstance(found, str) else place
+
+
+@functools.cache
+def _unset(kind: Any) -> Plain:
+    """Return what each field of a class has in a record if it could not be read."""
+    return {
+        field.name: "" if field.default is dataclasses.MISSING else plain(field.default)
+        for field in dataclasses.fields(kind)
+    }
+
+
+def _fits(hint: Any, value: object) -> bool:
+    try:
+        msgspec.convert(value, hint)
+    except msgspec.ValidationError:
+        return False
+    return True
