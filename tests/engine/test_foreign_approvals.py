@@ -228,7 +228,7 @@ async def test_an_approval_of_something_else_is_asked_again(
     """Here the log itself holds it, as after a fault or a change by hand."""
     prompt = replace(APPROVED, answered_by="u2" if answer else None, answer=answer, **change)
     session, messages = chat(CALLED, question(prompt), status=Status.PAUSED)
-    await bench.store.put(session.id, lambda: log_of(session, messages))  # type: ignore[attr-defined]
+    await bench.store.put(session.id, lambda: log_of(plain(session), messages))  # type: ignore[attr-defined]
     await bench.engine.resume(session.id)
     await bench.engine.wait(session.id)
     assert not bench.made.exists()

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QLabel, QLineEdit
 from app.core.draft import NEW, SETUP
 from app.core.message import Author, Message, Prompt, Role
 from app.core.session import Chat, ChatSession, QueuedMessage, Status
+from app.storage.codec import plain
 from app.storage.paths import DataPaths
 from app.storage.whole_log import log_of
 from tests import app_driver
@@ -42,7 +43,7 @@ def keep_chat(
         id="asked", turn_id="t1", role=Role.USER, author=MINE, content="Tabs?", follows="", state="done"
     )
     said = Message(id="said", turn_id="t2", role="assistant", author=THEIRS, content="Spaces.", follows="t1")
-    paths.session(session_id).write_bytes(log_of(session, (asked, said, *more)))
+    paths.session(session_id).write_bytes(log_of(plain(session), (asked, said, *more)))
 
 
 def on_disk(data_dir: Path, name: str) -> dict:
