@@ -161,7 +161,7 @@ def _hints(kind: Any) -> dict[str, Any]:
 
 @functools.cache
 def _class_in(hint: Any) -> Any:
-    """Return the dataclass of a hint, of one that may be None or that is a tuple of many as well; None if there is none."""
+    """Return the dataclass in a hint, which may also be None or a tuple of many; None for another hint."""
     if dataclasses.is_dataclass(hint):
         return hint
     if isinstance(hint, types.UnionType) or typing.get_origin(hint) is tuple:
@@ -218,7 +218,7 @@ def with_unknown(kind: type, before: Plain | None, now: Plain) -> Plain:
 def _with_unknown_inside(kind: type, before: object, now: Any) -> Any:
     if isinstance(now, dict):
         return with_unknown(kind, before, now) if isinstance(before, dict) else now
-    if not isinstance(now, list) or not isinstance(before, list):
+    if not isinstance(now, list | tuple) or not isinstance(before, list):
         return now
     readable = [one for one in before if isinstance(one, dict) and read(kind, one, []) is not None]
     earlier = {_identity(one, place): one for place, one in enumerate(readable)}

@@ -41,6 +41,7 @@ class DraftFolder:
             path = self._paths.draft(name)
             with storage_errors(path):
                 if draft == Draft():
+                    self._more.pop(name, None)
                     with contextlib.suppress(FileNotFoundError):
                         self._disk.remove(path)
                 else:
@@ -82,8 +83,9 @@ class DraftFolder:
         else:
             draft: Draft | None = validated(Draft, file, (), file.value, problems)
             if draft is not None:
-                if not is_known(Draft, file.value):
-                    self._more[path.stem] = file.value
+                record = {name: value for name, value in file.value.items() if name != "version"}
+                if not is_known(Draft, record):
+                    self._more[path.stem] = record
                 return draft
         # The file will be overwritten, and its contents must not be lost.
         with contextlib.suppress(StorageError):

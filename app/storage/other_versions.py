@@ -17,7 +17,7 @@ from app.core.message import Message, MessageState
 from app.core.store import Problem
 from app.storage.codec import Plain, plain
 from app.storage.file_system import FileSystem, write_whole
-from app.storage.log import decode_line, encode_line, with_line
+from app.storage.log import with_line
 from app.storage.paths import DataPaths
 from app.storage.replay import Replay, read_log
 
@@ -46,7 +46,7 @@ class OtherLog:
         self.data = data
         self.replay = read_log(lambda: io.BytesIO(data), lambda record: record)
         self._open = dict(self.replay.open_records())
-        self._own: Mapping[str, Plain] = {one.id: _as_read(one) for one in messages}
+        self._own: Mapping[str, Plain] = {one.id: plain(one) for one in messages}
         self._unwritten = unwritten
 
     def is_log_of(self, session: Plain | None, size: int, number: int) -> bool:
@@ -74,12 +74,6 @@ class OtherLog:
         if own.get("state") == MessageState.STREAMING:
             return True  # Its end will be written with all of its text.
         return isinstance(found, dict) and all(found.get(name) == value for name, value in own.items())
-
-
-def _as_read(message: Message) -> Plain:
-    """Return a message's record as it is read from a log."""
-    line = decode_line(encode_line(0, [plain(message)]).rstrip(b"\n"))
-    return line.ops[0] if line is not None else {}
 
 
 def _begins(own: Plain | None, found: Any) -> bool:

@@ -88,13 +88,13 @@ class MessageReader:
     """Makes messages of one session from records; equal authors and turn ids share one object.
 
     `wrong` are the fields of the last message that could not be read and have their defaults; `more` the records, by
-    the message's id, that have more than their message: such fields, and unknown ones. `mended` counts the messages with such fields.
+    the message's id, that have more than their message: such fields, and unknown ones. `mended` are the messages with wrong fields.
     """
 
     def __init__(self) -> None:
         self.wrong: list[Wrong] = []
         self.more: dict[str, Plain] = {}
-        self.mended = 0
+        self.mended: set[str] = set()
         self._authors: dict[tuple[object, ...], Author] = {}
         self._texts: dict[str, str] = {}
 
@@ -114,7 +114,11 @@ class MessageReader:
         message = read(Message, checked, self.wrong)
         if message is None:
             return None
-        self.mended += bool(self.wrong)
+        # The same message may come several times: the last record counts.
+        self.mended.discard(message.id)
+        self.more.pop(message.id, None)
+        if self.wrong:
+            self.mended.add(message.id)
         if self.wrong or not is_known(Message, record):
             self.more[message.id] = record
         return _without_unknown_question(message)

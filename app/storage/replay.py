@@ -209,7 +209,7 @@ def stored_session(session_id: str, replay: Replay, reader: MessageReader, *, me
     return StoredSession(
         session=mended_session(session) if mend else session,
         messages=messages,
-        damaged=damaged + reader.mended + bool(wrong),
+        damaged=damaged + len(reader.mended) + bool(wrong),
         read_only=read_only or replay.min_reader > READER,
     )
 

@@ -5,10 +5,12 @@ import json
 
 import pytest
 
+from app.core.draft import Draft
 from app.core.events import SessionChanged
 from app.core.message import Author, Failure, MessageState, Prompt, ToolCall, Usage
 from app.core.session import DebateSession
 from app.storage.codec import Wrong, check, is_known, plain, read, with_unknown
+from app.storage.drafts import DraftFolder
 from app.storage.file_system import FileSystem
 from app.storage.log import FIELD, LogFault, decode_line, encode_line, faults
 from app.storage.paths import DataPaths
@@ -190,3 +192,35 @@ async def test_a_log_that_is_written_again_keeps_them_too(tmp_path):
     stored, replay = load_session(FileSystem(), paths.session(session.id), mend=False)
     assert [each.content for each in stored.messages] == ["first", "second"]
     assert replay.session["later"] == {"depth": 0} and replay.more[one.id]["author"]["later"] == {"depth": 1}
+
+
+@pytest.mark.allow_blocking
+async def test_a_draft_of_a_later_version_keeps_its_fields_until_it_is_gone(tmp_path):
+    paths = DataPaths(tmp_path)
+    paths.drafts.mkdir(parents=True)
+    path = paths.draft("s1")
+    picture = {"name": "a.png", "media_type": "image/png", "data": "AA==", "later": 1}
+    path.write_text(json.dumps({"version": 1, "text": "한", "attachments": [picture], "later": 2}))
+    folder = DraftFolder(paths)
+    draft = (await folder.load())["s1"]
+    await folder.save("s1", dataclasses.replace(draft, text="글"))
+    found = json.loads(path.read_bytes())
+    assert (found["text"], found["later"], found["attachments"][0]["later"]) == ("글", 2, 1)
+    await folder.save("s1", Draft())
+    await folder.save("s1", Draft(text="new"))
+    assert "later" not in json.loads(path.read_bytes())
+
+
+@pytest.mark.allow_blocking
+async def test_a_message_with_a_wrong_field_counts_once_however_often_it_is_written(tmp_path):
+    paths = DataPaths(tmp_path)
+    paths.sessions.mkdir(parents=True)
+    session, bad, mended = debate(), message("bad"), message("mended")
+    record = {"op": "session", "patch": plain(session)}
+    wrong = [{"op": "message", "message": {**plain(one), "round": "x"}} for one in (bad, mended)]
+    sound = {"op": "message", "message": plain(mended)}
+    lines = [encode_line(n, ops) for n, ops in enumerate([[record], wrong, wrong, [sound]], 1)]
+    # Lines out of order are read twice.
+    paths.session(session.id).write_bytes(b"".join([lines[0], lines[2], lines[1], lines[3]]))
+    stored, replay = load_session(FileSystem(), paths.session(session.id), mend=False)
+    assert (stored.damaged, set(replay.more)) == (1, {bad.id})
