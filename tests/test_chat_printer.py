@@ -9,7 +9,8 @@ import pytest
 
 from app.cli.commands.chats import _approval
 from app.cli.printing.chats import MOST_OF_RESULT, ChatPrinter
-from app.cli.printing.lines import Follower, aside_text, columns, cost_line, last_line, load_texts
+from app.cli.printing.lines import columns, load_texts
+from app.cli.printing.sessions import Follower, aside_text, cost_line, last_line
 from app.core.errors import BadInput
 from app.core.events import (
     Event,

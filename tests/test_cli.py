@@ -15,13 +15,8 @@ from app import __main__, __version__
 from app.cli.arguments import DIVIDED, STARTING, WRITING, Arguments, CommandName
 from app.cli.parser import Spec, parse_arguments, parse_spec, wanted_language
 from app.cli.printing.debates import DebatePrinter
-from app.cli.printing.lines import (
-    Follower,
-    JsonPrinter,
-    error_line,
-    json_line,
-    load_texts,
-)
+from app.cli.printing.lines import error_line, json_line, load_texts
+from app.cli.printing.sessions import Follower, JsonPrinter
 from app.core.errors import BadInput
 from app.core.events import (
     MessageDelta,

@@ -1,6 +1,7 @@
 """What the terminal says of a disk that refuses to write."""
 
-from app.cli.printing.lines import aside_text, error_line, load_texts, lost_line
+from app.cli.printing.lines import error_line, load_texts, lost_line
+from app.cli.printing.sessions import aside_text
 from app.core.errors import BadInput, StorageError
 from app.core.events import Notice
 

@@ -10,7 +10,8 @@ from typing import TypeVar
 from app.cli.arguments import Arguments
 from app.cli.exit_status import BY_STATUS, OK, PAUSED_OR_STOPPED, Interrupt
 from app.cli.printing.debates import DebatePrinter, verdict_text
-from app.cli.printing.lines import Follower, JsonPrinter, Printer, cost_line, json_line, last_line
+from app.cli.printing.lines import json_line
+from app.cli.printing.sessions import Follower, JsonPrinter, Printer, cost_line, last_line
 from app.cli.terminal import Out, TerminalOut
 from app.cli.thinking_line import ThinkingLine
 from app.core.errors import BadInput, NotFound, ProviderError

@@ -3,13 +3,22 @@
 import argparse
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn
 
 from app import __version__
-from app.cli.arguments import PLAIN, STARTING, Action, Arguments, BallotTimes, CommandName, CouncilStepName
+from app.cli.arguments import (
+    DIVIDED,
+    PLAIN,
+    STARTING,
+    Action,
+    Arguments,
+    BallotTimes,
+    CommandName,
+    CouncilStepName,
+)
 from app.core.errors import BadInput
 from app.core.model_facts import Effort
 from app.core.session import (
@@ -89,7 +98,7 @@ def _shortened(blanks: Mapping[str, str]) -> dict[str, str]:
 
 def parse_arguments(arguments: Sequence[str], texts: Texts) -> Arguments:
     """Read a command line. Raises BadInput; exits with 0 after `--help`."""
-    parser = _parser(texts)
+    parser = _parser(texts, arguments[0] if arguments else "")
     parsed, unknown = parser.parse_known_args(arguments)
     values = vars(parsed)
     if unknown and values["command"] == CommandName.KEYS:
@@ -143,7 +152,10 @@ def _split_role(text: str, roles: Sequence[str]) -> tuple[str, str]:
     return text, ""
 
 
-def _parser(texts: Texts) -> _Parser:
+def _parser(texts: Texts, first: str) -> _Parser:
+    """Return the parser of the command that stands first, of all commands where none does: making all takes longer than
+    listing a thousand sessions.
+    """
     _Parser.own = {
         "usage: ": f"{texts('cli.heading.usage')}: ",
         "\npositional arguments:\n": f"\n{texts('cli.heading.arguments')}:\n",
@@ -179,121 +191,192 @@ def _parser(texts: Texts) -> _Parser:
     # `--json` may stand before or after the command.
     add(parser, "--json", text="json", action="store_true")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
-
-    def command(name: CommandName, *, json: bool = True) -> _Parser:
-        return add_command(commands, name.value, name, json=json)
-
-    def participants(to: _Parser, text: str) -> None:
-        add(to, "-p", "--participant", text=text, action="append", metavar="SPEC", dest="participants")
-
-    debate = command(CommandName.DEBATE)
-    add(debate, "text", text="topic", metavar="TOPIC")
-    participants(debate, "participant")
-    add(debate, "--mode", text="mode", choices=[one.value for one in CLASSIC_MODES])
-    add(debate, "--rounds", text="rounds", type=int, default=DEFAULT_ROUNDS, metavar="1..10")
-    add(debate, "--seed", text="seed", type=int, metavar="N")
-    add(debate, "--ballots", text="ballots", choices=[*BallotTimes])
-    add(debate, "--verdict", text="verdict", action="store_true")
-    add(debate, "--judge", text="debate_judge", metavar="PROVIDER/MODEL")
-    add(debate, "--tools", text="debate_tools", choices=list(DebateTools), default=DebateTools.NONE)
-    add(debate, "--context", text="context", action="append", metavar="FILE")
-    council = command(CommandName.COUNCIL)
-    add(council, "text", text="question", metavar="QUESTION")
-    participants(council, "council_participant")
-    add(council, "--panel", text="panel", metavar="NAME")
-    add(council, "--file", text="council_file", action="append", metavar="PATH", dest="files")
-    add(council, "--no-differences", text="no_differences", action="store_true")
-    add(council, "--debate", text="council_debate", action="store_true")
-    add(council, "--rounds", text="council_rounds", type=int, metavar="1..5")
-    add(council, "--judge", text="council_judge", metavar="PROVIDER/MODEL")
-    add(council, "--tools", text="council_tools", choices=[*DebateTools][:2], default=DebateTools.NONE)
-    add(council, "--seed", text="council_seed", type=int, metavar="N")
-    add(council, "--max-usd", text="max_usd", type=_amount, metavar="X")
-    ask = command(CommandName.ASK)
-    add(ask, "assistant", text="who", metavar="WHO")
-    add(ask, "text", text="text", metavar="TEXT")
-    add(ask, "--session", text="session", metavar="ID")
-    efforts = [one.value for one in Effort if one != Effort.AUTO]
-    add(ask, "--effort", text="effort", choices=efforts)
-    add(ask, "--mode", text="ask_mode", choices=[one.value for one in AgentMode])
-    for begins in (debate, council, ask):
-        add(begins, "--folder", text="folder", metavar="NAME")
-    workflow = command(CommandName.WORKFLOW)
-    add(workflow, "text", text="work", metavar="COMMAND")
-    add(workflow, "--definition", text="definition", metavar="ID")
-    of_a_session = {
-        name: command(
-            name,
-            json=name not in (CommandName.PAUSE, CommandName.STOP, CommandName.DELETE, CommandName.EXPORT),
-        )
-        for name in (
-            CommandName.STEP,
-            CommandName.EXTEND,
-            CommandName.REPLY,
-            CommandName.RETRY,
-            CommandName.RESUME,
-            CommandName.PAUSE,
-            CommandName.STOP,
-            CommandName.SHOW,
-            CommandName.DELETE,
-            CommandName.EXPORT,
-        )
-    }
-    for made in of_a_session.values():
-        add(made, "session", text="session_id", metavar="SESSION")
-    extend = of_a_session[CommandName.EXTEND]
-    add(extend, "action", text="council_step", choices=[*CouncilStepName])
-    add(extend, "--rounds", text="extend_rounds", type=int, metavar="1..5")
-    add(extend, "--judge", text="council_judge", metavar="PROVIDER/MODEL")
-    add(extend, "--option", text="extend_option", metavar="LETTER")
-    step, export = of_a_session[CommandName.STEP], of_a_session[CommandName.EXPORT]
-    add(step, "step", text="step_id", metavar="STEP")
-    on_steps = [one.value for one in (Action.RETRY, Action.SKIP, Action.ACCEPT)]
-    add(step, "action", text="action", choices=on_steps)
-    reply, again = of_a_session[CommandName.REPLY], of_a_session[CommandName.RETRY]
-    add(reply, "text", text="text", metavar="TEXT")
-    for made in (ask, reply):
-        add(made, "--file", text="file", action="append", metavar="PATH", dest="files")
-    for made in (ask, reply, debate, council):
-        add(made, "--as-it-looks", text="as_it_looks", action="store_true", dest="as_it_looks")
-    add(again, "--model", text="retry_model", metavar="PROVIDER/MODEL")
-    add(again, "--effort", text="retry_effort", choices=efforts)
-    ways = of_a_session[CommandName.RESUME].add_mutually_exclusive_group()
-    add(ways, "--skip-turn", text="skip_turn", action="store_true")
-    add(ways, "--without", text="without", metavar="NAME")
-    add(export, "--format", text="format", choices=[one.value for one in ExportFormat], required=True)
-    add(export, "-o", "--output", text="output", metavar="FILE")
-    add(command(CommandName.IMPORT), "files", text="import_file", nargs="+", metavar="FILE")
-    add(command(CommandName.BACKUP, json=False), "output", text="backup_file", nargs="?", metavar="FILE")
-    add(restore := command(CommandName.RESTORE), "files", text="restore_file", nargs=1, metavar="FILE")
-    add(restore, "--yes", text="yes", action="store_true")
-    add(command(CommandName.SESSIONS), "--folder", text="folder_listed", metavar="NAME")
-    for name in (*PLAIN, *STARTING):
-        command(name)
-
-    def divided(name: CommandName, *actions: tuple[Action, str], agreed: Sequence[Action] = ()) -> None:
-        """Add a command whose second word is `list` or one of the actions; those `agreed` take --yes."""
-        parts = command(name).add_subparsers(
+    for name in [name for name in _COMMANDS if name == first] or _COMMANDS:
+        made = add_command(commands, name, name, json=name not in _WITHOUT_JSON)
+        if name in _OF_A_SESSION:
+            add(made, "session", text="session_id", metavar="SESSION")
+        _COMMANDS[name](made, add)
+        if name not in DIVIDED:
+            continue
+        parts = made.add_subparsers(
             dest="action", metavar="ACTION", parser_class=_Parser, help=texts("cli.help.what")
         )
-        for action, argument in ((Action.LIST, ""), *actions):
-            part = add_command(parts, action.value, f"{name}.{action}")
+        for action, argument in {Action.LIST: "", **_ACTIONS[name]}.items():
+            part = add_command(parts, action, f"{name}.{action}")
             if argument:
                 add(part, "name", text=f"{name}.name", metavar=argument)
-            if action in agreed:
+            if action in _AGREED[name]:
                 add(part, "--yes", text="agree", action="store_true")
             if action == Action.LOGIN:
                 add(part, "--client-id", text="client_id", metavar="ID")
-
-    on_servers = [
-        (action, "NAME") for action in (Action.ALLOW, Action.DENY, Action.LOGIN, Action.LOGOUT, Action.LOG)
-    ]
-    divided(CommandName.SERVERS, *on_servers, agreed=(Action.ALLOW, Action.LOGIN))
-    on_agents = ((Action.ADD, "PROGRAM"), (Action.ALLOW, "ID"), (Action.DENY, "ID"), (Action.CHECK, "ID"))
-    divided(CommandName.AGENTS, *on_agents, agreed=(Action.ADD, Action.ALLOW))
-    divided(CommandName.KEYS, (Action.SET, "PROVIDER"), (Action.REMOVE, "PROVIDER"))
-    on_id = [(action, "ID") for action in (Action.GET, Action.REMOVE, Action.CHECK, Action.ALLOW)]
-    divided(
-        CommandName.MODELS, *on_id, (Action.ADD, "FILE"), agreed=(Action.GET, Action.REMOVE, Action.ALLOW)
-    )
     return parser
+
+
+def _nothing(_made: _Parser, _add: "_Add") -> None:
+    """Add nothing: the command has no words of its own."""
+
+
+def _debate(made: _Parser, add: "_Add") -> None:
+    add(made, "text", text="topic", metavar="TOPIC")
+    _participants(made, add, "participant")
+    add(made, "--mode", text="mode", choices=[mode.value for mode in CLASSIC_MODES])
+    add(made, "--rounds", text="rounds", type=int, default=DEFAULT_ROUNDS, metavar="1..10")
+    add(made, "--seed", text="seed", type=int, metavar="N")
+    add(made, "--ballots", text="ballots", choices=[*BallotTimes])
+    add(made, "--verdict", text="verdict", action="store_true")
+    add(made, "--judge", text="debate_judge", metavar="PROVIDER/MODEL")
+    add(made, "--tools", text="debate_tools", choices=list(DebateTools), default=DebateTools.NONE)
+    add(made, "--context", text="context", action="append", metavar="FILE")
+    _folder(made, add)
+    _as_it_looks(made, add)
+
+
+def _council(made: _Parser, add: "_Add") -> None:
+    add(made, "text", text="question", metavar="QUESTION")
+    _participants(made, add, "council_participant")
+    add(made, "--panel", text="panel", metavar="NAME")
+    add(made, "--file", text="council_file", action="append", metavar="PATH", dest="files")
+    add(made, "--no-differences", text="no_differences", action="store_true")
+    add(made, "--debate", text="council_debate", action="store_true")
+    add(made, "--rounds", text="council_rounds", type=int, metavar="1..5")
+    add(made, "--judge", text="council_judge", metavar="PROVIDER/MODEL")
+    add(made, "--tools", text="council_tools", choices=[*DebateTools][:2], default=DebateTools.NONE)
+    add(made, "--seed", text="council_seed", type=int, metavar="N")
+    add(made, "--max-usd", text="max_usd", type=_amount, metavar="X")
+    _folder(made, add)
+    _as_it_looks(made, add)
+
+
+def _ask(made: _Parser, add: "_Add") -> None:
+    add(made, "assistant", text="who", metavar="WHO")
+    add(made, "text", text="text", metavar="TEXT")
+    add(made, "--session", text="session", metavar="ID")
+    add(made, "--effort", text="effort", choices=_EFFORTS)
+    add(made, "--mode", text="ask_mode", choices=[mode.value for mode in AgentMode])
+    _folder(made, add)
+    _files(made, add)
+    _as_it_looks(made, add)
+
+
+def _workflow(made: _Parser, add: "_Add") -> None:
+    add(made, "text", text="work", metavar="COMMAND")
+    add(made, "--definition", text="definition", metavar="ID")
+
+
+def _step(made: _Parser, add: "_Add") -> None:
+    add(made, "step", text="step_id", metavar="STEP")
+    actions = [action.value for action in (Action.RETRY, Action.SKIP, Action.ACCEPT)]
+    add(made, "action", text="action", choices=actions)
+
+
+def _extend(made: _Parser, add: "_Add") -> None:
+    add(made, "action", text="council_step", choices=[*CouncilStepName])
+    add(made, "--rounds", text="extend_rounds", type=int, metavar="1..5")
+    add(made, "--judge", text="council_judge", metavar="PROVIDER/MODEL")
+    add(made, "--option", text="extend_option", metavar="LETTER")
+
+
+def _reply(made: _Parser, add: "_Add") -> None:
+    add(made, "text", text="text", metavar="TEXT")
+    _files(made, add)
+    _as_it_looks(made, add)
+
+
+def _retry(made: _Parser, add: "_Add") -> None:
+    add(made, "--model", text="retry_model", metavar="PROVIDER/MODEL")
+    add(made, "--effort", text="retry_effort", choices=_EFFORTS)
+
+
+def _resume(made: _Parser, add: "_Add") -> None:
+    ways = made.add_mutually_exclusive_group()
+    add(ways, "--skip-turn", text="skip_turn", action="store_true")
+    add(ways, "--without", text="without", metavar="NAME")
+
+
+def _export(made: _Parser, add: "_Add") -> None:
+    add(made, "--format", text="format", choices=[form.value for form in ExportFormat], required=True)
+    add(made, "-o", "--output", text="output", metavar="FILE")
+
+
+def _import(made: _Parser, add: "_Add") -> None:
+    add(made, "files", text="import_file", nargs="+", metavar="FILE")
+
+
+def _backup(made: _Parser, add: "_Add") -> None:
+    add(made, "output", text="backup_file", nargs="?", metavar="FILE")
+
+
+def _restore(made: _Parser, add: "_Add") -> None:
+    add(made, "files", text="restore_file", nargs=1, metavar="FILE")
+    add(made, "--yes", text="yes", action="store_true")
+
+
+def _sessions(made: _Parser, add: "_Add") -> None:
+    add(made, "--folder", text="folder_listed", metavar="NAME")
+
+
+def _participants(made: _Parser, add: "_Add", text: str) -> None:
+    add(made, "-p", "--participant", text=text, action="append", metavar="SPEC", dest="participants")
+
+
+def _folder(made: _Parser, add: "_Add") -> None:
+    add(made, "--folder", text="folder", metavar="NAME")
+
+
+def _files(made: _Parser, add: "_Add") -> None:
+    add(made, "--file", text="file", action="append", metavar="PATH", dest="files")
+
+
+def _as_it_looks(made: _Parser, add: "_Add") -> None:
+    add(made, "--as-it-looks", text="as_it_looks", action="store_true", dest="as_it_looks")
+
+
+_Add = Callable[..., None]
+"""Adds an argument to a parser, with the help `cli.help.<text>`."""
+
+_EFFORTS = [effort.value for effort in Effort if effort != Effort.AUTO]
+# In the order of the help; each adds what its command takes.
+_COMMANDS: Mapping[CommandName, Callable[[_Parser, _Add], None]] = {
+    CommandName.DEBATE: _debate,
+    CommandName.COUNCIL: _council,
+    CommandName.ASK: _ask,
+    CommandName.WORKFLOW: _workflow,
+    CommandName.STEP: _step,
+    CommandName.EXTEND: _extend,
+    CommandName.REPLY: _reply,
+    CommandName.RETRY: _retry,
+    CommandName.RESUME: _resume,
+    CommandName.PAUSE: _nothing,
+    CommandName.STOP: _nothing,
+    CommandName.SHOW: _nothing,
+    CommandName.DELETE: _nothing,
+    CommandName.EXPORT: _export,
+    CommandName.IMPORT: _import,
+    CommandName.BACKUP: _backup,
+    CommandName.RESTORE: _restore,
+    CommandName.SESSIONS: _sessions,
+    **dict.fromkeys((*PLAIN, *STARTING, *DIVIDED), _nothing),
+}
+_OF_A_SESSION = tuple(
+    CommandName(name)
+    for name in ("step", "extend", "reply", "retry", "resume", "pause", "stop", "show", "delete", "export")
+)
+_WITHOUT_JSON = tuple(CommandName(name) for name in ("pause", "stop", "delete", "export", "backup"))
+# What a divided command does besides `list`, each with what it is done to; some ask for agreement by `--yes`.
+_ACTIONS: Mapping[CommandName, Mapping[Action, str]] = {
+    CommandName.SERVERS: dict.fromkeys(
+        (Action.ALLOW, Action.DENY, Action.LOGIN, Action.LOGOUT, Action.LOG), "NAME"
+    ),
+    CommandName.AGENTS: {Action.ADD: "PROGRAM", Action.ALLOW: "ID", Action.DENY: "ID", Action.CHECK: "ID"},
+    CommandName.KEYS: {Action.SET: "PROVIDER", Action.REMOVE: "PROVIDER"},
+    CommandName.MODELS: {
+        **dict.fromkeys((Action.GET, Action.REMOVE, Action.CHECK, Action.ALLOW), "ID"),
+        Action.ADD: "FILE",
+    },
+}
+_AGREED: Mapping[CommandName, tuple[Action, ...]] = {
+    CommandName.SERVERS: (Action.ALLOW, Action.LOGIN),
+    CommandName.AGENTS: (Action.ADD, Action.ALLOW),
+    CommandName.KEYS: (),
+    CommandName.MODELS: (Action.GET, Action.REMOVE, Action.ALLOW),
+}

@@ -1,25 +1,31 @@
 """The plugs for the disk and the keyring: what the engine asks of storage."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from app.core.agent import Agent, Group
-from app.core.council import Decision, Panel
-from app.core.draft import Draft
-from app.core.events import Event
-from app.core.message import Message
-from app.core.provider import ModelList, ProviderConfig
-from app.core.saved_prompt import SavedPrompt
-from app.core.session import Folder, Session, SessionSummary
-from app.core.settings import Settings
-from app.core.stored_data import Backup, BackupContents, PartSize, Restored, Thrown
-from app.core.tool import McpServer
-from app.core.usage import Total, UsageEntry
-from app.core.workflow import WorkflowDefinition
+# Only hints name them: a command that lists sessions starts without these modules.
+if TYPE_CHECKING:
+    from app.core.agent import Agent, Group
+    from app.core.council import Decision, Panel
+    from app.core.draft import Draft
+    from app.core.events import Event
+    from app.core.message import Message
+    from app.core.provider import ModelList, ProviderConfig
+    from app.core.saved_prompt import SavedPrompt
+    from app.core.session import Folder, Session, SessionSummary
+    from app.core.settings import Settings
+    from app.core.stored_data import Backup, BackupContents, PartSize, Restored, Thrown
+    from app.core.tool import McpServer
+    from app.core.usage import Total, UsageEntry
+    from app.core.workflow import WorkflowDefinition
 
-Definition = TypeVar("Definition", Agent, Group, WorkflowDefinition, Panel, Decision, Folder, SavedPrompt)
+Definition = TypeVar(
+    "Definition", "Agent", "Group", "WorkflowDefinition", "Panel", "Decision", "Folder", "SavedPrompt"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

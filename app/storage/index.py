@@ -4,12 +4,14 @@ An entry is valid while the log has the recorded size and time; every other log 
 """
 
 import operator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from app.core.ids import is_id
 from app.core.reasons import Reason
 from app.core.session import SessionSummary, Status
-from app.storage.file_system import FileStat, FileSystem, Stamp, write_whole
+from app.storage.access import WriterLock
+from app.storage.file_system import FileStat, FileSystem, Stamp, storage_errors, write_whole
 from app.storage.log import decode_line, encode_line
 from app.storage.paths import DataPaths
 from app.storage.replay import read_summary
@@ -45,10 +47,13 @@ class SessionIndex:
         self.summaries.pop(session_id, None)
         self.stamps.pop(session_id + _SUFFIX, None)
 
-    def mtime_ns(self, session_id: str) -> int | None:
-        """Return when the log of a session was last written; None if the session is not known."""
+    def is_cut_off(self, session_id: str, writer_since_ns: int | None) -> bool:
+        """Return whether a session that is running according to its log was left so by a process that is gone.
+
+        `writer_since_ns` is since when a process writes the data directory, None if there is none.
+        """
         stamp = self.stamps.get(session_id + _SUFFIX)
-        return None if stamp is None else stamp[1]
+        return writer_since_ns is None or (stamp is not None and stamp[1] < writer_since_ns)
 
 
 def load_index(file_system: FileSystem, paths: DataPaths) -> tuple[SessionIndex, bool]:
@@ -96,6 +101,31 @@ def read_index(file_system: FileSystem, paths: DataPaths) -> SessionIndex:
     except (KeyError, TypeError, ValueError, IndexError):
         return SessionIndex()
     return index
+
+
+def newest_first(
+    summaries: Iterable[SessionSummary], is_cut_off: Callable[[str], bool]
+) -> list[SessionSummary]:
+    """Return the list of sessions as people see it: one that was cut off while it ran is paused."""
+    running = Status.RUNNING.value
+    found = [
+        summary._replace(status=Status.PAUSED, reason=Reason.APP_RESTART)
+        if summary.status == running and is_cut_off(summary.id)
+        else summary
+        for summary in summaries
+    ]
+    # By id and then by time: sorting twice by a string is four times as fast as once by a pair of them.
+    found.sort(key=operator.attrgetter("id"), reverse=True)
+    found.sort(key=operator.attrgetter("updated_at"), reverse=True)
+    return found
+
+
+def read_list(paths: DataPaths) -> list[SessionSummary]:
+    """Return all sessions, newest first, for a process that only looks. Raises StorageError."""
+    writer_since_ns = WriterLock(paths).held_since_ns()
+    with storage_errors(paths.sessions):
+        index, _ = load_index(FileSystem(), paths)
+    return newest_first(index.summaries.values(), lambda one: index.is_cut_off(one, writer_since_ns))
 
 
 def save_index(file_system: FileSystem, paths: DataPaths, index: SessionIndex) -> None:

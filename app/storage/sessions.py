@@ -5,7 +5,6 @@ Implements `core.store.SessionStore`.
 
 import asyncio
 import contextlib
-import operator
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
@@ -24,12 +23,11 @@ from app.core.events import (
 )
 from app.core.ids import is_id
 from app.core.message import Message
-from app.core.reasons import Reason
-from app.core.session import Session, SessionSummary, Status
+from app.core.session import Session, SessionSummary
 from app.core.store import Hit, SessionStore, StoredSession
 from app.storage.access import WriterLock
 from app.storage.file_system import FileId, FileSystem, storage_error, storage_errors, write_whole
-from app.storage.index import SessionIndex, load_index, save_index
+from app.storage.index import SessionIndex, load_index, newest_first, save_index
 from app.storage.json_file import place_in_trash
 from app.storage.other_versions import Replaced
 from app.storage.paths import DataPaths
@@ -100,12 +98,7 @@ class JsonLogStore:
     def summaries(self) -> list[SessionSummary]:
         """Return all sessions, newest first. Raises StorageError."""
         self.prepare()
-        running = Status.RUNNING.value
-        found = [self._as_now(one) if one.status == running else one for one in self._summaries.values()]
-        # By id and then by time: sorting twice by a string is four times as fast as once by a pair of them.
-        found.sort(key=operator.attrgetter("id"), reverse=True)
-        found.sort(key=operator.attrgetter("updated_at"), reverse=True)
-        return found
+        return newest_first(self._summaries.values(), self._is_cut_off)
 
     def tail(self, session_id: str, count: int) -> list[Message]:
         """Return the last finished messages, from the end of the file. Raises NotFound, StorageError."""
@@ -325,15 +318,9 @@ class JsonLogStore:
     def _is_cut_off(self, session_id: str) -> bool:
         """Return whether a session that is running according to its log was left so by a process that is gone."""
         self.prepare()
-        if self._other_since_ns is None:
-            return session_id not in self._appended
-        written = self._index.mtime_ns(session_id) if self._index is not None else None
-        return written is not None and written < self._other_since_ns
-
-    def _as_now(self, summary: SessionSummary) -> SessionSummary:
-        if self._is_cut_off(summary.id):
-            return summary._replace(status=Status.PAUSED, reason=Reason.APP_RESTART)
-        return summary
+        if session_id in self._appended or self._index is None:
+            return False
+        return self._index.is_cut_off(session_id, self._other_since_ns)
 
     def _summarise(self, session_id: str, events: tuple[Event, ...]) -> SessionSummary | None:
         """Update the summary of a session; return None if its messages were never counted."""

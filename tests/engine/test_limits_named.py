@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.printing.lines import last_line
+from app.cli.printing.sessions import last_line
 from app.core.agent import Agent, Group, Leader
 from app.core.provider import ModelRequest
 from app.core.reasons import code_of_session, reason_code, reason_text

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.printing.lines import error_line, last_line
+from app.cli.printing.lines import error_line
+from app.cli.printing.sessions import last_line
 from app.core.errors import BadInput, ProviderError
 from app.core.message import MessageState
 from app.core.provider import ProviderConfig

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from app.cli.printing.debates import verdict_text
-from app.cli.printing.lines import cost_line
+from app.cli.printing.sessions import cost_line
 from app.core.errors import BadInput, FailureKind, NotFound, ProviderError
 from app.core.message import MessageState
 from app.core.provider import ModelRequest

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.printing.lines import aside_text, load_texts
+from app.cli.printing.lines import load_texts
+from app.cli.printing.sessions import aside_text
 from app.core.errors import DataDirectoryBusy, StorageError
 from app.core.events import EventBus, Notice
 from app.core.ids import new_id

@@ -3,8 +3,9 @@
 import shlex
 
 from app.cli.command_run import CommandRun
+from app.cli.commands.providers import provider_state
 from app.cli.exit_status import FAULT, OK, PAUSED_OR_STOPPED
-from app.cli.printing.lines import columns, lines_text, one_line, provider_state
+from app.cli.printing.lines import columns, lines_text, one_line
 from app.core.catalog import PROGRAM
 from app.core.errors import FailureKind
 from app.core.external_agents import RECIPES, recipe_of

@@ -8,7 +8,8 @@ from app.cli.arguments import Action
 from app.cli.command_run import CommandRun, named
 from app.cli.exit_status import BY_STATUS, FAULT, OK, PAUSED_OR_STOPPED
 from app.cli.printing.chats import ChatPrinter, step_lines, workflow_end
-from app.cli.printing.lines import cost_line, last_line, marks, one_line
+from app.cli.printing.lines import one_line
+from app.cli.printing.sessions import cost_line, last_line, marks
 from app.core.agent import Agent, Group
 from app.core.errors import BadInput, NotFound
 from app.core.files import is_image_file, is_pdf

@@ -9,7 +9,8 @@ from app.cli.commands.chats import check_no_files, context_of
 from app.cli.commands.debates import setup_of
 from app.cli.exit_status import BY_STATUS, FAULT, OK, PAUSED_OR_STOPPED
 from app.cli.printing.councils import CouncilPrinter, council_text
-from app.cli.printing.lines import columns, cost_line, json_line, last_line, lines_text, one_line
+from app.cli.printing.lines import columns, json_line, lines_text, one_line
+from app.cli.printing.sessions import cost_line, last_line
 from app.core.calibration import wilson
 from app.core.catalog import EMBEDDED
 from app.core.errors import BadInput

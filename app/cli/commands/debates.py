@@ -9,7 +9,8 @@ from app.cli.commands.chats import answering, attachments_of, context_of
 from app.cli.exit_status import OK
 from app.cli.parser import parse_spec
 from app.cli.printing.debates import DebatePrinter, verdict_text
-from app.cli.printing.lines import cost_line, json_line, last_line, one_line
+from app.cli.printing.lines import json_line, one_line
+from app.cli.printing.sessions import cost_line, last_line
 from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, EMBEDDED_VOICES
 from app.core.errors import BadInput
 from app.core.events import MessageFinished

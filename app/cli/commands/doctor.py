@@ -17,9 +17,10 @@ from typing import Any
 
 from app import __version__
 from app.cli.arguments import Arguments, CommandName
+from app.cli.commands.providers import key_text, provider_state
 from app.cli.control import owner_pid
 from app.cli.exit_status import FAULT, OK
-from app.cli.printing.lines import error_line, json_line, key_text, one_line, problem_line, provider_state
+from app.cli.printing.lines import error_line, json_line, one_line, problem_line
 from app.cli.terminal import Out, show_progress
 from app.core.errors import MootError, StorageError
 from app.core.ids import is_id

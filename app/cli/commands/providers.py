@@ -5,12 +5,13 @@ from dataclasses import asdict
 
 from app.cli.command_run import CommandRun
 from app.cli.exit_status import FAULT, PAUSED_OR_STOPPED
-from app.cli.printing.lines import columns, key_text, lines_text, one_line, provider_state
+from app.cli.printing.lines import columns, lines_text, named_text, one_line
 from app.core.catalog import provider_kind, shown_label
 from app.core.errors import BadInput
 from app.core.events import Event, KeysChanged, Notice
 from app.core.provider import ProviderStatus
 from app.core.store import KeyNews
+from app.core.texts import Texts
 from app.core.usage import money_text, saved_text, used_text
 from app.storage.secrets import variable_name
 
@@ -158,3 +159,13 @@ async def usage(run: CommandRun) -> int:
         line = run.texts("cli.usage", month=month, money=money, count=total.calls, tokens=tokens)
         lines.append(" · ".join(filter(None, (line, saved_text(run.texts, total)))))
     return await run.answer(records, lines_text(lines))
+
+
+def provider_state(status: ProviderStatus, texts: Texts) -> str:
+    """Return that a provider is ready, or what is wrong with it."""
+    return texts("cli.ready") if status.ready else named_text(texts, "provider", status.problem)
+
+
+def key_text(status: ProviderStatus, texts: Texts) -> str:
+    """Return where a provider's key comes from."""
+    return texts(f"cli.key.{status.key_source or ('none' if status.needs_key else 'needless')}")

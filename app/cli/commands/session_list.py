@@ -10,8 +10,8 @@ from app.core.errors import NotFound
 from app.core.session import DebateMode, SessionSummary, Status
 from app.core.texts import Texts
 from app.storage.documents import JsonDocuments
+from app.storage.index import read_list
 from app.storage.paths import DataPaths
-from app.storage.sessions import JsonLogStore
 
 _FIELDS = ("id", "kind", "title", "status", "updated_at", "messages", "asked_by")
 
@@ -21,10 +21,8 @@ async def list_sessions(paths: DataPaths, arguments: Arguments, out: Out) -> int
     documents = JsonDocuments(paths)
     await documents.load()
     texts = load_texts(arguments.language or documents.settings().language)
-    store = JsonLogStore(paths, read_only=True)
-    await store.open()
     await say_problems(documents.problems(), out, texts)
-    found = store.summaries()
+    found = read_list(paths)
     if wanted := arguments.folder:
         ids = {one.id for one in documents.folders.all() if wanted in (one.id, one.name)}
         if not ids:

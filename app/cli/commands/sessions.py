@@ -20,7 +20,8 @@ from app.cli.commands import (
     stored_data,
 )
 from app.cli.exit_status import OK, Interrupt
-from app.cli.printing.lines import json_line, last_line, load_texts
+from app.cli.printing.lines import json_line, load_texts
+from app.cli.printing.sessions import last_line
 from app.cli.terminal import Out
 from app.core.errors import BadInput
 from app.core.reasons import has_ended

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
-from app.cli.printing.lines import lines_text, marks, named_text, one_line, status_text
+from app.cli.printing.lines import lines_text, named_text, one_line
+from app.cli.printing.sessions import marks, status_text
 from app.core.call_arguments import argument_rows
 from app.core.events import (
     Event,

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from app.cli.printing.lines import lines_text, marks, one_line
+from app.cli.printing.lines import lines_text, one_line
+from app.cli.printing.sessions import marks
 from app.core.events import Event, MessageFinished, SessionStarted
 from app.core.message import SPOKEN, CouncilPart, Message, user_name
 from app.core.session import DebateSession, Session

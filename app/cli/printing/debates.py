@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Sequence
 
 from app.cli.printing.chats import ChatPrinter
-from app.cli.printing.lines import lines_text, marks, one_line
+from app.cli.printing.lines import lines_text, one_line
+from app.cli.printing.sessions import marks
 from app.core.events import (
     Event,
     MessageDelta,

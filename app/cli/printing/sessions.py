@@ -1,0 +1,184 @@
+"""The lines about a session that the command line prints for all kinds, and the printers of its events."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+
+from app.cli.printing.lines import json_line, named_text, one_line
+from app.cli.terminal import Out
+from app.core.errors import UNWRITTEN, StorageError
+from app.core.events import Event, MessageDelta, MessageFinished, Notice, RetryScheduled
+from app.core.message import Message, MessageState, Role
+from app.core.reasons import (
+    HELD_UP,
+    LIMITS,
+    Reason,
+    failure_detail,
+    in_words,
+    paused_text,
+    reason_code,
+    reason_text,
+    resumable,
+)
+from app.core.session import Session, Status
+from app.core.text import without_steering
+from app.core.texts import Texts
+from app.core.usage import Total, money_text, saved_text, used_text
+
+Printer = Callable[[Event], str]
+
+
+class JsonPrinter:
+    """Prints each event as one line of JSON, including the texts of notices."""
+
+    def __init__(self, event_line: Callable[[Event, str], dict[str, object] | None], texts: Texts) -> None:
+        self._event_line = event_line
+        self._texts = texts
+
+    def __call__(self, event: Event) -> str:
+        line = self._event_line(event, aside_text(event, self._texts))
+        return "" if line is None else json_line(line)
+
+
+def aside_text(event: Event, texts: Texts) -> str:
+    """Return the text of a notice or of a turn that waits."""
+    match event:
+        case RetryScheduled():
+            reason = named_text(texts, "failure", event.reason)
+            key, again = "cli.retry", {}
+            if event.repeat:
+                key, again = "turn.asked_again_in", {"repeat": event.repeat, "repeats": event.repeats}
+            seconds = max(1, round(event.seconds))
+            return one_line(texts(key, name=event.author.name, reason=reason, seconds=seconds, **again))
+        case Notice():
+            details = in_words(event.details, texts)
+            text = named_text(texts, "notice", event.code, details)
+            # The code of a notice may be that of an error.
+            text = named_text(texts, "error", event.code, details) if text == event.code else text
+            kept = texts("storage.kept") if event.code in UNWRITTEN else ""
+            return without_steering(f"{text} {kept}").rstrip()
+        case _:
+            return ""
+
+
+def marks(message: Message, texts: Texts) -> list[str]:
+    """Return the lines below a message: the pictures of an answer, and whether it was cut, failed or carries a warning."""
+    answered = message.role == Role.ASSISTANT
+    pictures = [f"  [{one_line(one.name)}]\n" for one in message.attachments if answered]
+    return pictures + _warnings(message, texts)
+
+
+def _warnings(message: Message, texts: Texts) -> list[str]:
+    if message.state == MessageState.FAILED and message.error is not None:
+        error = message.error
+        reason = without_steering(named_text(texts, "failure", error.kind))
+        said = failure_detail(error.kind, one_line(error.detail), message.model.partition("/")[0], texts)
+        reason = f"{reason} {said}".rstrip()
+        return [f"  ! {texts('cli.failed', name=message.author.name)} {reason}\n"]
+    if message.state in {MessageState.STOPPED, MessageState.STREAMING}:
+        return [f"  ! {texts('cli.cut')}\n"]
+    if message.state not in {MessageState.DONE, MessageState.FAILED}:
+        return [f"  ! {texts('unknown')}\n"]
+    if message.state == MessageState.DONE and message.note:
+        return [f"  ! {texts.named('cli.note', message.note)}\n"]
+    return []
+
+
+def cost_line(session: Session, messages: Iterable[Message], texts: Texts) -> str:
+    """Return what a session has cost and what the providers' caches saved as one line, "" if no model was called."""
+    total = Total()
+    for message in messages:
+        if message.usage is not None:
+            total.add(message.usage)
+    debate = session.debate
+    votes = (*debate.ballots, debate.verdict) if debate is not None else ()
+    for call in (*session.unsaid, *(one.usage for one in votes if one is not None)):
+        if call is not None:
+            total.add(call)
+    if not total.calls:
+        return ""
+    cost = texts("cost.tokens", cost=money_text(texts, total), tokens=used_text(total))
+    return " · ".join(filter(None, (cost, saved_text(texts, total)))) + "\n"
+
+
+def status_text(session: Session, texts: Texts) -> str:
+    """Return the state of a session and its reason."""
+    if session.status == Status.PAUSED and (paused := paused_text(session.reason, texts)):
+        return paused
+    why = "" if session.reason == Reason.BY_USER else reason_text(session.reason, texts)
+    return " · ".join(filter(None, (texts.named("cli.status", session.status), why)))
+
+
+def last_line(session: Session, texts: Texts, *, read: bool = False) -> str:
+    """Return the state of a session, its reason, and the command that continues or shows it, as one line.
+
+    With `read` it is being shown.
+    """
+    if session.status in (Status.IDLE, Status.WAITING):
+        limit = reason_text(session.reason, texts) if reason_code(session.reason) in LIMITS else ""
+        return one_line(f"{limit} {texts(f'cli.chat_{session.status}', session_id=session.id)}")
+    parts = [one_line(status_text(session, texts))]
+    if resumable(session):
+        parts.append(texts("cli.resume_with", session_id=session.id))
+        if session.debate is not None and session.reason in HELD_UP:
+            parts.append(texts("cli.resume_ways"))
+    elif session.status == Status.COMPLETED and not read:
+        parts.append(texts("cli.read_with", session_id=session.id))
+    return " · ".join(parts)
+
+
+class Follower:
+    """Prints a session's events in order, from before it was created to its end.
+
+    A batch is printed after storage has acknowledged it, so that a message shown as finished survives a crash. With
+    `texts`, notices and turns that wait go to standard error, which leaves the answers alone in a file; not amid a line.
+    """
+
+    def __init__(
+        self,
+        printer: Printer,
+        out: Out,
+        acknowledged: Callable[[str], Awaitable[None]],
+        texts: Texts | None = None,
+    ) -> None:
+        self._printer = printer
+        self._out = out
+        self._acknowledged = acknowledged
+        self._texts = texts
+        self._queue: asyncio.Queue[tuple[Event, ...]] = asyncio.Queue()
+
+    def listen(self, events: tuple[Event, ...]) -> None:
+        """Queue a batch from the event bus."""
+        self._queue.put_nowait(events)
+
+    def end(self) -> None:
+        """Let `follow` return after it has printed the queue."""
+        self._queue.put_nowait(())
+
+    async def follow(self, session_id: str) -> None:
+        """Print until the end. Raises ConnectionError when nobody reads the output any more."""
+        ended = False
+        unsaved: list[Event] = []
+        asides: list[str] = []
+        in_line = False
+        while not ended:
+            batches = [await self._queue.get()]
+            while not self._queue.empty():
+                batches.append(self._queue.get_nowait())
+            ended = () in batches
+            new = [event for batch in batches for event in batch if event.session_id in {session_id, ""}]
+            events, unsaved = unsaved + new, []
+            if any(not isinstance(event, MessageDelta | Notice) for event in events):
+                try:
+                    await self._acknowledged(session_id)
+                except StorageError:
+                    # The engine pauses and reports that in a notice. A message counts as finished once it is saved.
+                    unsaved = [event for event in events if isinstance(event, MessageFinished)]
+                    events = [event for event in events if not isinstance(event, MessageFinished)]
+            text = "".join(self._printer(event) for event in events)
+            if text:
+                await self._out.write(text)
+                in_line = not text.endswith("\n")
+            if self._texts is not None:
+                asides += filter(None, (one_line(aside_text(event, self._texts)) for event in events))
+            while asides and (ended or not in_line):
+                await self._out.complain(asides.pop(0))
