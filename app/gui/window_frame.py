@@ -16,8 +16,7 @@ from app.gui.display.theme import Tokens
 from app.gui.widgets.boxes import hbox, vbox
 
 if TYPE_CHECKING:
-    from app.gui.display.i18n import Language
-    from app.gui.display.style import Look
+    from app.gui.display.appearance import Language, Look
     from app.gui.widgets.toast import Toasts
 
 MOST_KEPT = 50

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import QUrl
 
 from app.gui.dialogs import link_dialog
-from app.gui.widgets.label import ElidedLabel
+from app.gui.widgets.text import ElidedLabel
 from tests.app_driver import at_window, until
 
 GUI = Path(__file__).parents[2] / "app" / "gui"

@@ -22,7 +22,7 @@ from app.core.agent import Agent
 from app.core.errors import BadInput
 from app.core.message import Message, PromptType, Role
 from app.engine.engine import Engine
-from app.gui.widgets.form_card import FormCard
+from app.gui.widgets.question_card import FormCard
 from app.storage.paths import DataPaths
 from app.wiring import Moot, open_moot
 from tests.app_driver import at_window, until

@@ -29,7 +29,7 @@ from app.gui.dialogs.ask_dialogs import PasswordDialog
 from app.gui.files.attachments import is_seen, pasted_text, picture_attachment
 from app.gui.pages.chat.attachment_strip import AttachmentStrip, Reading
 from app.gui.pages.chat.chat_page import ChatPage
-from app.gui.widgets.composer import DropHint
+from app.gui.widgets.controls import DropHint
 from app.gui.window_frame import AppWindow
 
 MOST_SOURCES = 32

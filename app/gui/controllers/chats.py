@@ -19,8 +19,7 @@ from app.gui.controllers.attachments import AttachmentController
 from app.gui.controllers.controller import PageController, Parts
 from app.gui.controllers.queued_messages import QueuedMessages
 from app.gui.dialogs.ask_dialogs import LongChatDialog
-from app.gui.display.amounts import most_text
-from app.gui.display.assistant_display import colours_of, names_of
+from app.gui.display.descriptions import colours_of, most_text, names_of
 from app.gui.pages.chat.chat_composer import ChatComposer
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.transcript.message_actions import CONTINUE_FROM, EDIT

@@ -8,7 +8,7 @@ from app.core.text import visible
 from app.gui.bridge import Bridge
 from app.gui.controllers.controller import Controller, Parts
 from app.gui.controllers.session_views import MainPages
-from app.gui.display.assistant_display import colours_of, names_of
+from app.gui.display.descriptions import colours_of, names_of
 from app.gui.navigation.needs_you import Waiting, question_text
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.pages.chat.member_list import work_of

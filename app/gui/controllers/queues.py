@@ -10,8 +10,7 @@ from app.engine.availability.policies import MADE_FOR
 from app.engine.availability.slots import Job
 from app.gui.controllers.controller import Controller, Parts
 from app.gui.dialogs.queue_dialog import QueueDialog, QueueSection, QueueTask
-from app.gui.display.amounts import time_text
-from app.gui.display.assistant_display import colours_of
+from app.gui.display.descriptions import colours_of, time_text
 from app.gui.panels.workflow.workflow_panel import busy_text
 from app.gui.window_frame import WindowFrame
 

@@ -21,20 +21,15 @@ from app.core.events import (
     TurnStarted,
 )
 from app.core.message import Message
-from app.core.session import (
-    DebateMode,
-    Session,
-    SessionSummary,
-    Status,
-)
+from app.core.session import DebateMode, Session, SessionSummary, Status
 from app.engine.engine import Engine
 from app.engine.live_session import LiveSession
 from app.engine.requests.branches import shown_with_summaries, versions_shown
 from app.gui.bridge import FRAME_MS, Bridge
-from app.gui.display.session_kinds import KINDS, kind_of, modes_of
+from app.gui.display.descriptions import KINDS, kind_of, modes_of
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.panels.conversation_view import ConversationView
-from app.gui.widgets.label import plain_tip
+from app.gui.widgets.text import plain_tip
 from app.gui.window_frame import WindowFrame, WindowState
 
 TAIL = 60

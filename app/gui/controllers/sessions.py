@@ -15,7 +15,7 @@ from app.core.session import Session, SessionSummary, Status
 from app.gui.controllers.controller import PageController
 from app.gui.dialogs.ask_dialogs import RenameDialog
 from app.gui.dialogs.link_dialog import LinkDialog, may_open
-from app.gui.display.i18n import Language
+from app.gui.display.appearance import Language
 from app.gui.files.attachments import is_image
 from app.gui.files.shared_files import ask_where, save_whole
 from app.gui.navigation.session_list import PDF

@@ -13,7 +13,7 @@ from app.gui.dialogs.versions_dialog import Version, VersionsDialog
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.transcript.message_actions import RETRY_WITH, WORDS, MenuItem, build_menu
 from app.gui.transcript.message_row import COMPARE, RETRY
-from app.gui.widgets.answer_style_choice import efforts_of
+from app.gui.widgets.model_choice import efforts_of
 from app.gui.window_frame import AppWindow
 
 INSIDE = QPoint(60, 26)

@@ -45,7 +45,7 @@ from app.gui.panels.conversation_view import ConversationView
 from app.gui.panels.debate.debate_panel import DebatePanel
 from app.gui.panels.debate.discussion_view import DiscussionView
 from app.gui.tasks import Tasks
-from app.gui.widgets.segmented import BEGINS, COUNCIL, DEBATE
+from app.gui.widgets.choices import BEGINS, COUNCIL, DEBATE
 from app.gui.window_frame import SIDE_WIDTH, WindowFrame
 
 LIST_REFRESH_MS = 200

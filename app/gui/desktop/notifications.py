@@ -17,9 +17,8 @@ from app.core.settings import Settings
 from app.engine.engine import Engine
 from app.gui.bridge import Bridge
 from app.gui.desktop.notification_bus import NotificationBus
-from app.gui.display.assistant_display import names_of
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
+from app.gui.display.descriptions import names_of
 from app.gui.navigation.needs_you import question_text
 from app.gui.tasks import Tasks
 from app.gui.window_frame import WindowFrame

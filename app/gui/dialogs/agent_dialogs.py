@@ -12,11 +12,10 @@ from app.core.provider import ProviderConfig
 from app.core.text import exact
 from app.gui.dialogs.ask_dialogs import AskDialog
 from app.gui.dialogs.server_dialogs import WIDTH, exact_field
-from app.gui.display.i18n import Language
+from app.gui.display.appearance import Language
 from app.gui.widgets.boxes import hbox
 from app.gui.widgets.controls import button
-from app.gui.widgets.label import Paragraph, plain_label
-from app.gui.widgets.wording import named
+from app.gui.widgets.text import Paragraph, named, plain_label
 
 
 class AgentDialog(AskDialog):

@@ -8,12 +8,10 @@ from app.core.provider import MOST_WINDOW
 from app.core.text import exact, visible
 from app.core.usage import amount_text
 from app.engine.chat.summary_commands import ChatStart, ContextUse
-from app.gui.display.i18n import Language
+from app.gui.display.appearance import Language
 from app.gui.widgets.boxes import STRETCH, Margins, Part, hbox, vbox
-from app.gui.widgets.composer import TextBox
-from app.gui.widgets.controls import button
-from app.gui.widgets.label import Paragraph, plain_label
-from app.gui.widgets.wording import named
+from app.gui.widgets.controls import TextBox, button
+from app.gui.widgets.text import Paragraph, named, plain_label
 
 
 class AskDialog(QDialog):

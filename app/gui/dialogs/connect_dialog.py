@@ -15,13 +15,11 @@ from app.core.presets import PRESETS
 from app.core.provider import FoundServer, ProviderConfig, TestResult
 from app.engine.engine import Engine
 from app.gui.dialogs.link_dialog import LinkDialog
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
 from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button, put_in_tab_order
-from app.gui.widgets.label import Paragraph, plain_label, show_as, show_or_hide
-from app.gui.widgets.wording import named, say
+from app.gui.widgets.text import Paragraph, named, plain_label, say, show_as, show_or_hide
 
 REMOTE = tuple(kind.kind for kind in KINDS if kind.needs_key)
 OTHER = COMPATIBLE

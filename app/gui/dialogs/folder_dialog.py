@@ -7,14 +7,11 @@ from PySide6.QtWidgets import QLineEdit, QWidget
 
 from app.core.session import Folder
 from app.gui.dialogs.ask_dialogs import AskDialog
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
 from app.gui.panels.debate.context_list import ContextList
 from app.gui.widgets.boxes import STRETCH, hbox
-from app.gui.widgets.composer import TextBox
-from app.gui.widgets.controls import button
-from app.gui.widgets.label import Paragraph, plain_label
-from app.gui.widgets.wording import named
+from app.gui.widgets.controls import TextBox, button
+from app.gui.widgets.text import Paragraph, named, plain_label
 
 
 class FolderDialog(AskDialog):

@@ -11,14 +11,12 @@ from app.core.council import FAILED, HELD, RESULTS, Decision
 from app.core.text import exact
 from app.engine.council.journal import ENOUGH, Score, is_date, is_late, listed, standing_lines, stands
 from app.gui.dialogs.ask_dialogs import AskDialog
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
 from app.gui.pages.settings.lists import TwoLineList
 from app.gui.widgets.boxes import hbox, vbox
 from app.gui.widgets.controls import Choice, button, scrolling
-from app.gui.widgets.label import Paragraph, plain_label
+from app.gui.widgets.text import Paragraph, named, plain_label
 from app.gui.widgets.toast import Toasts
-from app.gui.widgets.wording import named
 
 DAYS = 30
 TONES = {HELD: "ok", FAILED: "error"}

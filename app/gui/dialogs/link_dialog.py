@@ -6,9 +6,8 @@ from PySide6.QtWidgets import QWidget
 
 from app.core.text import exact
 from app.gui.dialogs.ask_dialogs import AskDialog
-from app.gui.display.i18n import Language
-from app.gui.widgets.label import ElidedLabel, plain_label
-from app.gui.widgets.wording import named
+from app.gui.display.appearance import Language
+from app.gui.widgets.text import ElidedLabel, named, plain_label
 
 SCHEMES = ("http", "https", "mailto")
 MOST_CHARACTERS = 2_000

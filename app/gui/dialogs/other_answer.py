@@ -8,14 +8,11 @@ from PySide6.QtWidgets import QWidget
 from app.core.model_facts import Effort, ModelFacts
 from app.core.provider import ProviderStatus
 from app.gui.dialogs.ask_dialogs import AskDialog
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
-from app.gui.widgets.answer_style_choice import efforts_of
+from app.gui.display.appearance import Language, Look
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import Choice
-from app.gui.widgets.label import Paragraph, plain_label
-from app.gui.widgets.model_choice import ModelChoice
-from app.gui.widgets.wording import named
+from app.gui.widgets.model_choice import ModelChoice, efforts_of
+from app.gui.widgets.text import Paragraph, named, plain_label
 
 
 class OtherAnswerDialog(AskDialog):

@@ -42,14 +42,12 @@ from app.gui.dialogs.palette_entry import (
     partner_entries,
     session_entries,
 )
-from app.gui.display.assistant_display import colours_of
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look, sized, tall
+from app.gui.display.appearance import Language, Look, sized, tall
+from app.gui.display.descriptions import colours_of
 from app.gui.widgets.badge import paint_avatar
 from app.gui.widgets.boxes import vbox
 from app.gui.widgets.controls import paint_shortcut
-from app.gui.widgets.label import plain_label, show_or_hide
-from app.gui.widgets.wording import named, say
+from app.gui.widgets.text import named, plain_label, say, show_or_hide
 
 Index = QModelIndex | QPersistentModelIndex
 ENTRY = Qt.ItemDataRole.UserRole

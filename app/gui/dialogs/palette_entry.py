@@ -9,7 +9,7 @@ from app.core.council import Panel
 from app.core.matching import fits
 from app.core.session import SessionSummary
 from app.core.store import Hit
-from app.gui.display.session_kinds import icon_of
+from app.gui.display.descriptions import icon_of
 
 MOST_SESSIONS = 8
 RECENT = 5

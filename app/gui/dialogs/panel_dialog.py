@@ -22,15 +22,11 @@ from app.core.text import exact
 from app.engine.council.panels import named_apart
 from app.engine.debate.setup import MAX_PARTICIPANTS, voice_of
 from app.gui.dialogs.ask_dialogs import AskDialog
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
-from app.gui.panels.debate.model_button import ModelButton, model_text
+from app.gui.display.appearance import Language, Look
 from app.gui.widgets.boxes import STRETCH, empty, hbox, vbox
-from app.gui.widgets.controls import RoundsSlider, TickBox, button, icon_button, name_button
-from app.gui.widgets.label import ElidedLabel, plain_label
-from app.gui.widgets.model_choice import Facts
-from app.gui.widgets.model_menu import ModelMenu
-from app.gui.widgets.wording import named
+from app.gui.widgets.controls import RoundsSlider, TickBox, button, icon_button
+from app.gui.widgets.model_choice import Facts, ModelButton, ModelMenu, model_text
+from app.gui.widgets.text import ElidedLabel, name_button, named, plain_label
 
 INDENT = 28
 

@@ -7,11 +7,10 @@ from PySide6.QtWidgets import QLineEdit, QWidget
 
 from app.core.saved_prompt import SavedPrompt
 from app.gui.dialogs.ask_dialogs import AskDialog
-from app.gui.display.i18n import Language
+from app.gui.display.appearance import Language
 from app.gui.widgets.boxes import STRETCH, vbox
-from app.gui.widgets.composer import TextBox
-from app.gui.widgets.label import Paragraph, plain_label
-from app.gui.widgets.wording import named
+from app.gui.widgets.controls import TextBox
+from app.gui.widgets.text import Paragraph, named, plain_label
 
 LONG_LINES = 5
 

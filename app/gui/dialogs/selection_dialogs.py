@@ -11,14 +11,12 @@ from app.core.text import exact, visible
 from app.core.tool import ServerResource
 from app.engine.importing.sessions import Arrival, Arrivals
 from app.gui.dialogs.ask_dialogs import AskDialog
-from app.gui.display.i18n import Language
-from app.gui.display.session_kinds import kind_text
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
+from app.gui.display.descriptions import kind_text
 from app.gui.pages.settings.lists import TickList
 from app.gui.widgets.boxes import Stretch
 from app.gui.widgets.controls import TickBox
-from app.gui.widgets.label import plain_label
-from app.gui.widgets.wording import named
+from app.gui.widgets.text import named, plain_label
 
 FAULTS_SHOWN = 3
 

@@ -16,13 +16,12 @@ from app.core.tool import McpServer, ServerProblem, ServerStatus
 from app.engine.engine import Engine
 from app.gui.dialogs.ask_dialogs import AskDialog
 from app.gui.dialogs.link_dialog import LinkDialog
-from app.gui.display.i18n import Language
-from app.gui.display.server_display import server_line
+from app.gui.display.appearance import Language
+from app.gui.display.descriptions import server_line
 from app.gui.widgets.boxes import STRETCH, vbox
-from app.gui.widgets.composer import TextBox
-from app.gui.widgets.label import Paragraph, plain_label
-from app.gui.widgets.segmented import Segmented
-from app.gui.widgets.wording import named, say
+from app.gui.widgets.choices import Segmented
+from app.gui.widgets.controls import TextBox
+from app.gui.widgets.text import Paragraph, named, plain_label, say
 
 WEB = ("http://", "https://")
 FORM, PASTE = "form", "json"

@@ -11,14 +11,12 @@ from app.core.message import Message, Role
 from app.core.session import Session, Status
 from app.core.texts import Texts
 from app.core.usage import Total, money_text, used_text
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
 from app.gui.transcript.row_words import model_of
 from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button
-from app.gui.widgets.label import Paragraph, plain_label
-from app.gui.widgets.wording import named
+from app.gui.widgets.text import Paragraph, named, plain_label
 
 LEAST, USUAL, EDGE = 300, 420, 40
 

@@ -11,7 +11,7 @@ from app.core.errors import BadInput
 from app.core.files import PDF, FileReader, is_document
 from app.core.message import Attachment
 from app.core.text import clean_text
-from app.gui.display.i18n import Language
+from app.gui.display.appearance import Language
 
 LONG_PASTE = 4_000
 CHARACTERS_PER_TOKEN = 4

@@ -12,7 +12,7 @@ from PySide6.QtCore import QDir, QIODevice, QSaveFile, QStandardPaths, Qt
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.core.errors import BadInput
-from app.gui.display.i18n import Language
+from app.gui.display.appearance import Language
 from app.gui.widgets.toast import Toasts
 
 MOST_BYTES = 1_000_000

@@ -22,17 +22,15 @@ from app.core.events import (
 )
 from app.core.message import SPOKEN, Message, MessageState
 from app.core.session import Session, Status
-from app.gui.display.amounts import Spending
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
+from app.gui.display.descriptions import Spending
 from app.gui.pages.chat.question_cards import QuestionCards
 from app.gui.transcript.feed import Feed
 from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.widgets.boxes import Stretch, vbox
-from app.gui.widgets.composer import Composer
-from app.gui.widgets.controls import Button
-from app.gui.widgets.label import Paragraph
+from app.gui.widgets.controls import Button, Composer
 from app.gui.widgets.search import FindBar
+from app.gui.widgets.text import Paragraph
 
 
 class ConversationView(QWidget):

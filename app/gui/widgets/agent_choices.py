@@ -13,11 +13,10 @@ from app.engine.availability.policies import (
     Strategy,
     policy_of,
 )
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
 from app.gui.widgets.boxes import vbox
 from app.gui.widgets.controls import Choice, NumberBox
-from app.gui.widgets.label import plain_label
+from app.gui.widgets.text import plain_label
 
 STRATEGIES = (Strategy.WAIT, Strategy.QUEUE, Strategy.PARALLEL, Strategy.REJECT)
 MOST = 3_600

@@ -3,10 +3,10 @@
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QLineEdit, QWidget
 
-from app.gui.display.i18n import Language
+from app.gui.display.appearance import Language
 from app.gui.widgets.boxes import hbox
 from app.gui.widgets.controls import button
-from app.gui.widgets.wording import named, say
+from app.gui.widgets.text import named, say
 
 
 class FolderChoice(QWidget):

@@ -6,11 +6,10 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QLabel, QProgressBar, QWidget
 
 from app.core.provider import FoundServer
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
 from app.gui.widgets.boxes import hbox, vbox
-from app.gui.widgets.controls import button, icon_button, name_button
-from app.gui.widgets.label import ElidedLabel, plain_tip
+from app.gui.widgets.controls import button, icon_button
+from app.gui.widgets.text import ElidedLabel, name_button, plain_tip
 
 
 class OfferLine(QFrame):

@@ -7,11 +7,10 @@ from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent
 from PySide6.QtWidgets import QFrame, QWidget
 from shiboken6 import isValid
 
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
 from app.gui.widgets.boxes import hbox, vbox
-from app.gui.widgets.controls import button, icon_button, name_button
-from app.gui.widgets.label import plain_label
+from app.gui.widgets.controls import button, icon_button
+from app.gui.widgets.text import name_button, plain_label
 
 TOAST_MS = 8_000
 MOST_TOASTS = 3

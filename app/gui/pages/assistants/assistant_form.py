@@ -15,20 +15,16 @@ from app.core.provider import ProviderStatus
 from app.core.text import exact
 from app.core.tool import ServerStatus, ToolChoice
 from app.engine.library.sub_agents import SUB_AGENT
-from app.gui.display.i18n import Language
-from app.gui.display.server_display import server_state
-from app.gui.display.style import Look, tall
+from app.gui.display.appearance import Language, Look, tall
+from app.gui.display.descriptions import server_state
 from app.gui.widgets.agent_choices import BusyChoice
-from app.gui.widgets.answer_style_choice import AnswerStyleChoice
 from app.gui.widgets.boxes import STRETCH, frame, hbox, vbox
-from app.gui.widgets.chip_list import ChipList, ChipOption
-from app.gui.widgets.composer import TextBox
-from app.gui.widgets.controls import NumberBox, TickBox, WrappedTick
+from app.gui.widgets.choices import ChipList, ChipOption
+from app.gui.widgets.controls import NumberBox, TextBox, TickBox, WrappedTick
 from app.gui.widgets.folder_choice import FolderChoice
-from app.gui.widgets.label import Paragraph, plain_label
-from app.gui.widgets.model_choice import ModelChoice
+from app.gui.widgets.model_choice import AnswerStyleChoice, ModelChoice
 from app.gui.widgets.steps import BuiltInSteps, Steps
-from app.gui.widgets.wording import named, say
+from app.gui.widgets.text import Paragraph, named, plain_label, say
 
 MOST_NAME = 60
 MOST_LINE = 300

@@ -9,16 +9,13 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QScrollArea, QWidget
 
 from app.core.files import PDF
 from app.core.message import Attachment
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
 from app.gui.files.attachments import is_image, is_seen
 from app.gui.transcript.pictures import VIEW_PICTURE, pixels_of
 from app.gui.widgets.boxes import STRETCH, Part, frame, hbox
-from app.gui.widgets.composer import Composer, TextBox
-from app.gui.widgets.controls import IconButton, icon_button, name_button
-from app.gui.widgets.label import ElidedLabel, plain_tip
+from app.gui.widgets.controls import Composer, IconButton, TextBox, icon_button
 from app.gui.widgets.picture_viewer import PictureButton
-from app.gui.widgets.wording import named
+from app.gui.widgets.text import ElidedLabel, name_button, named, plain_tip
 
 HEIGHT = 40
 SIDE = 24

@@ -18,8 +18,7 @@ from app.core.events import (
 )
 from app.core.message import Attachment, Author, Message, Role
 from app.core.session import Chat, ChatSession, Status
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
 from app.gui.pages.chat.chat_composer import ChatComposer
 from app.gui.pages.chat.orchestrator_box import OrchestratorBox
 from app.gui.pages.chat.state_line import StateLine
@@ -27,9 +26,9 @@ from app.gui.panels.conversation_view import ConversationView
 from app.gui.transcript.message_actions import PIN, UNPIN
 from app.gui.transcript.row_style import MAX_COLUMN, WIDE
 from app.gui.widgets.boxes import STRETCH, centred, hbox, vbox
-from app.gui.widgets.label import Paragraph
-from app.gui.widgets.queue_strip import QueueStrip
-from app.gui.widgets.segmented import CHAT, BeginSwitch
+from app.gui.widgets.choices import CHAT, BeginSwitch
+from app.gui.widgets.editable_lists import QueueStrip
+from app.gui.widgets.text import Paragraph
 
 NOBODY = ChatSession(id="", title="", chat=Chat(assistant_id=""))
 Versions = Mapping[str, tuple[int, int]]

@@ -7,10 +7,10 @@ from PySide6.QtGui import QAccessible, QAccessibleEvent, QFocusEvent, QImage, QK
 from PySide6.QtWidgets import QListWidget, QWidget
 
 from app.core.matching import fits
-from app.gui.display.style import tall
+from app.gui.display.appearance import tall
 from app.gui.files.attachments import LONG_PASTE
 from app.gui.markdown.utf16 import Utf16Places, units
-from app.gui.widgets.composer import ENTER, TextBox
+from app.gui.widgets.controls import ENTER, TextBox
 
 ROW = 32
 MOST_ROWS = 6

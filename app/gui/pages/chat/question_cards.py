@@ -6,15 +6,12 @@ from dataclasses import replace
 from PySide6.QtCore import QObject, Qt, Signal
 
 from app.core.message import Message, PromptReason, PromptType
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
 from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.web_view.viewer_offer import ViewerOffer
-from app.gui.widgets.approval_card import ApprovalCard
-from app.gui.widgets.form_card import FormCard
-from app.gui.widgets.hand_over_card import HandOverCard, is_hand_over
+from app.gui.widgets.approval_card import ApprovalCard, HandOverCard, is_hand_over
 from app.gui.widgets.page_card import PageCard
-from app.gui.widgets.question_card import PromptCard, QuestionCard
+from app.gui.widgets.question_card import FormCard, PromptCard, QuestionCard
 
 
 class QuestionCards(QObject):

@@ -8,11 +8,11 @@ from PySide6.QtWidgets import QFrame
 from app.core.events import RetryScheduled
 from app.core.reasons import LIMITS, reason_code, resumable
 from app.core.session import ChatSession, Status
-from app.gui.display.i18n import Language
-from app.gui.display.session_kinds import retry_text, waits_its_turn
+from app.gui.display.appearance import Language
+from app.gui.display.descriptions import retry_text, waits_its_turn
 from app.gui.widgets.boxes import hbox
 from app.gui.widgets.controls import button
-from app.gui.widgets.label import plain_label, restyle
+from app.gui.widgets.text import plain_label, restyle
 
 
 class StateLine(QFrame):

@@ -9,13 +9,11 @@ from app.core.catalog import provider_kind
 from app.core.provider import ProviderStatus
 from app.core.settings import Settings
 from app.core.text import exact
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
 from app.gui.pages.settings.settings_rows import SettingsPage
 from app.gui.widgets.boxes import vbox
 from app.gui.widgets.controls import Choice, TickBox
-from app.gui.widgets.label import Paragraph, plain_label
-from app.gui.widgets.wording import named, say
+from app.gui.widgets.text import Paragraph, named, plain_label, say
 
 
 class ChatsPage(SettingsPage):

@@ -17,16 +17,14 @@ from app.engine.engine import Engine
 from app.engine.importing.sessions import Arrival
 from app.gui.dialogs.ask_dialogs import ConfirmDialog
 from app.gui.dialogs.selection_dialogs import ImportDialog, RestoreDialog
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
 from app.gui.files.shared_files import ask_for_file, ask_where
 from app.gui.pages.settings.lists import KeptList
 from app.gui.pages.settings.work_line import WorkLine
 from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button, scrolling
-from app.gui.widgets.label import Paragraph, plain_label, show_or_hide
-from app.gui.widgets.wording import say
+from app.gui.widgets.text import Paragraph, plain_label, say, show_or_hide
 
 Found = TypeVar("Found")
 

@@ -4,13 +4,11 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from app.engine.engine import Engine
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
 from app.gui.pages.settings.lists import TwoLineList
 from app.gui.widgets.boxes import STRETCH, Stretch, hbox, vbox
 from app.gui.widgets.controls import button
-from app.gui.widgets.label import Paragraph
-from app.gui.widgets.wording import say
+from app.gui.widgets.text import Paragraph, say
 
 ASSISTANTS, GROUPS, WORKFLOWS = "assistants", "groups", "workflows"
 

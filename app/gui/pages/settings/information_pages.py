@@ -13,12 +13,10 @@ from app.core.text import exact
 from app.core.tool import ServerState, ServerStatus
 from app.engine.engine import Engine
 from app.engine.providers import on_this_computer
-from app.gui.display.i18n import Language
-from app.gui.display.server_display import server_line
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
+from app.gui.display.descriptions import server_line
 from app.gui.widgets.boxes import STRETCH, empty, frame, hbox, vbox
-from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label
-from app.gui.widgets.wording import say
+from app.gui.widgets.text import ElidedLabel, Paragraph, plain_label, say
 
 ICON = 17
 MARK = 56

@@ -18,14 +18,12 @@ from app.core.usage import size_text
 from app.engine.debate.voting_check import LEAST_STABLE, QUESTIONS
 from app.engine.engine import Engine
 from app.gui.dialogs.ask_dialogs import ConfirmDialog
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
 from app.gui.files.shared_files import ask_for_file
 from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import TickBox, button, put_where, scrolling
-from app.gui.widgets.label import Paragraph, plain_label, show_as
-from app.gui.widgets.wording import named, say
+from app.gui.widgets.text import Paragraph, named, plain_label, say, show_as
 
 
 class LocalModelsPage(QWidget):

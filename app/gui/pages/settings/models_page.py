@@ -11,15 +11,13 @@ from app.core.errors import MootError
 from app.core.matching import fits
 from app.core.provider import MOST_WINDOW, ProviderStatus
 from app.engine.engine import Engine
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
 from app.gui.pages.settings.lists import MODEL, NOTE, PROVIDER, TICKED, ModelRows
 from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import Choice, button
-from app.gui.widgets.label import Paragraph, plain_label, plain_tip, show_as
 from app.gui.widgets.search import SearchBox
-from app.gui.widgets.wording import named, say
+from app.gui.widgets.text import Paragraph, named, plain_label, plain_tip, say, show_as
 
 
 class ModelsPage(QWidget):

@@ -8,13 +8,12 @@ from PySide6.QtWidgets import QLineEdit, QWidget
 from app.core.errors import BadInput
 from app.core.settings import Settings
 from app.engine.engine import Engine
-from app.gui.display.i18n import Language
+from app.gui.display.appearance import Language
 from app.gui.files.shared_files import ask_for_file
 from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button
-from app.gui.widgets.label import Paragraph, plain_label, show_as
-from app.gui.widgets.wording import named, say
+from app.gui.widgets.text import Paragraph, named, plain_label, say, show_as
 
 
 class NetworkPage(QWidget):

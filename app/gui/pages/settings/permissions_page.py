@@ -7,15 +7,13 @@ from app.core.events import Event, ServersChanged, SessionChanged, SessionDelete
 from app.core.text import exact
 from app.engine.engine import Engine
 from app.engine.permissions import Permission
-from app.gui.display.i18n import Language
-from app.gui.display.server_display import tool_name
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
+from app.gui.display.descriptions import tool_name
 from app.gui.pages.settings.lists import TwoLineList
 from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import STRETCH, Stretch, hbox, vbox
 from app.gui.widgets.controls import button
-from app.gui.widgets.label import Paragraph, plain_label
-from app.gui.widgets.wording import named, say
+from app.gui.widgets.text import Paragraph, named, plain_label, say
 
 CHANGES = (ServersChanged, SessionChanged, SessionDeleted, SessionRestored)
 

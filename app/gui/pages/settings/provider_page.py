@@ -17,13 +17,11 @@ from app.core.text import exact
 from app.engine.engine import Engine
 from app.engine.providers import ProviderProblem
 from app.gui.dialogs.agent_dialogs import AgentConsentDialog
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
 from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import TickBox, button
-from app.gui.widgets.label import Paragraph, plain_label, show_as
-from app.gui.widgets.wording import named, say
+from app.gui.widgets.text import Paragraph, named, plain_label, say, show_as
 
 MODELS_SHOWN = 6
 # The keyring has not answered yet, but may still do it.

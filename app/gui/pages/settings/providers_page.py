@@ -9,16 +9,14 @@ from app.core.provider import FoundServer, ProviderConfig, ProviderStatus
 from app.engine.engine import Engine
 from app.gui.dialogs.agent_dialogs import AgentConsentDialog, AgentDialog
 from app.gui.dialogs.connect_dialog import ConnectDialog
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
 from app.gui.pages.settings.lists import TwoLineList
 from app.gui.pages.settings.provider_page import ProviderPage
 from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import hbox, vbox
 from app.gui.widgets.controls import button, put_where
-from app.gui.widgets.label import Paragraph
 from app.gui.widgets.offers import ServerOffers
-from app.gui.widgets.wording import say
+from app.gui.widgets.text import Paragraph, say
 
 # How the last test of a provider went: its text and the colour of its dot.
 WENT = {None: ("ready", ""), True: ("test.passed", "ok"), False: ("test.not_passed", "error")}

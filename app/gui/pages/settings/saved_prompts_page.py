@@ -12,16 +12,14 @@ from PySide6.QtWidgets import QWidget
 from app.core.saved_prompt import SavedPrompt
 from app.engine.engine import Engine
 from app.gui.dialogs.prompt_dialogs import SavedPromptDialog, example
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
 from app.gui.files.shared_files import ask_for_file, ask_where, free_name, read_shared_file, write_shared_file
 from app.gui.pages.settings.lists import TwoLineList
 from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button
-from app.gui.widgets.label import Paragraph
+from app.gui.widgets.text import Paragraph, say
 from app.gui.widgets.toast import Toasts
-from app.gui.widgets.wording import say
 
 NAME = "settings_saved_prompts"
 

@@ -13,16 +13,14 @@ from app.core.text import exact
 from app.core.tool import McpServer, ServerState, ServerStatus
 from app.engine.engine import Engine
 from app.gui.dialogs.server_dialogs import ConsentDialog, ServerDialog, ServerLogDialog, log_in
-from app.gui.display.i18n import Language
-from app.gui.display.server_display import server_line, server_state, server_trouble
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
+from app.gui.display.descriptions import server_line, server_state, server_trouble
 from app.gui.pages.settings.lists import TwoLineList
 from app.gui.tasks import Tasks
 from app.gui.widgets.badge import Chip
 from app.gui.widgets.boxes import STRETCH, Stretch, hbox, vbox
 from app.gui.widgets.controls import TickBox, button
-from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, show_or_hide
-from app.gui.widgets.wording import named, say
+from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, say, show_or_hide
 
 TOOLS_SHOWN = 12
 

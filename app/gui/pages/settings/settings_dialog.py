@@ -17,8 +17,7 @@ from app.core.matching import fits
 from app.core.settings import Settings
 from app.engine.engine import Engine
 from app.gui.commands import COMMANDS
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look, tall
+from app.gui.display.appearance import Language, Look, tall
 from app.gui.pages.settings.chats_page import ChatsPage
 from app.gui.pages.settings.data_page import DataPage
 from app.gui.pages.settings.definitions_page import ASSISTANTS, GROUPS, WORKFLOWS, PartnersPage
@@ -37,10 +36,9 @@ from app.gui.pages.settings.usage_page import UsagePage
 from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button, keep_place, scrolling
-from app.gui.widgets.label import ElidedLabel
 from app.gui.widgets.search import SearchBox
+from app.gui.widgets.text import ElidedLabel, named, say
 from app.gui.widgets.toast import Toast, Toasts
-from app.gui.widgets.wording import named, say
 
 # The pages with their icons, in order.
 PAGES = {

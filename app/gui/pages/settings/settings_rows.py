@@ -12,14 +12,11 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QDoubleSpinBox, QFrame, QLineEdit, QWidget
 
 from app.core.settings import Rule, Settings, rules
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
 from app.gui.widgets.boxes import STRETCH, Stretch, hbox, vbox
-from app.gui.widgets.composer import TextBox
-from app.gui.widgets.controls import Choice, TickBox, bring_into_sight
-from app.gui.widgets.label import Paragraph, plain_label, show_or_hide
+from app.gui.widgets.controls import Choice, TextBox, TickBox, bring_into_sight
 from app.gui.widgets.steps import Steps
-from app.gui.widgets.wording import named, say
+from app.gui.widgets.text import Paragraph, named, plain_label, say, show_or_hide
 
 NUMBER_WIDTH = 120
 MONEY_PLACES = 2

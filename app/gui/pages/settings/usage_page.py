@@ -12,16 +12,14 @@ from app.core.errors import MootError
 from app.core.usage import Total, amount_text, money_text, saved_text, used_text
 from app.engine.engine import Engine
 from app.engine.usage.usage_book import MonthReport
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
 from app.gui.files.shared_files import ask_where, save_whole
 from app.gui.pages.settings.settings_rows import SettingsRows
 from app.gui.tasks import Tasks
 from app.gui.widgets.badge import UsedBar
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import Choice, button, scrolling
-from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label
-from app.gui.widgets.wording import named, say
+from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, say
 
 MOST_ROWS = 8
 LIMIT = "max_month_usd"

@@ -6,12 +6,11 @@ from time import monotonic
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QWidget
 
-from app.gui.display.amounts import time_text
-from app.gui.display.i18n import Language
+from app.gui.display.appearance import Language
+from app.gui.display.descriptions import time_text
 from app.gui.widgets.boxes import hbox
 from app.gui.widgets.controls import button
-from app.gui.widgets.label import plain_label, show_as
-from app.gui.widgets.wording import named
+from app.gui.widgets.text import named, plain_label, show_as
 
 BEAT_MS = 1_000
 

@@ -10,13 +10,11 @@ from app.core.session import ANY_JUDGE, NO_JUDGE
 from app.engine.debate.estimates import Conclusion, Estimate, price_text
 from app.engine.debate.verdict import Judge
 from app.engine.engine import Engine
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
-from app.gui.panels.debate.model_button import ModelButton
+from app.gui.display.appearance import Language, Look
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import WrappedTick
-from app.gui.widgets.label import ElidedLabel, plain_tip, show_or_hide
-from app.gui.widgets.wording import named, say
+from app.gui.widgets.model_choice import ModelButton
+from app.gui.widgets.text import ElidedLabel, named, plain_tip, say, show_or_hide
 
 
 class ConclusionChoice(QWidget):

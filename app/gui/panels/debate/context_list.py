@@ -9,13 +9,11 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from app.core.files import is_pdf
 from app.core.usage import tokens_text
 from app.engine.library.agents import AgentModel, look_of
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
 from app.gui.files.attachments import FileSizes
 from app.gui.widgets.boxes import empty, hbox, vbox
-from app.gui.widgets.controls import WrappedTick, icon_button, name_button
-from app.gui.widgets.label import ElidedLabel, plain_label, plain_tip
-from app.gui.widgets.wording import named, say
+from app.gui.widgets.controls import WrappedTick, icon_button
+from app.gui.widgets.text import ElidedLabel, name_button, named, plain_label, plain_tip, say
 
 
 class ContextList(QWidget):

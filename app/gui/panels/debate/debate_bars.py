@@ -8,14 +8,12 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QMenu, QPushButton, QToolButton, QWidget
 
 from app.core.message import Message
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
 from app.gui.markdown.message_blocks import blocks_of
 from app.gui.navigation.session_list import EXPORTS
 from app.gui.widgets.boxes import STRETCH, FlowBox, hbox
 from app.gui.widgets.controls import Button, ShorteningButton, button, icon_button
-from app.gui.widgets.label import plain_tip
-from app.gui.widgets.wording import say
+from app.gui.widgets.text import plain_tip, say
 
 LONGEST_NAME = 14
 FIRST_WORDS = 48

@@ -14,17 +14,14 @@ from app.core.session import MIN_PARTICIPANTS, DebateSession, Participant, Statu
 from app.core.texts import has_hangul
 from app.engine.debate.director import PARTICIPANT
 from app.engine.debate.verdict import round_to_poll
-from app.gui.display.amounts import Spending, time_text
-from app.gui.display.i18n import Language
-from app.gui.display.session_kinds import failed, retry_text, state_of
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
+from app.gui.display.descriptions import Spending, failed, retry_text, state_of, time_text
 from app.gui.panels.debate.debate_bars import HeldTurnBar
 from app.gui.widgets.badge import Chip
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
+from app.gui.widgets.choices import Segmented
 from app.gui.widgets.controls import Button, button, put_in_tab_order
-from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, plain_tip, restyle
-from app.gui.widgets.segmented import Segmented
-from app.gui.widgets.wording import say
+from app.gui.widgets.text import ElidedLabel, Paragraph, plain_label, plain_tip, restyle, say
 
 SPACE = 6
 DISCUSSION, VERDICT = "discussion", "verdict"

@@ -10,16 +10,14 @@ from PySide6.QtWidgets import QWidget
 from app.core.message import SPOKEN, Message
 from app.core.session import DebateSession, Status
 from app.engine.council.record import Record
-from app.gui.display.amounts import Spending
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
+from app.gui.display.descriptions import Spending
 from app.gui.pages.council.council_glance import Shown
 from app.gui.panels.debate.debate_controls import DISCUSSION, DebateControls, facts_of
 from app.gui.widgets.badge import Avatar, Chip
 from app.gui.widgets.boxes import STRETCH, empty, hbox, vbox
 from app.gui.widgets.controls import Button, button, scrolling
-from app.gui.widgets.label import ElidedLabel, plain_label
-from app.gui.widgets.wording import say
+from app.gui.widgets.text import ElidedLabel, plain_label, say
 
 MARGIN = 18
 

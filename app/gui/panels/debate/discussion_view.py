@@ -16,8 +16,7 @@ from app.core.events import MessageFinished, RetryScheduled, TurnStarted
 from app.core.message import Attachment, Message
 from app.core.reasons import Reason, has_ended, resumable
 from app.core.session import DebateSession, Status
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
 from app.gui.files.attachments import LONG_PASTE, pasted_text
 from app.gui.pages.chat.attachment_strip import AttachingComposer
 from app.gui.pages.council.council_glance import Shown, shown_people
@@ -30,10 +29,8 @@ from app.gui.transcript.message_actions import FORK, SUMMARY_ACTIONS
 from app.gui.transcript.message_row import RETRY, SETTINGS
 from app.gui.transcript.row_style import COMPACT, DEBATE, MAX_COLUMN
 from app.gui.widgets.boxes import centred, vbox
-from app.gui.widgets.composer import TextBox
-from app.gui.widgets.controls import button
-from app.gui.widgets.label import Paragraph
-from app.gui.widgets.wording import say
+from app.gui.widgets.controls import TextBox, button
+from app.gui.widgets.text import Paragraph, say
 
 # The object names of transcript, box and send button.
 NAMES = ("debate_transcript", "debate_interject", "debate_send")

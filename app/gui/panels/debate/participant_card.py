@@ -13,13 +13,12 @@ from app.core.provider import ProviderStatus, last_part
 from app.core.session import Participant
 from app.engine.debate.setup import voice_of
 from app.engine.engine import Candidate
-from app.gui.display.i18n import BUILT_IN_ROLES, Language
-from app.gui.display.style import Look
-from app.gui.panels.debate.model_button import ModelButton
+from app.gui.display.appearance import BUILT_IN_ROLES, Language, Look
 from app.gui.widgets.badge import Avatar
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
-from app.gui.widgets.controls import Choice, TickBox, icon_button, name_button, put_in_tab_order
-from app.gui.widgets.wording import named
+from app.gui.widgets.controls import Choice, TickBox, icon_button, put_in_tab_order
+from app.gui.widgets.model_choice import ModelButton
+from app.gui.widgets.text import name_button, named
 
 OWN = "own"
 EDGE, SPACE = 9, 6

@@ -13,8 +13,7 @@ from app.core.provider import ProviderStatus, last_part
 from app.core.session import Participant
 from app.engine.council.panels import named_apart
 from app.engine.engine import Candidate, Engine
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
 from app.gui.panels.debate.participant_card import ParticipantCard
 from app.gui.panels.debate.participant_picker import ModelOffer, ParticipantPicker, PickRow
 from app.gui.widgets.boxes import vbox

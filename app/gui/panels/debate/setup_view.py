@@ -25,9 +25,8 @@ from app.core.texts import has_hangul
 from app.core.usage import tokens_text
 from app.engine.engine import DebateSetup, Engine
 from app.gui.dialogs.ask_dialogs import PromptDialog
-from app.gui.display.amounts import estimate_text
-from app.gui.display.i18n import BUILT_IN_ROLES, Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import BUILT_IN_ROLES, Language, Look
+from app.gui.display.descriptions import estimate_text
 from app.gui.files.attachments import CHARACTERS_PER_TOKEN, pasted_text
 from app.gui.pages.chat.attachment_strip import AttachmentStrip
 from app.gui.panels.debate.conclusion_choice import ConclusionChoice
@@ -36,20 +35,19 @@ from app.gui.panels.debate.participant_card import ParticipantCard
 from app.gui.panels.debate.participant_list import ParticipantList
 from app.gui.widgets.badge import initials
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
-from app.gui.widgets.composer import TextBox
+from app.gui.widgets.choices import Segmented
 from app.gui.widgets.controls import (
     Button,
     Choice,
     IconButton,
     MenuButton,
     RoundsSlider,
+    TextBox,
     WrappedTick,
     button,
     scrolling,
 )
-from app.gui.widgets.label import Paragraph, plain_label, show_as
-from app.gui.widgets.segmented import Segmented
-from app.gui.widgets.wording import named, say
+from app.gui.widgets.text import Paragraph, named, plain_label, say, show_as
 
 MODES = CLASSIC_MODES
 UNDER_TICK = 28

@@ -5,12 +5,11 @@ from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
 from app.core.session import Debate
 from app.core.usage import tokens_text
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
 from app.gui.files.attachments import CHARACTERS_PER_TOKEN, is_seen
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
-from app.gui.widgets.controls import icon_button, name_button, scrolling
-from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label
+from app.gui.widgets.controls import icon_button, scrolling
+from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, plain_label
 
 MOST_HEIGHT = 240
 MARGIN = 14

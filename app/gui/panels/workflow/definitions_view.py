@@ -9,15 +9,13 @@ from PySide6.QtWidgets import QLineEdit, QListWidget, QListWidgetItem, QWidget
 
 from app.core.text import visible
 from app.core.workflow import Fault, WorkflowDefinition, WorkflowStep
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look, tall
+from app.gui.display.appearance import Language, Look, tall
 from app.gui.panels.workflow.graph_view import GraphView
 from app.gui.panels.workflow.step_form import MOST_NAME, StepForm
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button, icon_button, put_in_tab_order, scrolling
 from app.gui.widgets.definition_editor import DefinitionEditor
-from app.gui.widgets.label import Paragraph, plain_label, show_or_hide
-from app.gui.widgets.wording import named, say
+from app.gui.widgets.text import Paragraph, named, plain_label, say, show_or_hide
 
 MOST_ROWS = 6
 ROW = 34

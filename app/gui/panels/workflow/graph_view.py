@@ -6,8 +6,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.core.text import visible
 from app.core.workflow import WorkflowDefinition
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look, sized, tall
+from app.gui.display.appearance import Language, Look, sized, tall
 from app.gui.panels.workflow.step_display import depths, in_order
 
 BOX = 28

@@ -7,14 +7,11 @@ from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QFrame, QLineEdit, QWidget
 
 from app.core.workflow import WhenSkipped, WorkflowStep
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
 from app.gui.widgets.boxes import hbox, vbox
-from app.gui.widgets.chip_list import ChipList, ChipOption
-from app.gui.widgets.composer import TextBox
-from app.gui.widgets.controls import Choice, icon_button, name_button
-from app.gui.widgets.label import plain_label, show_or_hide
-from app.gui.widgets.wording import named
+from app.gui.widgets.choices import ChipList, ChipOption
+from app.gui.widgets.controls import Choice, TextBox, icon_button
+from app.gui.widgets.text import name_button, named, plain_label, show_or_hide
 
 MOST_NAME = 60
 

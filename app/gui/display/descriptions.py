@@ -1,13 +1,21 @@
-"""How each kind of session looks in the window: icon, mode, state, what it cost. `kind_of` finds the kind."""
+"""How data is described: each kind of session (`kind_of`), assistants, MCP servers and tools, and amounts.
+
+Icons, modes, states, colours and names; tokens, money and durations as texts, and what a session has cost so far.
+"""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from app.core.agent import Agent
+from app.core.catalog import provider_kind
 from app.core.events import RetryScheduled
-from app.core.message import Message
+from app.core.ids import is_id
+from app.core.message import Message, Prompt, Usage
+from app.core.provider import ProviderStatus
 from app.core.reasons import Reason, main_code
+from app.core.server_secrets import shown_line
 from app.core.session import (
     AgentMode,
     Chat,
@@ -23,8 +31,11 @@ from app.core.session import (
     Status,
 )
 from app.core.text import exact
-from app.core.usage import UsageEntry
-from app.gui.display.i18n import Language
+from app.core.texts import Texts
+from app.core.tool import McpServer, ServerState, ServerStatus, ToolChoice
+from app.core.usage import Total, UsageEntry, amount_text, money_text, saved_text, used_text
+from app.engine.debate.estimates import Estimate, price_range
+from app.gui.display.appearance import Language
 
 TONES = {"running": "accent", "paused": "warn", "completed": "ok", "error": "error", "waiting": "warn"}
 
@@ -241,3 +252,182 @@ def retry_text(retry: RetryScheduled, left: float, words: Language) -> str:
     key = "turn.asked_again_in" if seconds else "turn.asked_again"
     again = {"repeat": retry.repeat, "repeats": retry.repeats}
     return words(key, name=name, reason=reason, seconds=seconds, **again)
+
+
+class Spending:
+    """The usage of each speaker in a session, by message, so that no call counts twice."""
+
+    def __init__(self) -> None:
+        self._used: dict[str, tuple[str, Usage | UsageEntry]] = {}
+
+    def add(self, messages: Iterable[Message]) -> None:
+        """Add the usage of messages, once each."""
+        for message in messages:
+            if message.usage is not None:
+                self._used[message.id] = (message.author.name, message.usage)
+
+    def add_session(self, session: Session) -> None:
+        """Add calls that made no message, once each: votes, the verdict, and calls that were cut before a word."""
+        for key, author, usage in kind_of(session).usage(session):
+            self._used[key] = (author, usage)
+
+    def text(self, language: Language) -> str:
+        """Return the total tokens and money, "" while nothing is known."""
+        if not self._used:
+            return ""
+        total = _total(usage for _, usage in self._used.values())
+        text = language("cost.tokens", cost=money_text(language, total), tokens=used_text(total))
+        return " · ".join(filter(None, (text, saved_text(language, total))))
+
+    def short_text(self, language: Language) -> str:
+        """Return the total money, for narrow places."""
+        return money_text(language, _total(usage for _, usage in self._used.values())) if self._used else ""
+
+    def known_text(self, language: Language) -> str:
+        """Return the total money, "" where no price is known, which another place says."""
+        text = self.short_text(language)
+        return "" if text == language("cost.unknown") else text
+
+    def lines(self, language: Language) -> str:
+        """Return one line for each speaker; where no price at all is known, the sum says so, not each line."""
+        unknown = _total(usage for _, usage in self._used.values()).cost_usd is None
+        speakers: dict[str, list[Usage | UsageEntry]] = {}
+        for name, usage in self._used.values():
+            speakers.setdefault(name or language("usage.moot"), []).append(usage)
+        parts = []
+        for name, usages in speakers.items():
+            total = _total(usages)
+            cost, tokens = money_text(language, total), used_text(total)
+            key = "cost.line_unpriced" if unknown else "cost.line"
+            line = language(key, name=name, cost=cost, tokens=tokens)
+            parts.append(" · ".join(filter(None, (line, saved_text(language, total)))))
+        return "\n".join(parts)
+
+
+def estimate_text(language: Language, estimate: Estimate, of: str = "turns") -> str:
+    """Return an estimate in one line: the number of turns (or `of` steps), and the range of tokens and money."""
+    if estimate.free:
+        return language("estimate.free" if of == "turns" else "estimate.free_steps", count=estimate.turns)
+    least, most = (rough_tokens(tokens) for tokens in estimate.tokens)
+    tokens = most if least == most else language("estimate.range", least=least, most=most)
+    money = price_range(language, estimate)
+    return language(f"estimate.{of}", count=estimate.turns, tokens=tokens, money=money)
+
+
+def most_text(language: Language, estimate: Estimate) -> str:
+    """Return a sentence: what one message to a group costs at most."""
+    if estimate.unasked:
+        money = language("estimate.asking")
+    elif estimate.free:
+        money = language("cost.free")
+    elif estimate.usd is None:
+        money = language("cost.unknown")
+    else:
+        amount = amount_text(estimate.usd[1])
+        money = language("cost.least" if estimate.partly else "cost.money", amount=amount)
+    return language("estimate.most", tokens=rough_tokens(estimate.tokens[1]), money=money)
+
+
+def rough_tokens(tokens: int) -> str:
+    """Return an estimated number of tokens: `400`, `9k`, `1.3M`."""
+    if tokens < 1_000:
+        return str(round(tokens, -2))
+    return f"{tokens / 1_000:.0f}k" if tokens < 1_000_000 else f"{tokens / 1_000_000:.1f}M"
+
+
+def time_text(seconds: int, words: Callable[..., str]) -> str:
+    """Return a duration as text: `42 s`, `2 min 5 s`."""
+    minutes, seconds = divmod(seconds, 60)
+    key = "transcript.group.minutes" if minutes else "transcript.group.elapsed"
+    return words(key, minutes=minutes, seconds=seconds)
+
+
+def _total(usages: Iterable[Usage | UsageEntry]) -> Total:
+    total = Total()
+    for usage in usages:
+        total.add(usage)
+    return total
+
+
+def colours_of(agents: Sequence[Agent]) -> dict[str, int]:
+    """Return the index of each assistant's colour, by its id.
+
+    It does not depend on their order: built-in assistants come first, then the user's by age, so that a new one takes
+    nobody's colour.
+    """
+    ids = sorted((agent.id for agent in agents), key=lambda agent_id: (is_id(agent_id), agent_id))
+    return {agent_id: place for place, agent_id in enumerate(ids)}
+
+
+def names_of(agents: Sequence[Agent]) -> dict[str, str]:
+    """Return the name of each assistant by its id."""
+    return {agent.id: agent.name for agent in agents}
+
+
+def short_model(agent: Agent, providers: Sequence[ProviderStatus], words: Language) -> str:
+    """Return a short name of an assistant's model: its family, else the provider's name."""
+    if not agent.provider:
+        return words("assistant.model.default.short")
+    status = next((one for one in providers if one.config.id == agent.provider), None)
+    if status is None:
+        return agent.provider
+    kind = provider_kind(status.config.kind)
+    return kind.voice if kind is not None and kind.models else status.label
+
+
+def model_line(agent: Agent, tools: Sequence[ToolChoice], words: Language) -> str:
+    """Return a line with an assistant's model and the number of tools it may use."""
+    count = sum(tool.key in agent.tools or tool.group in agent.tools for tool in tools)
+    model = agent.model or words("assistant.model.default.short")
+    return words("assistant.line", model=model, tools=words("assistant.tools_count", count=count))
+
+
+SERVER_TONES: dict[str, str] = {
+    ServerState.CONNECTED: "ok",
+    ServerState.CONNECTING: "neutral",
+    ServerState.DOWN: "error",
+    ServerState.ASKING: "warn",
+    ServerState.OFF: "neutral",
+}
+
+
+def server_state(status: ServerStatus, words: Language) -> tuple[str, str]:
+    """Return a server's state in a word or two, and the tone of its chip."""
+    if status.state == ServerState.OFF and not status.server.disabled:
+        return words("server.state.ready"), "neutral"
+    if status.state not in SERVER_TONES:
+        return status.state, "neutral"
+    return words(f"server.state.{status.state}"), SERVER_TONES[status.state]
+
+
+def server_trouble(status: ServerStatus, words: Language) -> str:
+    """Return what is wrong with a server that is down; its last output if the reason is unknown."""
+    parts = [
+        words.problem(status.problem) if status.problem else "",
+        status.detail,
+        words("server.restarts") if status.restarts else "",
+    ]
+    return " ".join(part for part in parts if part)
+
+
+def server_line(server: McpServer) -> str:
+    """Return exactly what would run: the command with its arguments, or the address.
+
+    A mark replaces each secret. Invisible characters, and those that change the text direction, are shown as codes.
+    """
+    return exact(shown_line(server))
+
+
+def tool_name(key: str, words: Language) -> str:
+    """Return a tool's name: that of one of Moot's own in words, that of a server's without the server."""
+    return (
+        words(f"tool.{key}.name")
+        if f"tool.{key}.name" in words.texts
+        else exact(key.partition("__")[2] or key)
+    )
+
+
+def called(prompt: Prompt, texts: Texts) -> str:
+    """Return what the tool of an approval is called: one of Moot's own in words, one of a server by the server's names."""
+    ours = f"tool.{prompt.tool}.name"
+    return texts(ours) if not prompt.server and ours in texts else prompt.called

@@ -1,12 +1,13 @@
-"""Labels of plain text: one line, elided, wrapped, and a base for widgets that paint their text.
+"""Texts of widgets: labels of plain text, and words that follow the language in use.
 
-Qt may read the text of labels and tool tips as HTML; these never do.
+A label is one line, elided, or wrapped; `PaintedText` is the base of widgets that paint their text. Qt may read the text
+of labels and tool tips as HTML; these never do.
 """
 
 import html
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from PySide6.QtCore import QEvent, QObject, QPointF, QSize, Qt
 from PySide6.QtGui import (
@@ -20,9 +21,20 @@ from PySide6.QtGui import (
     QTextLayout,
     QTextOption,
 )
-from PySide6.QtWidgets import QAbstractButton, QAccessibleWidget, QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAccessibleWidget,
+    QLabel,
+    QLineEdit,
+    QPlainTextEdit,
+    QPushButton,
+    QSizePolicy,
+    QToolButton,
+    QWidget,
+)
 from shiboken6 import isValid
 
+from app.gui.display.appearance import Language
 from app.gui.markdown.utf16 import Utf16Places
 from app.gui.web_view import available
 
@@ -278,3 +290,54 @@ class Paragraph(WrappedText):
     def _layouts(self, width: int) -> tuple[QTextLayout]:
         self.ensurePolished()
         return (self._laid_out(self._text, width)[0],)
+
+
+Widget = TypeVar("Widget", bound=QWidget)
+
+
+def named(name: str, widget: Widget) -> Widget:
+    """Give a widget its object name."""
+    widget.setObjectName(name)
+    return widget
+
+
+def say(
+    widget: Widget, language: Language, text: str = "", *, name: str = "", tip: str = "", hint: str = ""
+) -> Widget:
+    """Give a widget its words, now and whenever the language changes; all are keys of the catalogue.
+
+    `name` is the accessible name, `hint` the placeholder of a field, `tip` names a button that is only an icon.
+    """
+    _Words(widget, language, text, name, tip, hint)
+    return widget
+
+
+def name_button(target: QToolButton | QPushButton, text: str, shortcut: str = "") -> None:
+    """Name an icon button: for screen readers, and as a tool tip with the shortcut."""
+    target.setAccessibleName(text)
+    target.setToolTip(plain_tip(f"{text}  ({shortcut})" if shortcut else text))
+
+
+class _Words(QObject):
+    """Shows the words of its parent, and goes with it."""
+
+    def __init__(
+        self, widget: QWidget, language: Language, text: str, name: str, tip: str, hint: str
+    ) -> None:
+        super().__init__(widget)
+        self._language, self._text, self._name, self._tip, self._hint = language, text, name, tip, hint
+        language.changed.connect(self._show)
+        self._show()
+
+    def _show(self) -> None:
+        widget, words = self.parent(), self._language
+        assert isinstance(widget, QWidget)
+        # Asked by name: whether a widget is of a protocol takes Python longer than all else here.
+        if self._text and (set_text := getattr(widget, "setText", None)) is not None:
+            set_text(words(self._text))
+        if self._name:
+            widget.setAccessibleName(words(self._name))
+        if self._tip and isinstance(widget, QPushButton | QToolButton):
+            name_button(widget, words(self._tip))
+        if self._hint and isinstance(widget, QLineEdit | QPlainTextEdit):
+            widget.setPlaceholderText(words(self._hint))
