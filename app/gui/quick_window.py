@@ -8,8 +8,8 @@ from app.gui.display.appearance import Language, Look
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button
+from app.gui.widgets.notices import Toasts
 from app.gui.widgets.text import say
-from app.gui.widgets.toast import Toasts
 from app.gui.window_frame import AppWindow, WindowState
 
 SIZE, SMALLEST = QSize(560, 560), QSize(520, 440)

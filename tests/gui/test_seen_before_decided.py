@@ -11,11 +11,9 @@ from app.core.stored_data import Backup, BackupContents, PackedSession
 from app.core.tool import McpServer, ServerState, ServerStatus
 from app.engine.importing.sessions import Arrival, Arrivals
 from app.engine.library.definitions import Shared
-from app.gui.dialogs.ask_dialogs import ConfirmDialog
+from app.gui.dialogs.ask_dialogs import ConfirmDialog, ImportDialog, LinkDialog, RestoreDialog
+from app.gui.dialogs.connect_dialogs import ConsentDialog
 from app.gui.dialogs.definition_dialogs import BringInDialog, assistant_preview
-from app.gui.dialogs.link_dialog import LinkDialog
-from app.gui.dialogs.selection_dialogs import ImportDialog, RestoreDialog
-from app.gui.dialogs.server_dialogs import ConsentDialog
 from app.gui.display.appearance import Language, Look
 from app.gui.navigation.needs_you import question_text
 from app.gui.web_view.viewer_offer import ViewerOffer

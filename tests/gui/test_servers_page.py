@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton
 from app.core.agent import Agent
 from app.core.errors import BadInput
 from app.core.tool import McpServer, ServerState
-from app.gui.dialogs.server_dialogs import edited, form_of, server_of
+from app.gui.dialogs.connect_dialogs import edited, form_of, server_of
 from app.gui.display.descriptions import server_line
 from app.gui.widgets.text import Paragraph
 from tests.app_driver import Person, at_window, until

@@ -12,7 +12,7 @@ from app.core.session import Status
 from app.core.settings import Settings
 from app.core.usage import UsageEntry
 from app.gui.display.appearance import Language, Look
-from app.gui.pages.settings.usage_page import UsagePage
+from app.gui.pages.settings.settings_rows import UsagePage
 from app.gui.tasks import Tasks
 from app.gui.widgets.text import ElidedLabel
 from tests.app_driver import at_window, until

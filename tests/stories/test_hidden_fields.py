@@ -14,9 +14,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QLineEdit, QToolButton
 
+from app.cli.arguments import parse_arguments
 from app.cli.commands.sessions import run_command
 from app.cli.control import hand_over
-from app.cli.parser import parse_arguments
 from app.cli.printing.lines import load_texts
 from app.core.agent import Agent
 from app.core.errors import BadInput

@@ -12,8 +12,8 @@ from app.gui.display.appearance import Language, Look
 from app.gui.widgets.badge import Avatar, initials
 from app.gui.widgets.boxes import STRETCH, empty, hbox, vbox
 from app.gui.widgets.controls import Button, button, scrolling
+from app.gui.widgets.notices import Toasts
 from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, plain_label
-from app.gui.widgets.toast import Toasts
 
 FOOT = 60
 

@@ -15,7 +15,7 @@ from app.gui.pages.chat.chat_composer import ChatComposer, short_name
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.choices import COUNCIL, DEBATE, BeginSwitch
 from app.gui.widgets.controls import ShorteningButton, TickBox, button, scrolling
-from app.gui.widgets.offers import MOST_SHOWN, OfferLine, ServerOffers
+from app.gui.widgets.notices import MOST_SHOWN, OfferLine, ServerOffers
 from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, plain_tip, say
 
 CARD_WIDTH = 292

@@ -40,7 +40,7 @@ from app.gui.web_view.mcp_page import (
 from app.gui.web_view.viewer_offer import ViewerOffer
 from app.gui.widgets.approval_card import ApprovalCard
 from app.gui.widgets.controls import button
-from app.gui.widgets.offers import OfferLine
+from app.gui.widgets.notices import OfferLine
 from app.gui.widgets.question_card import QuestionCard
 from app.gui.widgets.text import plain_label
 

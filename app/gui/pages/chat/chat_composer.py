@@ -13,8 +13,7 @@ from app.core.texts import has_hangul
 from app.core.tool import ServerState, ServerStatus
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import tool_name
-from app.gui.pages.chat.attachment_strip import AttachingComposer, Reading, ReadingStrip
-from app.gui.pages.chat.message_box import MessageBox
+from app.gui.pages.chat.message_box import AttachingComposer, MessageBox, Reading, ReadingStrip
 from app.gui.widgets.boxes import hbox
 from app.gui.widgets.controls import MenuButton, ShorteningButton, button, icon_button
 from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, named, plain_tip, say

@@ -41,8 +41,8 @@ from app.gui.transcript.marks import AGREED, DIFFERS
 from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.widgets.boxes import hbox, vbox
 from app.gui.widgets.controls import Composer, TextBox, scrolling
+from app.gui.widgets.notices import announce
 from app.gui.widgets.text import Paragraph
-from app.gui.widgets.toast import announce
 
 MARGIN = 18
 COLUMNS = (CouncilPart.ANSWER, CouncilPart.MERGE)

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from app.engine.engine import Engine
 from app.gui.display.appearance import Language, Look
-from app.gui.panels.debate.debate_summary import DebateSummary
+from app.gui.panels.debate.debate_controls import DebateSummary
 from app.gui.panels.debate.discussion_view import DiscussionView
 from app.gui.panels.debate.history_view import HistoryView
 from app.gui.panels.debate.setup_view import SetupView

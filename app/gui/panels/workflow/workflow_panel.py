@@ -15,8 +15,8 @@ from app.core.workflow import STEP_ENDED, Fault, WorkflowDefinition
 from app.engine.workflow.commands import by_keyword
 from app.gui.display.appearance import Language, Look
 from app.gui.display.descriptions import state_of
-from app.gui.files.attachments import LONG_PASTE, pasted_text
-from app.gui.pages.chat.attachment_strip import AttachmentStrip
+from app.gui.files.user_files import LONG_PASTE, pasted_text
+from app.gui.pages.chat.message_box import AttachmentStrip
 from app.gui.panels.right_panel import RightPanel
 from app.gui.panels.workflow.definitions_view import DefinitionsView
 from app.gui.panels.workflow.step_display import StepLook, done_count

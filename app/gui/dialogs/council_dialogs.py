@@ -1,22 +1,182 @@
-"""The dialogs of the journal: all decisions, what the user decided after a council, and later what came of it."""
+"""Dialogs of councils: a panel, and the journal.
 
-from collections.abc import Collection, Mapping, Sequence
+A panel: its name, who is asked, for how long they debate what is open, and who judges that. The journal: all decisions,
+what the user decided after a council, and later what came of it.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from datetime import date, timedelta
+from functools import partial
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QLineEdit, QWidget
 
-from app.core.council import FAILED, HELD, RESULTS, Decision
+from app.core.council import FAILED, HELD, RESULTS, Decision, Panel
+from app.core.ids import new_id
+from app.core.provider import ProviderStatus
+from app.core.session import (
+    ANY_JUDGE,
+    MAX_COUNCIL_ROUNDS,
+    MIN_PARTICIPANTS,
+    MIN_ROUNDS,
+    NO_JUDGE,
+    Participant,
+)
 from app.core.text import exact
 from app.engine.council.journal import ENOUGH, Score, is_date, is_late, listed, standing_lines, stands
+from app.engine.council.panels import named_apart
+from app.engine.debate.setup import MAX_PARTICIPANTS, voice_of
 from app.gui.dialogs.ask_dialogs import AskDialog
 from app.gui.display.appearance import Language, Look
 from app.gui.pages.settings.lists import TwoLineList
-from app.gui.widgets.boxes import hbox, vbox
-from app.gui.widgets.controls import Choice, button, scrolling
-from app.gui.widgets.text import Paragraph, named, plain_label
-from app.gui.widgets.toast import Toasts
+from app.gui.widgets.boxes import STRETCH, empty, hbox, vbox
+from app.gui.widgets.controls import Choice, RoundsSlider, TickBox, button, icon_button, scrolling
+from app.gui.widgets.model_choice import Facts, ModelButton, ModelMenu, model_text
+from app.gui.widgets.notices import Toasts
+from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, named, plain_label
+
+INDENT = 28
+
+
+class PanelDialog(AskDialog):
+    """Edits a panel; emits `saved` with it. Its name is selected, to be typed over.
+
+    `set_up` are the participants that are chosen in Setup now, who can take the place of the panel's.
+    """
+
+    saved = Signal(object)
+
+    def __init__(
+        self,
+        words: Language,
+        look: Look,
+        panel: Panel,
+        set_up: Sequence[Participant],
+        providers: Callable[[], Sequence[ProviderStatus]],
+        facts: Facts,
+        parent: QWidget,
+    ) -> None:
+        title = words("panel.edit" if panel.id else "panel.new")
+        super().__init__(words, parent, "panel", title, ("save", words("dialog.save")))
+        self._panel, self._participants, self._set_up = panel, panel.participants, tuple(set_up)
+        self.name_field = named("panel_name", QLineEdit(panel.name))
+        self.name_field.setAccessibleName(words("panel.name"))
+        self.name_field.selectAll()
+        self.name_field.textChanged.connect(lambda _text: self._check())
+        self._look, self._providers, self._facts = look, providers, facts
+        self._who = named("panel_participants", QWidget())
+        self._rows = vbox(inside=self._who, spacing=2)
+        self.add = button("link", "panel_add_participant", self._on_add, text=words("panel.add_participant"))
+        self.take = button("link", "panel_take", self._on_take, text=words("panel.take"))
+        self.compare = named("panel_compare", TickBox(look))
+        self.debates = named("panel_debates", TickBox(look))
+        self.judged = named("panel_judged", TickBox(look))
+        for tick, key, on in (
+            (self.compare, "council.compare.tick", panel.compare),
+            (self.debates, "panel.debates", panel.debates),
+            (self.judged, "panel.judged", panel.judge != NO_JUDGE),
+        ):
+            tick.setText(words(key))
+            tick.setChecked(on)
+        self.rounds = named("panel_rounds", RoundsSlider(Qt.Orientation.Horizontal))
+        self.rounds.setRange(MIN_ROUNDS, MAX_COUNCIL_ROUNDS)
+        self.rounds.setPageStep(1)
+        self.rounds.setValue(panel.rounds)
+        self.rounds.setAccessibleName(words("setup.rounds"))
+        rounds = plain_label("value", text=str(panel.rounds))
+        self.rounds.valueChanged.connect(lambda value: rounds.setText(str(value)))
+        self.judge = ModelButton(
+            words, look, "panel_judge", providers, facts, automatic="panel.judge.automatic"
+        )
+        self.judge.chosen.connect(self._on_judge)
+        provider, _slash, model = panel.judge.partition("/")
+        self._on_judge(provider if model else "", model)
+        self.judged.toggled.connect(self.judge.setEnabled)
+        self.judge.setEnabled(self.judged.isChecked())
+        open_ = plain_label("hint", wrap=True, text=words("panel.debates.hint"))
+        open_.setIndent(INDENT)
+        self.arrange(
+            self.heading,
+            vbox(plain_label("field", text=words("panel.name")), self.name_field, spacing=5),
+            vbox(
+                hbox(plain_label("field", text=words("setup.participants")), STRETCH, self.take),
+                self._who,
+                hbox(self.add, STRETCH),
+                spacing=5,
+            ),
+            hbox(plain_label("field", text=words("setup.rounds")), (self.rounds, 1), rounds, spacing=10),
+            self.compare,
+            hbox(self.judged, self.judge, STRETCH, spacing=4),
+            vbox(self.debates, open_, spacing=2),
+            6,
+        )
+        self._show_participants()
+        self.resize(480, self.sizeHint().height())
+        self.name_field.setFocus()
+
+    def _check(self) -> None:
+        enough = len(self._participants) >= MIN_PARTICIPANTS
+        self.go.setEnabled(enough and bool(self.name_field.text().strip()))
+        self.add.setEnabled(len(self._participants) < MAX_PARTICIPANTS)
+
+    def _show_participants(self) -> None:
+        empty(self._rows)
+        for place, one in enumerate(self._participants):
+            model = model_text(self._words, self._providers(), one.provider, one.model)
+            text = f"{exact(one.name)} · {exact(model)}"
+            gone = icon_button(self._look, "x", f"panel_remove_{place + 1}", partial(self._on_remove, place))
+            name_button(gone, self._words("chat.attachment.remove", name=exact(one.name)))
+            row = QWidget()
+            hbox((ElidedLabel("card_text", text=text), 1), gone, inside=row, spacing=6)
+            self._rows.addWidget(row)
+        self._check()
+        others = len(self._set_up) >= MIN_PARTICIPANTS and self._set_up != self._participants
+        self.take.setVisible(others)
+
+    def _on_add(self) -> None:
+        """Open the list of all models to choose one more."""
+        menu = ModelMenu(self._words, self._look, self._providers(), self._facts, ("", ""), self.add)
+        menu.chosen.connect(self._on_model_chosen)
+        menu.open(self.add)
+
+    def _on_model_chosen(self, provider: str, model: str) -> None:
+        status = next((one for one in self._providers() if one.config.id == provider), None)
+        if status is None:
+            return
+        seat = Participant(id=new_id(), name=voice_of(status, model), provider=provider, model=model)
+        self._participants = (*self._participants, named_apart(seat, self._participants))
+        self._show_participants()
+
+    def _on_remove(self, place: int) -> None:
+        self._participants = (*self._participants[:place], *self._participants[place + 1 :])
+        self._show_participants()
+        self.add.setFocus()
+
+    def _on_take(self) -> None:
+        self._participants = self._set_up
+        self._show_participants()
+        self.name_field.setFocus()
+
+    def _on_judge(self, provider: str, model: str) -> None:
+        self._judge = f"{provider}/{model}" if provider else ANY_JUDGE
+        self.judge.show_model(provider, model)
+
+    def _on_go(self) -> None:
+        self.accept()
+        self.saved.emit(
+            replace(
+                self._panel,
+                name=self.name_field.text(),
+                participants=self._participants,
+                rounds=self.rounds.value(),
+                compare=self.compare.isChecked(),
+                judge=self._judge if self.judged.isChecked() else NO_JUDGE,
+                debates=self.debates.isChecked(),
+            )
+        )
+
 
 DAYS = 30
 TONES = {HELD: "ok", FAILED: "error"}
