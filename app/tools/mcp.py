@@ -153,7 +153,7 @@ def _is_lasting(server: McpServer, consent: str) -> bool:
     return consent.startswith(f"{server.fingerprint}/") and consent.endswith(_ALWAYS)
 
 
-_LONGEST = 64
+_LONGEST_KEY = 64
 _FOREIGN = re.compile(r"[^a-zA-Z0-9_-]")
 
 
@@ -163,10 +163,10 @@ def tool_key(server: str, tool: str) -> str:
     If the names must be changed for that, a part of their hash keeps two keys apart.
     """
     key = f"{_FOREIGN.sub('_', server)}__{_FOREIGN.sub('_', tool)}"
-    if key == f"{server}__{tool}" and len(key) <= _LONGEST and key.count("__") == 1:
+    if key == f"{server}__{tool}" and len(key) <= _LONGEST_KEY and key.count("__") == 1:
         return key
     mark = sha256(f"{server}\0{tool}".encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    return f"{key[: _LONGEST - 9]}_{mark}"
+    return f"{key[: _LONGEST_KEY - 9]}_{mark}"
 
 
 def file_name(server: str) -> str:

@@ -540,8 +540,8 @@ _CLAUDE = re.compile(r"^~?anthropic/claude")
 # Those that keep only what ends at a breakpoint.
 _BREAKPOINTS = re.compile(r"^gpt-(?:5\.(?:[6-9]|\d\d)|[6-9]|\d\d)")
 # Anthropic looks for what it keeps in this many blocks before a mark; a second mark half-way finds what is further back.
-_FAR = 15
-_LEAST = 1_024
+_FAR_BACK = 15
+_LEAST_KEPT = 1_024
 _BYTES_PER_TOKEN = 3
 
 
@@ -567,7 +567,7 @@ def with_marks(call: ModelCall, arguments: dict[str, Any], quirks: Quirks) -> di
         long = []
         for number, part in enumerate(parts):
             size += len(str(part).encode("utf-8", "replace"))
-            enough = size // _BYTES_PER_TOKEN >= (call.facts.cache_min or _LEAST)
+            enough = size // _BYTES_PER_TOKEN >= (call.facts.cache_min or _LEAST_KEPT)
             long += [number] if enough and (at, number) in places else []
         marked.append(_marked(message, long, mark, whole=native) if long else message)
     return arguments | told | {"messages": marked}
@@ -602,7 +602,7 @@ def _places(messages: list[Message], plan: CachePlan) -> list[tuple[int, int]]:
         return places
     behind = 0
     for at in range(ends[-1][0], first - 1, -1):
-        if behind >= _FAR and messages[at]["role"] in ("user", "tool"):
+        if behind >= _FAR_BACK and messages[at]["role"] in ("user", "tool"):
             places.append((at, _count_of_parts(messages[at]) - 1))
             break
         behind += _count_of_parts(messages[at]) + len(messages[at].get("tool_calls") or ())
