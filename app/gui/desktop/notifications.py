@@ -31,8 +31,8 @@ from app.gui.tasks import Tasks
 from app.gui.window_frame import WindowFrame
 
 if TYPE_CHECKING:
-    from jeepney import DBusAddress, Message
-    from jeepney.io.asyncio import DBusRouter
+    from jeepney import DBusAddress, Message  # type: ignore[import-untyped]
+    from jeepney.io.asyncio import DBusRouter  # type: ignore[import-untyped]
 
 SIDES = (16, 22, 32, 64)
 REASONS = (QSystemTrayIcon.ActivationReason.Trigger, QSystemTrayIcon.ActivationReason.DoubleClick)
