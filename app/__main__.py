@@ -28,7 +28,7 @@ def main() -> int:
     if not sys.argv[1:]:
         return _open_window()
 
-    from app.cli.parser import parse_arguments, wanted_language
+    from app.cli.arguments import parse_arguments, wanted_language
     from app.cli.printing.lines import error_line, load_texts
     from app.cli.terminal import use_utf8
     from app.core.errors import BadInput

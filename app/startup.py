@@ -20,8 +20,7 @@ from app.cli.running import run_for_another
 from app.core.draft import SETUP, Draft
 from app.core.errors import MootError, StorageError
 from app.gui.controllers.window import WindowController
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
 from app.gui.main_window import MainWindow
 from app.storage.paths import DataPaths, resources_dir
 from app.wiring import Moot

@@ -60,9 +60,8 @@ USED_BY_MOOT = (
 )
 # What the tool host, and servers that are written with the same library, load when they are first used.
 USED_BY_SERVERS = (
-    "app.tools.tool_host.mcp_servers",
-    "app.tools.tool_host.web_fetch",
-    "app.tools.tool_host.web_search",
+    "app.tools.tool_host.mcp_server",
+    "app.tools.tool_host.web",
     "mcp.server.apps",
     "mcp.server.mcpserver.resolve",
     "mcp.server.stdio",

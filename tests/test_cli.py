@@ -12,20 +12,22 @@ from pathlib import Path
 import pytest
 
 from app import __main__, __version__
-from app.cli.arguments import DIVIDED, STARTING, WRITING, Arguments, CommandName
-from app.cli.parser import Spec, parse_arguments, parse_spec, wanted_language
+from app.cli.arguments import (
+    DIVIDED,
+    STARTING,
+    WRITING,
+    Arguments,
+    CommandName,
+    Spec,
+    parse_arguments,
+    parse_spec,
+    wanted_language,
+)
 from app.cli.printing.debates import DebatePrinter
 from app.cli.printing.lines import error_line, json_line, load_texts
 from app.cli.printing.sessions import Follower, JsonPrinter
 from app.core.errors import BadInput
-from app.core.events import (
-    MessageDelta,
-    MessageFinished,
-    MessageStarted,
-    Notice,
-    SessionStarted,
-    TurnStarted,
-)
+from app.core.events import MessageDelta, MessageFinished, MessageStarted, Notice, SessionStarted, TurnStarted
 from app.core.message import Author, Failure, Message, MessageState, Role
 from app.core.session import Debate, DebateSession, Participant
 from app.core.text import without_steering
@@ -408,7 +410,7 @@ def test_a_command_imports_only_what_it_needs(data_dir: Path, typed: str, unneed
         [sys.executable, "-c", RUN, *typed.split()], capture_output=True, text=True, check=True, cwd=PROJECT
     )
     loaded = set(done.stderr.splitlines()[-1].split())
-    assert "app.cli.parser" in loaded
+    assert "app.cli.arguments" in loaded
     assert not loaded & (NEVER | unneeded)
 
 

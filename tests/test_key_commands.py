@@ -14,11 +14,10 @@ import keyring
 import pytest
 from keyring.errors import KeyringLocked
 
-from app.cli.arguments import Action, Arguments, CommandName
+from app.cli.arguments import Action, Arguments, CommandName, parse_arguments
 from app.cli.commands.debates import _participant as participant
 from app.cli.commands.sessions import run_command
 from app.cli.control import ControlServer, hand_over
-from app.cli.parser import parse_arguments
 from app.cli.printing.lines import error_line, load_texts
 from app.cli.terminal import Out, TerminalOut
 from app.core.errors import BadInput, NotFound
@@ -136,7 +135,7 @@ async def test_a_tag_of_a_model_that_is_offered_is_no_mistyped_role(data_dir: Pa
 REAL = """
 import io, json, os, sys
 from contextlib import redirect_stdout
-from app.cli.parser import parse_arguments
+from app.cli.arguments import parse_arguments
 from app.cli.main import run
 from app.cli.printing.lines import load_texts
 def moot(*words, typed=""):

@@ -14,10 +14,9 @@ import psutil
 import pytest
 
 from app.children import packages
-from app.cli.arguments import Action, Arguments, CommandName
+from app.cli.arguments import Action, Arguments, CommandName, parse_arguments
 from app.cli.commands.sessions import run_command
 from app.cli.control import hand_over
-from app.cli.parser import parse_arguments
 from app.cli.printing.lines import load_texts
 from app.core.catalog import LOCAL
 from app.core.errors import BadInput, FailureKind, NotFound, ProviderError

@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.arguments import Action, Arguments, CommandName
+from app.cli.arguments import Action, Arguments, CommandName, parse_arguments
 from app.cli.commands.sessions import run_command
 from app.cli.control import hand_over
-from app.cli.parser import parse_arguments
 from app.cli.printing.lines import load_texts
 from app.core.agent import Agent
 from app.core.errors import BadInput, NotFound

@@ -2,9 +2,9 @@
 
 import pytest
 
-from app.cli import thinking_line
+from app.cli import command_run
+from app.cli.command_run import ThinkingLine
 from app.cli.printing.lines import load_texts
-from app.cli.thinking_line import ThinkingLine
 from app.core.events import MessageDelta, MessageFinished, ToolFinished, ToolStarted, TurnStarted
 from app.core.message import Author, Message, Role
 
@@ -23,7 +23,7 @@ class _Time:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> _Time:
     made = _Time()
-    monkeypatch.setattr(thinking_line, "time", made)
+    monkeypatch.setattr(command_run, "time", made)
     return made
 
 

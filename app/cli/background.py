@@ -1,6 +1,6 @@
 """A Moot without a window: it runs what other programs have begun, and gives way to a window.
 
-`moot mcp` starts it where no Moot holds the data directory (`owner`). It ends five minutes after the last run and the last command.
+`moot mcp` starts it where no Moot holds the data directory. It ends five minutes after the last run and the last command.
 """
 
 import asyncio

@@ -1,8 +1,8 @@
 """The providers Moot knows, one row each, and what is known about their models.
 
 A provider with an OpenAI-compatible API needs a row in core/presets.py; app/README.md lists what belongs to it. What
-another API asks for differently is in providers/endpoints.py (addresses) and providers/model_host (`request`, `messages`,
-`trial`).
+another API asks for differently is in providers/endpoints.py (addresses) and providers/model_host (`request`,
+`host`).
 """
 
 import re

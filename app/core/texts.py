@@ -16,7 +16,7 @@ from pathlib import Path
 # cli/commands/chats; `has_hangul` decides where the window warns that a model knows only English. A language with a
 # script of its own also concerns engine/workflow/commands (`_holds`), core/matching (`name_order`), engine/council/quotes,
 # engine/council/families, engine/history/token_count, core/bare_links, core/korean_emphasis, files/reader (old encodings)
-# and the fonts in gui/display/style.
+# and the fonts in gui/display/appearance.
 LANGUAGES: tuple[str, ...] = ("en", "ko")
 
 # How well-known names in Latin letters are read in Korean, in small letters; the first reading decides the particle.

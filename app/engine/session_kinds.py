@@ -1,7 +1,7 @@
 """What differs between kinds of session: how one runs, which providers it asks, how it is exported.
 
 A new kind of session starts here: a subclass of `Session` in `core/session.py`, a row in `KINDS`. How it looks is in
-`gui/display/session_kinds.py`, how it is resumed and printed in `cli/commands/sessions.py`.
+`gui/display/descriptions.py`, how it is resumed and printed in `cli/commands/sessions.py`.
 """
 
 from dataclasses import asdict

@@ -4,13 +4,12 @@ from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QHideEvent, QKeyEvent
 from PySide6.QtWidgets import QWidget
 
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button
-from app.gui.widgets.toast import Toasts
-from app.gui.widgets.wording import say
+from app.gui.widgets.notices import Toasts
+from app.gui.widgets.text import say
 from app.gui.window_frame import AppWindow, WindowState
 
 SIZE, SMALLEST = QSize(560, 560), QSize(520, 440)

@@ -16,9 +16,8 @@ from app.gui.display.theme import Tokens
 from app.gui.widgets.boxes import hbox, vbox
 
 if TYPE_CHECKING:
-    from app.gui.display.i18n import Language
-    from app.gui.display.style import Look
-    from app.gui.widgets.toast import Toasts
+    from app.gui.display.appearance import Language, Look
+    from app.gui.widgets.notices import Toasts
 
 MOST_KEPT = 50
 
@@ -151,7 +150,7 @@ class WindowFrame(AppWindow):
         from app.gui.navigation.side_bar import SideBar, SideSplitter
         from app.gui.navigation.top_bar import TopBar
         from app.gui.pages.welcome_page import WelcomePage
-        from app.gui.widgets.toast import Banner, Toasts
+        from app.gui.widgets.notices import Banner, Toasts
 
         self.language = language
         self.look = look

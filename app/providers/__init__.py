@@ -1,11 +1,11 @@
 """Access to models. `all_models` is the engine's plug: providers through `remote`, external agents through `external_agents`.
 
 `remote`: the client of the model host, the child process in `model_host`. `agent_host`: the child process that runs
-external agents; `kept_sessions`: which of their sessions can be gone on with. `pieces`: the lines of an answer.
+external agents. `pieces`: the lines of an answer.
 `endpoints`: addresses, and time and size limits. `errors`: how an exception becomes a kind of failure. `fact_book`: what
-is known about models. `metered_connection`: whether downloads may cost the user money. How long to wait before another
+is known about models. How long to wait before another
 try: engine/turns/metered_models.py (MIN_WAIT, MAX_WAIT) and passing_faults.py. A new provider: core/presets.py.
 `embedded_server`: the child program that runs a model on this computer. `built_in_model`, `model_file`: the one that
-comes with Moot. `local_models`: downloaded models and those from files of the user's, with `model_fetch`, the child
-program that downloads, and `gguf`, which reads the headers of model files. `local_servers`: finds Ollama and others.
+comes with Moot. `local_models`: downloaded models and those from files of the user's, metered connections, servers such
+as Ollama; `model_fetch`: the child program that downloads.
 """

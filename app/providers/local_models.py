@@ -1,30 +1,224 @@
-"""Implements `core.local_models.LocalModelFiles`: the catalogue, downloads, and GGUF files of the user's own.
+"""Models on this computer: the catalogue, downloads, GGUF files of the user's own, and servers such as Ollama.
 
-Each model has a folder `models/<id>` in the data directory. `model.json` is written once its file is complete; a
-download that is under way or paused has a file `….part` there.
+Implements `core.local_models.LocalModelFiles`. Each model has a folder `models/<id>` in the data directory.
+`model.json` is written once its file is complete; a download that is under way or paused has a file `….part` there.
 """
 
 import asyncio
+import contextlib
 import hashlib
+import ipaddress
 import json
 import re
 import shutil
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, replace
+import struct
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
+from urllib.parse import urlsplit
 
 from app.children.jobs import answer_lines, child_process
 from app.children.private_files import make_private_folder
 from app.children.processes import MODEL_FETCH
+from app.core.catalog import LocalServer, chat_models
 from app.core.errors import BadInput, MootError, StorageError
 from app.core.json_values import object_in
 from app.core.local_models import FetchProgress, LocalModel
+from app.core.provider import FoundServer
 from app.core.text import clean_text
 from app.providers.embedded_server import ServerSpec, memory_budget
-from app.providers.gguf import GgufError, read_header
-from app.providers.metered_connection import is_metered
+
+_ANSWER_S = 2.0
+_NAME, _PATH = "org.freedesktop.NetworkManager", "/org/freedesktop/NetworkManager"
+# Yes, and "probably", of https://networkmanager.dev/docs/api/latest/nm-dbus-types.html#NMMetered.
+_METERED = (1, 3)
+
+
+async def is_metered() -> bool:
+    """Return whether every megabyte may cost something; False where nobody knows."""
+    if not sys.platform.startswith("linux"):
+        return False
+    with contextlib.suppress(ImportError, OSError, KeyError, ValueError, TimeoutError):
+        async with asyncio.timeout(_ANSWER_S):
+            return await _ask() in _METERED
+    return False
+
+
+async def _ask() -> int:
+    """Return NetworkManager's word for it, 0 where it has none. Raises OSError."""
+    from jeepney import DBusAddress, MessageType, Properties  # type: ignore[import-untyped]
+    from jeepney.io.asyncio import open_dbus_router  # type: ignore[import-untyped]
+
+    async with open_dbus_router("SYSTEM") as router:
+        call = Properties(DBusAddress(_PATH, bus_name=_NAME, interface=_NAME)).get("Metered")
+        answer = await router.send_and_get_reply(call)
+    if answer.header.message_type is not MessageType.method_return:
+        return 0
+    return int(answer.body[0][1])
+
+
+_MAGIC = b"GGUF"
+_MOST_ENTRIES = 100_000
+_MOST_STRING = 16_000_000
+_MOST_ITEMS = 2_000_000
+_MOST_DEPTH = 2
+_MOST_BLOCKS = 512
+_LEAST_CONTEXT = 512
+_NUMBERS = {
+    0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d",
+}  # fmt: skip
+_STRING, _ARRAY = 8, 9
+# Architectures that do not write text.
+_NOT_FOR_CHAT = ("bert", "clip", "mmproj", "whisper", "t5encoder", "wavtokenizer")
+_CACHE_BYTES = 2  # One number of the attention cache, at 16 bits.
+# What a llama.cpp server takes besides the file and the attention cache, measured for small models and larger ones.
+_SMALL_FILE = 700_000_000
+_SMALL_OVERHEAD, _OVERHEAD = 110_000_000, 350_000_000
+
+
+class GgufProblem(StrEnum):
+    """Why a file cannot be used as a model; each has a text `error.gguf_<problem>`."""
+
+    NOT_GGUF = "not_gguf"
+    DAMAGED = "damaged"
+    NOT_FOR_CHAT = "not_for_chat"
+    SPLIT = "split"
+    NO_TEMPLATE = "no_template"
+
+
+class GgufError(Exception):
+    """A file cannot be used as a model; `problem` is a GgufProblem."""
+
+    def __init__(self, problem: GgufProblem, detail: str = "") -> None:
+        super().__init__(problem, detail)
+        self.problem = problem
+        self.detail = detail
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GgufHeader:
+    """What a model file says about itself. `cache_per_token` is in bytes, `size` that of the file."""
+
+    architecture: str
+    name: str
+    context: int
+    cache_per_token: int
+    size: int
+
+    def memory(self, n_ctx: int) -> int:
+        """Return the estimated memory in bytes of a server that runs the model with this context."""
+        overhead = _SMALL_OVERHEAD if self.size < _SMALL_FILE else _OVERHEAD
+        return self.size + n_ctx * self.cache_per_token + overhead
+
+
+def read_header(path: Path) -> GgufHeader:
+    """Read a model file's header. Raises GgufError, OSError."""
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        try:
+            return _read_header(file, size)
+        except (struct.error, UnicodeDecodeError, OverflowError, TypeError, ValueError) as error:
+            raise GgufError(GgufProblem.DAMAGED, "header") from error
+
+
+def _read_header(file: BinaryIO, size: int) -> GgufHeader:
+    if file.read(4) != _MAGIC:
+        raise GgufError(GgufProblem.NOT_GGUF)
+    (version,) = _unpack(file, "I")
+    if version not in (2, 3):
+        raise GgufError(GgufProblem.NOT_GGUF, f"version {version}")
+    tensors, entries = _unpack(file, "QQ")
+    if not 0 < tensors < _MOST_ENTRIES or entries >= _MOST_ENTRIES:
+        raise GgufError(GgufProblem.DAMAGED, f"{tensors} tensors, {entries} entries")
+    values: dict[str, Any] = {}
+    for _ in range(entries):
+        key = _string(file)
+        (kind,) = _unpack(file, "I")
+        values[key] = _value(file, kind)
+    last = 0
+    for _ in range(tensors):
+        _string(file)
+        (dimensions,) = _unpack(file, "I")
+        if dimensions > 8:
+            raise GgufError(GgufProblem.DAMAGED, f"{dimensions} dimensions")
+        *_, offset = _unpack(file, f"{dimensions}QIQ")
+        last = max(last, offset)
+    if file.tell() + last >= size:
+        raise GgufError(GgufProblem.DAMAGED, "the file is too short")
+    return _header(values, size)
+
+
+def _header(values: Mapping[str, Any], size: int) -> GgufHeader:
+    architecture = str(values.get("general.architecture", ""))
+    if not architecture:
+        raise GgufError(GgufProblem.DAMAGED, "general.architecture")
+    if any(word in architecture for word in _NOT_FOR_CHAT):
+        raise GgufError(GgufProblem.NOT_FOR_CHAT, architecture)
+    if int(values.get("split.count", 1)) > 1:
+        raise GgufError(GgufProblem.SPLIT)
+    if not values.get("tokenizer.chat_template"):
+        raise GgufError(GgufProblem.NO_TEMPLATE)
+
+    def of_model(name: str, default: int = 0) -> Any:
+        return values.get(f"{architecture}.{name}", default)
+
+    blocks, context = int(of_model("block_count")), int(of_model("context_length"))
+    if not 1 <= blocks <= _MOST_BLOCKS:
+        raise GgufError(GgufProblem.DAMAGED, f"{blocks} blocks")
+    if context < _LEAST_CONTEXT:
+        raise GgufError(GgufProblem.DAMAGED, f"a context of {context} tokens")
+    heads = of_model("attention.head_count", 1)
+    first = int(max(heads) if isinstance(heads, list) else heads) or 1
+    length = int(of_model("embedding_length")) // first
+    keys, read = (
+        int(of_model("attention.key_length", length)),
+        int(of_model("attention.value_length", length)),
+    )
+    cached = of_model("attention.head_count_kv", first)
+    in_all = sum(map(int, cached)) if isinstance(cached, list) else int(cached) * blocks
+    return GgufHeader(
+        architecture=architecture,
+        name=str(values.get("general.name", "")),
+        context=context,
+        cache_per_token=in_all * (keys + read) * _CACHE_BYTES,
+        size=size,
+    )
+
+
+def _unpack(file: BinaryIO, form: str) -> tuple[Any, ...]:
+    form = "<" + form
+    return struct.unpack(form, file.read(struct.calcsize(form)))
+
+
+def _string(file: BinaryIO) -> str:
+    (length,) = _unpack(file, "Q")
+    if length > _MOST_STRING:
+        raise GgufError(GgufProblem.DAMAGED, f"a text of {length} bytes")
+    data = file.read(length)
+    if len(data) < length:
+        raise GgufError(GgufProblem.DAMAGED, "the file is too short")
+    return data.decode("utf-8", "replace")
+
+
+def _value(file: BinaryIO, kind: int, depth: int = 0) -> Any:
+    """Return a value; of a long list only its length is of use here, but it must be read to get behind it."""
+    if kind == _STRING:
+        return _string(file)
+    if kind == _ARRAY and depth < _MOST_DEPTH:
+        of, count = _unpack(file, "IQ")
+        if count > _MOST_ITEMS:
+            raise GgufError(GgufProblem.DAMAGED, f"a list of {count} items")
+        if of in _NUMBERS:
+            return list(_unpack(file, f"{count}{_NUMBERS[of]}"))
+        return [_value(file, of, depth + 1) for _ in range(count)]
+    if kind not in _NUMBERS:
+        raise GgufError(GgufProblem.DAMAGED, f"a value of kind {kind}")
+    return _unpack(file, _NUMBERS[kind])[0]
+
 
 _RECORD = "model.json"
 _NOT_OF_AN_ID = re.compile(r"[^a-z0-9.]+")
@@ -252,3 +446,102 @@ def _is_whole(model: LocalModel) -> bool:
             return hashlib.file_digest(file, "sha256").hexdigest() == model.sha256
     except (OSError, GgufError):
         return False
+
+
+MODELS = "/v1/models"
+UNNAMED = LocalServer(name="", kind="openai-compatible", address="", path="", sign="")
+_MOST_BYTES = 1_000_000
+_MOST_MODELS = 20_000
+_LONGEST_NAME = 200
+_REFUSED = (401, 403)
+
+
+async def find_servers(rows: Sequence[LocalServer], seconds: float) -> tuple[FoundServer, ...]:
+    """Return the servers that answer within this many seconds."""
+    found = await asyncio.gather(*(_look(row, rows, seconds) for row in rows))
+    return tuple(one for one in found if one is not None)
+
+
+def clean_name(name: object) -> str:
+    """Return a model's name without characters that cannot be shown, "" for anything that is no name."""
+    text = clean_text(name).strip() if isinstance(name, str) else ""
+    return text if text.isprintable() and len(text) <= _LONGEST_NAME else ""
+
+
+def clean_names(names: Iterable[object]) -> tuple[str, ...]:
+    """Return the usable names of a list, each once; the first 20,000 of a longer list."""
+    return tuple(dict.fromkeys(filter(None, map(clean_name, names))))[:_MOST_MODELS]
+
+
+async def _look(row: LocalServer, rows: Sequence[LocalServer], seconds: float) -> FoundServer | None:
+    try:
+        async with asyncio.timeout(seconds):
+            return await _recognise(row, rows)
+    except (OSError, TimeoutError, ValueError, asyncio.IncompleteReadError):
+        return None
+
+
+async def _recognise(row: LocalServer, rows: Sequence[LocalServer]) -> FoundServer | None:
+    """Return the server at a row's address: the row's, another known one in its place, or one without a name."""
+    status, listing = await _get(row.address, MODELS)
+    models = _names(listing) if status == 200 else None
+    listed = listing if models is not None else ""
+    shown = listed if row.path == MODELS else (await _get(row.address, row.path))[1]
+    if re.search(row.sign, shown):
+        known: LocalServer | None = row
+    else:
+        known = next((one for one in rows if one.path == MODELS and re.search(one.sign, listed)), None)
+    if status in _REFUSED and known is row and row.path != MODELS:
+        return FoundServer(name=row.name, kind=row.kind, address=row.address, models=(), needs_key=True)
+    if not models:
+        return None
+    known = known or UNNAMED
+    return FoundServer(name=known.name, kind=known.kind, address=row.address, models=models)
+
+
+def _names(listing: str) -> tuple[str, ...] | None:
+    """Return the chat models of an OpenAI-compatible list, None if the text is no such list."""
+    try:
+        body: Any = json.loads(listing)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(body, dict) or body.get("object") != "list" or not isinstance(body.get("data"), list):
+        return None
+    return chat_models(clean_names(row.get("id") for row in body["data"] if isinstance(row, dict)))
+
+
+async def _get(address: str, path: str) -> tuple[int, str]:
+    """Return the status and body of a GET. Raises OSError, and ValueError if the answer is not HTTP."""
+    parts = urlsplit(address)
+    host, port = parts.hostname or "", parts.port or 80
+    if not ipaddress.ip_address(host).is_loopback:
+        raise ValueError(f"not on this computer: {host}")
+    reader, writer = await asyncio.open_connection(host, port, limit=_MOST_BYTES)
+    try:
+        # With HTTP/1.0 the body ends when the connection closes.
+        writer.write(f"GET {path} HTTP/1.0\r\nHost: {parts.netloc}\r\nAccept: */*\r\n\r\n".encode())
+        await writer.drain()
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+        body = await _body(reader, head)
+    except asyncio.LimitOverrunError as error:
+        raise ValueError("an answer without an end") from error
+    finally:
+        writer.close()
+    status = re.match(r"HTTP/1\.[01] (\d{3})\b", head)
+    if status is None:
+        raise ValueError("not HTTP")
+    return int(status[1]), body.decode("utf-8", "replace")
+
+
+async def _body(reader: asyncio.StreamReader, head: str) -> bytes:
+    """Read as many bytes as were announced, or until the end. Raises ValueError for a body that is too long."""
+    length = re.search(r"^content-length:\s*(\d{1,12})\s*$", head, re.IGNORECASE | re.MULTILINE)
+    wanted = int(length[1]) if length else _MOST_BYTES + 1
+    if length and wanted > _MOST_BYTES:
+        raise ValueError("too long")
+    body = b""
+    while len(body) < wanted and (piece := await reader.read(65_536)):
+        body += piece
+    if len(body) > _MOST_BYTES:
+        raise ValueError("too long")
+    return body

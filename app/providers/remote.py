@@ -28,8 +28,7 @@ from app.providers.endpoints import LOCAL as LOCAL_LIMITS
 from app.providers.endpoints import ModelLimits, complete_address, listens, usual_limits
 from app.providers.errors import redact as redact_keys
 from app.providers.fact_book import FactBook
-from app.providers.local_models import ModelFolder
-from app.providers.local_servers import clean_name, clean_names, find_servers
+from app.providers.local_models import ModelFolder, clean_name, clean_names, find_servers
 from app.providers.model_file import FILE_SIZE, find_model
 from app.providers.pieces import deltas
 

@@ -1,32 +1,373 @@
-"""The MCP servers of `mcp.json`: which may run, which are connected, and their tools. The tool host speaks MCP."""
+"""The MCP servers of `mcp.json`: which may run, which are connected, and their tools. The tool host speaks MCP.
+
+`ServerConsents`: what the user allowed. Entries as the tool host needs them, with their secrets and the tokens of their
+logins in place. Resources and prompts. `ServerCalls` makes tools of what servers offer, and calls them: their questions,
+their progress and their results.
+"""
 
 import asyncio
 import contextlib
+import re
 from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from app.children.host_client import Line
 from app.children.private_files import last_lines
 from app.core.errors import StorageError
+from app.core.forms import FormField
+from app.core.message import Attachment, Prompt
 from app.core.owned_tasks import start_owned
 from app.core.saved_prompt import ServerPrompt
+from app.core.server_secrets import (
+    LOGIN,
+    is_login_to,
+    login_texts,
+    parted,
+    resolved,
+    secret_fields,
+    secret_place,
+    texts_to_hide,
+)
 from app.core.store import Documents, Secrets
+from app.core.text import exact
 from app.core.tool import (
+    PARTS,
+    Control,
     McpServer,
     ServerProblem,
+    ServerResource,
     ServerState,
     ServerStatus,
     Tool,
+    ToolContext,
     ToolError,
+    ToolResult,
+    is_page,
 )
-from app.tools.server_calls import ServerCalls
-from app.tools.server_consents import ServerConsents, consent_of
-from app.tools.server_entries import ServerEntries, file_name, tool_key
-from app.tools.server_library import ServerLibrary
 from app.tools.tool_host_client import Ask, HostError, ToolHostClient
+
+_ALWAYS = "/always"
+
+Offer = Mapping[str, Any]
+
+
+def consent_of(server: McpServer, offer: Offer) -> str:
+    """Return what the consent to a tool is bound to: its server and the tool as it is now."""
+    return f"{server.fingerprint}/{offer['hash']}"
+
+
+class ServerConsents:
+    """Reads and saves consents: a server's fingerprint, the fingerprint with a slash once its tools were seen, and the
+    fingerprint with each tool's hash; with `/always` behind it that tool runs without a question.
+    """
+
+    def __init__(self, documents: Documents) -> None:
+        self._documents = documents
+
+    def may_run(self, server: McpServer) -> bool:
+        """Say whether a server is switched on and allowed as it is now."""
+        return not server.disabled and server.fingerprint in self._documents.consents()
+
+    def knows_tools(self, server: McpServer) -> bool:
+        """Say whether the user has allowed tools of a server, which may be none."""
+        return f"{server.fingerprint}/" in self._documents.consents()
+
+    def allowed(self, server: McpServer, offered: Sequence[Offer]) -> list[Offer]:
+        """Return the offered tools that are those the user has allowed."""
+        consents = self._documents.consents()
+        return [offer for offer in offered if consent_of(server, offer) in consents]
+
+    def changes(self, server: McpServer, offer: Offer) -> tuple[str, ...]:
+        """Return codes of what is new of a tool since the user allowed it, with what it now says of its effects."""
+        before = [one.partition("/")[2].removesuffix(_ALWAYS).split(".") for one in self._of(server)]
+        now = offer["hash"].split(".")
+        same = [parts for parts in before if len(parts) == len(now) and parts[0] == now[0]]
+        if not same:
+            # Before 0.1.0 was out, a consent was one digest of the name, the description and the schema.
+            return ("unknown",) if any(len(parts) == 1 and parts[0] for parts in before) else ("tool",)
+        nearest = max(same, key=lambda parts: sum(map(str.__eq__, parts, now)))
+        other = [part for part, one, new in zip(PARTS, nearest, now, strict=True) if one != new]
+        said = "reads" if offer["reads"] else "deletes" if offer["deletes"] else "effects"
+        return tuple(said if part == "effects" else part for part in other)
+
+    def _of(self, server: McpServer) -> list[str]:
+        return [one for one in self._documents.consents() if one.startswith(f"{server.fingerprint}/")]
+
+    def asks(self, server: McpServer, offer: Offer) -> bool:
+        """Say whether the user is asked before each call of a tool."""
+        return consent_of(server, offer) + _ALWAYS not in self._documents.consents()
+
+    def lasting(self, server: McpServer) -> int:
+        """Return how many tools of a server run without a question, also those not known now."""
+        return sum(_is_lasting(server, one) for one in self._documents.consents())
+
+    def known(self, server: McpServer) -> int:
+        """Return how many tools of a server the user has allowed."""
+        return sum(not one.endswith(("/", _ALWAYS)) for one in self._of(server))
+
+    async def allow(self, server: McpServer, offered: Sequence[Offer] | None) -> None:
+        """Save the consent to a server, and to its tools where they are known, in place of those allowed before."""
+        fingerprint = server.fingerprint
+        tools = (
+            set() if offered is None else {f"{fingerprint}/", *(consent_of(server, one) for one in offered)}
+        )
+        await self._documents.change_consents(
+            lambda known: (
+                frozenset(
+                    one
+                    for one in known
+                    if not tools
+                    or not one.startswith(f"{fingerprint}/")
+                    # A lasting permission is bound to the tool as it was.
+                    or (_is_lasting(server, one) and one.removesuffix(_ALWAYS) in tools)
+                )
+                | tools
+                | {fingerprint}
+            )
+        )
+
+    async def withdraw(self, fingerprint: str) -> None:
+        """Withdraw the consent to the servers of a fingerprint and to their tools."""
+        await self._documents.change_consents(
+            lambda known: frozenset(one for one in known if one.partition("/")[0] != fingerprint)
+        )
+
+    async def permit(self, consents: Collection[str]) -> None:
+        """Save that these tools, as they are named in their consents, run without a question for good."""
+        await self._documents.change_consents(
+            lambda known: known | {one + _ALWAYS for one in consents if one in known}
+        )
+
+    async def ask_again(self, server: McpServer) -> None:
+        """Withdraw the lasting permissions of a server's tools."""
+        await self._documents.change_consents(
+            lambda known: frozenset(one for one in known if not _is_lasting(server, one))
+        )
+
+
+def _is_lasting(server: McpServer, consent: str) -> bool:
+    return consent.startswith(f"{server.fingerprint}/") and consent.endswith(_ALWAYS)
+
+
+_LONGEST_KEY = 64
+_FOREIGN = re.compile(r"[^a-zA-Z0-9_-]")
+
+
+def tool_key(server: str, tool: str) -> str:
+    """Return `<server>__<tool>` as providers accept it (^[a-zA-Z0-9_-]{1,64}$).
+
+    If the names must be changed for that, a part of their hash keeps two keys apart.
+    """
+    key = f"{_FOREIGN.sub('_', server)}__{_FOREIGN.sub('_', tool)}"
+    if key == f"{server}__{tool}" and len(key) <= _LONGEST_KEY and key.count("__") == 1:
+        return key
+    mark = sha256(f"{server}\0{tool}".encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"{key[: _LONGEST_KEY - 9]}_{mark}"
+
+
+def file_name(server: str) -> str:
+    """Return a file name for a server that every file system accepts."""
+    name = _FOREIGN.sub("_", server)[:40]
+    mark = sha256(server.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return name if name == server else f"{name}-{mark}"
+
+
+class ServerEntries:
+    """Reads the secrets of servers, and keeps the tokens of their logins; both are removed from every other text."""
+
+    def __init__(self, secrets: Secrets) -> None:
+        self._secrets = secrets
+
+    async def whole(self, server: McpServer, client: Mapping[str, str]) -> dict[str, Any]:
+        """Return a server's entry for the host, with its secrets in place, and the `client` that logs in. Raises HostError."""
+        places = {field: secret_place(server.name, field) for field in secret_fields(server)}
+        unknown = [place for place in places.values() if self._secrets.get(place, "") is None]
+        await self._secrets.refresh(tuple((place, "") for place in unknown))
+        found = {field: self._secrets.get(place, "") for field, place in places.items()}
+        values = {field: value for field, value in found.items() if value is not None}
+        if lacking := ", ".join(field for field in places if field not in values):
+            raise HostError(f"Nothing is kept for: {lacking}", ServerProblem.NO_VALUE)
+        hide = texts_to_hide(values | parted(server)[1])
+        whole = resolved(server, values.get)
+        login = await self._login(whole) if whole.url else ""
+        hide = (*hide, *login_texts(login), *filter(None, (client.get("client_secret"),)))
+        self._secrets.hide(hide)
+        return {
+            "name": whole.name,
+            "command": whole.command,
+            "args": list(whole.args),
+            "env": dict(whole.env),
+            "cwd": whole.cwd,
+            "url": whole.url,
+            "headers": dict(whole.headers),
+            "secrets": list(hide),
+            "login": login,
+            "client": dict(client),
+        }
+
+    def is_logged_in(self, server: str) -> bool:
+        """Say whether the tokens of a login are kept, as far as they were looked up."""
+        return self._secrets.get(secret_place(server, LOGIN), "") is not None
+
+    async def keep_login(self, server: str, text: str) -> None:
+        """Keep what the host reports of a login."""
+        self._secrets.hide(login_texts(text))
+        await self._secrets.keep(secret_place(server, LOGIN), text)
+
+    async def forget_login(self, server: str) -> bool:
+        """Forget the tokens of a login; false where the keyring may still have them."""
+        return await self._secrets.remove(secret_place(server, LOGIN))
+
+    async def _login(self, server: McpServer) -> str:
+        """Return what is kept of the login to a server, "" where that was to another address."""
+        place = secret_place(server.name, LOGIN)
+        if self._secrets.get(place, "") is None:
+            await self._secrets.refresh(((place, ""),))
+        kept = self._secrets.get(place, "") or ""
+        return kept if is_login_to(kept, server.url) else ""
+
+
+class ServerLibrary:
+    """Lists and reads resources, and fills prompts in; everything raises ToolError."""
+
+    def __init__(self, host: ToolHostClient) -> None:
+        self._host = host
+
+    async def resources(self, server: str) -> tuple[ServerResource, ...]:
+        """Return the resources of a connected server."""
+        answer = await self._ask("resources", server)
+        return tuple(ServerResource(**self._host.cleaned(one)) for one in answer["resources"])
+
+    async def read(self, server: str, uri: str) -> tuple[Attachment, ...]:
+        """Return what is in a resource, as files."""
+        answer = await self._ask("read", server, uri=uri)
+        return await asyncio.to_thread(self.attachments, answer["files"])
+
+    async def prompt(
+        self, prompt: ServerPrompt, values: Mapping[str, str]
+    ) -> tuple[str, tuple[Attachment, ...]]:
+        """Return the text of a prompt with these values, and the files it names."""
+        answer = await self._ask("prompt", prompt.server, name=prompt.key, values=dict(values))
+        files = await asyncio.to_thread(self.attachments, answer["files"])
+        return self._host.clean(answer["text"]), files
+
+    def attachments(self, files: list[Mapping[str, str]]) -> tuple[Attachment, ...]:
+        """Return files of the host as attachments."""
+        return tuple(
+            Attachment(
+                name=self._host.clean(one["name"]),
+                media_type=one["media_type"],
+                text=self._host.clean(one["text"]),
+                data=one["data"],
+            )
+            for one in files
+        )
+
+    def prompts(self, server: str, listed: list[Mapping[str, Any]]) -> tuple[ServerPrompt, ...]:
+        """Return the listed prompts of a server, each called by its title and the server's name."""
+        return tuple(
+            ServerPrompt(
+                id=f"{server}/{one['name']}",
+                name=f"{one['title']} · {exact(server)}",
+                text="",
+                server=server,
+                key=one["name"],
+                arguments=tuple((each["name"], each["title"]) for each in one["arguments"]),
+            )
+            for one in self._host.cleaned(listed)
+        )
+
+    async def _ask(self, what: str, server: str, **more: object) -> dict[str, Any]:
+        return await self._host.request({"op": "library", "what": what, "server": server, **more})
+
+
+class ServerCalls:
+    """Calls tools; `make_sure` connects a server and checks that its tool is the one the user allowed (raises ToolError)."""
+
+    def __init__(
+        self,
+        host: ToolHostClient,
+        consents: ServerConsents,
+        library: ServerLibrary,
+        make_sure: Callable[[McpServer, Offer], Awaitable[None]],
+    ) -> None:
+        self._host = host
+        self._consents = consents
+        self._make_sure = make_sure
+        self._library = library
+
+    def tool(self, server: McpServer, offer: Offer) -> Tool:
+        """Return an offered tool, ready to run."""
+        return Tool(
+            key=tool_key(server.name, offer["name"]),
+            description=offer["description"],
+            parameters=offer["schema"],
+            run=self._runner(server, offer),
+            group=server.name,
+            asks=self._consents.asks(server, offer),
+            consent=consent_of(server, offer),
+            reads=offer["reads"],
+            name=offer["name"],
+        )
+
+    def _runner(
+        self, server: McpServer, offer: Offer
+    ) -> Callable[[Mapping[str, object], ToolContext], Awaitable[ToolResult]]:
+        async def run(arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
+            async def ask(question: Mapping[str, Any]) -> str | None:
+                text = await asyncio.to_thread(self._host.clean, question["question"])
+                return await context.ask(
+                    Prompt(
+                        question=text,
+                        type=question["type"],
+                        options=tuple(question.get("options", ())),
+                        fields=tuple(
+                            _form_field(self._host.cleaned(one)) for one in question.get("fields", ())
+                        ),
+                        link=self._host.clean(question.get("link", "")),
+                        tool=tool_key(server.name, offer["name"]),
+                        server=server.name,
+                    )
+                )
+
+            await self._make_sure(server, offer)
+            line = {
+                "op": "call",
+                "server": server.name,
+                "tool": offer["name"],
+                "arguments": dict(arguments),
+                "page": offer["ui"],
+            }
+            answer = await self._host.request(line, ask, context.report)
+            # In a thread: a result may be long, and the event loop is the window's.
+            return await asyncio.to_thread(self._result, server.name, answer)
+
+        return run
+
+    def _result(self, server: str, answer: Mapping[str, Any]) -> ToolResult:
+        found = self._host.cleaned(answer["resources"])
+        # What is no web page can be read through the server that named it, and through no other.
+        resources = tuple(one if is_page(one) else {**one, "server": server} for one in found)
+        return ToolResult(
+            content=self._host.clean(answer["text"]),
+            ok=answer["ok"],
+            # A page ends the turn, because the user acts next.
+            control=Control.WAIT if any(map(is_page, resources)) else Control.CONTINUE,
+            resources=resources,
+            attachments=self._library.attachments(answer["files"]),
+        )
+
+
+def _form_field(given: Mapping[str, Any]) -> FormField:
+    values: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in given.items()
+    }
+    return FormField(**values)
+
 
 _STARTS = 3
 _WINDOW_SECONDS = 60.0

@@ -8,7 +8,7 @@ import psutil
 
 from app.providers.embedded_server import ServerSpec
 from app.providers.endpoints import LOCAL
-from app.providers.gguf import read_header
+from app.providers.local_models import read_header
 from app.providers.model_file import find_model
 from app.providers.model_host.llama_servers import LlamaServers
 from app.providers.model_host.request import ModelCall

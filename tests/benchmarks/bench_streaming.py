@@ -20,8 +20,7 @@ from app.core.session import (
     Participant,
     Status,
 )
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
 from app.gui.display.theme import LIGHT
 from app.gui.pages.council.council_page import CouncilPage
 from app.gui.transcript.row_style import WIDE

@@ -10,7 +10,7 @@ from pathlib import Path
 from PySide6.QtWidgets import QApplication
 
 from app.gui.desktop.event_loop import AppLoop
-from app.gui.display.style import Look
+from app.gui.display.appearance import Look
 
 RESOURCES = Path(__file__).parents[2] / "resources"
 

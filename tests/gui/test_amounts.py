@@ -9,8 +9,8 @@ from app.core.message import Author, Message, Usage
 from app.core.session import Debate, DebateSession, Participant
 from app.core.usage import UsageEntry, size_text
 from app.core.verdict import Ballot, Verdict
-from app.gui.display.amounts import Spending
-from app.gui.display.i18n import Language
+from app.gui.display.appearance import Language
+from app.gui.display.descriptions import Spending
 
 FOLDER = Path(__file__).parents[2] / "resources" / "i18n"
 

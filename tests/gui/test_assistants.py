@@ -9,8 +9,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 
 from app.core.agent import Agent
-from app.gui.display.assistant_display import colours_of
-from app.gui.widgets.chip_list import ChipButton
+from app.gui.display.descriptions import colours_of
+from app.gui.widgets.choices import ChipButton
 from tests.app_driver import Person, at_window, until
 
 

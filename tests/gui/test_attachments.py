@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QImage
 from app.core.errors import BadInput
 from app.core.files import LONGEST_SIDE, is_image_file
 from app.files.reader import FileReaders
-from app.gui.files.attachments import is_image, picture_attachment
+from app.gui.files.user_files import is_image, picture_attachment
 
 
 def picture(width: int, height: int) -> QImage:

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QApplication
 
-from app.gui.display.style import Look
+from app.gui.display.appearance import Look
 from app.gui.widgets.badge import Chip, initials
 
 RESOURCES = Path(__file__).parents[2] / "resources"

@@ -12,8 +12,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QFileDialog, QLabel, QMenu
 
 from app.core.draft import COMMAND, NEW, SETUP
-from app.gui.files.attachments import is_seen
-from app.gui.widgets.label import ElidedLabel
+from app.gui.files.user_files import is_seen
+from app.gui.widgets.text import ElidedLabel
 from tests import app_driver
 from tests.app_driver import Person, at_window
 from tests.files.documents import ODT, a_pdf, a_sealed_pdf, a_zip

@@ -134,7 +134,7 @@ async def test_enter_decides_nothing_and_the_button_denies(person, wire_servers,
     opened = []
     told = asking(wire_servers["openai"], "open_url", url="https://example.org/")
     monkeypatch.setattr(
-        "app.gui.dialogs.link_dialog.QDesktopServices.openUrl", lambda url: opened.append(url) or True
+        "app.gui.dialogs.ask_dialogs.QDesktopServices.openUrl", lambda url: opened.append(url) or True
     )
     card = await ask(person, APPROVAL)
     assert isinstance(card, ApprovalCard)
@@ -151,7 +151,7 @@ async def test_enter_decides_nothing_and_the_button_denies(person, wire_servers,
 async def test_several_calls_make_one_card_and_one_click(person, wire_servers, monkeypatch):  # noqa: F811
     opened = []
     monkeypatch.setattr(
-        "app.gui.dialogs.link_dialog.QDesktopServices.openUrl", lambda url: opened.append(url.path()) or True
+        "app.gui.dialogs.ask_dialogs.QDesktopServices.openUrl", lambda url: opened.append(url.path()) or True
     )
     pages = [call("open_url", f"call_{name}", url=f"https://example.org/{name}") for name in "abc"]
     wire_servers["openai"].script(MODEL, [Answer(calls=tuple(pages)), "Done."])
@@ -172,7 +172,7 @@ async def test_what_is_allowed_opens_after_the_whole_address_was_seen(person, wi
     opened = []
     asking(wire_servers["openai"], "open_url", url="https://example.org/a?b=c")
     monkeypatch.setattr(
-        "app.gui.dialogs.link_dialog.QDesktopServices.openUrl", lambda url: opened.append(url) or True
+        "app.gui.dialogs.ask_dialogs.QDesktopServices.openUrl", lambda url: opened.append(url) or True
     )
     card = await ask(person, APPROVAL)
     assert "https://example.org/a?b=c" in card.findChild(QPlainTextEdit, "approval_arguments").toPlainText()

@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit
 
 from app.core import catalog
-from app.gui.dialogs.connect_dialog import ConnectDialog
+from app.gui.dialogs.connect_dialogs import ConnectDialog
 from tests import app_driver
 from tests.app_driver import at_window
 from tests.repeats import slow_after

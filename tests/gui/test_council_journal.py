@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.core.council import CastVote, Decision
 from app.gui.pages.council.verdict_page import HolderBar
-from app.gui.widgets.label import Paragraph
+from app.gui.widgets.text import Paragraph
 from tests import app_driver
 from tests.app_driver import Person, at_window
 from tests.gui.test_council_page import HOLDS, ended, opened, script

@@ -17,7 +17,7 @@ from app.engine.council.outcome import CouncilOutcome, State, Tally, holders_of
 from app.engine.council.record import Record
 from app.engine.council.words import state_text
 from app.engine.engine import CouncilSetup, DebateSetup
-from app.gui.display.i18n import Language
+from app.gui.display.appearance import Language
 from app.gui.pages.council.council_page import VERDICT, CouncilPage
 from app.gui.panels.debate.cited_text import CitedText
 from app.gui.widgets.badge import initials

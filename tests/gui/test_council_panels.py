@@ -15,8 +15,8 @@ from PySide6.QtWidgets import QMenu
 from app.core.council import Panel
 from app.core.session import NO_JUDGE
 from app.gui.navigation.partner_list import PartnerList
-from app.gui.widgets.label import ElidedLabel
-from app.gui.widgets.model_menu import ModelMenu
+from app.gui.widgets.model_choice import ModelMenu
+from app.gui.widgets.text import ElidedLabel
 from tests import app_driver
 from tests.app_driver import Person, at_window
 from tests.gui.test_council_page import QUESTION, ended, script, three

@@ -18,7 +18,7 @@ from app.gui.pages.council.claims_page import ClaimRow
 from app.gui.pages.council.council_page import CouncilPage
 from app.gui.pages.council.council_tabs import ANSWERS, CLAIMS, DISCUSSION, TABS, VERDICT
 from app.gui.panels.debate.cited_text import CitedText
-from app.gui.widgets.label import Paragraph
+from app.gui.widgets.text import Paragraph
 from app.providers.model_file import find_model
 from tests.app_driver import Person, at_window
 from tests.gui.test_council_page import HOLDS, SAYS, compared, ended, judged, opened, until

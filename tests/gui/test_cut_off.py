@@ -21,7 +21,7 @@ from app.core.session import DebateMode, Status
 from app.engine.debate.verdict import Judge
 from app.gui.widgets.badge import Chip
 from app.gui.widgets.controls import LEAST_LETTERS, ShorteningButton, WrappedTick
-from app.gui.widgets.label import ElidedLabel, Paragraph
+from app.gui.widgets.text import ElidedLabel, Paragraph
 from tests.app_driver import Person, at_window, until
 from tests.gui.every_page import DEBATE, every_page, keep_all, parts_of
 from tests.repeats import slow_after

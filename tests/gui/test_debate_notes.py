@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QDialog
 
 from app.core.ids import new_id
 from app.core.session import Debate, DebateMode, DebateSession
-from app.gui.widgets.composer import TextBox
+from app.gui.widgets.controls import TextBox
 from tests import app_driver
 from tests.app_driver import at_window
 from tests.builders import a_log_store, said

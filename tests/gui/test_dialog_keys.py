@@ -4,12 +4,9 @@ import pytest
 from PySide6.QtWidgets import QDialog, QPushButton
 
 from app.core.session import Folder
-from app.gui.dialogs.ask_dialogs import ConfirmDialog, PromptDialog, RenameDialog
-from app.gui.dialogs.connect_dialog import ConnectDialog
-from app.gui.dialogs.folder_dialog import FolderDialog
-from app.gui.dialogs.link_dialog import LinkDialog
+from app.gui.dialogs.ask_dialogs import ConfirmDialog, FolderDialog, LinkDialog, PromptDialog, RenameDialog
+from app.gui.dialogs.connect_dialogs import ConnectDialog, ServerDialog
 from app.gui.dialogs.queue_dialog import QueueDialog
-from app.gui.dialogs.server_dialogs import ServerDialog
 from tests.app_driver import at_window, until
 from tests.gui.every_page import every_dialog, keep_all
 

@@ -9,8 +9,7 @@ from PySide6.QtGui import QColor, QFont, QFontDatabase, QRawFont, QTextLayout
 from app.core.message import MessageState
 from app.core.session import Debate, Participant
 from app.core.verdict import Ballot
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look, ui_font
+from app.gui.display.appearance import Language, Look, ui_font
 from app.gui.display.theme import LIGHT
 from app.gui.markdown.document import BlockDocument
 from app.gui.markdown.parser import parse

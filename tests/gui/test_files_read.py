@@ -6,8 +6,8 @@ import pytest
 
 from app.core.errors import BadInput
 from app.files.reader import FileReaders
-from app.gui.display.i18n import Language
-from app.gui.files.shared_files import read_shared_file
+from app.gui.display.appearance import Language
+from app.gui.files.user_files import read_shared_file
 from tests.gui.test_i18n import FOLDER
 
 CHECK = "Check the path and the file’s permissions."

@@ -9,10 +9,9 @@ from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton
 
 from app.core.forms import FormField
 from app.core.message import Author, Message, Prompt, PromptType
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
 from app.gui.widgets.controls import Choice, WrappedTick
-from app.gui.widgets.form_card import FormCard
+from app.gui.widgets.question_card import FormCard
 from app.storage.paths import resources_dir
 
 FIELDS = (

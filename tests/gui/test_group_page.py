@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog
 
 from app.core.session import GroupSession, Plan, PlanItem
-from app.gui.widgets.hand_over_card import HandOverCard
+from app.gui.widgets.approval_card import HandOverCard
 from tests import app_driver
 from tests.app_driver import Person, at_window
 from tests.chat_scenes import call, said_last

@@ -7,9 +7,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from app.core.message import Message, Prompt, PromptType
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
-from app.gui.widgets.hand_over_card import HandOverCard, is_hand_over
+from app.gui.display.appearance import Language, Look
+from app.gui.widgets.approval_card import HandOverCard, is_hand_over
 from app.storage.paths import resources_dir
 from tests.gui.chats import MASTER
 

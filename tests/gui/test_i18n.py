@@ -12,7 +12,7 @@ from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QAbstractButton, QFileDialog, QLabel
 
 from app.core.events import Notice
-from app.gui.display.i18n import Language
+from app.gui.display.appearance import Language
 
 ROOT = Path(__file__).parent.parent.parent
 FOLDER = ROOT / "resources" / "i18n"
@@ -121,7 +121,7 @@ COLLECTED_WHILE_QT_ASKS = """
 import gc
 from pathlib import Path
 from PySide6.QtCore import QCoreApplication
-from app.gui.display import i18n
+from app.gui.display import appearance
 
 class Collecting(dict):
     def get(self, *place):
@@ -129,11 +129,11 @@ class Collecting(dict):
         return super().get(*place)
 
 app = QCoreApplication([])
-gone = i18n.Language(Path("resources/i18n"), "ko")
+gone = appearance.Language(Path("resources/i18n"), "ko")
 gone.itself = gone
-shown = i18n.Language(Path("resources/i18n"), "ko")
+shown = appearance.Language(Path("resources/i18n"), "ko")
 del gone
-i18n.LACKED = Collecting(i18n.LACKED)
+appearance.LACKED = Collecting(appearance.LACKED)
 print(QCoreApplication.translate("QFileDialog", "&Look in:") == shown("qt.look_in"))
 """
 

@@ -23,9 +23,8 @@ from app.gui.pages.chat.message_box import NameList
 from app.gui.transcript.message_actions import ActionBar
 from app.gui.transcript.scroll_widgets import JumpPill
 from app.gui.transcript.transcript_view import TranscriptView
-from app.gui.widgets.chip_list import ChipButton
-from app.gui.widgets.plan_list import PlanRow
-from app.gui.widgets.queue_strip import QueuedMessageRow
+from app.gui.widgets.choices import ChipButton
+from app.gui.widgets.editable_lists import PlanRow, QueuedMessageRow
 from tests.app_driver import at_window
 from tests.gui.every_page import every_page, keep_all, parts_of
 from tests.repeats import slow_after

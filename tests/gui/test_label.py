@@ -3,7 +3,7 @@
 import pytest
 from PySide6.QtGui import QFontMetrics
 
-from app.gui.widgets.label import Paragraph
+from app.gui.widgets.text import Paragraph
 
 TEXT = "Two or more models debate a topic in turns. You can step in at any time."
 

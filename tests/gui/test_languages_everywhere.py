@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 
 from app.core.texts import Texts
 from app.gui.transcript.transcript_view import TranscriptView
-from app.gui.widgets.label import PaintedText
+from app.gui.widgets.text import PaintedText
 from tests.app_driver import Person, at_window
 from tests.gui.every_page import every_page, keep_all, parts_of
 

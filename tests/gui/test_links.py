@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QUrl
 
-from app.gui.dialogs import link_dialog
-from app.gui.widgets.label import ElidedLabel
+from app.gui.dialogs import ask_dialogs
+from app.gui.widgets.text import ElidedLabel
 from tests.app_driver import at_window, until
 
 GUI = Path(__file__).parents[2] / "app" / "gui"
@@ -49,7 +49,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
             found.append(url.toString())
             return True
 
-    monkeypatch.setattr(link_dialog, "QDesktopServices", Services)
+    monkeypatch.setattr(ask_dialogs, "QDesktopServices", Services)
     return found
 
 
@@ -100,8 +100,8 @@ def test_there_is_one_way_to_open_an_address() -> None:
         for path, node in _nodes_of_files_with("openUrl", "webbrowser")
         if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("openUrl", "webbrowser.open"))
     ]
-    own = [one for one in calls if one[0] != "link_dialog.py"]
-    assert [one for one in calls if one[0] == "link_dialog.py"]
+    own = [one for one in calls if one[0] != "ask_dialogs.py"]
+    assert [one for one in calls if one[0] == "ask_dialogs.py"]
     # Besides it only folders of Moot's own are shown.
     assert all(text.startswith("QUrl.fromLocalFile(") for _, text in own)
     assert len(calls) - len(own) == 1

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
 from app.core.errors import DataDirectoryBusy
 from app.core.events import Notice
-from app.gui.dialogs.link_dialog import may_open
+from app.gui.dialogs.ask_dialogs import may_open
 from app.main import open_window
 from tests.app_driver import Person, at_window, until
 

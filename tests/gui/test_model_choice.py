@@ -8,8 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from app.core.model_facts import FactSource, ModelFacts, ModelPrices
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
 from app.gui.widgets.model_choice import HEADING, ModelChoice
 from tests.app_driver import until
 from tests.builders import on_offer

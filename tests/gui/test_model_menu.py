@@ -8,11 +8,9 @@ from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.core.model_facts import ModelFacts, ModelPrices
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
 from app.gui.panels.debate.participant_picker import ModelOffer, ParticipantPicker
-from app.gui.widgets.model_choice import HEADING
-from app.gui.widgets.model_menu import ModelMenu
+from app.gui.widgets.model_choice import HEADING, ModelMenu
 from tests.builders import on_offer
 from tests.gui.test_drop_down_lists import RESOURCES
 

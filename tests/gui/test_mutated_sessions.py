@@ -13,8 +13,8 @@ from app.core.message import Author, Message
 from app.core.session import SessionSummary
 from app.core.verdict import Ballot
 from app.core.workflow import StepState
-from app.gui.display.i18n import Language
-from app.gui.display.session_kinds import state_of
+from app.gui.display.appearance import Language
+from app.gui.display.descriptions import state_of
 from app.gui.panels.debate.stance_chart import stance_lines
 from app.gui.panels.workflow.step_display import seconds_of
 from app.gui.transcript.row_words import chips_of

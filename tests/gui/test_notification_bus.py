@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QObject
 
-from app.gui.desktop.notification_bus import NotificationBus
+from app.gui.desktop.notifications import NotificationBus
 from tests.app_driver import until
 
 SERVICE = Path(__file__).with_name("notification_service.py")

@@ -12,9 +12,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 
 from app.core.message import Author, Message, Prompt
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
-from app.gui.pages.chat.question_cards import QuestionCards
+from app.gui.display.appearance import Language, Look
+from app.gui.panels.conversation_view import QuestionCards
 from app.gui.web_view import available
 from app.gui.web_view.viewer_offer import ViewerOffer
 from app.gui.widgets.page_card import HIGHEST, LOWEST, PageCard

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtWidgets import QLabel, QProgressBar
 
 from app.core.message import Author, Message, Prompt
-from app.gui.widgets.offers import OfferLine
+from app.gui.widgets.notices import OfferLine
 from app.gui.widgets.page_card import PageCard
 from tests import app_driver
 from tests.app_driver import at_window

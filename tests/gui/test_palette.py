@@ -10,8 +10,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.core.agent import Group
 from app.core.store import Hit
-from app.gui.dialogs.palette import ENTRY
-from app.gui.dialogs.palette_entry import PaletteEntry, fits
+from app.gui.dialogs.palette import ENTRY, PaletteEntry, fits
 from tests.app_driver import Person, at_window, until
 from tests.gui.test_session_export import long_chat
 from tests.wire import Answer

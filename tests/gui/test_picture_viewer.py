@@ -11,8 +11,7 @@ from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from app.core.message import Attachment
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
 from app.gui.widgets.picture_viewer import PictureViewer
 from app.wiring import resources_dir
 from tests.pictures import png

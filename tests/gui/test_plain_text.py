@@ -12,7 +12,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLabel, QLineEdit, QPlainTextEdit, QTextEdit, QWidget
 
 from app.core.agent import Agent
-from app.gui.widgets.label import ElidedLabel, plain_tip
+from app.gui.widgets.text import ElidedLabel, plain_tip
 from tests.app_driver import at_window
 
 GUI = Path(__file__).parents[2] / "app" / "gui"

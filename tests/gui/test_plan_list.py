@@ -6,10 +6,9 @@ from PySide6.QtTest import QTest
 
 from app.core.session import Plan, PlanItem
 from app.engine.group.commands import MAX_ITEM, MAX_ITEMS
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
 from app.gui.widgets.controls import scrolling
-from app.gui.widgets.plan_list import PlanList
+from app.gui.widgets.editable_lists import PlanList
 from app.storage.paths import resources_dir
 
 KEYS = Qt.Key

@@ -12,11 +12,10 @@ from PySide6.QtWidgets import QApplication, QLabel, QPlainTextEdit
 from app.core.call_arguments import argument_rows, readable_rows
 from app.core.message import Author, Message, Prompt
 from app.core.text import exact
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
 from app.gui.widgets.approval_card import ApprovalCard
-from app.gui.widgets.label import ElidedLabel, Paragraph
 from app.gui.widgets.question_card import QuestionCard
+from app.gui.widgets.text import ElidedLabel, Paragraph
 from app.storage.paths import resources_dir
 
 ENTER = Qt.Key.Key_Return

@@ -11,20 +11,16 @@ from app.core.stored_data import Backup, BackupContents, PackedSession
 from app.core.tool import McpServer, ServerState, ServerStatus
 from app.engine.importing.sessions import Arrival, Arrivals
 from app.engine.library.definitions import Shared
-from app.gui.dialogs.ask_dialogs import ConfirmDialog
+from app.gui.dialogs.ask_dialogs import ConfirmDialog, ImportDialog, LinkDialog, RestoreDialog
+from app.gui.dialogs.connect_dialogs import ConsentDialog
 from app.gui.dialogs.definition_dialogs import BringInDialog, assistant_preview
-from app.gui.dialogs.link_dialog import LinkDialog
-from app.gui.dialogs.selection_dialogs import ImportDialog, RestoreDialog
-from app.gui.dialogs.server_dialogs import ConsentDialog
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
 from app.gui.navigation.needs_you import question_text
 from app.gui.web_view.viewer_offer import ViewerOffer
-from app.gui.widgets.approval_card import ApprovalCard
-from app.gui.widgets.hand_over_card import HandOverCard
-from app.gui.widgets.label import ElidedLabel, Paragraph
+from app.gui.widgets.approval_card import ApprovalCard, HandOverCard
 from app.gui.widgets.page_card import PageCard
 from app.gui.widgets.question_card import OptionRow, QuestionCard
+from app.gui.widgets.text import ElidedLabel, Paragraph
 from app.storage.paths import resources_dir
 
 SIGNS = "\u3164\u115f\u2800\u200b\u202e\U000e0041\ufe01\x1b\x9b"

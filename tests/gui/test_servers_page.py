@@ -16,9 +16,9 @@ from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton
 from app.core.agent import Agent
 from app.core.errors import BadInput
 from app.core.tool import McpServer, ServerState
-from app.gui.dialogs.server_dialogs import edited, form_of, server_of
-from app.gui.display.server_display import server_line
-from app.gui.widgets.label import Paragraph
+from app.gui.dialogs.connect_dialogs import edited, form_of, server_of
+from app.gui.display.descriptions import server_line
+from app.gui.widgets.text import Paragraph
 from tests.app_driver import Person, at_window, until
 from tests.tools.servers.guarded import guarded, visit
 from tests.tools.serving import allow

@@ -12,7 +12,7 @@ from app.core.message import Author, Message
 from app.core.session import Chat, ChatSession
 from app.engine.export.document import Entry
 from app.gui.files.pdf_file import write_pdf
-from app.gui.files.shared_files import MOST_NAME_BYTES, NAMELESS, file_name, save_whole
+from app.gui.files.user_files import MOST_NAME_BYTES, NAMELESS, file_name, save_whole
 from tests.app_driver import Person, at_window, until
 
 ME = Author(id="user", name="User", kind="user")

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from app.core.session import Debate, DebateSession, SessionSummary
-from app.gui.display.i18n import Language
-from app.gui.display.session_kinds import failed, state_of
+from app.gui.display.appearance import Language
+from app.gui.display.descriptions import failed, state_of
 
 FOLDER = Path(__file__).parents[2] / "resources" / "i18n"
 

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QMenu
 from app.core.session import SessionSummary, Status
 from app.engine.importing.chatgpt import CHATGPT
 from app.engine.importing.sessions import session_of
-from app.gui.display.i18n import Language
+from app.gui.display.appearance import Language
 from app.gui.navigation.session_list import SessionList
 from app.gui.navigation.session_rows import ASKS, SUMMARY, SessionRows
 from tests.app_driver import at_window, until

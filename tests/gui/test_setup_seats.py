@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QPlainTextEdit
 
 from app.core.agent import Agent
 from app.engine.debate.modes import role_text
-from app.gui.panels.debate.participant_card import ParticipantCard
+from app.gui.panels.debate.participant_list import ParticipantCard
 from tests.app_driver import Person, at_window, until
 from tests.builders import PROMPTS
 from tests.wire.fixtures import wire_home, wire_servers  # noqa: F401

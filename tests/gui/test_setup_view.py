@@ -13,9 +13,8 @@ from app.core.draft import Draft, ParticipantDraft, SetupDraft
 from app.core.model_facts import ModelFacts
 from app.core.texts import has_hangul
 from app.core.usage import Price
-from app.gui.panels.debate.participant_card import ParticipantCard
-from app.gui.widgets.composer import TextBox
-from app.gui.widgets.controls import IconButton, ScrollingPage
+from app.gui.panels.debate.participant_list import ParticipantCard
+from app.gui.widgets.controls import IconButton, ScrollingPage, TextBox
 from tests.app_driver import at_window, until
 from tests.files.documents import a_locked_pdf, a_pdf
 from tests.wire import WireServer

@@ -5,8 +5,8 @@ import pytest
 from app.core.events import RetryScheduled
 from app.core.message import Author
 from app.core.session import Chat, ChatSession, Status
-from app.gui.display.i18n import Language
-from app.gui.pages.chat.state_line import StateLine
+from app.gui.display.appearance import Language
+from app.gui.pages.chat.chat_page import StateLine
 from app.storage.paths import resources_dir
 
 

@@ -5,7 +5,7 @@ import pytest
 from app.core.agent import Agent
 from app.core.session import Chat, Status, WorkflowSession, WorkflowState
 from app.core.workflow import StepState, WorkflowDefinition, WorkflowStep
-from app.gui.display.i18n import Language
+from app.gui.display.appearance import Language
 from app.gui.panels.workflow.step_display import SKIP, STOP, any_runs, done_count, looks_of, made_of
 from app.storage.paths import resources_dir
 

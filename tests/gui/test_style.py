@@ -13,11 +13,11 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QListWidget, QPushButton, QStyle, QVBoxLayout, QWidget
 
 from app.core.texts import Texts
-from app.gui.display.style import Look, sized, style_sheet, tall
+from app.gui.display.appearance import Look, sized, style_sheet, tall
 from app.gui.display.theme import DARK, LIGHT
 from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.widgets.controls import icon_button
-from app.gui.widgets.label import Paragraph
+from app.gui.widgets.text import Paragraph
 from tests.app_driver import until
 from tests.gui.test_transcript_view import SESSION, many
 

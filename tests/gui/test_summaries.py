@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QDialog, QPushButton
 from app.core.ids import new_id
 from app.core.message import Message
 from app.core.session import Chat, ChatSession
-from app.gui.widgets.composer import TextBox
+from app.gui.widgets.controls import TextBox
 from tests import app_driver
 from tests.app_driver import Person, at_window
 from tests.builders import a_log_store, user_said

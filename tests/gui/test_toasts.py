@@ -7,7 +7,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
 
 from app.core.events import Notice
-from app.gui.widgets import toast
+from app.gui.widgets import notices
 from tests.app_driver import at_window, until
 
 UNDO_KEY = (Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
@@ -51,7 +51,7 @@ async def test_one_that_offers_an_undo_is_pushed_out_by_nothing(person):
 
 
 async def test_the_time_stands_still_while_somebody_is_at_it(person, monkeypatch):
-    monkeypatch.setattr(toast, "TOAST_MS", 1)
+    monkeypatch.setattr(notices, "TOAST_MS", 1)
     done = []
     held = offer(person, "held", done)
     person.window.controller.show_new()

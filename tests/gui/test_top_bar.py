@@ -3,8 +3,7 @@
 from pathlib import Path
 
 from app.core.session import Chat, Session, Status
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
 from app.gui.navigation.needs_you import Waiting
 from app.gui.navigation.top_bar import TopBar
 

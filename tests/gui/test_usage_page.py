@@ -11,11 +11,10 @@ from app.core.events import utc_now
 from app.core.session import Status
 from app.core.settings import Settings
 from app.core.usage import UsageEntry
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
-from app.gui.pages.settings.usage_page import UsagePage
+from app.gui.display.appearance import Language, Look
+from app.gui.pages.settings.settings_rows import UsagePage
 from app.gui.tasks import Tasks
-from app.gui.widgets.label import ElidedLabel
+from app.gui.widgets.text import ElidedLabel
 from tests.app_driver import at_window, until
 from tests.builders import a_bench
 from tests.memory import MemoryStore

@@ -19,7 +19,7 @@ from app.gui.transcript.painted_row import PaintedRow
 from app.gui.transcript.segments import Range
 from app.gui.transcript.selection import TextPlace
 from app.gui.transcript.transcript_view import TranscriptView
-from app.gui.widgets.label import Paragraph
+from app.gui.widgets.text import Paragraph
 from tests.gui.test_transcript_view import SESSION, said
 from tests.repeats import examples
 

@@ -13,11 +13,11 @@ from app.core.message import Author, Message
 from app.core.session import Debate, DebateSession, Participant
 from app.core.verdict import Ballot, Point, Verdict
 from app.engine.engine import DebateSetup
-from app.gui.display.style import Look
+from app.gui.display.appearance import Look
 from app.gui.panels.debate.cited_text import CitedText
 from app.gui.panels.debate.discussion_view import DiscussionView
 from app.gui.panels.debate.stance_chart import spread, stance_lines
-from app.gui.widgets.label import ElidedLabel
+from app.gui.widgets.text import ElidedLabel
 from tests.app_driver import Person, at_window, until
 from tests.gui.test_drop_down_lists import RESOURCES
 from tests.wire import Answer, Fault, WireServer

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QProgressBar
 
 from app.children import packages
 from app.core import catalog
-from app.gui.widgets.offers import OfferLine
+from app.gui.widgets.notices import OfferLine
 from app.providers import model_file
 from tests import app_driver
 from tests.app_driver import at_window

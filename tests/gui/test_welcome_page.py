@@ -11,8 +11,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 from app.core.agent import Group
 from app.core.draft import NEW
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
 from app.gui.display.theme import LIGHT
 from app.gui.main_window import MainWindow
 from app.gui.window_frame import SIDE_WIDTH, WindowState

@@ -9,9 +9,7 @@ import pytest
 from app.core.model_facts import ModelFacts
 from app.core.provider import CachePlan, ModelRequest
 from app.providers.endpoints import ModelLimits
-from app.providers.model_host.cache_marks import with_marks
-from app.providers.model_host.quirks import Quirks
-from app.providers.model_host.request import ModelCall, litellm_arguments
+from app.providers.model_host.request import ModelCall, Quirks, litellm_arguments, with_marks
 from app.providers.remote import RemoteModels
 from tests.providers.asking import ask, request_to
 from tests.providers.conftest import Book

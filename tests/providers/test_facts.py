@@ -4,7 +4,7 @@ import pytest
 
 from app.core.model_facts import Effort, FactSource, KnownFacts, KnownModels, ModelFacts, TakesTemperature
 from app.providers.fact_book import FactBook
-from app.providers.model_host.told_facts import told_facts
+from app.providers.model_host.facts import told_facts
 from app.providers.remote import RemoteModels
 from tests.providers.asking import ask, request_to
 from tests.providers.conftest import Book

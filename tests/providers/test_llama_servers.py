@@ -15,7 +15,7 @@ from app.core.errors import FailureKind, ProviderError
 from app.core.model_facts import ModelFacts
 from app.providers.embedded_server import ServerSpec
 from app.providers.endpoints import LOCAL
-from app.providers.gguf import GgufError, read_header
+from app.providers.local_models import GgufError, read_header
 from app.providers.model_file import find_model
 from app.providers.model_host.llama_servers import LlamaServers
 from app.providers.model_host.request import ModelCall

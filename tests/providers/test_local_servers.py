@@ -9,7 +9,7 @@ import pytest
 
 from app.core.catalog import LOCAL_SERVERS
 from app.core.provider import FoundServer
-from app.providers.local_servers import clean_names, find_servers
+from app.providers.local_models import clean_names, find_servers
 from tests.wire.local_servers import ANSWERS, LocalFake
 
 MODELS = ("llama3.2:3b", "qwen3:8b", "gemma3:4b")

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from app.providers.model_host.messages import called_functions, fold_system, join_turns, legal_messages
+from app.providers.model_host.request import called_functions, fold_system, join_turns, legal_messages
 
 KINDS = ("openai", "anthropic", "gemini", "ollama", "openai-compatible", "embedded")
 

@@ -8,7 +8,7 @@ import pytest
 from jeepney import MessageType, message_bus, new_error, new_method_return
 from jeepney.io.asyncio import open_dbus_connection
 
-from app.providers.metered_connection import is_metered
+from app.providers.local_models import is_metered
 from tests.desktop.desktops import BUS_ADDRESS, desktop, missing
 
 NAME = "org.freedesktop.NetworkManager"

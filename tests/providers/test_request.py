@@ -8,9 +8,13 @@ from app.core.model_facts import ModelFacts
 from app.providers.embedded_server import ServerSpec
 from app.providers.endpoints import ModelLimits
 from app.providers.errors import Classified
-from app.providers.model_host.messages import fold_system
-from app.providers.model_host.quirks import Quirks, explain_refused_tools
-from app.providers.model_host.request import ModelCall, litellm_arguments
+from app.providers.model_host.request import (
+    ModelCall,
+    Quirks,
+    explain_refused_tools,
+    fold_system,
+    litellm_arguments,
+)
 
 SYSTEM = {"role": "system", "content": "Be Ada."}
 USER = {"role": "user", "content": "Speak."}

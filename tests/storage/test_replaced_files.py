@@ -19,7 +19,7 @@ from app.core.events import EventBus, Notice
 from app.core.ids import new_id
 from app.core.store import StoredSession
 from app.engine.live_session import LiveSession
-from app.gui.display.i18n import Language
+from app.gui.display.appearance import Language
 from app.storage.access import WriterLock
 from app.storage.documents import JsonDocuments
 from app.storage.file_system import FileSystem

@@ -14,9 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from app.cli.arguments import WRITING
+from app.cli.arguments import WRITING, parse_arguments, wanted_language
 from app.cli.main import run
-from app.cli.parser import parse_arguments, wanted_language
 from app.cli.printing.lines import load_texts
 from tests.split_moot import SplitMoot
 

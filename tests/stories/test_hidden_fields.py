@@ -14,15 +14,15 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QLineEdit, QToolButton
 
+from app.cli.arguments import parse_arguments
 from app.cli.commands.sessions import run_command
 from app.cli.control import hand_over
-from app.cli.parser import parse_arguments
 from app.cli.printing.lines import load_texts
 from app.core.agent import Agent
 from app.core.errors import BadInput
 from app.core.message import Message, PromptType, Role
 from app.engine.engine import Engine
-from app.gui.widgets.form_card import FormCard
+from app.gui.widgets.question_card import FormCard
 from app.storage.paths import DataPaths
 from app.wiring import Moot, open_moot
 from tests.app_driver import at_window, until

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 
 from app.cli.control import owner_pid
 from app.core.session import ExportFormat
-from app.gui.widgets.toast import Toast
+from app.gui.widgets.notices import Toast
 from app.storage.paths import DataPaths
 from tests.app_driver import Person, at_window, until
 from tests.mcp_caller import begun, calling, end_owner, first_session, numbered

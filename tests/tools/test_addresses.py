@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.tools.tool_host.web_client import PUBLIC, AddressPolicy
+from app.tools.tool_host.web import PUBLIC, AddressPolicy
 
 
 @pytest.mark.threat("T21")

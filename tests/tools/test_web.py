@@ -8,8 +8,7 @@ import pytest
 
 from app.core.settings import Settings
 from app.tools.declared import Outside
-from app.tools.tool_host.web_client import AddressPolicy
-from app.tools.tool_host.web_fetch import MAX_CHARACTERS, fetch
+from app.tools.tool_host.web import MAX_CHARACTERS, AddressPolicy, fetch
 from app.tools.web import fenced, source_of, web_fetch
 from tests.tools.web_server import WebServer
 

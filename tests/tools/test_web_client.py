@@ -14,9 +14,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from app.tools.tool_host import web_client
+from app.tools.tool_host import web
 from app.tools.tool_host.errors import RequestError
-from app.tools.tool_host.web_client import AddressPolicy, Download, WebLimits, checked_url, download
+from app.tools.tool_host.web import AddressPolicy, Download, WebLimits, checked_url, download
 
 LOCAL = AddressPolicy(named=frozenset({"127.0.0.1"}))
 GOOD = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nhi"
@@ -122,9 +122,9 @@ def _named(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port))]
 
     monkeypatch.setattr(socket, "getaddrinfo", look_up)
-    web_client._certificates.cache_clear()
+    web._certificates.cache_clear()
     yield
-    web_client._certificates.cache_clear()
+    web._certificates.cache_clear()
 
 
 @pytest.mark.usefixtures("_named")

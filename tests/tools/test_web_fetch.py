@@ -12,8 +12,7 @@ import pytest
 
 from app.tools.tool_host.errors import RequestError
 from app.tools.tool_host.host import SERVICES
-from app.tools.tool_host.web_client import AddressPolicy, WebLimits
-from app.tools.tool_host.web_fetch import MAX_CHARACTERS, fetch
+from app.tools.tool_host.web import MAX_CHARACTERS, AddressPolicy, WebLimits, fetch
 from tests.tools.web_server import WebServer
 
 LOCAL = AddressPolicy(named=frozenset({"127.0.0.1"}))

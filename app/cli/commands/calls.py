@@ -13,8 +13,7 @@ from app.cli.command_run import CommandRun
 from app.cli.commands.chats import said_to, who_of
 from app.cli.commands.debates import setup_of
 from app.cli.exit_status import OK, PAUSED_OR_STOPPED
-from app.cli.printing.councils import council_text
-from app.cli.printing.debates import verdict_text
+from app.cli.printing.debates import council_text, verdict_text
 from app.cli.printing.lines import error_line, json_line, load_texts
 from app.cli.printing.sessions import marks, status_text
 from app.core.agent import Group

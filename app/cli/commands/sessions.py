@@ -8,17 +8,7 @@ from dataclasses import dataclass
 
 from app.cli.arguments import DIVIDED, Action, Arguments, CommandName
 from app.cli.command_run import CommandRun
-from app.cli.commands import (
-    agents,
-    calls,
-    chats,
-    councils,
-    debates,
-    models,
-    providers,
-    servers,
-    stored_data,
-)
+from app.cli.commands import calls, chats, debates, providers, servers, stored_data
 from app.cli.exit_status import OK, Interrupt
 from app.cli.printing.lines import json_line, load_texts
 from app.cli.printing.sessions import last_line
@@ -43,7 +33,7 @@ class CommandsOfKind:
 
 
 _DEBATE = CommandsOfKind(debates.resume_debate, debates.reply_to_debate, debates.show_debate)
-_COUNCIL = CommandsOfKind(councils.resume_council, councils.reply_to_council, councils.show_council)
+_COUNCIL = CommandsOfKind(debates.resume_council, debates.reply_to_council, debates.show_council)
 _CHAT = CommandsOfKind(chats.resume_chat, chats.reply_to_chat, chats.show_chat)
 KINDS = {"debate": _DEBATE, "chat": _CHAT, "group": _CHAT, "workflow": _CHAT}
 
@@ -108,8 +98,8 @@ _COMMANDS: dict[str, Callable[[CommandRun], Awaitable[int]]] = {
     CommandName.STEP: chats.step,
     CommandName.DEBATE: debates.debate,
     CommandName.RETRY: chats.retry,
-    CommandName.COUNCIL: councils.council,
-    CommandName.EXTEND: councils.extend,
+    CommandName.COUNCIL: debates.council,
+    CommandName.EXTEND: debates.extend,
     CommandName.RESUME: _resume,
     CommandName.REPLY: _reply,
     CommandName.PAUSE: _pause,
@@ -121,8 +111,8 @@ _COMMANDS: dict[str, Callable[[CommandRun], Awaitable[int]]] = {
     CommandName.BACKUP: stored_data.back_up,
     CommandName.RESTORE: stored_data.restore,
     CommandName.PROVIDERS: providers.list_providers,
-    CommandName.PANELS: councils.list_panels,
-    CommandName.JOURNAL: councils.list_decisions,
+    CommandName.PANELS: debates.list_panels,
+    CommandName.JOURNAL: debates.list_decisions,
     CommandName.USAGE: providers.usage,
 }
 
@@ -134,20 +124,20 @@ _DIVIDED: dict[tuple[str, str], Callable[[CommandRun], Awaitable[int]]] = {
     (CommandName.SERVERS, Action.LOGIN): servers.login,
     (CommandName.SERVERS, Action.LOGOUT): servers.logout,
     (CommandName.SERVERS, Action.LOG): servers.show_log,
-    (CommandName.AGENTS, Action.LIST): agents.list_agents,
-    (CommandName.AGENTS, Action.ADD): agents.add_agent,
-    (CommandName.AGENTS, Action.ALLOW): agents.allow_agent,
-    (CommandName.AGENTS, Action.DENY): agents.deny_agent,
-    (CommandName.AGENTS, Action.CHECK): agents.check_agent,
+    (CommandName.AGENTS, Action.LIST): providers.list_agents,
+    (CommandName.AGENTS, Action.ADD): providers.add_agent,
+    (CommandName.AGENTS, Action.ALLOW): providers.allow_agent,
+    (CommandName.AGENTS, Action.DENY): providers.deny_agent,
+    (CommandName.AGENTS, Action.CHECK): providers.check_agent,
     (CommandName.KEYS, Action.LIST): providers.list_keys,
     (CommandName.KEYS, Action.SET): providers.set_key,
     (CommandName.KEYS, Action.REMOVE): providers.remove_key,
-    (CommandName.MODELS, Action.LIST): models.list_models,
-    (CommandName.MODELS, Action.GET): models.get_model,
-    (CommandName.MODELS, Action.REMOVE): models.remove_model,
-    (CommandName.MODELS, Action.ADD): models.add_model,
-    (CommandName.MODELS, Action.CHECK): models.check_model,
-    (CommandName.MODELS, Action.ALLOW): models.allow_model,
+    (CommandName.MODELS, Action.LIST): providers.list_models,
+    (CommandName.MODELS, Action.GET): providers.get_model,
+    (CommandName.MODELS, Action.REMOVE): providers.remove_model,
+    (CommandName.MODELS, Action.ADD): providers.add_model,
+    (CommandName.MODELS, Action.CHECK): providers.check_model,
+    (CommandName.MODELS, Action.ALLOW): providers.allow_model,
 }
 
 

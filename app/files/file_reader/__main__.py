@@ -79,11 +79,11 @@ def _document(path: Path, password: str) -> Document:
     if suffix in (".html", ".htm"):
         from app.files.file_reader.web_page import read
     elif suffix == ".odt":
-        from app.files.file_reader.packed import read_odt as read
+        from app.files.file_reader.office import read_odt as read
     elif suffix == ".hwpx":
-        from app.files.file_reader.packed import read_hwpx as read
+        from app.files.file_reader.office import read_hwpx as read
     elif suffix == ".epub":
-        from app.files.file_reader.packed import read_epub as read
+        from app.files.file_reader.office import read_epub as read
     elif suffix == ".hwp":
         raise Unreadable("file_hwp")
     else:

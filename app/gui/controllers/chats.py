@@ -1,31 +1,39 @@
-"""Chats: connects the chat page to the engine and decides who answers a new chat."""
+"""Chats: connects the chat page to the engine and decides who answers a new chat.
+
+Also the messages queued for a busy assistant, and versions of an answer: made again, with another model or effort where
+the user wants that, and chosen.
+"""
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QPoint, Signal
 
 from app.core.agent import Agent, Group
 from app.core.catalog import EMBEDDED, provider_kind
 from app.core.draft import NEW, Draft, Rewriting
 from app.core.errors import MootError, NotFound
 from app.core.events import SessionChanged
-from app.core.message import Attachment, Consent
+from app.core.message import Attachment, Consent, Message, MessageState, Role
 from app.core.provider_kind import ProviderKind
-from app.core.session import AgentMode
+from app.core.session import AgentMode, QueuedMessage
 from app.core.settings import Settings
+from app.core.text import trimmed
 from app.engine.library.agents import AgentModel, tools_off
+from app.engine.requests.branches import back_from, root_of, said_from, versions
 from app.gui.controllers.attachments import AttachmentController
 from app.gui.controllers.controller import PageController, Parts
-from app.gui.controllers.queued_messages import QueuedMessages
 from app.gui.dialogs.ask_dialogs import LongChatDialog
-from app.gui.display.amounts import most_text
-from app.gui.display.assistant_display import colours_of, names_of
+from app.gui.dialogs.versions_dialog import OtherAnswerDialog, Version, VersionsDialog
+from app.gui.display.descriptions import colours_of, most_text, names_of
 from app.gui.pages.chat.chat_composer import ChatComposer
 from app.gui.pages.chat.chat_page import ChatPage
-from app.gui.transcript.message_actions import CONTINUE_FROM, EDIT
-from app.gui.transcript.message_row import CONTINUE, SETTINGS
+from app.gui.transcript.message_actions import CONTINUE_FROM, EDIT, RETRY_WITH, WORDS, MenuItem, build_menu
+from app.gui.transcript.message_row import COMPARE, CONTINUE, RETRY, SETTINGS
 from app.gui.transcript.transcript_model import shown_name
+from app.gui.widgets.model_choice import efforts_of
 from app.gui.window_frame import AppWindow
 
 LAST_ASSISTANT = "assistant"
@@ -441,3 +449,217 @@ class ChatController(PageController):
         ]
         found.sort(key=lambda kind: kind is not None and kind.kind == EMBEDDED)
         return found[0] if found else None
+
+
+class QueuedMessages(PageController):
+    """Answers what the user asks of the queue; no text that was being written is lost."""
+
+    def __init__(
+        self, parts: Parts[AppWindow], page: ChatPage, show_draft: Callable[[str, Draft], None]
+    ) -> None:
+        """`show_draft` keeps the unsent draft of a session and shows it if the session is in front."""
+        super().__init__(parts)
+        self._page, self._show_draft = page, show_draft
+        queue = page.queue
+        self._run(queue.edited, lambda one, text: self._edit(page.session_id, one, text))
+        self._run(queue.moved, lambda one, place: self._move(page.session_id, one, place))
+        self._run(queue.sent, lambda one: self._send_now(page.session_id, one))
+        queue.written.connect(self._on_written)
+        self._run(queue.removed, lambda one: self._remove(page.session_id, one))
+        parts.bridge.session_changed.connect(self._on_session_changed)
+
+    def _on_written(self, _queued_id: str, text: str | None) -> None:
+        """Send the messages that an edit held back, once it is cancelled."""
+        if text is None:
+            self._start(self._engine.chats.send_queued(self._page.session_id))
+
+    async def _edit(self, session_id: str, queued_id: str, text: str) -> None:
+        """Rewrite a queued message; if it is no longer queued, put the text into the composer."""
+        try:
+            await self._engine.chats.edit_queued(session_id, queued_id, text)
+        except MootError:
+            self._end_edit(session_id, queued_id)
+            self._show_draft(session_id, self._engine.drafts.of(session_id).led_by(text))
+            raise
+        self._end_edit(session_id, queued_id)
+        await self._engine.chats.send_queued(session_id)
+
+    async def _take_over(self, session_id: str, queued_id: str) -> None:
+        """Save the unfinished edit of a message that is about to leave the queue."""
+        text = self._engine.drafts.of(session_id).queued.get(queued_id, "")
+        if text.strip():
+            await self._engine.chats.edit_queued(session_id, queued_id, text)
+        self._end_edit(session_id, queued_id)
+
+    def _end_edit(self, session_id: str, queued_id: str) -> None:
+        draft = self._engine.drafts.of(session_id)
+        if queued_id in draft.queued:
+            rest = {other: text for other, text in draft.queued.items() if other != queued_id}
+            self._show_draft(session_id, replace(draft, queued=rest))
+
+    async def _send_now(self, session_id: str, queued_id: str) -> None:
+        await self._take_over(session_id, queued_id)
+        await self._engine.chats.send_now(session_id, queued_id)
+
+    async def _move(self, session_id: str, queued_id: str, place: int) -> None:
+        await self._engine.chats.move_queued(session_id, queued_id, place)
+        await self._engine.chats.send_queued(session_id)
+
+    async def _remove(self, session_id: str, queued_id: str) -> None:
+        await self._take_over(session_id, queued_id)
+        live = self._engine.live(session_id)
+        queue = live.chat_session.chat.queue if live else ()
+        await self._engine.chats.remove_queued(session_id, queued_id)
+        await self._engine.chats.send_queued(session_id)
+        place, queued = next((at, one) for at, one in enumerate(queue) if one.id == queued_id)
+        self._offer_undo(
+            self._language("queue.removed"),
+            lambda: self._start(self._put_back(session_id, queued, place)),
+        )
+
+    async def _put_back(self, session_id: str, queued: QueuedMessage, place: int) -> None:
+        await self._engine.chats.send(session_id, queued.text, queued.attachments)
+        live = self._engine.live(session_id)
+        queue = live.chat_session.chat.queue if live else ()
+        if queue and place < len(queue) - 1:
+            await self._engine.chats.move_queued(session_id, queue[-1].id, place)
+
+    def _on_session_changed(self, event: SessionChanged) -> None:
+        """Put the edits of messages that have left the queue into the composer."""
+        draft = self._engine.drafts.of(event.session_id)
+        if not draft.queued or event.session.chat is None:
+            return
+        waits = {one.id for one in event.session.chat.queue}
+        gone = [text for queued_id, text in draft.queued.items() if queued_id not in waits]
+        if gone:
+            live = self._engine.live(event.session_id)
+            said = {one.content for one in live.messages if one.role == Role.USER} if live else set()
+            late = [text for text in gone if trimmed(text) not in said]
+            rest = {queued_id: text for queued_id, text in draft.queued.items() if queued_id in waits}
+            self._show_draft(event.session_id, replace(draft.led_by("\n\n".join(late)), queued=rest))
+
+
+INSIDE = QPoint(60, 26)
+MOST_OTHERS = 3
+"""How many other models the menu of a failed answer names; the dialog offers them all."""
+
+
+class VersionController(PageController):
+    """Answers what the user asks about the versions of an answer on the chat page."""
+
+    def __init__(self, parts: Parts[AppWindow], page: ChatPage) -> None:
+        super().__init__(parts)
+        self._page = page
+        page.message_action_requested.connect(self._on_action)
+        page.version_requested.connect(self._on_version)
+
+    def _on_action(self, session_id: str, message_id: str, action: str) -> None:
+        if action == RETRY:
+            self._retry(session_id, message_id)
+        elif action == RETRY_WITH:
+            self._offer(session_id, message_id)
+        elif action == COMPARE:
+            self._compare(session_id, message_id)
+
+    def _retry(self, session_id: str, message_id: str, **choice: str) -> None:
+        self._start(self._engine.chats.retry(session_id, message_id, **choice))
+
+    def _offer(self, session_id: str, message_id: str) -> None:
+        """Offer the ways to have a message answered again: as usual, with another model, with another effort."""
+        live = self._engine.live(session_id)
+        if live is None:
+            return
+        usual = self._engine.chats.usual_turn(live, message_id).agent_model
+        facts = self._engine.connections.known_facts(usual.provider, usual.model)
+        ways = [
+            MenuItem(WORDS[RETRY], lambda: self._retry(session_id, message_id)),
+            *(
+                MenuItem(
+                    "retry.use_instead",
+                    partial(self._retry, session_id, message_id, provider=provider, model=model),
+                    model=model,
+                )
+                for provider, model in self._instead_of(usual, live.message(message_id))
+            ),
+            MenuItem("retry.other_model", lambda: self._ask(session_id, message_id)),
+        ]
+        efforts = [
+            MenuItem(
+                f"transcript.effort.{effort}",
+                partial(self._retry, session_id, message_id, effort=effort),
+            )
+            for effort in efforts_of(facts)
+        ]
+        menu = build_menu(self._page, self._language.texts, ways, efforts)
+        menu.setObjectName("retry_menu")
+        menu.popup(self._place_of(message_id))
+
+    def _instead_of(self, usual: AgentModel, answer: Message) -> list[tuple[str, str]]:
+        """Return the provider and default model of others that are ready, for an answer that failed."""
+        if answer.state != MessageState.FAILED:
+            return []
+        others = [
+            (status.config.id, status.default_model)
+            for status in self._engine.providers()
+            if status.ready and status.default_model and status.config.id != usual.provider
+        ]
+        return others[:MOST_OTHERS]
+
+    def _place_of(self, message_id: str) -> QPoint:
+        """Return where on the screen the menu of a message opens: under its buttons, else in its first line."""
+        transcript = self._page.transcript
+        bar = transcript.action_bar
+        if bar.message_id == message_id:
+            return bar.mapToGlobal(bar.rect().bottomLeft())
+        rect = transcript.message_rect(message_id)
+        corner = rect.topLeft() if rect is not None else QPoint()
+        return transcript.viewport().mapToGlobal(QPoint(corner.x(), max(0, corner.y())) + INSIDE)
+
+    def _ask(self, session_id: str, message_id: str) -> None:
+        """Ask for the model and the effort of an answer."""
+        live = self._engine.live(session_id)
+        if live is None:
+            return
+        self._tasks.replace("model facts", self._engine.connections.learn_facts())
+        usual = self._engine.chats.usual_turn(live, message_id)
+        ready = [one for one in self._engine.providers() if one.ready]
+        dialog = OtherAnswerDialog(
+            self._language, self._look, ready, self._engine.connections.known_facts, self._window
+        )
+        dialog.show_usual(usual.agent_model.provider, usual.agent_model.model, usual.agent.effort)
+        dialog.chosen.connect(
+            lambda provider, model, effort: self._retry(
+                session_id, message_id, provider=provider, model=model, effort=effort
+            )
+        )
+        dialog.open()
+
+    def _compare(self, session_id: str, message_id: str) -> None:
+        """Show the versions of a message's turn side by side."""
+        live, page = self._engine.live(session_id), self._page
+        if live is None:
+            return
+        chosen = set(back_from(live, live.chat_session.chat.head))
+        dialog = VersionsDialog(
+            self._language,
+            self._look,
+            live.session,
+            [
+                Version(one, said_from(live, one), one in chosen)
+                for one in versions(live, root_of(live, live.message(message_id).turn_id))
+            ],
+            page.transcript.model.colours,
+            page.transcript.model.names,
+            self._window,
+        )
+        dialog.chosen.connect(lambda one: self._start(self._engine.chats.choose_version(session_id, one)))
+        dialog.link_requested.connect(page.link_requested)
+        dialog.picture_requested.connect(page.picture_requested)
+        dialog.open()
+
+    def _on_version(self, session_id: str, turn_id: str, step: int) -> None:
+        live = self._engine.live(session_id)
+        ids = versions(live, turn_id) if live else ()
+        place = ids.index(turn_id) + step if turn_id in ids else -1
+        if 0 <= place < len(ids):
+            self._start(self._engine.chats.choose_version(session_id, ids[place]))

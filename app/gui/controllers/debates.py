@@ -17,12 +17,11 @@ from app.core.texts import has_hangul
 from app.engine.debate.setup import set_up_again
 from app.engine.debate.verdict import Judge
 from app.engine.engine import CouncilSetup, DebateSetup
-from app.gui.controllers.context_files import ContextFileController
+from app.gui.controllers.attachments import ContextFileController
 from app.gui.controllers.controller import Controller, Parts
-from app.gui.controllers.session_views import SessionViews
-from app.gui.controllers.sessions import SessionController
+from app.gui.controllers.sessions import SessionController, SessionViews
 from app.gui.dialogs.ask_dialogs import ConfirmDialog
-from app.gui.files.attachments import is_seen
+from app.gui.files.user_files import is_seen
 from app.gui.pages.council.council_page import CouncilPage
 from app.gui.panels.conversation_view import ConversationView
 from app.gui.panels.debate.debate_panel import DISCUSSION, DebatePanel, SetupPage

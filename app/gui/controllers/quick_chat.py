@@ -14,14 +14,12 @@ from app.core.errors import MootError
 from app.core.session import SessionSummary
 from app.core.settings import Settings
 from app.gui.commands import QUICK, chosen_keys, written
-from app.gui.controllers.chats import ChatController
+from app.gui.controllers.chats import ChatController, VersionController
 from app.gui.controllers.controller import Controller, Parts
-from app.gui.controllers.saved_prompts import SavedPromptController
-from app.gui.controllers.session_views import SessionViews
-from app.gui.controllers.sessions import SessionController
+from app.gui.controllers.palette import SavedPromptController
+from app.gui.controllers.sessions import SessionController, SessionViews
 from app.gui.controllers.settings import SettingsController
 from app.gui.controllers.summaries import SummaryController
-from app.gui.controllers.versions import VersionController
 from app.gui.controllers.welcome import WelcomeController
 from app.gui.desktop.key_grab import NOWHERE, Held, KeyGrab
 from app.gui.pages.chat.chat_page import ChatPage

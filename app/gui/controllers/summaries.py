@@ -13,7 +13,7 @@ from app.engine.chat.summary_commands import ContextUse
 from app.engine.history.summaries import NOTES
 from app.gui.controllers.chats import ChatController
 from app.gui.controllers.controller import PageController, Parts
-from app.gui.controllers.session_views import SessionViews
+from app.gui.controllers.sessions import SessionViews
 from app.gui.dialogs.ask_dialogs import SummaryDialog, WindowDialog
 from app.gui.pages.chat.chat_composer import unmarked
 from app.gui.pages.chat.chat_page import ChatPage

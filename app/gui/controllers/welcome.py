@@ -19,8 +19,8 @@ from app.gui.controllers.debates import COMPARE, DebateController
 from app.gui.pages.chat.chat_composer import LONGEST_NAME, short_name, unmarked
 from app.gui.pages.welcome_page import WITH_SEVERAL
 from app.gui.panels.debate.setup_view import SetupView
-from app.gui.widgets.label import plain_tip
-from app.gui.widgets.segmented import BEGINS, CHAT, COUNCIL
+from app.gui.widgets.choices import BEGINS, CHAT, COUNCIL
+from app.gui.widgets.text import plain_tip
 from app.gui.window_frame import WindowFrame
 
 MODE = "begins"

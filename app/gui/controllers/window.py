@@ -13,31 +13,22 @@ from app.core.events import Notice
 from app.core.session import SessionSummary
 from app.engine.engine import Engine
 from app.gui.bridge import Bridge
-from app.gui.controllers.assistants import AssistantCommands
-from app.gui.controllers.chats import ChatController
+from app.gui.controllers.chats import ChatController, VersionController
+from app.gui.controllers.connections import ProviderController, ServerConsent
 from app.gui.controllers.controller import Parts
-from app.gui.controllers.council_panels import PanelCommands
-from app.gui.controllers.councils import CouncilController
+from app.gui.controllers.councils import CouncilController, JournalController, PanelCommands
 from app.gui.controllers.debates import DebateController
-from app.gui.controllers.definitions import SharedKinds
-from app.gui.controllers.folders import FolderController
-from app.gui.controllers.group_runs import GroupController
-from app.gui.controllers.groups import GroupCommands
-from app.gui.controllers.journal import JournalController
-from app.gui.controllers.palette import PaletteController
-from app.gui.controllers.providers import ProviderController
+from app.gui.controllers.definitions import AssistantCommands, GroupCommands, SharedKinds
+from app.gui.controllers.palette import PaletteController, SavedPromptController
 from app.gui.controllers.quick_chat import QuickChatController
-from app.gui.controllers.saved_prompts import SavedPromptController
-from app.gui.controllers.server_consent import ServerConsent
-from app.gui.controllers.session_views import MainPages, SessionViews
-from app.gui.controllers.sessions import SessionController
+from app.gui.controllers.sessions import FolderController, MainPages, SessionController, SessionViews
 from app.gui.controllers.settings import SettingsController
 from app.gui.controllers.summaries import SummaryController
-from app.gui.controllers.versions import VersionController
 from app.gui.controllers.welcome import WelcomeController
 from app.gui.controllers.workflows import WorkflowController
+from app.gui.controllers.working_assistants import GroupController
 from app.gui.desktop.notifications import Notifications
-from app.gui.dialogs.link_dialog import open_link
+from app.gui.dialogs.ask_dialogs import open_link
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.pages.council.council_page import CouncilPage
 from app.gui.pages.settings.definitions_page import GROUPS, WORKFLOWS
@@ -45,7 +36,7 @@ from app.gui.panels.conversation_view import ConversationView
 from app.gui.panels.debate.debate_panel import DebatePanel
 from app.gui.panels.debate.discussion_view import DiscussionView
 from app.gui.tasks import Tasks
-from app.gui.widgets.segmented import BEGINS, COUNCIL, DEBATE
+from app.gui.widgets.choices import BEGINS, COUNCIL, DEBATE
 from app.gui.window_frame import SIDE_WIDTH, WindowFrame
 
 LIST_REFRESH_MS = 200

@@ -22,10 +22,9 @@ from app.engine.workflow.director import call_id
 from app.gui.bridge import Bridge
 from app.gui.controllers.controller import Controller, Parts
 from app.gui.controllers.definitions import DefinitionCommands, DefinitionTexts, SharedKinds
-from app.gui.controllers.queues import QueueController
-from app.gui.controllers.session_views import MainPages
-from app.gui.display.amounts import estimate_text
-from app.gui.display.assistant_display import colours_of
+from app.gui.controllers.sessions import MainPages
+from app.gui.controllers.working_assistants import QueueController
+from app.gui.display.descriptions import colours_of, estimate_text
 from app.gui.pages.chat.chat_page import ChatPage
 from app.gui.panels.workflow.definitions_view import DefinitionsView
 from app.gui.panels.workflow.step_display import ACCEPT, ANSWER, RETRY, SKIP, any_runs, looks_of

@@ -1,28 +1,38 @@
 """Notifications: which events the user is told of while another window is in front, and the tray icon.
 
-`Attention` decides when, `Notifications` what to say and how. A new kind is a case in `Notifications._what` and
-has its condition in `Attention`; one that belongs to no session is a method of its own that calls `_note`.
+`Attention` decides when, `Notifications` what to say and how. A new kind is a case in `Notifications._what` and has its
+condition in `Attention`; one that belongs to no session is a method of its own that calls `_note`. `NotificationBus`
+sends over D-Bus on Linux, by jeepney, a dependency of keyring: PySide cannot send unsigned numbers.
 """
 
+import asyncio
+import contextlib
+import html
+import logging
+import os
 import sys
 from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication, QMenu, QSystemTrayIcon, QWidget
 
 from app.core.events import PromptAsked, SessionChanged
+from app.core.owned_tasks import start_owned
 from app.core.session import Session, Status
 from app.core.settings import Settings
 from app.engine.engine import Engine
 from app.gui.bridge import Bridge
-from app.gui.desktop.notification_bus import NotificationBus
-from app.gui.display.assistant_display import names_of
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
+from app.gui.display.descriptions import names_of
 from app.gui.navigation.needs_you import question_text
 from app.gui.tasks import Tasks
 from app.gui.window_frame import WindowFrame
+
+if TYPE_CHECKING:
+    from jeepney import DBusAddress, Message  # type: ignore[import-untyped]
+    from jeepney.io.asyncio import DBusRouter  # type: ignore[import-untyped]
 
 SIDES = (16, 22, 32, 64)
 REASONS = (QSystemTrayIcon.ActivationReason.Trigger, QSystemTrayIcon.ActivationReason.DoubleClick)
@@ -269,3 +279,108 @@ class Notifications(QObject):
     def _show_waiting(self) -> None:
         if self.tray is not None:
             self.tray.show_waiting(len(self._engine.chats.needs_you()))
+
+
+log = logging.getLogger(__name__)
+
+SERVICE = "org.freedesktop.Notifications"
+SERVICE_PATH = "/org/freedesktop/Notifications"
+BUS_ADDRESS = "DBUS_SESSION_BUS_ADDRESS"
+ANSWER_S = 3.0
+OPEN_ACTION = "default"
+
+
+class NotificationBus(QObject):
+    """Shows one notification a session; a newer one replaces it. Emits clicked(session id)."""
+
+    clicked = Signal(str)
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self._around = contextlib.AsyncExitStack()
+        self._router: DBusRouter | None = None
+        self._notes: dict[str, int] = {}
+        self._markup = False
+        self._listening: asyncio.Task[None] | None = None
+
+    async def show(self, session_id: str, title: str, text: str, action: str) -> bool:
+        """Show plain text with a button named `action`; return False if the desktop has no notification service."""
+        try:
+            if self._router is None:
+                await self._connect()
+            body = html.escape(text, quote=False) if self._markup else text
+            answer = await self._ask(
+                "Notify",
+                "susssasa{sv}i",
+                (
+                    "Moot",
+                    self._notes.get(session_id, 0),
+                    "moot",
+                    title,
+                    body,
+                    [OPEN_ACTION, action],
+                    {"desktop-entry": ("s", "moot")},
+                    -1,
+                ),
+            )
+        except (
+            Exception
+        ) as error:  # Errors of the library, the bus or the service; the next notification connects again.
+            log.info("no notification: %r", error)
+            await self.close()
+            return False
+        if answer is None:
+            return False
+        self._notes[session_id] = int(answer[0])
+        return True
+
+    async def close(self) -> None:
+        """Disconnect from the bus."""
+        if self._listening is not None:
+            self._listening.cancel()
+            await asyncio.gather(self._listening, return_exceptions=True)
+            self._listening = None
+        self._router = None
+        with contextlib.suppress(Exception):
+            await self._around.aclose()
+
+    async def _connect(self) -> None:
+        """Connect to the bus and listen for clicks. Raises ImportError, OSError, KeyError, TimeoutError."""
+        from jeepney import MatchRule, message_bus
+        from jeepney.io.asyncio import Proxy, open_dbus_router
+
+        os.environ[BUS_ADDRESS]
+        self._router = await asyncio.wait_for(
+            self._around.enter_async_context(open_dbus_router("SESSION")), ANSWER_S
+        )
+        rule = MatchRule(type="signal", interface=SERVICE, member="ActionInvoked", path=SERVICE_PATH)
+        await asyncio.wait_for(Proxy(message_bus, self._router).AddMatch(rule), ANSWER_S)
+        # The library's own queue holds one signal and drops the next.
+        clicks: asyncio.Queue[Message] = asyncio.Queue()
+        self._around.enter_context(self._router.filter(rule, queue=clicks))
+        self._listening = start_owned(self._listen(clicks))
+        found = await self._ask("GetCapabilities", "", ())
+        self._markup = found is not None and "body-markup" in found[0]
+
+    async def _ask(self, method: str, signature: str, values: tuple[object, ...]) -> tuple[Any, ...] | None:
+        """Return the service's answer, None if it refuses or does not exist."""
+        from jeepney import MessageType, new_method_call
+
+        assert self._router is not None
+        call = new_method_call(_address(), method, signature or None, values)
+        answer = await asyncio.wait_for(self._router.send_and_get_reply(call), ANSWER_S)
+        return answer.body if answer.header.message_type is MessageType.method_return else None
+
+    async def _listen(self, clicks: "asyncio.Queue[Message]") -> None:
+        while True:
+            # Any program can send such a signal, with any values.
+            number, *_ = (await clicks.get()).body or (0,)
+            for session_id, note in self._notes.items():
+                if note == number:
+                    self.clicked.emit(session_id)
+
+
+def _address() -> "DBusAddress":
+    from jeepney import DBusAddress
+
+    return DBusAddress(SERVICE_PATH, bus_name=SERVICE, interface=SERVICE)

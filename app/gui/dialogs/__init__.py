@@ -1,7 +1,7 @@
-"""Dialogs. The base class of most of them is in ask_dialogs, with the dialogs that ask and confirm.
+"""Dialogs. The base class of most of them is in ask_dialogs, with those that ask for one thing.
 
-connect_dialog adds a provider, agent_dialogs external agents, server_dialogs MCP servers. definition_dialogs previews
-shared files, panel_dialog edits a panel, folder_dialog a folder, prompt_dialogs prompts. selection_dialogs choose what to
-import or restore. other_answer and versions_dialog are about versions of an answer, journal_dialogs about decisions,
-queue_dialog about waiting tasks, link_dialog about links. palette (Ctrl+K) with palette_entry.
+These confirm, rename, open a link, edit a prompt or a folder, or choose what to import, restore or attach.
+connect_dialogs adds providers, external agents and MCP servers. definition_dialogs previews shared files.
+council_dialogs: a panel, and the journal. versions_dialog is about versions of an answer, queue_dialog about waiting
+tasks. palette (Ctrl+K) has the search and its entries.
 """

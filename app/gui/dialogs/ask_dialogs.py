@@ -1,19 +1,33 @@
-"""Dialogs with a heading and two buttons: their base, and those that confirm, rename or edit a prompt."""
+"""Dialogs with a heading and two buttons: their base, and those that ask for one thing.
 
-from PySide6.QtCore import QRegularExpression, Qt, Signal
-from PySide6.QtGui import QRegularExpressionValidator
+They confirm, rename, show the host of a link before it opens, edit a prompt or a folder, ask for the values of a
+prompt's variables, and let the user choose what of a file is imported or restored, or which resources are attached.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from PySide6.QtCore import QRegularExpression, Qt, QUrl, Signal
+from PySide6.QtGui import QDesktopServices, QRegularExpressionValidator
 from PySide6.QtWidgets import QDialog, QLineEdit, QVBoxLayout, QWidget
 
 from app.core.provider import MOST_WINDOW
+from app.core.saved_prompt import SavedPrompt
+from app.core.session import Folder
+from app.core.stored_data import BackupContents, Difference, PackedDocument
 from app.core.text import exact, visible
+from app.core.tool import ServerResource
 from app.core.usage import amount_text
 from app.engine.chat.summary_commands import ChatStart, ContextUse
-from app.gui.display.i18n import Language
-from app.gui.widgets.boxes import STRETCH, Margins, Part, hbox, vbox
-from app.gui.widgets.composer import TextBox
-from app.gui.widgets.controls import button
-from app.gui.widgets.label import Paragraph, plain_label
-from app.gui.widgets.wording import named
+from app.engine.importing.sessions import Arrival, Arrivals
+from app.gui.display.appearance import Language, Look
+from app.gui.display.descriptions import kind_text
+from app.gui.files.user_files import ContextList
+from app.gui.pages.settings.lists import TickList
+from app.gui.widgets.boxes import STRETCH, Margins, Part, Stretch, hbox, vbox
+from app.gui.widgets.controls import TextBox, TickBox, button
+from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label
 
 
 class AskDialog(QDialog):
@@ -212,3 +226,376 @@ class PromptDialog(AskDialog):
         text = self._box.text()
         self.prompt_chosen.emit("" if text == self._generated.strip() else text)
         self.accept()
+
+
+SCHEMES = ("http", "https", "mailto")
+MOST_CHARACTERS = 2_000
+
+
+def may_open(url: str) -> bool:
+    """Return whether a link may be opened: http, https or mailto, with a host, and not too long."""
+    parsed = QUrl(url, QUrl.ParsingMode.StrictMode)
+    if not parsed.isValid() or parsed.scheme().lower() not in SCHEMES or len(url) > MOST_CHARACTERS:
+        return False
+    return bool(parsed.host()) or parsed.scheme().lower() == "mailto"
+
+
+async def open_link(url: str) -> bool:
+    """Open an address the user has agreed to in the system's browser; return False if it may not open."""
+    return _open(url)
+
+
+def _open(url: str) -> bool:
+    """Open an address in the system's browser; return False if it may not open. Nothing else does."""
+    return may_open(url) and QDesktopServices.openUrl(QUrl(url, QUrl.ParsingMode.StrictMode))
+
+
+class LinkDialog(AskDialog):
+    """Shows where a link goes, and opens it in the system's browser if the user agrees; Enter cancels."""
+
+    def __init__(self, words: Language, url: str, shown: str, parent: QWidget) -> None:
+        open_, cancel = ("open", words("link.open")), ("cancel", "link.cancel")
+        super().__init__(words, parent, "link", words("link.title"), open_, cancel, safe=True)
+        self._address = url
+        parsed = QUrl(url, QUrl.ParsingMode.StrictMode)
+        # Punycode: a look-alike letter of another script shows itself.
+        encoded = exact(parsed.toString(QUrl.ComponentFormattingOption.FullyEncoded))
+        host = parsed.host(QUrl.ComponentFormattingOption.FullyEncoded) or encoded
+        lines: list[QWidget] = [ElidedLabel("meta", text=encoded)]
+        if shown and shown != url:
+            lines.append(ElidedLabel("meta", text=words("link.shown", text=exact(shown))))
+        self.arrange(
+            self.heading,
+            plain_label("card_text", wrap=True, text=words("link.text")),
+            named("link_host", plain_label("card_title", wrap=True, text=host)),
+            *lines,
+            6,
+        )
+        self.resize(460, self.sizeHint().height())
+
+    def _on_go(self) -> None:
+        _open(self._address)
+        self.accept()
+
+
+LONG_LINES = 5
+
+
+class SavedPromptDialog(AskDialog):
+    """Shows a prompt for editing; emits `changed` with the prompt if it differs."""
+
+    changed = Signal(object)
+
+    def __init__(self, words: Language, prompt: SavedPrompt, parent: QWidget) -> None:
+        title = words("saved_prompt.edit" if prompt.id else "settings.saved_prompts.new")
+        super().__init__(words, parent, "saved_prompt", title, ("save", words("dialog.save")))
+        self._prompt = prompt
+        self.name = named("saved_prompt_name", QLineEdit(prompt.name))
+        self.name.setAccessibleName(words("saved_prompt.name"))
+        self.name.setPlaceholderText(words("saved_prompt.name"))
+        self.box = named("saved_prompt_text", TextBox(lines=10, most=10, submits=False))
+        self.box.setPlainText(prompt.text)
+        self.box.setAccessibleName(words("saved_prompt.text"))
+        for edited in (self.name, self.box):
+            edited.textChanged.connect(self._check)
+        hint = Paragraph("hint", text=words("saved_prompt.hint", example=example(words)))
+        self.arrange(self.heading, self.name, hint, self.box, STRETCH)
+        self.resize(600, 420)
+        self._check()
+
+    def _check(self) -> None:
+        self.go.setEnabled(bool(self.name.text().strip() and self.box.text().strip()))
+
+    def _on_go(self) -> None:
+        wanted = replace(self._prompt, name=self.name.text().strip(), text=self.box.text())
+        self.accept()
+        if wanted != self._prompt:
+            self.changed.emit(wanted)
+
+
+def example(words: Language) -> str:
+    """Return a variable as it is written in a prompt."""
+    return "{" + words("saved_prompt.example") + "}"
+
+
+class VariablesDialog(AskDialog):
+    """Asks for the variables of a prompt; emits `given` with their values. Enter inserts it, Shift+Enter breaks a line."""
+
+    given = Signal(object)
+
+    def __init__(self, words: Language, prompt: SavedPrompt, parent: QWidget) -> None:
+        super().__init__(words, parent, "variables", prompt.name, ("insert", words("saved_prompt.insert")))
+        self.fields: dict[str, TextBox] = {}
+        column = vbox(spacing=6)
+        for number, variable in enumerate(prompt.variables):
+            lines = LONG_LINES if variable in prompt.long_variables else 1
+            field = self.fields[variable] = named(f"variable_{number}", TextBox(lines=lines, most=LONG_LINES))
+            field.submitted.connect(self._on_go)
+            field.setAccessibleName(prompt.titled(variable))
+            column.addWidget(plain_label("field", text=prompt.titled(variable)))
+            column.addWidget(field)
+        self.arrange(
+            self.heading,
+            Paragraph("card_text", text=words("saved_prompt.fill" if prompt.text else "server_prompt.fill")),
+            column,
+            6,
+        )
+        self.resize(460, self.sizeHint().height())
+
+    def _on_go(self) -> None:
+        self.accept()
+        self.given.emit({name: one.text() for name, one in self.fields.items()})
+
+
+class FolderDialog(AskDialog):
+    """Shows a folder for editing; emits `changed` with the folder if it differs."""
+
+    changed = Signal(object)
+
+    def __init__(self, words: Language, look: Look, folder: Folder, parent: QWidget) -> None:
+        super().__init__(words, parent, "folder", words("folder.title"), ("save", words("dialog.save")))
+        self._folder = folder
+        self.name = named("folder_name", QLineEdit(folder.name))
+        self.name.setAccessibleName(words("folder.name"))
+        self.name.textChanged.connect(lambda text: self.go.setEnabled(bool(text.strip())))
+        self.box = named("folder_instructions", TextBox(lines=7, most=7, submits=False))
+        self.box.setPlainText(folder.instructions)
+        self.box.setAccessibleName(words("folder.instructions"))
+        self.files = ContextList(words, look)
+        self.files.show_paths(folder.context)
+        self.files.kept.connect(self.files.show_paths)
+        self.files.files_given.connect(
+            lambda more: self.files.show_paths(tuple(dict.fromkeys((*self.files.paths, *more))))
+        )
+        choose = button("link", "folder_choose", self.files.ask, text=words("setup.context.choose"))
+        self.arrange(
+            self.heading,
+            self.name,
+            plain_label("field", text=words("folder.instructions")),
+            Paragraph("hint", text=words("folder.instructions.hint")),
+            self.box,
+            hbox(plain_label("field", text=words("folder.files")), STRETCH, choose),
+            Paragraph("hint", text=words("folder.files.hint")),
+            self.files,
+            STRETCH,
+        )
+        self.resize(560, 480)
+
+    def _on_go(self) -> None:
+        wanted = replace(
+            self._folder,
+            name=self.name.text().strip(),
+            instructions=self.box.text(),
+            context=self.files.paths,
+        )
+        self.accept()
+        if wanted != self._folder:
+            self.changed.emit(wanted)
+
+
+FAULTS_SHOWN = 3
+
+
+class ChoosingDialog(AskDialog):
+    """Facts about a file, and a list of what to take from it."""
+
+    def __init__(
+        self, words: Language, look: Look, parent: QWidget, *, name: str, title: str, choice: str, go: str
+    ) -> None:
+        """`name` begins the object names; `choice` is the accessible name of the list, `go` the button's text."""
+        super().__init__(words, parent, name, title, ("go", go))
+        self.facts = named(f"{name}_facts", plain_label("card_text", wrap=True))
+        self.list = TickList(words, look, f"{name}_sessions", choice)
+
+    def _lay_out(self, *below: QWidget) -> None:
+        """Lay out the dialog with these widgets under the list."""
+        self.arrange(self.heading, self.facts, (self.list, 1), *below, Stretch(0))
+
+    def _say(self, lines: Sequence[str]) -> None:
+        self.facts.setText(visible("\n".join(lines)))
+
+
+class ImportDialog(ChoosingDialog):
+    """Lets the user choose which conversations to import; emits `agreed` with them."""
+
+    agreed = Signal(object)
+
+    def __init__(self, words: Language, look: Look, arrivals: Arrivals, parent: QWidget) -> None:
+        super().__init__(
+            words,
+            look,
+            parent,
+            name="import",
+            title=words("import.title"),
+            choice=words("import.title"),
+            go=words("import.go"),
+        )
+        self._arrivals = arrivals
+        self._say(self._facts())
+        self.list.show_rows(
+            [
+                (
+                    one.session_id,
+                    one.title,
+                    f"{words('data.messages', count=one.messages)} · {words.day(one.last)}",
+                )
+                for one in arrivals.fresh
+            ]
+        )
+        self.list.setVisible(bool(arrivals.fresh))
+        faults = named(
+            "import_faults", plain_label("warn", wrap=True, text=visible("\n".join(self._faults())))
+        )
+        faults.setVisible(bool(arrivals.faults))
+        self._lay_out(faults)
+        self.resize(560, 460 if arrivals.fresh else 200)
+        self.list.changed.connect(self._show_go)
+        self._show_go()
+
+    def _facts(self) -> list[str]:
+        words, sessions = self._words, self._arrivals.sessions
+        apps = ", ".join(Counter(one.app for one in sessions))
+        dates = sorted(filter(None, (date for one in sessions for date in (one.first, one.last))))
+        lines = [words("import.holds", count=len(sessions), apps=apps)]
+        if dates:
+            lines.append(words.days(dates[0], dates[-1]))
+        known = len(sessions) - len(self._arrivals.fresh)
+        if known:
+            lines.append(words("import.known", count=known))
+        return lines
+
+    def _faults(self) -> list[str]:
+        faults = self._arrivals.faults
+        lines = [self._words.problem(one.code, **one.details) for one in faults[:FAULTS_SHOWN]]
+        return [self._words("import.faults", count=len(faults)), *lines]
+
+    def _chosen(self) -> list[Arrival]:
+        wanted = set(self.list.chosen())
+        return [one for one in self._arrivals.fresh if one.session_id in wanted]
+
+    def _show_go(self) -> None:
+        self.go.setEnabled(bool(self.list.chosen()))
+
+    def _on_go(self) -> None:
+        chosen = self._chosen()
+        self.accept()
+        self.agreed.emit(chosen)
+
+
+class RestoreDialog(ChoosingDialog):
+    """Lets the user choose what to restore from a backup; what has not changed is only counted."""
+
+    def __init__(self, words: Language, look: Look, contents: BackupContents, parent: QWidget) -> None:
+        super().__init__(
+            words,
+            look,
+            parent,
+            name="restore",
+            title=words("restore.title", day=words.day_and_time(contents.backup.made_at)),
+            choice=words("restore.sessions"),
+            go=words("data.restore_now"),
+        )
+        self._contents = contents
+        self._say(self._facts())
+        self._missing = named("restore_documents", TickBox(look))
+        self._changed = named("restore_replace", TickBox(look))
+        note = plain_label("hint", wrap=True, text=words("restore.note"))
+        self._fill()
+        self._lay_out(self._missing, self._changed, note)
+        self.resize(560, 480 if self.list.chosen() else 260)
+        self.list.changed.connect(self._show_go)
+        for box in (self._missing, self._changed):
+            box.toggled.connect(lambda _on: self._show_go())
+        self._show_go()
+
+    def sessions(self) -> list[str]:
+        """Return the ids of the sessions to restore."""
+        return self.list.chosen()
+
+    def documents(self) -> bool:
+        """Return whether to restore missing documents."""
+        return self._missing.isChecked() or self.replace()
+
+    def replace(self) -> bool:
+        """Return whether to replace documents that differ."""
+        return self._changed.isChecked()
+
+    def _fill(self) -> None:
+        words = self._words
+        wanted = [
+            one for one in self._contents.sessions if one.state in (Difference.MISSING, Difference.CHANGED)
+        ]
+        self.list.show_rows(
+            [
+                (one.id, one.title, f"{words(f'restore.{one.state}')} · {words.day(one.updated_at)}")
+                for one in wanted
+            ]
+        )
+        self.list.setVisible(bool(wanted))
+        for box, state in ((self._missing, Difference.MISSING), (self._changed, Difference.CHANGED)):
+            some = self._of(state)
+            box.setText(words(f"restore.documents.{state}", what=self._counted(some)))
+            box.setVisible(bool(some))
+        self._missing.setChecked(bool(self._of(Difference.MISSING)))
+
+    def _of(self, state: str) -> list[PackedDocument]:
+        """Return the documents in a state, without earlier versions."""
+        known = [one for one in self._contents.documents if "/.versions/" not in one.name]
+        return [one for one in known if one.state == state]
+
+    def _counted(self, documents: list[PackedDocument]) -> str:
+        counts = Counter(one.part for one in documents)
+        return ", ".join(self._words(f"restore.part.{part}", count=count) for part, count in counts.items())
+
+    def _facts(self) -> list[str]:
+        words, sessions = self._words, self._contents.sessions
+        kinds = Counter(one.kind for one in sessions)
+        named = [f"{kind_text(kind, words)} {count}" for kind, count in kinds.items()]
+        dates = sorted(one.updated_at for one in sessions if one.updated_at)
+        lines = [words("restore.holds", count=len(sessions), kinds=", ".join(named))] if sessions else []
+        if dates:
+            lines.append(words.days(dates[0], dates[-1]))
+        states = Counter(one.state for one in sessions)
+        counted = [
+            words(f"restore.count.{state}", count=states[state])
+            for state in (Difference.MISSING, Difference.CHANGED, Difference.SAME, Difference.UNREADABLE)
+            if states[state]
+        ]
+        if counted:
+            lines.append(" · ".join(counted))
+        return lines or [words("restore.nothing")]
+
+    def _show_go(self) -> None:
+        self.go.setEnabled(bool(self.sessions()) or self.documents())
+
+
+class ResourcesDialog(AskDialog):
+    """Lets the user choose what to attach of an MCP server's resources; emits `chosen` with them."""
+
+    chosen = Signal(object)
+
+    def __init__(
+        self, words: Language, look: Look, server: str, resources: Sequence[ServerResource], parent: QWidget
+    ) -> None:
+        title = words("resources.title", name=exact(server))
+        super().__init__(words, parent, "resources", title, ("attach", words("resources.attach")))
+        self._resources = {one.uri: one for one in resources}
+        self.list = TickList(words, look, "resources_list", title)
+        self.list.show_rows(
+            [(one.uri, one.name, one.description or one.uri) for one in self._resources.values()],
+            ticked=False,
+        )
+        self.list.changed.connect(self._show_go)
+        none = plain_label("hint", wrap=True, text=words("resources.none"))
+        none.setVisible(not resources)
+        self.arrange(self.heading, none, (self.list, 1))
+        self.resize(560, 420)
+        self._show_go()
+
+    def _show_go(self) -> None:
+        self.go.setEnabled(bool(self.list.chosen()))
+
+    def _on_go(self) -> None:
+        chosen = [self._resources[uri] for uri in self.list.chosen()]
+        self.accept()
+        self.chosen.emit(chosen)

@@ -16,14 +16,12 @@ from app.core.text import visible
 from app.core.workflow import WorkflowDefinition
 from app.engine.library.definitions import Shared
 from app.gui.dialogs.ask_dialogs import AskDialog
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
 from app.gui.pages.settings.lists import TwoLineList
 from app.gui.widgets.badge import Avatar
 from app.gui.widgets.boxes import hbox
 from app.gui.widgets.controls import button
-from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, plain_tip
-from app.gui.widgets.wording import named
+from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, plain_tip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,13 +8,12 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QMenu, QWidget
 
 from app.core.text import visible
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
 from app.gui.widgets.badge import Avatar, initials
 from app.gui.widgets.boxes import STRETCH, empty, hbox, vbox
-from app.gui.widgets.controls import Button, button, name_button, scrolling
-from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label
-from app.gui.widgets.toast import Toasts
+from app.gui.widgets.controls import Button, button, scrolling
+from app.gui.widgets.notices import Toasts
+from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, plain_label
 
 FOOT = 60
 

@@ -1,5 +1,5 @@
-"""How data is shown: theme and style (colours, fonts, icons), i18n (texts, dates, errors), amounts, and states.
+"""How data is shown: theme (colours), appearance (language, style, icons), and descriptions.
 
-assistant_display, server_display and session_kinds say how assistants, MCP servers and sessions look; desktop_settings
-what the desktop wants.
+descriptions says how sessions, assistants, MCP servers and amounts are called and look; desktop_settings what the
+desktop wants.
 """

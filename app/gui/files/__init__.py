@@ -1,4 +1,4 @@
-"""Files in the window: pasted pictures and texts as attachments, sizes of context files, exports as PDF, shared definitions.
+"""Files in the window: attachments, context files, shared definitions, and exports as PDF.
 
-`attachments`, `pdf_file`, `shared_files`.
+`user_files`: pasted pictures and texts, files to open and to save. `pdf_file`.
 """

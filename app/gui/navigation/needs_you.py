@@ -10,15 +10,13 @@ from shiboken6 import isValid
 
 from app.core.message import Message, PromptType
 from app.core.text import exact, visible
-from app.gui.display.i18n import Language
-from app.gui.display.server_display import called
-from app.gui.display.style import Look, tall
+from app.gui.display.appearance import Language, Look, tall
+from app.gui.display.descriptions import called
+from app.gui.widgets.approval_card import arguments_of, is_hand_over
 from app.gui.widgets.badge import TWO_LINES, TwoLineDelegate
 from app.gui.widgets.boxes import vbox
-from app.gui.widgets.composer import ENTER
-from app.gui.widgets.controls import Button, name_button
-from app.gui.widgets.hand_over_card import arguments_of, is_hand_over
-from app.gui.widgets.label import plain_label
+from app.gui.widgets.controls import ENTER, Button
+from app.gui.widgets.text import name_button, plain_label
 
 WIDTH = 380
 MOST_ROWS = 7

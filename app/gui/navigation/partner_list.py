@@ -6,15 +6,7 @@ A row has a mark (an initial in the assistant's colour, or an icon), the name, a
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from PySide6.QtCore import (
-    QItemSelectionModel,
-    QModelIndex,
-    QPersistentModelIndex,
-    QRect,
-    QSize,
-    Qt,
-    Signal,
-)
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QFontMetrics, QKeyEvent, QPainter
 from PySide6.QtWidgets import (
     QListWidgetItem,
@@ -28,12 +20,11 @@ from PySide6.QtWidgets import (
 from app.core.agent import Agent, Group
 from app.core.council import Panel
 from app.core.provider import ProviderStatus
-from app.gui.display.assistant_display import colours_of, short_model
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look, sized, tall
+from app.gui.display.appearance import Language, Look, sized, tall
+from app.gui.display.descriptions import colours_of, short_model
 from app.gui.widgets.badge import initials, paint_avatar, paint_row, paint_row_text, paint_tile
-from app.gui.widgets.label import plain_tip
 from app.gui.widgets.ordered_list import OrderedList
+from app.gui.widgets.text import plain_tip
 
 ROW_HEIGHT = 34
 TILE = 22

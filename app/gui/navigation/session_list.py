@@ -8,8 +8,7 @@ from PySide6.QtGui import QContextMenuEvent, QDragMoveEvent, QDropEvent, QKeyEve
 from PySide6.QtWidgets import QLineEdit, QListView, QMenu, QPlainTextEdit, QWidget
 
 from app.core.session import ExportFormat, Folder, SessionSummary
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
 from app.gui.navigation.session_rows import DRAGGED, FOLD_WIDTH, SUMMARY, SessionRowDelegate, SessionRows
 
 PDF = "pdf"

@@ -3,25 +3,16 @@
 from collections.abc import Sequence
 from operator import attrgetter
 
-from PySide6.QtCore import (
-    QAbstractListModel,
-    QMimeData,
-    QModelIndex,
-    QPersistentModelIndex,
-    QRect,
-    QSize,
-    Qt,
-)
+from PySide6.QtCore import QAbstractListModel, QMimeData, QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from app.core.matching import fits
 from app.core.session import Folder, SessionSummary, Status
-from app.gui.display.i18n import Language
-from app.gui.display.session_kinds import asked_by, failed, icon_of, kind_text, state_of, waits_its_turn
-from app.gui.display.style import Look, sized, tall
+from app.gui.display.appearance import Language, Look, sized, tall
+from app.gui.display.descriptions import asked_by, failed, icon_of, kind_text, state_of, waits_its_turn
 from app.gui.widgets.badge import paint_row, paint_row_text
-from app.gui.widgets.label import plain_tip
+from app.gui.widgets.text import plain_tip
 
 Index = QModelIndex | QPersistentModelIndex
 SUMMARY = Qt.ItemDataRole.UserRole

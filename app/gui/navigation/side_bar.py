@@ -8,21 +8,13 @@ from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QSplitter, QWidget
 
 from app.core.session import Folder, SessionSummary
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look, sized
+from app.gui.display.appearance import Language, Look, sized
 from app.gui.navigation.partner_list import Partner, PartnerList
 from app.gui.navigation.session_list import SessionList
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
-from app.gui.widgets.controls import (
-    ShorteningButton,
-    button,
-    icon_button,
-    name_button,
-    paint_shortcut,
-    scrolling,
-)
-from app.gui.widgets.label import plain_label
+from app.gui.widgets.controls import ShorteningButton, button, icon_button, paint_shortcut, scrolling
 from app.gui.widgets.search import SearchField
+from app.gui.widgets.text import name_button, plain_label
 
 Action = tuple[str, Callable[[], object]]
 

@@ -9,15 +9,14 @@ from PySide6.QtWidgets import QAbstractButton, QFrame, QLineEdit, QMenu, QSizePo
 from shiboken6 import isValid
 
 from app.core.session import AgentMode, Session
-from app.gui.display.i18n import Language
-from app.gui.display.session_kinds import TONES, asked_by, kind_of, state_of
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
+from app.gui.display.descriptions import TONES, asked_by, kind_of, state_of
 from app.gui.navigation.needs_you import NeedsYou, Waiting
 from app.gui.navigation.session_list import EXPORTS
 from app.gui.widgets.badge import Chip
 from app.gui.widgets.boxes import STRETCH, hbox
-from app.gui.widgets.controls import icon_button, name_button, put_in_tab_order
-from app.gui.widgets.label import ElidedLabel, plain_tip
+from app.gui.widgets.controls import icon_button, put_in_tab_order
+from app.gui.widgets.text import ElidedLabel, name_button, plain_tip
 
 MOST_CHARACTERS = 200
 

@@ -10,15 +10,13 @@ from app.core.catalog import EMBEDDED, EMBEDDED_BYTES
 from app.core.provider import ProviderStatus
 from app.core.texts import has_hangul
 from app.core.usage import size_text
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
 from app.gui.pages.chat.chat_composer import ChatComposer, short_name
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
+from app.gui.widgets.choices import COUNCIL, DEBATE, BeginSwitch
 from app.gui.widgets.controls import ShorteningButton, TickBox, button, scrolling
-from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, plain_tip
-from app.gui.widgets.offers import MOST_SHOWN, OfferLine, ServerOffers
-from app.gui.widgets.segmented import COUNCIL, DEBATE, BeginSwitch
-from app.gui.widgets.wording import named, say
+from app.gui.widgets.notices import MOST_SHOWN, OfferLine, ServerOffers
+from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, plain_tip, say
 
 CARD_WIDTH = 292
 ANY_WIDTH = (1 << 24) - 1

@@ -12,13 +12,11 @@ from PySide6.QtWidgets import QButtonGroup, QFrame, QLineEdit, QStackedWidget, Q
 
 from app.core.session import Plan, Session
 from app.engine.group.commands import MAX_ITEM
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
-from app.gui.widgets.controls import button, icon_button, name_button, put_in_tab_order, scrolling
-from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label
-from app.gui.widgets.plan_list import PlanList
-from app.gui.widgets.wording import named, say
+from app.gui.widgets.controls import button, icon_button, put_in_tab_order, scrolling
+from app.gui.widgets.editable_lists import PlanList
+from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, named, plain_label, say
 
 WIDTH = 470
 TAB_ROW_HEIGHT = 52

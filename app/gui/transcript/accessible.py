@@ -7,17 +7,11 @@ from collections.abc import Callable
 from typing import Protocol, cast
 
 from PySide6.QtCore import QObject, QPoint, QRect
-from PySide6.QtGui import (
-    QAccessible,
-    QAccessibleAnnouncementEvent,
-    QAccessibleInterface,
-    QColor,
-    QWindow,
-)
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QAccessibleInterface, QColor, QWindow
 from PySide6.QtWidgets import QAbstractScrollArea, QAccessibleWidget, QWidget
 
-from app.gui.widgets.label import tell_as
 from app.gui.widgets.question_card import PromptCard
+from app.gui.widgets.text import tell_as
 
 
 class RowList(Protocol):

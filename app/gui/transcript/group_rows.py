@@ -7,7 +7,7 @@ from PySide6.QtCore import QPoint, QPointF, QRect, Qt
 from PySide6.QtGui import QPainter
 
 from app.core.message import Message
-from app.gui.display.amounts import time_text
+from app.gui.display.descriptions import time_text
 from app.gui.transcript.call_rows import FOLD
 from app.gui.transcript.message_parts import paint_chevron
 from app.gui.transcript.painted_row import ContextRow, Link, RowContext

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QWidget
 from app.core.message import Message, PromptReason, PromptType
 from app.core.text import visible
 from app.engine.chat.input import answer_words
-from app.gui.display.server_display import called
+from app.gui.display.descriptions import called
 from app.gui.markdown.blocks import PARAGRAPH, Block, Span, break_words, clean
 from app.gui.transcript.painted_row import ContextRow, RowContext
 from app.gui.transcript.row_style import RowStyle

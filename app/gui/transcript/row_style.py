@@ -8,7 +8,7 @@ from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontMetrics, QImage, QP
 
 from app.core.message import Attachment
 from app.core.texts import Texts
-from app.gui.display.style import BODY_PX
+from app.gui.display.appearance import BODY_PX
 from app.gui.display.theme import Tokens
 from app.gui.markdown.document import TextStyle
 from app.gui.transcript.row_heights import RowEstimate

@@ -4,7 +4,7 @@ from PySide6.QtCore import QObject, QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractButton, QScrollBar, QStyle, QStyleOptionSlider, QWidget
 
-from app.gui.display.style import sized, tall
+from app.gui.display.appearance import sized, tall
 from app.gui.display.theme import Tokens
 from app.gui.transcript.canvas import Canvas, single_shot
 from app.gui.transcript.feed import Feed

@@ -48,7 +48,7 @@ from app.gui.transcript.segments import Range
 from app.gui.transcript.selection import Selection
 from app.gui.transcript.speaker_line import TypingIndicator, animated
 from app.gui.transcript.transcript_model import TranscriptModel
-from app.gui.widgets.label import plain_tip
+from app.gui.widgets.text import plain_tip
 
 MORE_WORDS = {
     RETRY: WORDS[RETRY],

@@ -1,8 +1,8 @@
-"""Small widgets used in several places: buttons and inputs in controls, labels in label, layouts in boxes.
+"""Small widgets used in several places: buttons, inputs and text boxes in controls, layouts in boxes.
 
-Words and names: wording. Layout over time: steps builds a page step by step.
-Cards that ask the user: question_card has their base; approval_card, form_card, hand_over_card and page_card the others.
-Writing: composer, queue_strip. Choices: model_choice, model_menu, agent_choices, answer_style_choice, folder_choice,
-segmented, chip_list. Lists: ordered_list, editable_row, plan_list. definition_editor is the base of editors that save by
-themselves. Also search (find bars and search fields), badge, offers, toast, picture_viewer.
+Labels and words: text. Layout over time: steps builds a page step by step.
+Cards that ask the user: question_card has their base, and forms; approval_card (also hand-overs) and page_card.
+Choices: model_choice (with its menu, its button, and how a model answers), choices (segments and chips).
+Lists: ordered_list, editable_lists (plan, queued messages). definition_editor is the base of editors that save by
+themselves. Also search (find bars and search fields), badge, notices (toasts, the banner, offers), picture_viewer.
 """

@@ -1,28 +1,31 @@
-"""The card that asks whether tools may run: one call, or all of a turn that need an answer.
+"""Cards that ask whether tools may run: one call or all of a turn, or the hand-over of a task to a member of a group."""
 
-Nothing is chosen in advance: Enter on a card does nothing. A button that allows is disabled for half a second, so
-that a click or key meant for what was there before does nothing.
-"""
-
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QFont, QKeyEvent, QPaintEvent, QShowEvent, QTextCharFormat
 from PySide6.QtWidgets import QFrame, QLineEdit, QMenu, QPlainTextEdit, QWidget
 
 from app.core.call_arguments import readable_rows
-from app.core.message import AGENT_OPTION, DENY_BECAUSE, Consent, Message, Prompt, PromptReason
-from app.core.text import exact
+from app.core.json_values import object_in
+from app.core.message import (
+    AGENT_OPTION,
+    DENY_BECAUSE,
+    SWITCH_ASSISTANT,
+    Consent,
+    Message,
+    Prompt,
+    PromptReason,
+)
+from app.core.text import exact, visible
 from app.engine.chat.input import MAX_REASON, lasting_answers, takes_reason
-from app.gui.display.i18n import Language
-from app.gui.display.server_display import called
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
+from app.gui.display.descriptions import called
 from app.gui.widgets.boxes import FlowBox, hbox, vbox
-from app.gui.widgets.composer import ENTER
-from app.gui.widgets.controls import Button, scrolling
-from app.gui.widgets.label import ElidedLabel, plain_label, show_or_hide
+from app.gui.widgets.controls import ENTER, Button, TextBox, scrolling
 from app.gui.widgets.question_card import PromptCard
-from app.gui.widgets.wording import named
+from app.gui.widgets.text import ElidedLabel, named, plain_label, show_or_hide
 
 _QUESTIONS: dict[str, str] = {
     PromptReason.MAY_HAVE_RUN: "approval.may_have_run",
@@ -374,3 +377,66 @@ def _why(prompt: Prompt, words: Language) -> str:
     if prompt.reason == PromptReason.MAY_HAVE_RUN:
         return f"{called(prompt, words.texts)}\n{about}".rstrip()
     return about or ("" if prompt.question == prompt.tool else exact(prompt.question))
+
+
+class HandOverCard(GuardedCard):
+    """Asks whether a member of a group may be given an instruction; answers allow or deny.
+
+    Emits changed_and_allowed(arguments as JSON) if the user changed the instruction.
+    """
+
+    changed_and_allowed = Signal(str)
+
+    def __init__(self, language: Language, look: Look, message: Message, names: Mapping[str, str]) -> None:
+        """`names` are those of the assistants by id."""
+        assert message.prompt is not None
+        self._arguments = arguments_of(message.prompt.arguments)
+        member = str(self._arguments.get("assistant", ""))
+        member = exact(names.get(member, member))[:80]
+        super().__init__(language, look, message, "users", language("hand_over.question", name=member))
+        # As shown: if it is not changed, the call runs with its own arguments.
+        self._instruction = visible(str(self._arguments.get("instruction", "")))
+        hint = plain_label("hint", wrap=True)
+        hint.setText(language("hand_over.hint"))
+        self.box = TextBox(lines=2, most=8, submits=False)
+        self.box.setObjectName("hand_over_instruction")
+        self.box.setFrameShape(TextBox.Shape.StyledPanel)
+        self.box.setAccessibleName(language("hand_over.instruction"))
+        self.box.setPlainText(self._instruction)
+        self.deny = GuardedButton("", "hand_over_deny")
+        self.allow = GuardedButton("", "hand_over_allow")
+        self.deny.setText(language("hand_over.deny"))
+        self.allow.setText(language("hand_over.allow"))
+        self.column.addWidget(hint)
+        self.column.addWidget(self.box)
+        self._add_answers((self.deny, Consent.DENY), (self.allow, Consent.ALLOW))
+        self.box.textChanged.connect(self._show_state)
+
+    def _show_state(self) -> None:
+        self.allow.setEnabled(bool(self.box.text()) and not self._wait.isActive())
+        self.updateGeometry()
+
+    def _on_answer(self, answer: str) -> None:
+        text = self.box.text()
+        self.box.setEnabled(False)
+        if answer == Consent.ALLOW and text != self._instruction.strip():
+            for one in self._answers:
+                one.setEnabled(False)
+            arguments = {**self._arguments, "instruction": text}
+            self.changed_and_allowed.emit(json.dumps(arguments, ensure_ascii=False))
+        else:
+            super()._on_answer(answer)
+
+
+def arguments_of(text: str) -> dict[str, object]:
+    """Return the arguments of a hand-over from JSON, empty if they are no object."""
+    return object_in(text) or {}
+
+
+def is_hand_over(message: Message) -> bool:
+    """Say whether a question is a hand-over whose member and instruction are texts."""
+    prompt = message.prompt
+    if prompt is None or prompt.tool != SWITCH_ASSISTANT or prompt.reason == PromptReason.MAY_HAVE_RUN:
+        return False
+    arguments = arguments_of(prompt.arguments)
+    return all(isinstance(arguments.get(name), str) for name in ("assistant", "instruction"))

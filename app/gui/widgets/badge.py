@@ -6,9 +6,9 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QS
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QLabel, QSizePolicy, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
-from app.gui.display.style import Look, sized, tall
+from app.gui.display.appearance import Look, sized, tall
 from app.gui.display.theme import Tokens
-from app.gui.widgets.label import PaintedText, plain_tip
+from app.gui.widgets.text import PaintedText, plain_tip
 
 CHIP_HEIGHT = 22
 CHIP_PADDING = 9

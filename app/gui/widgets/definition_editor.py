@@ -7,8 +7,8 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QLabel, QLineEdit, QWidget
 
 from app.core.store import Definition
-from app.gui.display.i18n import Language
-from app.gui.widgets.label import show_as
+from app.gui.display.appearance import Language
+from app.gui.widgets.text import show_as
 
 SAVE_AFTER_MS = 700
 KINDS = {"assistant.saving": "hint", "assistant.saved": "ok", "assistant.not_saved": "error"}

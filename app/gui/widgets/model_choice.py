@@ -1,14 +1,16 @@
-"""The one field for choosing a model: searchable, grouped by provider, with what each model can do and what it costs.
+"""Choices of a model, with what each can do and what it costs, and of how it answers.
 
-Forms, dialogs and a debate's Setup take `ModelChoice`; `ModelLines` paints the same rows in a list of one's own, and
-`facts_text` says what a model can do.
+Forms and dialogs take `ModelChoice`, a field that is searched; a `ModelButton` opens a `ModelMenu`. `ModelLines` paints
+the same rows in a list of one's own. `AnswerStyleChoice`: effort, creativity and length.
 """
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QPainter, QStandardItemModel
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import (
+    QApplication,
+    QBoxLayout,
     QComboBox,
     QCompleter,
     QListView,
@@ -19,14 +21,17 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.core.model_facts import Effort, FactSource, ModelFacts
+from app.core.agent import Creativity, Length
+from app.core.matching import fits
+from app.core.model_facts import Effort, FactSource, ModelFacts, TakesTemperature
 from app.core.provider import ProviderStatus
 from app.core.usage import amount_text
-from app.gui.display.amounts import rough_tokens
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look, sized
-from app.gui.widgets.controls import Choice
-from app.gui.widgets.label import plain_tip
+from app.gui.display.appearance import Language, Look, sized
+from app.gui.display.descriptions import rough_tokens
+from app.gui.widgets.boxes import STRETCH, hbox, vbox
+from app.gui.widgets.controls import CHEVRON, Choice, ShorteningButton
+from app.gui.widgets.search import SearchBox, SearchPopUp
+from app.gui.widgets.text import named, plain_label, plain_tip, say
 
 Facts = Callable[[str, str], ModelFacts]
 
@@ -222,3 +227,264 @@ def facts_text(facts: ModelFacts, words: Callable[..., str]) -> str:
         read, written = (amount_text(one * MILLION) for one in (facts.prices.read, facts.prices.written))
         parts.append(words("model.prices", read=read, written=written))
     return " · ".join(parts)
+
+
+SIZE, SEARCH_HEIGHT = QSize(440, 380), 34
+FACTS_AGAIN_MS = 500
+FOUND_BY = Qt.ItemDataRole.UserRole + 2
+
+
+class ModelMenu(SearchPopUp):
+    """Offers the models of ready providers; emits `chosen` with the id of a provider and a model, and closes.
+
+    With `first`, a text, the list begins with that, and two empty texts are emitted for it.
+    """
+
+    chosen = Signal(str, str)
+
+    def __init__(
+        self,
+        language: Language,
+        look: Look,
+        providers: Sequence[ProviderStatus],
+        facts: Facts,
+        shown: tuple[str, str],
+        parent: QWidget,
+        *,
+        first: str = "",
+    ) -> None:
+        search = say(SearchBox(look, "model_search"), language, hint="model.search", name="model.search")
+        super().__init__(search, "model_menu", SIZE, parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.list = named("model_list", QListView())
+        self.list.setAccessibleName(language("assistant.field.model"))
+        self.list.setItemDelegate(
+            ModelLines(look, lambda pair: facts_text(facts(*pair), language) if pair[1] else "", self)
+        )
+        self.list.setUniformItemSizes(True)
+        self._rows = QStandardItemModel(self)
+        self.list.setModel(self._rows)
+        self._none = plain_label("hint", wrap=True, text=language("setup.search.none"))
+        self._none.hide()
+        vbox(self.search, self._none, (self.list, 1), inside=self, margins=(10, 10, 6, 10), spacing=6)
+        if first:
+            self._add(first, ("", ""), first)
+        for status in providers:
+            if status.ready and status.models:
+                name = language.provider(status)
+                self._add(name, None, "")
+                for model in status.models:
+                    self._add(model, (status.config.id, model), f"{name} {model}")
+        for place in range(self._rows.rowCount()):
+            if self._rows.item(place).data(PAIR) == shown:
+                self.list.setCurrentIndex(self._rows.index(place, 0))
+        self.search.textChanged.connect(self._filter)
+        self.list.clicked.connect(self._take)
+        # What is known about the models may arrive while the list is open.
+        again = QTimer(self, interval=FACTS_AGAIN_MS)
+        again.timeout.connect(self.list.viewport().update)
+        again.start()
+
+    def open(self, under: QWidget) -> None:
+        """Open below a widget, at the model that is chosen."""
+        # A short list takes no more room than it needs.
+        rows = self._rows.rowCount() * self.list.sizeHintForRow(0)
+        self.setFixedHeight(min(SIZE.height(), 2 * SEARCH_HEIGHT + rows))
+        self.open_below(under)
+        self.list.scrollTo(self.list.currentIndex(), QListView.ScrollHint.PositionAtCenter)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Down, Qt.Key.Key_Up, Qt.Key.Key_PageDown, Qt.Key.Key_PageUp):
+            QApplication.sendEvent(self.list, event)
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self._take(self.list.currentIndex())
+        elif event.key() == Qt.Key.Key_Escape:
+            self.close()
+        else:
+            super().keyPressEvent(event)
+
+    def _add(self, text: str, pair: tuple[str, str] | None, words: str) -> None:
+        """Add a model, found by `words`; without a model the heading of a provider, which cannot be chosen."""
+        item = QStandardItem(text)
+        item.setData(pair, PAIR)
+        item.setData(words, FOUND_BY)
+        if pair is None:
+            item.setData(text, HEADING)
+            item.setFlags(Qt.ItemFlag.NoItemFlags)
+        self._rows.appendRow(item)
+
+    def _filter(self) -> None:
+        """Show the models with all words of the search, each under its provider; choose the first."""
+        wanted = self.search.text()
+        found: list[int] = []
+        heading = -1
+        for place in range(self._rows.rowCount()):
+            item = self._rows.item(place)
+            shown = item.data(PAIR) is not None and fits(item.data(FOUND_BY), wanted)
+            self.list.setRowHidden(place, not shown)
+            if item.data(PAIR) is None:
+                heading = place
+            elif shown:
+                found.append(place)
+                if heading >= 0:
+                    self.list.setRowHidden(heading, False)
+        self.list.setCurrentIndex(self._rows.index(found[0], 0) if found else QModelIndex())
+        self._none.setVisible(not found)
+
+    def _take(self, index: QModelIndex) -> None:
+        pair = index.data(PAIR)
+        if pair is not None:
+            self.close()
+            self.chosen.emit(*pair)
+
+
+def model_text(language: Language, providers: Sequence[ProviderStatus], provider: str, model: str) -> str:
+    """Return a model as `provider › model`, with the name of the provider where it is known."""
+    status = next((one for one in providers if one.config.id == provider), None)
+    return f"{language.provider(status) if status else provider} › {model}"
+
+
+class ModelButton(ShorteningButton):
+    """Shows a model as `provider › model`; emits `chosen` with the id of a provider and a model, and `opened` with its list.
+
+    With `automatic`, the key of a text, the list begins with that, and two empty texts are emitted for it.
+    """
+
+    chosen = Signal(str, str)
+    opened = Signal()
+
+    def __init__(
+        self,
+        language: Language,
+        look: Look,
+        name: str,
+        providers: Callable[[], Sequence[ProviderStatus]],
+        facts: Facts,
+        *,
+        automatic: str = "",
+    ) -> None:
+        super().__init__("menu", name)
+        self._language, self._look, self._automatic = language, look, automatic
+        self._providers, self._facts = providers, facts
+        self._shown = ("", "")
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self.clicked.connect(self._open)
+        # A method, which Qt disconnects when the button goes.
+        language.changed.connect(self._retranslate)
+
+    def show_model(self, provider: str, model: str) -> None:
+        """Show a model; two empty texts are the automatic choice."""
+        self._shown = (provider, model)
+        words = self._language
+        text = model_text(words, self._providers(), provider, model) if provider else words(self._automatic)
+        self.show_words(text, short=model)
+
+    def _retranslate(self) -> None:
+        self.show_model(*self._shown)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        picture = self._look.picture("chevron-down", "text_2", CHEVRON, self.devicePixelRatioF())
+        place = QPoint(self.width() - CHEVRON - 6, (self.height() - CHEVRON) // 2)
+        QPainter(self).drawPixmap(place, picture)
+
+    def _open(self) -> None:
+        first = self._language(self._automatic) if self._automatic else ""
+        menu = ModelMenu(
+            self._language, self._look, self._providers(), self._facts, self._shown, self, first=first
+        )
+        menu.chosen.connect(self.chosen)
+        menu.open(self)
+        self.opened.emit()
+
+
+# What is offered of a model of which nothing is known.
+USUAL_EFFORTS = (Effort.LOW, Effort.MEDIUM, Effort.HIGH)
+
+
+def efforts_of(facts: ModelFacts) -> tuple[str, ...]:
+    """Return the efforts to offer for a model, besides the automatic one."""
+    return USUAL_EFFORTS if facts.efforts is None else facts.efforts
+
+
+class AnswerStyleChoice(QWidget):
+    """Three drop-down lists; those that the model does not take are hidden, and a hint says why. Emits `changed`.
+
+    A value that the model does not take is kept until the user chooses another: the model may be changed back.
+    """
+
+    changed = Signal()
+
+    def __init__(self, language: Language, look: Look) -> None:
+        super().__init__()
+        self._language = language
+        self._facts = ModelFacts()
+        self._values: dict[str, str] = {}
+        self.effort, self.creativity, self.length = Choice(look), Choice(look), Choice(look)
+        self._menus = {"effort": self.effort, "creativity": self.creativity, "length": self.length}
+        self._labels = {name: plain_label("hint") for name in self._menus}
+        self.hint = plain_label("hint", wrap=True)
+        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._row.setSpacing(8)
+        for name, menu in self._menus.items():
+            menu.setObjectName(f"{name}_menu")
+            menu.activated.connect(lambda _place, name=name: self._on_chosen(name))
+            self._row.addLayout(hbox(self._labels[name], menu, STRETCH, spacing=8))
+        self._row.addStretch(1)
+        vbox(self._row, self.hint, inside=self, spacing=5)
+        language.changed.connect(self._retranslate)
+        self.show_style(Effort.AUTO, Creativity.AUTO, Length.AUTO)
+
+    def set_across(self, across: bool) -> None:
+        """Lay the lists out side by side, or one below the other."""
+        down = QBoxLayout.Direction.TopToBottom
+        self._row.setDirection(QBoxLayout.Direction.LeftToRight if across else down)
+
+    def show_style(self, effort: str, creativity: str, length: str, *, fixed: bool = False) -> None:
+        """Show the values; `fixed` if they cannot be changed."""
+        self._values = {"effort": effort, "creativity": creativity, "length": length}
+        for menu in self._menus.values():
+            menu.setEnabled(not fixed)
+        self._retranslate()
+
+    def show_facts(self, facts: ModelFacts) -> None:
+        """Offer what the model takes."""
+        if facts != self._facts:
+            self._facts = facts
+            self._retranslate()
+
+    def values(self) -> dict[str, str]:
+        """Return effort, creativity and length by these names."""
+        return dict(self._values)
+
+    def _on_chosen(self, name: str) -> None:
+        self._values[name] = str(self._menus[name].currentData())
+        self._retranslate()
+        self.changed.emit()
+
+    def _retranslate(self) -> None:
+        words, facts = self._language, self._facts
+        efforts = efforts_of(facts)
+        takes_no_temperature = facts.temperature == TakesTemperature.NO
+        thinks = facts.temperature == TakesTemperature.WITHOUT_EFFORT and facts.thinks_at(
+            self._values["effort"]
+        )
+        self._fill("effort", (Effort.AUTO, *efforts) if efforts else ())
+        self._fill("creativity", () if takes_no_temperature or thinks else tuple(Creativity))
+        self._fill("length", tuple(Length))
+        hints = [words("answers.no_effort")] if not efforts else []
+        hints += [words("answers.no_creativity")] if takes_no_temperature else []
+        hints += [words("answers.no_creativity_now")] if thinks else []
+        self.hint.setText(" ".join(hints))
+        self.hint.setVisible(bool(hints))
+
+    def _fill(self, name: str, offered: Sequence[str]) -> None:
+        menu, words = self._menus[name], self._language
+        self._labels[name].setText(words(f"answers.{name}"))
+        menu.setAccessibleName(words(f"answers.{name}"))
+        menu.clear()
+        for value in offered:
+            menu.addItem(words(f"answers.{name}.{value}"), str(value))
+        menu.setCurrentIndex(max(0, menu.findData(self._values[name])))
+        for part in (menu, self._labels[name]):
+            part.setVisible(bool(offered))

@@ -6,7 +6,7 @@ from PySide6.QtCore import QEvent, QItemSelectionModel, QPoint, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QDropEvent, QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QListWidget, QListWidgetItem, QMenu
 
-from app.gui.display.i18n import Language
+from app.gui.display.appearance import Language
 
 ROW_ID = Qt.ItemDataRole.UserRole
 EDITS = (Qt.Key.Key_F2, Qt.Key.Key_Return, Qt.Key.Key_Enter)

@@ -17,8 +17,7 @@ from app.core.owned_tasks import start_owned
 from app.core.text import visible
 from app.core.tool import VIEWER_BYTES
 from app.core.usage import size_text
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
 from app.gui.display.theme import DARK
 from app.gui.web_view import available, prepare, sandbox_problem, unguarded
 from app.gui.web_view.mcp_page import (
@@ -41,9 +40,9 @@ from app.gui.web_view.mcp_page import (
 from app.gui.web_view.viewer_offer import ViewerOffer
 from app.gui.widgets.approval_card import ApprovalCard
 from app.gui.widgets.controls import button
-from app.gui.widgets.label import plain_label
-from app.gui.widgets.offers import OfferLine
+from app.gui.widgets.notices import OfferLine
 from app.gui.widgets.question_card import QuestionCard
+from app.gui.widgets.text import plain_label
 
 if TYPE_CHECKING:
     from app.gui.web_view.sandbox_view import SandboxView

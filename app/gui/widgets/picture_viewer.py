@@ -25,12 +25,10 @@ from PySide6.QtWidgets import QDialog, QWidget
 
 from app.core.message import Attachment
 from app.core.pictures import MOST_PIXELS
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
 from app.gui.widgets.boxes import hbox, vbox
 from app.gui.widgets.controls import IconButton, button, icon_button
-from app.gui.widgets.label import ElidedLabel, plain_label
-from app.gui.widgets.wording import say
+from app.gui.widgets.text import ElidedLabel, plain_label, say
 
 PictureSize = tuple[Attachment, QSize]
 STEP = 1.25

@@ -4,11 +4,10 @@ from PySide6.QtCore import QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QLineEdit, QWidget
 
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
 from app.gui.widgets.boxes import hbox
-from app.gui.widgets.controls import ICON, ShorteningButton, icon_button, name_button, paint_shortcut
-from app.gui.widgets.label import plain_label
+from app.gui.widgets.controls import ICON, ShorteningButton, icon_button, paint_shortcut
+from app.gui.widgets.text import name_button, plain_label
 
 
 class SearchField(ShorteningButton):

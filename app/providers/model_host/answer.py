@@ -14,8 +14,8 @@ from app.core.model_facts import ModelFacts
 from app.core.provider import FinishReason
 from app.providers.errors import Classified, chain, classify
 from app.providers.model_host.beside import BesideWords
-from app.providers.model_host.cache_marks import with_marks
 from app.providers.model_host.deltas import AnswerPictures, Calls, DeltaBuffer, SignedThinking
+from app.providers.model_host.facts import cost_of, tokens_in
 from app.providers.model_host.http_limits import OpenBodies, limit_bodies, refuse_other_origins
 from app.providers.model_host.litellm_fixes import (
     apply_fixes,
@@ -29,10 +29,16 @@ from app.providers.model_host.litellm_fixes import (
     show_usage,
     without_answer,
 )
-from app.providers.model_host.messages import OWN_PROTOCOLS
-from app.providers.model_host.prices import cost_of, tokens_in
-from app.providers.model_host.quirks import Quirks, explain_refused_tools
-from app.providers.model_host.request import ModelCall, affordable_output, litellm_arguments, tools_of
+from app.providers.model_host.request import (
+    OWN_PROTOCOLS,
+    ModelCall,
+    Quirks,
+    affordable_output,
+    explain_refused_tools,
+    litellm_arguments,
+    tools_of,
+    with_marks,
+)
 from app.providers.model_host.tool_schemas import LegalTools, refused_tool
 
 litellm.suppress_debug_info = True

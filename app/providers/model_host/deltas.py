@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from app.children.pipes import Pipes
 from app.core.pictures import MOST_PICTURES, BadPicture, PictureFault, picture_of
-from app.providers.model_host.messages import is_json
+from app.providers.model_host.request import is_json
 from app.providers.model_host.tool_schemas import TrueNames, renamed
 
 MOST_CALLS = 128

@@ -1,14 +1,24 @@
-"""What LiteLLM's list says about a model."""
+"""What is known about a model: what LiteLLM's list says, what its server says, what answers and tokens cost.
 
+A server says things in its list of models, by the names that servers use; Ollama, LM Studio and llama.cpp say in ways of
+their own how many tokens they read at once.
+"""
+
+import math
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
+import httpx
 import litellm
 
+from app.core.addresses import is_near
 from app.core.catalog import COMPATIBLE, provider_kind
-from app.core.model_facts import CacheKind, Effort, TakesTemperature
+from app.core.json_values import as_object, objects_in
+from app.core.model_facts import LOCAL_WINDOW, CacheKind, Effort, TakesTemperature
 from app.core.provider_kind import ProviderKind
+from app.providers.model_host.request import ModelCall
 
 _TIER = re.compile(r"input_cost_per_token_above_(\d+)k_tokens")
 # The Claudes that think by themselves are those of the fifth generation and later.
@@ -141,3 +151,209 @@ def _default_effort(kind: str, model: str, entry: Mapping[str, Any]) -> str:
 
 def _is_gemini_2(model: str) -> bool:
     return model.startswith("gemini-2")
+
+
+# OpenRouter and others; vLLM; Gemini; Anthropic; Groq; Mistral.
+_WINDOWS = (
+    "context_length", "max_model_len", "inputTokenLimit", "max_input_tokens", "context_window", "max_context_length",
+)  # fmt: skip
+_OUTPUTS = ("outputTokenLimit", "max_completion_tokens", "max_output_tokens", "max_tokens")
+_MOST_TOKENS = 100_000_000
+
+
+def told_facts(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of `ModelFacts` that an entry of a server's list names."""
+    top = entry.get("top_provider")
+    takes = entry.get("supported_parameters")
+    kinds = entry.get("architecture")
+    inputs = kinds.get("input_modalities") if isinstance(kinds, Mapping) else None
+    outputs = kinds.get("output_modalities") if isinstance(kinds, Mapping) else None
+    facts: dict[str, Any] = {
+        "window": _first(entry, _WINDOWS),
+        "most_output": _first(entry, _OUTPUTS)
+        or (_first(top, _OUTPUTS) if isinstance(top, Mapping) else None),
+        "tools": "tools" in takes if isinstance(takes, list) else None,
+        "images": "image" in inputs if isinstance(inputs, list) else None,
+        "pdf": "file" in inputs if isinstance(inputs, list) else None,
+        "picture_out": "image" in outputs if isinstance(outputs, list) else None,
+        "prices": _told_prices(entry.get("pricing")),
+    }
+    if entry.get("thinking") is False or (isinstance(takes, list) and "reasoning" not in takes):
+        facts |= {"efforts": [], "default_effort": Effort.NONE}
+    return {name: value for name, value in facts.items() if value is not None}
+
+
+def _first(entry: Mapping[str, Any], names: tuple[str, ...]) -> int | None:
+    for name in names:
+        value = entry.get(name)
+        if isinstance(value, int) and not isinstance(value, bool) and 0 < value < _MOST_TOKENS:
+            return value
+    return None
+
+
+def _told_prices(pricing: object) -> dict[str, Any] | None:
+    """Return OpenRouter's prices, which are texts of US dollars for a token."""
+    if not isinstance(pricing, Mapping):
+        return None
+    read, written = _dollars(pricing.get("prompt")), _dollars(pricing.get("completion"))
+    if read is None or written is None:
+        return None
+    cached, write = _dollars(pricing.get("input_cache_read")), _dollars(pricing.get("input_cache_write"))
+    return {"read": read, "written": written, "cached": cached, "cache_write": write}
+
+
+def _dollars(text: object) -> float | None:
+    try:
+        dollars = float(str(text))
+    except ValueError:
+        return None
+    return dollars if math.isfinite(dollars) and dollars >= 0 else None
+
+
+_SECONDS = 1.0
+_NUM_CTX = re.compile(r"^\s*num_ctx\s+(\d+)\s*$", re.MULTILINE)
+
+
+async def running_window(kind: str, base_url: str, key: str, model: str) -> tuple[int, bool]:
+    """Return the window of a model, 0 where the server does not say it, and whether it is that of the running model.
+
+    What a model was made for is more than what it runs with, so that it counts only where it is little.
+    """
+    parts = urlsplit(base_url)
+    headers = {"authorization": f"Bearer {key or 'no-key'}"}
+    async with httpx.AsyncClient(
+        base_url=f"{parts.scheme}://{parts.netloc}", timeout=_SECONDS, headers=headers
+    ) as client:
+        if kind == "ollama":
+            return await _of_ollama(client, model)
+        found = await _of_lm_studio(client, model) if kind != "vllm" else (0, False)
+        return found if found[0] else await _of_llama_cpp(client, model)
+
+
+async def _of_ollama(client: httpx.AsyncClient, model: str) -> tuple[int, bool]:
+    running = await _asked(client, "GET", "/api/ps")
+    for row in objects_in(running.get("models")):
+        if {model, f"{model}:latest"} & {row.get("name"), row.get("model")}:
+            return _number(row.get("context_length")), True
+    shown = await _asked(client, "POST", "/api/show", {"model": model})
+    if match := _NUM_CTX.search(str(shown.get("parameters") or "")):
+        return _number(int(match[1])), True
+    info = shown.get("model_info")
+    named = info.items() if isinstance(info, dict) else ()
+    return _least(next((value for name, value in named if name.endswith(".context_length")), 0))
+
+
+async def _of_lm_studio(client: httpx.AsyncClient, model: str) -> tuple[int, bool]:
+    listed = await _asked(client, "GET", "/api/v0/models")
+    row = next((one for one in objects_in(listed.get("data")) if one.get("id") == model), {})
+    loaded = _number(row.get("loaded_context_length"))
+    return (loaded, True) if loaded else _least(row.get("max_context_length"))
+
+
+async def _of_llama_cpp(client: httpx.AsyncClient, model: str) -> tuple[int, bool]:
+    # A server of several models would load one to answer.
+    props = await _asked(client, "GET", "/props", params={"model": model, "autoload": "false"})
+    window = _number(as_object(props.get("default_generation_settings")).get("n_ctx"))
+    return window, bool(window)
+
+
+def _least(made_for: object) -> tuple[int, bool]:
+    window = _number(made_for)
+    return (window if window < LOCAL_WINDOW else 0), False
+
+
+def _number(value: object) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < _MOST_TOKENS else 0
+
+
+async def _asked(
+    client: httpx.AsyncClient,
+    method: str,
+    path: str,
+    body: dict[str, str] | None = None,
+    params: dict[str, str] | None = None,
+) -> dict[str, Any]:
+    """Return the object that a server answers with; an empty one where it answers otherwise."""
+    try:
+        response = await client.request(method, path, json=body, params=params)
+        found = response.json() if response.status_code == 200 else {}
+    except (httpx.HTTPError, ValueError, RecursionError):
+        return {}
+    return as_object(found)
+
+
+# So many that a price too small for one token is not rounded to zero.
+_MANY = 1_000
+
+
+def tokens_in(usage: Any) -> dict[str, int]:
+    """Return the tokens of a reported usage as the fields of `Finished`, 0 where it does not say."""
+    read, written = (
+        getattr(usage, "prompt_tokens_details", None),
+        getattr(usage, "completion_tokens_details", None),
+    )
+    # Anthropic names the tokens that are put into its cache otherwise than OpenAI.
+    stored = _count(read, "cache_write_tokens") or _count(read, "cache_creation_tokens")
+    return {
+        "input_tokens": _count(usage, "prompt_tokens"),
+        "output_tokens": _count(usage, "completion_tokens"),
+        "cached_tokens": _count(read, "cached_tokens"),
+        "cache_written_tokens": stored,
+        "reasoning_tokens": _count(written, "reasoning_tokens"),
+    }
+
+
+def _count(report: Any, name: str) -> int:
+    return max(0, int(getattr(report, name, 0) or 0))
+
+
+def cost_of(call: ModelCall, usage: Any, input_tokens: int, output_tokens: int) -> float | None:
+    """Return US dollars: 0 on this computer, what the provider reported, LiteLLM's price, or None."""
+    if call.row.local and is_near(call.base_url):
+        return 0.0
+    cost = getattr(usage, "cost", None)
+    if isinstance(cost, int | float):
+        return float(cost)
+    if call.row.local:
+        return None
+    if usage is None:
+        return None
+    try:
+        prompt, completion = litellm.cost_per_token(
+            model=call.row.listed(call.model),
+            prompt_tokens=input_tokens,
+            completion_tokens=output_tokens,
+            usage_object=usage,
+        )
+    except Exception:
+        # LiteLLM raises any kind of exception for a model that is not in its list.
+        return None
+    return float(prompt + completion) or None
+
+
+def listed_price(kind: str, model: str) -> dict[str, float | None] | None:
+    """Return the fields of `Price`, None if the list has no price."""
+    row = provider_kind(kind)
+    if row is None or row.local:
+        return None
+    found = (_listed(name) for name in row.priced(model))
+    return next((price for price in found if price is not None), None)
+
+
+def _listed(name: str) -> dict[str, float | None] | None:
+    """Return the fields of `Price` of a model by its name in the list."""
+    try:
+        prompt, completion = litellm.cost_per_token(model=name, prompt_tokens=_MANY, completion_tokens=_MANY)
+        listed = litellm.get_model_info(name)
+    except Exception:
+        # As above.
+        return None
+    if not prompt and not completion:
+        return None
+    return {
+        "input_usd": prompt / _MANY,
+        "output_usd": completion / _MANY,
+        "cached_usd": listed.get("cache_read_input_token_cost"),
+        "cache_write_usd": listed.get("cache_creation_input_token_cost"),
+        "cache_hour_usd": listed.get("cache_creation_input_token_cost_above_1hr"),
+    }

@@ -1,29 +1,379 @@
-"""A request from the parent, and the arguments for LiteLLM that are made from it."""
+"""A request from the parent, and what is sent for it: messages that the provider accepts, and arguments for LiteLLM.
 
+A chat may have begun with another provider. A wished effort becomes what the model takes; quirks are what a model has
+refused once, so that it is asked in another way from then on; and marks tell the provider what it shall keep.
+"""
+
+import dataclasses
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any
+from urllib.parse import urlsplit
 
 from app.core.catalog import makes_pictures, provider_kind
 from app.core.errors import FailureKind
-from app.core.model_facts import Effort, ModelFacts, read_facts
+from app.core.model_facts import Effort, ModelFacts, TakesTemperature, read_facts
 from app.core.provider import CachePlan
 from app.core.provider_kind import ProviderKind, RequestForm, ServerRules
+from app.core.text import clean_values
 from app.providers.embedded_server import ServerSpec
 from app.providers.endpoints import ModelLimits, is_open_router
 from app.providers.errors import Classified
-from app.providers.model_host.effort import effort_arguments, takes_temperature
-from app.providers.model_host.messages import (
-    called_functions,
-    fold_system,
-    join_turns,
-    legal_messages,
-    shorten_ids,
-    speak_after_tools,
-)
-from app.providers.model_host.quirks import Quirks
 from app.providers.model_host.tool_schemas import LegalTools, legal_tools
+
+_THINKING = (Effort.LOW, Effort.MEDIUM, Effort.HIGH, Effort.MAX)
+# Claudes before 4.6 are told how many tokens their thought may have, and need some for the answer.
+_BUDGETS = {Effort.LOW: 4_000, Effort.MEDIUM: 8_000, Effort.HIGH: 16_000, Effort.MAX: 32_000}
+_ANSWER_TOKENS = 4_000
+_SMALLEST_BUDGET = 1_024
+
+
+def effort_arguments(kind: str, facts: ModelFacts, effort: str, max_tokens: int | None) -> dict[str, Any]:
+    """Return the arguments for an effort; without any the model does as it does by itself."""
+    if facts.efforts == ():
+        return {}
+    if kind == "anthropic":
+        return _claude_arguments(facts, effort, max_tokens or 0)
+    named = _named(facts, effort)
+    if not named:
+        return {}
+    if kind == "deepseek" and named == Effort.NONE:
+        return {"extra_body": {"thinking": {"type": "disabled"}}}
+    if kind in ("openai", "gemini"):
+        return {"reasoning_effort": named}
+    # LiteLLM refuses, changes or sends elsewhere what it believes to know of a model of that name.
+    return {"extra_body": {"reasoning_effort": named}}
+
+
+def takes_temperature(facts: ModelFacts, effort: str) -> bool:
+    """Return whether a model takes a temperature while it is asked for an effort; if that is not known, it does."""
+    if facts.temperature == TakesTemperature.WITHOUT_EFFORT:
+        return not facts.thinks_at(effort)
+    return facts.temperature != TakesTemperature.NO
+
+
+def _named(facts: ModelFacts, effort: str) -> str:
+    """Return the effort that comes nearest to the wish, by the provider's name for it, "" for the model's own."""
+    known = facts.efforts
+    if effort == Effort.NONE:
+        return Effort.NONE if known is None or Effort.NONE in known else ""
+    if effort not in _THINKING:
+        return ""
+    if known is not None and effort not in known:
+        able = [one for one in _THINKING if one in known]
+        place = _THINKING.index(Effort(effort))
+        effort = min(able, key=lambda one: abs(_THINKING.index(one) - place), default=Effort.AUTO)
+    if effort == Effort.AUTO:
+        return ""
+    return facts.top_effort or Effort.HIGH if effort == Effort.MAX else str(effort)
+
+
+def _claude_arguments(facts: ModelFacts, effort: str, max_tokens: int) -> dict[str, Any]:
+    known = facts.efforts
+    if effort == Effort.NONE:
+        switched_off = known is not None and Effort.NONE in known and facts.thinks_at(Effort.AUTO)
+        return {"thinking": {"type": "disabled"}} if switched_off else {}
+    if effort not in _THINKING:
+        # It thinks by itself, but shows its thought only if asked.
+        thinks = known is not None and facts.thinks_at(Effort.AUTO)
+        return {"thinking": {"type": "adaptive", "display": "summarized"}} if thinks else {}
+    if known is not None and not facts.top_effort:
+        budget = min(_BUDGETS[Effort(effort)], max_tokens - _ANSWER_TOKENS)
+        enough = budget >= _SMALLEST_BUDGET
+        return {"thinking": {"type": "enabled", "budget_tokens": budget}} if enough else {}
+    return {"reasoning_effort": _named(facts, effort)}
+
+
+_DROPPABLE = (
+    "temperature", "max_completion_tokens", "max_tokens", "stop", "stream_options", "response_format", "modalities",
+    "reasoning_effort", "thinking", "verbosity", "prompt_cache_key",
+)  # fmt: skip
+_NO_SYSTEM = re.compile(
+    r"system.{0,40}(role|message|instruction|prompt)|role.{0,30}system|developer instruction is not enabled"
+    r"|only user and assistant roles",
+    re.IGNORECASE,
+)
+_TOO_MUCH_OUTPUT = re.compile(
+    r"max_tokens.{0,60}> (\d+), which is the maximum"
+    r"|max(?:_completion)?_tokens is too large.{0,80}at most (\d+) completion tokens"
+)
+_STRICT_TURNS = re.compile(r"roles must alternate|alternate between", re.IGNORECASE)
+_WANTS_THOUGHT = re.compile(r"reasoning_content.{0,80}(must be passed|is missing|is required)")
+_NO_TOOLS = re.compile(
+    r"(tools?|function)\b.{0,60}(not (supported|enabled|available|allowed)|unsupported|requires)"
+    r"|(not|n't|cannot) support.{0,20} (tool|function)|no endpoints found that support tool",
+    re.IGNORECASE,
+)
+
+
+@dataclass(slots=True)
+class Quirks:
+    """How a model must be asked; the fields are those of `ModelQuirks`."""
+
+    without: set[str] = field(default_factory=set)
+    new_name_of_max_tokens: bool = False
+    no_system: bool = False
+    strict_turns: bool = False
+    wants_thought: bool = False
+    most_output: int = 0
+
+    @classmethod
+    def of(cls, known: Mapping[str, Any]) -> "Quirks":
+        """Return the quirks that the fields of `ModelQuirks` describe."""
+        return cls(**{**known, "without": set(known["without"])})
+
+    def fields(self) -> dict[str, Any]:
+        """Return the fields of `ModelQuirks`."""
+        return dataclasses.asdict(self) | {"without": sorted(self.without)}
+
+    def learn(self, failure: Classified, sent: Mapping[str, object]) -> bool:
+        """Remember a refusal; return whether to ask again with other arguments."""
+        if failure.kind not in (FailureKind.BAD_REQUEST, FailureKind.SERVER):
+            return False
+        refused = failure.detail.lower()
+        messages = sent.get("messages")
+        has_system = isinstance(messages, list) and bool(messages) and messages[0]["role"] == "system"
+        if has_system and _NO_SYSTEM.search(refused):
+            self.no_system = True
+            return True
+        if not self.strict_turns and _STRICT_TURNS.search(refused):
+            self.strict_turns = True
+            return True
+        if failure.kind != FailureKind.BAD_REQUEST:
+            return False
+        if not self.wants_thought and _WANTS_THOUGHT.search(refused):
+            self.wants_thought = True
+            return True
+        if not self.most_output and (match := _TOO_MUCH_OUTPUT.search(refused)):
+            self.most_output = int(match[1] or match[2])
+            return True
+        if "max_tokens" in sent and "max_completion_tokens" in refused:
+            self.new_name_of_max_tokens = True
+            return True
+        if "response_format" in sent and "output_format" in refused:
+            # Anthropic's own name of the parameter.
+            self.without.add("response_format")
+            return True
+        body = sent.get("extra_body")
+        for name in _DROPPABLE:
+            given = name in sent or (isinstance(body, Mapping) and name in body)
+            if given and name in refused and name not in self.without:
+                self.without.add("max_tokens" if name == "max_completion_tokens" else name)
+                return True
+        return False
+
+
+def explain_refused_tools(failure: Classified, sent: Mapping[str, object]) -> Classified:
+    """Say plainly when a model was refused because it cannot call tools.
+
+    It is not asked again without them: an assistant that lost its tools unnoticed would answer as if it had searched
+    and acted.
+    """
+    refused = failure.kind in (
+        FailureKind.BAD_REQUEST,
+        FailureKind.SERVER,
+        FailureKind.MODEL_NOT_FOUND,
+        FailureKind.WRONG_PATH,
+        FailureKind.WRONG_PATH,
+    ) and _NO_TOOLS.search(failure.detail)
+    if "tools" not in sent or not refused:
+        return failure
+    return Classified(kind=FailureKind.NO_TOOLS, detail=failure.detail)
+
+
+Message = dict[str, Any]
+
+OWN_PROTOCOLS = ("anthropic", "gemini")
+"""The kinds of providers that do not speak OpenAI's API; each has a state of its own."""
+
+_FIELDS = ("role", "content", "tool_calls", "tool_call_id")
+_NOT_OF_A_NAME = re.compile(r"[^a-zA-Z0-9_-]")
+_BAD_ESCAPE = re.compile(r"\\u(?:d[89a-f]|0000)", re.IGNORECASE)
+_SHORT_ID = re.compile(r"[a-zA-Z0-9]{9}")
+_LONGEST_NAME = 64
+_LONGEST_ID = 40
+
+
+def legal_messages(kind: str, messages: list[Message], *, thoughts: bool = False) -> list[Message]:
+    """Return the messages as this kind of provider accepts them; changes nothing in place.
+
+    With `thoughts` a model gets back what it thought before its calls, which most refuse.
+    """
+    legal = [_legal_message(kind, message) for message in messages]
+    if thoughts:
+        for message, made in zip(messages, legal, strict=True):
+            if "tool_calls" in made:
+                # An answer of another model has no thought, but none may be without one.
+                made["reasoning_content"] = message.get("reasoning_content") or " "
+    return legal
+
+
+def fold_system(messages: list[Message]) -> list[Message]:
+    """Put the system text into the first user message, for models that have no system role."""
+    system = "\n\n".join(text_of(message["content"]) for message in messages if message["role"] == "system")
+    rest = [message for message in messages if message["role"] != "system"]
+    if not system:
+        return rest
+    said = {"role": "user", "content": system}
+    if rest and rest[0]["role"] == "user":
+        return [_joined(said, rest[0]), *rest[1:]]
+    return [said, *rest]
+
+
+def join_turns(messages: list[Message]) -> list[Message]:
+    """Join successive messages of one role, for models that insist on alternating turns."""
+    joined: list[Message] = []
+    for message in messages:
+        before = joined[-1] if joined else {}
+        plain = message["role"] in ("user", "assistant") and "tool_calls" not in message
+        if plain and before.get("role") == message["role"] and "tool_calls" not in before:
+            joined[-1] = _joined(before, message)
+        else:
+            joined.append(message)
+    return joined
+
+
+def shorten_ids(messages: list[Message]) -> list[Message]:
+    """Give the tool calls, and their results, ids of nine letters and digits where they have others."""
+    short: list[Message] = []
+    for message in messages:
+        changed = dict(message)
+        if "tool_call_id" in message:
+            changed["tool_call_id"] = _short_id(message["tool_call_id"])
+        if "tool_calls" in message:
+            changed["tool_calls"] = [call | {"id": _short_id(call["id"])} for call in message["tool_calls"]]
+        short.append(changed)
+    return short
+
+
+def speak_after_tools(messages: list[Message]) -> list[Message]:
+    """Put an assistant's message without words between the result of a tool and a user's message."""
+    spoken: list[Message] = []
+    for message in messages:
+        if message["role"] == "user" and spoken and spoken[-1]["role"] == "tool":
+            spoken.append({"role": "assistant", "content": "…"})
+        spoken.append(message)
+    return spoken
+
+
+def is_json(text: str) -> bool:
+    """Return whether the text is a whole JSON value."""
+    try:
+        _loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def text_of(content: object) -> str:
+    """Return the text of a message's content, which may be a text, a list of parts or None."""
+    if isinstance(content, list):
+        return "\n".join(part["text"] for part in content if part.get("type") == "text")
+    return str(content or "")
+
+
+def called_functions(messages: list[Message]) -> list[Message]:
+    """Return a bare definition of every function that the messages call."""
+    names = {
+        call["function"]["name"]: None for message in messages for call in message.get("tool_calls") or ()
+    }
+    return [
+        {"type": "function", "function": {"name": name, "parameters": {"type": "object", "properties": {}}}}
+        for name in names
+    ]
+
+
+def _joined(one: Message, other: Message) -> Message:
+    contents = one["content"], other["content"]
+    if isinstance(contents[0], list) or isinstance(contents[1], list):
+        return one | {"content": [part for content in contents for part in _parts(content)]}
+    return one | {"content": "\n\n".join(filter(None, contents))}
+
+
+def _parts(content: object) -> list[Message]:
+    return content if isinstance(content, list) else [{"type": "text", "text": text_of(content)}]
+
+
+def _legal_message(kind: str, message: Message) -> Message:
+    legal = {name: message[name] for name in _FIELDS if name in message}
+    if kind == "anthropic" and message.get("thinking_blocks"):
+        legal["thinking_blocks"] = message["thinking_blocks"]
+    beside = () if kind in OWN_PROTOCOLS else message.get("calls_sent_back") or ()
+    if kind not in OWN_PROTOCOLS:
+        legal = {**(message.get("sent_back") or {}), **legal}
+    if kind == "gemini" and message.get("images"):
+        legal["images"] = message["images"]
+        if signatures := message.get("thought_signatures"):
+            legal["provider_specific_fields"] = {"thought_signatures": signatures}
+    elif message.get("images") and not text_of(legal.get("content")).strip():
+        legal["content"] = "[image]"
+    if calls := legal.pop("tool_calls", None):
+        legal["tool_calls"] = [
+            (beside[place] if place < len(beside) else {}) | _legal_call(kind, call)
+            for place, call in enumerate(calls)
+        ]
+        # Gemini refuses an empty text beside a call, and LiteLLM replaces it for Anthropic.
+        legal["content"] = legal.get("content") or None
+    elif isinstance(content := legal.get("content"), list):
+        parts = [part for part in content if not _is_blank(part)] or content
+        # The number of a file's pages is for the estimate alone.
+        legal["content"] = [{name: part[name] for name in part if name != "pages"} for part in parts]
+    if "tool_call_id" in legal:
+        legal["tool_call_id"] = _legal_id(kind, legal["tool_call_id"])
+        if kind == "gemini":
+            # LiteLLM would parse a result that looks like JSON or an image, and fail on a page that only
+            # looks like it; this is the object that it makes of any other text.
+            legal["content"] = json.dumps({"content": text_of(legal.get("content"))})
+    return legal
+
+
+def _is_blank(part: Message) -> bool:
+    """Return whether a part is an empty text, as beside an image sent alone; no provider accepts one."""
+    return part.get("type") == "text" and not part["text"].strip()
+
+
+def _legal_call(kind: str, call: Message) -> Message:
+    function = call["function"]
+    name = _NOT_OF_A_NAME.sub("_", function["name"])[:_LONGEST_NAME] or "unnamed"
+    return {
+        "id": _legal_id(kind, call["id"]),
+        "type": "function",
+        "function": {"name": name, "arguments": _legal_arguments(function.get("arguments") or "")},
+    }
+
+
+def _legal_id(kind: str, call_id: str) -> str:
+    # Gemini's ids carry the signature of its thoughts and must go back unchanged.
+    if kind == "gemini" or (len(call_id) <= _LONGEST_ID and not _NOT_OF_A_NAME.search(call_id)):
+        return call_id
+    return f"call_{sha256(call_id.encode()).hexdigest()[:24]}"
+
+
+def _short_id(call_id: str) -> str:
+    return call_id if _SHORT_ID.fullmatch(call_id) else sha256(call_id.encode()).hexdigest()[:9]
+
+
+def _legal_arguments(arguments: str) -> str:
+    try:
+        value = _loads(arguments)
+    except (ValueError, RecursionError):
+        return "{}"
+    if not isinstance(value, dict):
+        return "{}"
+    # A lone surrogate or a NUL may be written as an escape, which providers decode and then refuse.
+    return json.dumps(clean_values(value)) if _BAD_ESCAPE.search(arguments) else arguments
+
+
+def _loads(text: str) -> object:
+    return json.loads(text, parse_constant=_refuse)
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(constant)
+
 
 # Anthropic has no default of its own. What it advises for streams: fewer would cut models in the middle of a thought.
 _CLAUDE_OUTPUT = 64_000
@@ -184,3 +534,98 @@ def affordable_output(failure: Classified) -> int | None:
 
 def _response_format(schema: dict[str, Any]) -> dict[str, Any]:
     return {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}}
+
+
+_CLAUDE = re.compile(r"^~?anthropic/claude")
+# Those that keep only what ends at a breakpoint.
+_BREAKPOINTS = re.compile(r"^gpt-(?:5\.(?:[6-9]|\d\d)|[6-9]|\d\d)")
+# Anthropic looks for what it keeps in this many blocks before a mark; a second mark half-way finds what is further back.
+_FAR_BACK = 15
+_LEAST_KEPT = 1_024
+_BYTES_PER_TOKEN = 3
+
+
+def with_marks(call: ModelCall, arguments: dict[str, Any], quirks: Quirks) -> dict[str, Any]:
+    """Return the arguments of a call with its cache plan; without one, or for other providers, each text is one."""
+    told: dict[str, Any] = {}
+    if call.kind == "openai" and call.cache is not None and "prompt_cache_key" not in quirks.without:
+        told["prompt_cache_key"] = call.cache.key
+    plan, messages = call.cache, arguments["messages"]
+    native = call.kind == "anthropic"
+    routed = is_open_router(call.base_url) and bool(_CLAUDE.match(call.model))
+    breaks = _is_openai(call) and bool(_BREAKPOINTS.match(call.model))
+    if plan is None or not plan.life or not (native or routed or breaks):
+        return arguments | told | {"messages": [_with_one_text(message) for message in messages]}
+    life = {"ttl": "1h"} if plan.life == "1h" else {}
+    mark: dict[str, Any] = {"cache_control": {"type": "ephemeral"} | life}
+    if breaks:
+        mark = {"prompt_cache_breakpoint": {"mode": "explicit"}}
+    size, marked = len(json.dumps(arguments.get("tools", []))), []
+    places = set(_places(messages, plan))
+    for at, message in enumerate(messages):
+        parts = message["content"] if isinstance(message.get("content"), list) else [message.get("content")]
+        long = []
+        for number, part in enumerate(parts):
+            size += len(str(part).encode("utf-8", "replace"))
+            enough = size // _BYTES_PER_TOKEN >= (call.facts.cache_min or _LEAST_KEPT)
+            long += [number] if enough and (at, number) in places else []
+        marked.append(_marked(message, long, mark, whole=native) if long else message)
+    return arguments | told | {"messages": marked}
+
+
+def _is_openai(call: ModelCall) -> bool:
+    host = urlsplit(call.base_url).hostname or ""
+    return call.kind == "openai" and (host == "openai.com" or host.endswith(".openai.com"))
+
+
+def _places(messages: list[Message], plan: CachePlan) -> list[tuple[int, int]]:
+    """Return where the marks are, as (message, part): the system text, the brief, far back, and the newest."""
+    places = [(0, 0)] if messages[0]["role"] == "system" else []
+    first = len(places)
+    if plan.brief and len(messages) > first:
+        # What is seen of the files comes before the brief.
+        content = messages[first].get("content")
+        parts = content if isinstance(content, list) else []
+        texts = (number for number, part in enumerate(parts) if part.get("type") == "text")
+        places.append((first, next(texts, 0)))
+    if not plan.grows:
+        return places
+    ends = [
+        (at, _count_of_parts(message) - 1)
+        for at, message in enumerate(messages)
+        if at >= first and message["role"] in ("user", "tool")
+    ]
+    if plan.tail and ends and ends[-1][0] == len(messages) - 1:
+        at, part = ends.pop()
+        ends += [(at, part - 1)] if part else []
+    if not ends:
+        return places
+    behind = 0
+    for at in range(ends[-1][0], first - 1, -1):
+        if behind >= _FAR_BACK and messages[at]["role"] in ("user", "tool"):
+            places.append((at, _count_of_parts(messages[at]) - 1))
+            break
+        behind += _count_of_parts(messages[at]) + len(messages[at].get("tool_calls") or ())
+    return [*places, ends[-1]]
+
+
+def _count_of_parts(message: Message) -> int:
+    return len(message["content"]) if isinstance(message.get("content"), list) else 1
+
+
+def _marked(message: Message, parts: list[int], mark: dict[str, Any], *, whole: bool) -> Message:
+    """Return a message with marks at these parts; where it is `whole`, a text stays one."""
+    if isinstance(message["content"], list):
+        content = [part | mark if at in parts else part for at, part in enumerate(message["content"])]
+        return message | {"content": content}
+    if whole:
+        return message | mark
+    return message | {"content": [{"type": "text", "text": message["content"]} | mark]}
+
+
+def _with_one_text(message: Message) -> Message:
+    """Return a message whose texts are one: not every server takes a list of them."""
+    content = message.get("content")
+    if not isinstance(content, list) or any(part.get("type") != "text" for part in content):
+        return message
+    return message | {"content": "\n\n".join(part["text"] for part in content)}

@@ -1,7 +1,7 @@
 """The tool host: the child process for foreign and heavy code. `host` serves the requests of the parent; `errors`.
 
-Web: `web_fetch`, `web_search`, both through `web_client`. MCP: `mcp_servers` holds the servers by name,
-`mcp_server` one connection, `mcp_transports` its transports and limits, `mcp_login` its login by OAuth. `mcp_calls`: the
-calls that run, with `mcp_results` and `mcp_elicitation` (what the server asks of the user). `mcp_lists`
-mends what servers list. `mcp_library`: resources and prompts. `mcp_log` is the log of a server, `server_processes` its command and process group.
+`web`: downloads, pages and searches. MCP: `mcp_server` has the servers by name, each with its connection, its calls, and
+its resources and prompts; `mcp_transports` the transports, limits and logs, `mcp_login` the login by OAuth.
+`mcp_results` makes results plain, `mcp_elicitation` is what a server asks of the user, `mcp_lists` mends what servers
+list. `server_processes`: a server's command and process group.
 """

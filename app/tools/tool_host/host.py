@@ -9,7 +9,7 @@ from app.children.pipes import HostServer, Pipes
 from app.tools.tool_host.errors import RequestError
 
 if TYPE_CHECKING:
-    from app.tools.tool_host.mcp_servers import RunningServers
+    from app.tools.tool_host.mcp_server import RunningServers
 
 _LOG = logging.getLogger(__name__)
 _TEXT_CHARACTERS = 200_000
@@ -19,13 +19,13 @@ Line = Mapping[str, Any]
 
 
 async def _web_fetch(arguments: Line) -> dict[str, Any]:
-    from app.tools.tool_host.web_fetch import fetch
+    from app.tools.tool_host.web import fetch
 
     return await fetch(arguments["url"])
 
 
 async def _web_search(arguments: Line) -> dict[str, Any]:
-    from app.tools.tool_host.web_search import search
+    from app.tools.tool_host.web import search
 
     return await search(arguments["query"], arguments["engine"], arguments["count"])
 
@@ -107,7 +107,7 @@ class ToolHost(HostServer):
 
 def _load_servers() -> "type[RunningServers]":
     # The MCP library takes almost two seconds to import, so it is imported by the first use of a server.
-    from app.tools.tool_host.mcp_servers import RunningServers
+    from app.tools.tool_host.mcp_server import RunningServers
 
     return RunningServers
 

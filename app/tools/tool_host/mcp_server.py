@@ -1,12 +1,21 @@
-"""A connection to one MCP server: a task that connects, waits and disconnects; all others only call."""
+"""Connections to MCP servers by name; importing this takes two seconds, for the MCP library.
+
+A connection is a task that connects, waits and disconnects; all others only call. Calls have time limits, what the
+server asks meanwhile, and how far it says it is. Resources and prompts: lists of them, and what is in one.
+"""
 
 import asyncio
 import contextlib
+import itertools
 import json
-from collections.abc import AsyncGenerator, Callable, Mapping
+import logging
+import math
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from contextvars import ContextVar
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 import anyio
 import httpx2
@@ -19,17 +28,217 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from app.children import commands
 from app.children.processes import system_environment
-from app.core.text import visible
+from app.core.text import readable, visible
 from app.core.tool import ServerProblem
-from app.tools.tool_host import mcp_elicitation, mcp_library, mcp_results, server_processes
+from app.tools.tool_host import mcp_elicitation, mcp_results, server_processes
 from app.tools.tool_host.errors import RequestError
-from app.tools.tool_host.mcp_calls import NUMBERS, RunningCalls
-from app.tools.tool_host.mcp_log import ServerLog
 from app.tools.tool_host.mcp_login import Login, Redirect
-from app.tools.tool_host.mcp_transports import Guard, http_transport, stdio_transport
+from app.tools.tool_host.mcp_results import plain_result
+from app.tools.tool_host.mcp_transports import Guard, ServerLog, http_transport, stdio_transport
+from app.tools.tool_host.server_processes import groups, kill_all_groups
 
 if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
+
+_PROGRESS_SECONDS = 0.2
+_PROGRESS_CHARACTERS = 300
+_OPEN_QUESTIONS = 8
+_QUESTIONS = 32
+
+Line = Mapping[str, Any]
+NUMBERS = itertools.count(1)
+
+
+class RunningCall:
+    """A running call: where its server's questions go, and its time limit, which pauses while a question is open."""
+
+    def __init__(self, put: Callable[[Line], None], limit: asyncio.Timeout, seconds: float) -> None:
+        self.put = put
+        self.limit = limit
+        self.seconds = seconds
+        self.open: dict[int, asyncio.Future[str | None]] = {}
+        self.asked = 0
+        self._told_refusal = False
+        self._told_at = 0.0
+
+    async def on_progress(self, progress: float, total: float | None, message: str | None) -> None:
+        """Restart the time limit, and pass the progress on, not too often."""
+        self.alive()
+        now = asyncio.get_running_loop().time()
+        if now - self._told_at < _PROGRESS_SECONDS and (total is None or progress < total):
+            return
+        self._told_at = now
+        share = progress / total if total else math.nan
+        shown = min(1.0, max(0.0, share)) if math.isfinite(share) else None
+        self.put({"progress": {"share": shown, "text": visible(message or "")[:_PROGRESS_CHARACTERS]}})
+
+    def may_ask(self) -> bool:
+        """Return whether one more question may be put to the user, who is told once that some are refused."""
+        may = len(self.open) < _OPEN_QUESTIONS and self.asked < _QUESTIONS
+        if not may and not self._told_refusal:
+            self._told_refusal = True
+            self.put({"refused": True})
+        return may
+
+    def alive(self) -> None:
+        """Restart the time limit, unless a question is open."""
+        self.limit.reschedule(None if self.open else asyncio.get_running_loop().time() + self.seconds)
+
+
+_CURRENT: ContextVar[RunningCall | None] = ContextVar("running call", default=None)
+
+
+class RunningCalls:
+    """The running calls of one server."""
+
+    def __init__(self) -> None:
+        self._calls: list[RunningCall] = []
+
+    @contextlib.asynccontextmanager
+    async def running(self, put: Callable[[Line], None], seconds: float) -> AsyncGenerator[RunningCall, None]:
+        """Run a call within its time limit; at its end its open questions are dismissed. Raises TimeoutError."""
+        async with asyncio.timeout(seconds) as limit:
+            call = RunningCall(put, limit, seconds)
+            self._calls.append(call)
+            _CURRENT.set(call)
+            try:
+                yield call
+            finally:
+                self._calls.remove(call)
+                for question in call.open.values():
+                    if not question.done():
+                        question.set_result(None)
+
+    def current(self) -> RunningCall | None:
+        """Return the call that a question of the server belongs to, None for none."""
+        # In older protocols a server does not say which call it is.
+        call = _CURRENT.get()
+        return call if call in self._calls else self._calls[-1] if self._calls else None
+
+    def questions(self) -> Sequence[dict[int, asyncio.Future[str | None]]]:
+        """Return the open questions of each call, by number."""
+        return [call.open for call in self._calls]
+
+    async def ask(self, call: RunningCall, question: dict[str, Any]) -> str | None:
+        """Put a question to the user; None where it was dismissed."""
+        if call not in self._calls:
+            return None
+        number = next(NUMBERS)
+        call.asked += 1
+        call.open[number] = asyncio.get_running_loop().create_future()
+        call.alive()
+        try:
+            call.put({"ask": {"number": number, **question}})
+            return await call.open[number]
+        finally:
+            del call.open[number]
+            if call in self._calls:
+                call.alive()
+
+
+_MOST_LISTED = 500
+_PAGES = 20
+_NAME_CHARACTERS = 200
+_TEXT_CHARACTERS = 1_000
+_URI_CHARACTERS = 2_000
+_ARGUMENTS = 20
+
+
+async def listed_prompts(client: Client) -> list[dict[str, Any]]:
+    """Return the prompts of a server: name, title and arguments of each."""
+    if client.server_capabilities.prompts is None:
+        return []
+    found = await all_of(client.list_prompts, "prompts")
+    return [
+        {
+            "name": one.name,
+            "title": _short(one.title or one.name, _NAME_CHARACTERS),
+            "arguments": [
+                {"name": each.name, "title": _short(each.title or each.name, _NAME_CHARACTERS)}
+                for each in (one.arguments or ())[:_ARGUMENTS]
+            ],
+        }
+        for one in found
+        if len(one.name) <= _NAME_CHARACTERS
+    ]
+
+
+async def listed_resources(client: Client, _line: Line) -> dict[str, Any]:
+    """Return the resources of a server, those with blanks in their addresses last."""
+    found = await all_of(client.list_resources, "resources")
+    listed = [(one, str(one.uri)) for one in found]
+    # Many servers have resources, but no method for templates.
+    with contextlib.suppress(Exception):
+        templates = await all_of(client.list_resource_templates, "resource_templates")
+        listed += [(one, one.uri_template) for one in templates]
+    return {
+        "resources": [
+            {
+                "uri": uri,
+                "name": _short(one.title or one.name or uri, _NAME_CHARACTERS),
+                "description": _short(one.description or "", _TEXT_CHARACTERS),
+                "media_type": _short(one.mime_type or "", _NAME_CHARACTERS),
+            }
+            for one, uri in listed[:_MOST_LISTED]
+            if len(uri) <= _URI_CHARACTERS
+        ]
+    }
+
+
+async def read_resource(client: Client, line: Line) -> dict[str, Any]:
+    """Return what is in a resource, as files."""
+    contents = (await client.read_resource(line["uri"])).contents
+    taken = plain_result({"content": [{"type": "resource", "resource": plain_json(one)} for one in contents]})
+    if not taken["files"]:
+        raise RequestError(taken["text"] or "The resource is empty.", ServerProblem.FAILED)
+    return {"files": _readable_files(taken)}
+
+
+async def filled_prompt(client: Client, line: Line) -> dict[str, Any]:
+    """Return the text of a prompt with its arguments filled in, and the files it names."""
+    result = await client.get_prompt(line["name"], dict(line["values"]))
+    parts = [plain_json(one.content) for one in result.messages]
+    # The texts of embedded resources are attached, and not part of the prompt.
+    texts = [str(part["text"]) for part in parts if part.get("type") == "text"]
+    rest = plain_result({"content": [part for part in parts if part.get("type") != "text"]})
+    return {"text": readable("\n\n".join(texts)), "files": _readable_files(rest)}
+
+
+OPERATIONS: Final[Mapping[str, Callable[[Client, Line], Awaitable[dict[str, Any]]]]] = {
+    "resources": listed_resources,
+    "read": read_resource,
+    "prompt": filled_prompt,
+}
+
+
+async def all_of(list_page: Callable[..., Awaitable[Any]], field: str) -> list[Any]:
+    """Return what a server lists, from all its pages, up to a limit."""
+    found: list[Any] = []
+    cursor: str | None = None
+    seen: set[str] = set()
+    for _ in range(_PAGES):
+        page = await list_page(cursor=cursor, cache_mode="bypass")
+        found += getattr(page, field)
+        cursor = page.next_cursor
+        if cursor is None or cursor in seen or len(found) >= _MOST_LISTED:
+            break
+        seen.add(cursor)
+    return found[:_MOST_LISTED]
+
+
+def _readable_files(taken: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [{**file, "text": readable(file["text"])} for file in taken["files"]]
+
+
+def _short(text: str, most: int) -> str:
+    return " ".join(visible(text).split())[:most]
+
+
+def plain_json(value: Any) -> dict[str, Any]:
+    """Return a message of the protocol as JSON values."""
+    plain: dict[str, Any] = value.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return plain
+
 
 _LIST_SECONDS = 20.0
 _COALESCE_SECONDS = 0.5
@@ -39,8 +248,6 @@ _TOO_MANY = types.ErrorData(
     code=types.INVALID_REQUEST, message="Not asked: this call has asked, or has open, too many questions."
 )
 _PAGE_TYPES = ["text/html;profile=mcp-app", "text/html"]
-
-Line = Mapping[str, Any]
 
 
 class Server:
@@ -111,14 +318,12 @@ class Server:
         """Call a tool, and read the `page` that it names for its results. Raises RequestError. Cancelling ends it in the server."""
         async with self._used() as client, self._calls.running(put, self._limits["call"]) as call:
             result = await client.call_tool(tool, arguments, progress_callback=call.on_progress)
-            return mcp_results.plain_result(
-                mcp_library.plain_json(result), await self._page(client, page, result)
-            )
+            return mcp_results.plain_result(plain_json(result), await self._page(client, page, result))
 
     async def look_up(self, line: Line) -> dict[str, Any]:
         """Return what a line asks about resources and prompts. Raises RequestError."""
         async with self._used() as client, asyncio.timeout(self._limits["call"]):
-            return await mcp_library.OPERATIONS[line["what"]](client, line)
+            return await OPERATIONS[line["what"]](client, line)
 
     @contextlib.asynccontextmanager
     async def _used(self) -> AsyncGenerator[Client, None]:
@@ -286,7 +491,7 @@ class Server:
     async def _list(self, client: Client) -> None:
         self.tools = await self._list_tools(client)
         try:
-            self.prompts = await mcp_library.prompts(client)
+            self.prompts = await listed_prompts(client)
         except Exception as error:
             self._log.note(f"(its prompts could not be listed) {_first_leaf(error)}")
             self.prompts = []
@@ -295,8 +500,8 @@ class Server:
         if client.server_capabilities.tools is None:
             return []
         self._guard.unusable.clear()
-        listed = await mcp_library.all_of(client.list_tools, "tools")
-        plain = [mcp_library.plain_json(tool) for tool in listed]
+        listed = await all_of(client.list_tools, "tools")
+        plain = [plain_json(tool) for tool in listed]
         self.withheld = [visible(str(one["name"]))[:200] for one in plain if mcp_results.runs_as_task(one)]
         for name in self.withheld:
             self._log.note(f"(not offered) {name}: it runs only as a task, which Moot does not support")
@@ -340,7 +545,7 @@ class Server:
         except Exception as error:
             self._log.note(f"(its page {uri} could not be read) {_first_leaf(error)}")
             return []
-        return [mcp_library.plain_json(content) for content in contents[:1]]
+        return [plain_json(content) for content in contents[:1]]
 
     async def _on_elicitation(
         self, context: ClientRequestContext, params: types.ElicitRequestParams
@@ -392,3 +597,76 @@ def _connection_lost(error: BaseException) -> bool:
     if isinstance(error, MCPError):
         return error.code == CONNECTION_CLOSED or str(error) == "Session terminated"
     return isinstance(error, httpx2.TransportError | anyio.ClosedResourceError | anyio.BrokenResourceError)
+
+
+# The MCP library logs what servers send, secrets included; a server's state tells what matters.
+for _name in ("mcp", "client", "httpx2"):
+    logging.getLogger(_name).setLevel(logging.CRITICAL)
+
+
+class RunningServers:
+    """Connects servers, calls their tools, and ends them all; `news` gets lines for the parent."""
+
+    def __init__(self, news: Callable[[Line], None]) -> None:
+        self._news = news
+        self._servers: dict[str, Server] = {}
+        self._connecting: dict[str, asyncio.Lock] = {}
+
+    async def connect(
+        self,
+        entry: Line,
+        limits: Mapping[str, float],
+        log_path: str,
+        ask: Callable[[Line], None] | None = None,
+    ) -> dict[str, Any]:
+        """Connect to a server, again if it was connected, and return its tools. Raises RequestError.
+
+        `limits` are the seconds for `connect`, `call` and `login`; the texts in the entry's `secrets` are in no log. With
+        `ask`, which puts the address of the page to the user, the user logs in anew.
+        """
+        name = str(entry["name"])
+        async with self._connecting.setdefault(name, asyncio.Lock()):
+            if old := self._servers.pop(name, None):
+                await old.leave()
+            log = ServerLog(Path(log_path) if log_path else None, entry.get("secrets", ()))
+            server = self._servers[name] = Server(entry, limits, log, self._news, self._tell_groups, ask)
+            try:
+                await server.connected()
+            except BaseException:
+                await server.leave()
+                raise
+            return server.offers
+
+    async def disconnect(self, name: str) -> None:
+        """Disconnect a server, if it is connected."""
+        if server := self._servers.pop(name, None):
+            await server.leave()
+
+    async def call(self, line: Line, ask: Callable[[Line], None]) -> dict[str, Any]:
+        """Call the tool of a connected server that a line names. Raises RequestError."""
+        return await self._named(line).call(line["tool"], line["arguments"], line["page"], ask)
+
+    async def look_up(self, line: Line) -> dict[str, Any]:
+        """Return what a line asks about the resources and prompts of a connected server. Raises RequestError."""
+        return await self._named(line).look_up(line)
+
+    def _named(self, line: Line) -> Server:
+        server = self._servers.get(line["server"])
+        if server is None:
+            raise RequestError(f"The MCP server {line['server']!r} is not connected.")
+        return server
+
+    def answer(self, number: int, words: str | None) -> None:
+        """Pass on the user's answer to a server's question."""
+        for server in self._servers.values():
+            server.answer(number, words)
+
+    async def close(self, seconds: float) -> None:
+        """Disconnect every server, in an orderly way within this many seconds."""
+        leaving = [asyncio.create_task(server.leave()) for server in self._servers.values()]
+        if leaving:
+            await asyncio.wait(leaving, timeout=seconds)
+        kill_all_groups()
+
+    def _tell_groups(self) -> None:
+        self._news({"groups": groups()})

@@ -9,15 +9,13 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QMenu, QWidget
 
 from app.core.agent import Agent
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
 from app.gui.pages.assistants.assistant_form import AssistantForm, Choices
 from app.gui.widgets.badge import Avatar, told_apart
 from app.gui.widgets.boxes import hbox, vbox
 from app.gui.widgets.controls import button, icon_button, scrolling
 from app.gui.widgets.definition_editor import DefinitionEditor
-from app.gui.widgets.label import ElidedLabel, plain_label
-from app.gui.widgets.wording import say
+from app.gui.widgets.text import ElidedLabel, plain_label, say
 
 MARGIN = 24
 # The fields in which a version may differ, with the keys of their texts.

@@ -25,17 +25,15 @@ from PySide6.QtWidgets import (
 
 from app.core.agent import Agent
 from app.core.tool import ToolChoice
-from app.gui.display.assistant_display import colours_of, model_line
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look, sized, tall
+from app.gui.display.appearance import Language, Look, sized, tall
+from app.gui.display.descriptions import colours_of, model_line
 from app.gui.pages.assistants.assistant_editor import AssistantEditor
 from app.gui.pages.assistants.assistant_form import Choices
 from app.gui.widgets.badge import initials, paint_avatar, paint_chip
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button
-from app.gui.widgets.label import plain_label
 from app.gui.widgets.ordered_list import OrderedList
-from app.gui.widgets.wording import say
+from app.gui.widgets.text import plain_label, say
 
 CARD_HEIGHT = 56
 GAP = 6

@@ -1,5 +1,5 @@
-"""The page of chats: chat_page with transcript, message_box in its chat_composer, and state_line.
+"""The page of chats: chat_page with transcript and the line over its chat_composer.
 
-attachment_strip takes files, question_cards are over the open questions; member_list and orchestrator_box show the work
-of a group.
+message_box is what is written in, with the files that go with it; member_list and orchestrator_box show the work of a
+group.
 """

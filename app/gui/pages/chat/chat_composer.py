@@ -11,15 +11,12 @@ from app.core.agent import Agent
 from app.core.text import exact
 from app.core.texts import has_hangul
 from app.core.tool import ServerState, ServerStatus
-from app.gui.display.i18n import Language
-from app.gui.display.server_display import tool_name
-from app.gui.display.style import Look
-from app.gui.pages.chat.attachment_strip import AttachingComposer, Reading, ReadingStrip
-from app.gui.pages.chat.message_box import MessageBox
+from app.gui.display.appearance import Language, Look
+from app.gui.display.descriptions import tool_name
+from app.gui.pages.chat.message_box import AttachingComposer, MessageBox, Reading, ReadingStrip
 from app.gui.widgets.boxes import hbox
-from app.gui.widgets.controls import MenuButton, ShorteningButton, button, icon_button, name_button
-from app.gui.widgets.label import ElidedLabel, Paragraph, plain_tip
-from app.gui.widgets.wording import named, say
+from app.gui.widgets.controls import MenuButton, ShorteningButton, button, icon_button
+from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, named, plain_tip, say
 
 MARGINS = 40
 LONGEST_NAME = 24

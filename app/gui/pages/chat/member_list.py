@@ -14,14 +14,11 @@ from app.engine.group.director import members_turn
 from app.engine.live_session import LiveSession
 from app.engine.requests.branches import is_over
 from app.engine.requests.hand_overs import turns_used
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look, tall
+from app.gui.display.appearance import Language, Look, tall
 from app.gui.widgets.badge import Avatar, Chip, initials
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
-from app.gui.widgets.composer import ENTER
-from app.gui.widgets.controls import bring_into_sight
-from app.gui.widgets.label import ElidedLabel
-from app.gui.widgets.wording import named
+from app.gui.widgets.controls import ENTER, bring_into_sight
+from app.gui.widgets.text import ElidedLabel, named
 
 WORKING = "working"
 ASKING = "waiting"

@@ -18,15 +18,13 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QBoxLayout, QFrame, QScrollArea, QSizePolicy, QWidget
 
 from app.core.session import GroupSession, Plan, Status
-from app.gui.display.i18n import Language
-from app.gui.display.session_kinds import state_of
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
+from app.gui.display.descriptions import state_of
 from app.gui.pages.chat.member_list import GroupWork, MemberList
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
-from app.gui.widgets.controls import TickBox, button, icon_button, name_button, put_in_tab_order, scrolling
-from app.gui.widgets.label import ElidedLabel, plain_label, plain_tip
-from app.gui.widgets.plan_list import PlanList
-from app.gui.widgets.wording import named, say
+from app.gui.widgets.controls import TickBox, button, icon_button, put_in_tab_order, scrolling
+from app.gui.widgets.editable_lists import PlanList
+from app.gui.widgets.text import ElidedLabel, name_button, named, plain_label, plain_tip, say
 
 HEAD = 44
 NARROW = 560

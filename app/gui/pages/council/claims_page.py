@@ -9,15 +9,13 @@ from PySide6.QtWidgets import QFrame, QWidget
 from app.core.verdict import Point
 from app.engine.council.reading import Claim
 from app.engine.council.words import sides_of
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
 from app.gui.pages.council.worth_card import Judged
 from app.gui.panels.debate.cited_text import CitedText
 from app.gui.widgets.badge import Avatar
 from app.gui.widgets.boxes import STRETCH, FlowBox, empty, hbox, vbox
 from app.gui.widgets.controls import scrolling
-from app.gui.widgets.label import Paragraph, plain_label
-from app.gui.widgets.wording import named
+from app.gui.widgets.text import Paragraph, named, plain_label
 
 WIDEST = 980
 AVATAR = 20

@@ -9,26 +9,18 @@ from PySide6.QtWidgets import QBoxLayout, QFrame
 from app.core.message import CouncilPart, Message
 from app.core.provider import ProviderStatus
 from app.core.reasons import paused_text, resumable
-from app.core.session import (
-    ANY_JUDGE,
-    MIN_PARTICIPANTS,
-    NO_JUDGE,
-    DebateSession,
-    Status,
-)
+from app.core.session import ANY_JUDGE, MIN_PARTICIPANTS, NO_JUDGE, DebateSession, Status
 from app.engine.council.commands import Councils
 from app.engine.council.outcome import State, outcome, who_may_join
 from app.engine.council.record import Record
 from app.engine.council.words import state_text
 from app.engine.debate.estimates import Estimate, price_text
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look, tall
+from app.gui.display.appearance import Language, Look, tall
 from app.gui.pages.council.worth_card import Judged
 from app.gui.widgets.badge import Chip
 from app.gui.widgets.boxes import FlowBox, hbox
 from app.gui.widgets.controls import Button, Choice, button
-from app.gui.widgets.label import Paragraph, plain_tip
-from app.gui.widgets.wording import named, say
+from app.gui.widgets.text import Paragraph, named, plain_tip, say
 
 STEPS = ("compare", "merge", "again", "debate", "argue", "solo", "check", "stress")
 LAST = ("check", "join", "debate")

@@ -8,16 +8,14 @@ from PySide6.QtWidgets import QAccessibleWidget, QFrame, QWidget
 
 from app.core.message import Message, MessageState
 from app.core.session import DebateSession
-from app.gui.display.amounts import Spending
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
+from app.gui.display.descriptions import Spending
 from app.gui.transcript.row_style import COLUMN
 from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.widgets.badge import Avatar
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button, icon_button
-from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, show_as, show_or_hide, tell_as
-from app.gui.widgets.wording import say
+from app.gui.widgets.text import ElidedLabel, Paragraph, plain_label, say, show_as, show_or_hide, tell_as
 
 LEAST_WIDTH = 260
 BAR = 4

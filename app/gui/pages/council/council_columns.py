@@ -11,14 +11,12 @@ from app.core.message import CouncilPart, MessageState
 from app.engine.council.outcome import CouncilOutcome, votes_of
 from app.engine.council.record import Record
 from app.engine.debate.replies import LETTERS
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
 from app.gui.pages.council.council_column import CouncilColumn
 from app.gui.pages.council.council_glance import Shown
 from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.widgets.boxes import hbox
-from app.gui.widgets.label import tell_as
-from app.gui.widgets.wording import say
+from app.gui.widgets.text import say, tell_as
 
 LEAST_HEIGHT = 320
 MERGED = ""

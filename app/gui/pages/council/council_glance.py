@@ -11,14 +11,12 @@ from app.core.session import Participant
 from app.engine.council.outcome import CouncilOutcome
 from app.engine.council.record import Option, Record
 from app.engine.debate.replies import LETTERS
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
 from app.gui.pages.council.council_column import Letter
 from app.gui.widgets.badge import Avatar, HeadingIcon, initials
 from app.gui.widgets.boxes import STRETCH, empty, hbox, vbox
 from app.gui.widgets.controls import button
-from app.gui.widgets.label import Paragraph, plain_label, show_as
-from app.gui.widgets.wording import named, say
+from app.gui.widgets.text import Paragraph, named, plain_label, say, show_as
 
 SIDE_BY_SIDE = 720
 BULLET = "•  "

@@ -17,8 +17,7 @@ from app.engine.council.commands import MAX_TEXT, Councils
 from app.engine.council.outcome import holders_of, outcome
 from app.engine.council.record import Record, to
 from app.engine.names import find_names
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
 from app.gui.pages.council.claims_page import ClaimsPage
 from app.gui.pages.council.column_finder import ColumnFinder
 from app.gui.pages.council.council_box import CouncilBox, announcement, prices_of
@@ -41,10 +40,9 @@ from app.gui.panels.conversation_view import ConversationView
 from app.gui.transcript.marks import AGREED, DIFFERS
 from app.gui.transcript.transcript_view import TranscriptView
 from app.gui.widgets.boxes import hbox, vbox
-from app.gui.widgets.composer import Composer, TextBox
-from app.gui.widgets.controls import scrolling
-from app.gui.widgets.label import Paragraph
-from app.gui.widgets.toast import announce
+from app.gui.widgets.controls import Composer, TextBox, scrolling
+from app.gui.widgets.notices import announce
+from app.gui.widgets.text import Paragraph
 
 MARGIN = 18
 COLUMNS = (CouncilPart.ANSWER, CouncilPart.MERGE)

@@ -12,12 +12,11 @@ from app.core.reasons import resumable
 from app.core.session import DebateSession, Status
 from app.engine.council.outcome import CouncilOutcome
 from app.engine.council.record import Record
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
+from app.gui.widgets.choices import Segmented
 from app.gui.widgets.controls import ShorteningButton, TickBox
-from app.gui.widgets.segmented import Segmented
-from app.gui.widgets.wording import named, say
+from app.gui.widgets.text import named, say
 
 ANSWERS, DISCUSSION, CLAIMS, VERDICT = TABS = ("answers", "discussion", "claims", "verdict")
 

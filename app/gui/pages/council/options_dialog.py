@@ -7,10 +7,9 @@ from PySide6.QtWidgets import QLineEdit, QWidget
 
 from app.engine.debate.replies import MOST_OPTION, MOST_OPTIONS
 from app.gui.dialogs.ask_dialogs import AskDialog
-from app.gui.display.i18n import Language
+from app.gui.display.appearance import Language
 from app.gui.widgets.boxes import vbox
-from app.gui.widgets.label import Paragraph
-from app.gui.widgets.wording import named
+from app.gui.widgets.text import Paragraph, named
 
 
 class OptionsDialog(AskDialog):

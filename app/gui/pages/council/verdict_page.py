@@ -20,8 +20,7 @@ from app.engine.council.words import (
     view_line,
 )
 from app.engine.debate.replies import NEITHER
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
 from app.gui.markdown.excerpt import plain_of
 from app.gui.markdown.parser import parse
 from app.gui.pages.council.claims_page import ClaimRow
@@ -32,8 +31,7 @@ from app.gui.panels.debate.cited_text import Cite, CitedText
 from app.gui.widgets.badge import Avatar, Chip, HeadingIcon
 from app.gui.widgets.boxes import STRETCH, empty, hbox, vbox
 from app.gui.widgets.controls import button, icon_button, scrolling
-from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, plain_tip
-from app.gui.widgets.wording import named, say
+from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, plain_tip, say
 
 SIDE_BY_SIDE = 820
 MARKS = {"agreed": ("circle-check", "ok"), "open": ("circle-alert", "warn")}

@@ -12,16 +12,14 @@ from app.core.session import DebateSession
 from app.engine.council.outcome import CouncilOutcome, surest, who_may_join
 from app.engine.council.record import Record
 from app.engine.council.words import cite_text, lettered
-from app.gui.display.amounts import Spending
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
+from app.gui.display.descriptions import Spending
 from app.gui.pages.council.council_column import Letter
 from app.gui.pages.council.council_glance import Shown
 from app.gui.panels.debate.cited_text import Cite
 from app.gui.widgets.boxes import vbox
 from app.gui.widgets.controls import button
-from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, plain_tip
-from app.gui.widgets.wording import named
+from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, plain_tip
 
 BUTTONS = (("solo", "cpu"), ("check", "search"), ("stress", "shield-question-mark"))
 

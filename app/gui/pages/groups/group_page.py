@@ -10,20 +10,16 @@ from PySide6.QtWidgets import QFrame, QLineEdit, QMenu, QWidget
 
 from app.core.agent import Agent, Group, Leader
 from app.core.model_facts import ModelFacts
-from app.gui.display.assistant_display import colours_of
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look, tall
+from app.gui.display.appearance import Language, Look, tall
+from app.gui.display.descriptions import colours_of
 from app.gui.pages.assistants.assistant_editor import AssistantEditor
 from app.gui.pages.assistants.assistant_form import Choices
 from app.gui.pages.assistants.assistants_page import CARD_HEIGHT, GAP, AssistantCards
-from app.gui.widgets.answer_style_choice import AnswerStyleChoice
 from app.gui.widgets.boxes import STRETCH, frame, hbox, vbox
-from app.gui.widgets.composer import TextBox
-from app.gui.widgets.controls import NumberBox, TickBox, button, name_button, scrolling
+from app.gui.widgets.controls import NumberBox, TextBox, TickBox, button, scrolling
 from app.gui.widgets.definition_editor import DefinitionEditor
-from app.gui.widgets.label import Paragraph, plain_label, plain_tip
-from app.gui.widgets.model_choice import ModelChoice
-from app.gui.widgets.wording import named, say
+from app.gui.widgets.model_choice import AnswerStyleChoice, ModelChoice
+from app.gui.widgets.text import Paragraph, name_button, named, plain_label, plain_tip, say
 
 MOST_NAME = 60
 MOST_TURNS = 200

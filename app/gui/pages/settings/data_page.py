@@ -1,12 +1,16 @@
-"""Data in the settings: its folder and size, backups, import and export, the trash, and faulty files."""
+"""Data in the settings: its folder and size, backups, import and export, the trash, and faulty files.
+
+The line at the foot shows the progress of the page's work.
+"""
 
 from asyncio import CancelledError
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from pathlib import Path
+from time import monotonic
 from typing import TypeVar
 
-from PySide6.QtCore import Qt, QUrl, Signal
+from PySide6.QtCore import Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QShowEvent
 from PySide6.QtWidgets import QWidget
 
@@ -15,18 +19,15 @@ from app.core.stored_data import Backup, BackupContents, PartSize, Restored, Thr
 from app.core.usage import size_text
 from app.engine.engine import Engine
 from app.engine.importing.sessions import Arrival
-from app.gui.dialogs.ask_dialogs import ConfirmDialog
-from app.gui.dialogs.selection_dialogs import ImportDialog, RestoreDialog
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
-from app.gui.files.shared_files import ask_for_file, ask_where
+from app.gui.dialogs.ask_dialogs import ConfirmDialog, ImportDialog, RestoreDialog
+from app.gui.display.appearance import Language, Look
+from app.gui.display.descriptions import time_text
+from app.gui.files.user_files import ask_for_file, ask_where
 from app.gui.pages.settings.lists import KeptList
-from app.gui.pages.settings.work_line import WorkLine
 from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import button, scrolling
-from app.gui.widgets.label import Paragraph, plain_label, show_or_hide
-from app.gui.widgets.wording import say
+from app.gui.widgets.text import Paragraph, named, plain_label, say, show_as, show_or_hide
 
 Found = TypeVar("Found")
 
@@ -425,3 +426,58 @@ class DataPage(QWidget):
 
     def _say_problem(self, error: MootError) -> None:
         self._say(self._language.problem(error.code, **error.details), "error")
+
+
+BEAT_MS = 1_000
+
+
+class WorkLine(QWidget):
+    """Shows progress and elapsed time, and Cancel if the work can be stopped."""
+
+    def __init__(self, words: Language, name: str) -> None:
+        """`name` begins the object names of its parts."""
+        super().__init__()
+        self._words = words
+        self._count = (0, 0)
+        self._began = 0.0
+        self._on_cancel: Callable[[], object] | None = None
+        self.said = named(f"{name}_said", plain_label("hint", wrap=True))
+        self._cancel = button("", f"{name}_cancel", self._cancel_it)
+        self._cancel.hide()
+        self._beat = QTimer(self)
+        self._beat.setInterval(BEAT_MS)
+        self._beat.timeout.connect(self._show)
+        hbox((self.said, 1), (self._cancel, 0, Qt.AlignmentFlag.AlignTop), inside=self)
+
+    def begin(self, total: int = 0, cancel: Callable[[], object] | None = None) -> None:
+        """Show that work has begun, of `total` parts if known; `cancel` is called to stop it."""
+        self._began, self._count, self._on_cancel = monotonic(), (0, total), cancel
+        show_as(self.said, "hint", "")
+        self._cancel.setText(self._words("dialog.cancel"))
+        self._cancel.setVisible(cancel is not None)
+        self._beat.start()
+        self._show()
+
+    def show_count(self, done: int, total: int) -> None:
+        """Show the progress."""
+        if self._beat.isActive():
+            self._count = (done, total)
+            self._show()
+
+    def say(self, text: str, kind: str = "hint") -> None:
+        """Show a text when the work has ended; `kind` is hint or error."""
+        self._beat.stop()
+        self._on_cancel = None
+        self._cancel.hide()
+        show_as(self.said, kind, text)
+
+    def _show(self) -> None:
+        words, (done, total) = self._words, self._count
+        parts = [words("data.progress", done=done, total=total) if total else words("data.working")]
+        if seconds := int(monotonic() - self._began):
+            parts.append(time_text(seconds, words))
+        self.said.setText(" · ".join(parts))
+
+    def _cancel_it(self) -> None:
+        if self._on_cancel is not None:
+            self._on_cancel()

@@ -1,16 +1,25 @@
-"""Assistants, groups or workflows in the settings: a list with buttons to edit one or create another."""
+"""Assistants, groups, workflows and prompts in the settings: lists with buttons to edit one or create another."""
 
-from PySide6.QtCore import Signal
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QWidget
 
+from app.core.saved_prompt import SavedPrompt
 from app.engine.engine import Engine
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.dialogs.ask_dialogs import SavedPromptDialog, example
+from app.gui.display.appearance import Language, Look
+from app.gui.files.user_files import ask_for_file, ask_where, free_name, read_shared_file, write_shared_file
 from app.gui.pages.settings.lists import TwoLineList
+from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import STRETCH, Stretch, hbox, vbox
 from app.gui.widgets.controls import button
-from app.gui.widgets.label import Paragraph
-from app.gui.widgets.wording import say
+from app.gui.widgets.notices import Toasts
+from app.gui.widgets.text import Paragraph, say
 
 ASSISTANTS, GROUPS, WORKFLOWS = "assistants", "groups", "workflows"
 
@@ -83,3 +92,116 @@ class PartnersPage(QWidget):
     def _open(self) -> None:
         if chosen := self.list.chosen():
             self.opened.emit(chosen)
+
+
+SAVED_PROMPTS = "settings_saved_prompts"
+
+
+class SavedPromptsPage(QWidget):
+    """Lists the prompts; emits undo_offered(text, undo) after one was deleted. One of the program is edited as a copy."""
+
+    undo_offered = Signal(str, object)
+
+    def __init__(self, language: Language, look: Look, engine: Engine, tasks: Tasks, toasts: Toasts) -> None:
+        super().__init__()
+        self._language, self._prompts, self._tasks, self._toasts = (
+            language,
+            engine.saved_prompts,
+            tasks,
+            toasts,
+        )
+        self.list = TwoLineList(look, f"{SAVED_PROMPTS}_list")
+        new = button("link", f"{SAVED_PROMPTS}_new", lambda: self._edit(SavedPrompt(id="", name="", text="")))
+        new.dress(look, "plus", "accent")
+        say(new, language, "settings.saved_prompts.new")
+        bring_in = say(
+            button("link", f"{SAVED_PROMPTS}_import", self._ask_for_file), language, "saved_prompt.import"
+        )
+        self._delete = say(
+            button("", f"{SAVED_PROMPTS}_delete", self._on_delete), language, "saved_prompt.delete"
+        )
+        self._share = say(
+            button("", f"{SAVED_PROMPTS}_share", self._on_share), language, "saved_prompt.export"
+        )
+        self._open = say(button("", f"{SAVED_PROMPTS}_edit", self._on_edit), language, "settings.edit")
+        self._lead = Paragraph("card_text")
+        foot = hbox(new, bring_in, STRETCH, self._delete, self._share, self._open)
+        vbox(self._lead, (self.list, 1), foot, inside=self, margins=(22, 14, 22, 14), spacing=10)
+        self.list.itemActivated.connect(lambda _item: self._on_edit())
+        self.list.itemSelectionChanged.connect(self._fit)
+        language.changed.connect(self.refresh)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Read the list again."""
+        words = self._language
+        self._lead.setText(words("settings.saved_prompts.text", example=example(words)))
+        self.list.setAccessibleName(words("settings.saved_prompts"))
+        self.list.show_rows([(one.id, one.name, " ".join(one.text.split())) for one in self._prompts.all()])
+        self._fit()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Delete and self._delete.isEnabled():
+            self._on_delete()
+        elif event.key() == Qt.Key.Key_F2:
+            self._on_edit()
+        else:
+            super().keyPressEvent(event)
+
+    def _fit(self) -> None:
+        chosen = self.list.chosen()
+        self._delete.setEnabled(bool(chosen) and not self._prompts.is_built_in(chosen))
+        for one in (self._share, self._open):
+            one.setEnabled(bool(chosen))
+
+    def _on_edit(self) -> None:
+        if chosen := self.list.chosen():
+            prompt = self._prompts.find(chosen)
+            self._edit(replace(prompt, id="", version=1) if self._prompts.is_built_in(chosen) else prompt)
+
+    def _edit(self, prompt: SavedPrompt) -> None:
+        dialog = SavedPromptDialog(self._language, prompt, self.window())
+        dialog.changed.connect(lambda changed: self._start(lambda: self._prompts.save(self._named(changed))))
+        dialog.open()
+
+    def _named(self, prompt: SavedPrompt) -> SavedPrompt:
+        """Return a new prompt under a name that no other one has."""
+        taken = {one.name for one in self._prompts.all() if one.id != prompt.id}
+        return replace(prompt, name=free_name(prompt.name, taken))
+
+    def _start(self, work: Callable[[], Awaitable[object]]) -> None:
+        async def then() -> None:
+            await work()
+            self.refresh()
+
+        self._tasks.add("saved prompts", then())
+
+    def _on_delete(self) -> None:
+        prompt = self._prompts.find(self.list.chosen())
+
+        async def undo() -> bool:
+            await self._prompts.restore(prompt)
+            self.refresh()
+            return True
+
+        self._start(lambda: self._prompts.delete(prompt.id))
+        self.undo_offered.emit(self._language("assistant.deleted", name=prompt.name), undo)
+
+    def _on_share(self) -> None:
+        prompt = self._prompts.find(self.list.chosen())
+        words, text = self._language, self._prompts.share(prompt.id)
+        ask_where(
+            self.window(),
+            words("saved_prompt.export"),
+            prompt.name,
+            lambda path: self._start(partial(write_shared_file, self._toasts, words, path, text)),
+        )
+
+    def _ask_for_file(self) -> None:
+        title = self._language("saved_prompt.import")
+        ask_for_file(self.window(), title, lambda path: self._start(partial(self._bring_in, path)))
+
+    async def _bring_in(self, path: Path) -> None:
+        """Save the prompt of a file. Raises BadInput."""
+        shared = self._prompts.read_shared(await read_shared_file(path))
+        await self._prompts.save(self._named(shared.definition))

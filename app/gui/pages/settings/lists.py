@@ -24,13 +24,11 @@ from PySide6.QtWidgets import (
 )
 
 from app.core.text import visible
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look, sized, tall
+from app.gui.display.appearance import Language, Look, sized, tall
 from app.gui.widgets.badge import TONE, TwoLineDelegate
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
 from app.gui.widgets.controls import TICK, button, paint_tick
-from app.gui.widgets.label import plain_label
-from app.gui.widgets.wording import say
+from app.gui.widgets.text import plain_label, say
 
 ROW_HEIGHT = 32
 HEADING_HEIGHT = 38

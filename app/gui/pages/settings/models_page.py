@@ -1,25 +1,36 @@
-"""Models in the settings: those of every provider, which are offered, and which is the default."""
+"""Models in the settings: those of every provider, which are offered and the default; and models on this computer.
+
+Those on this computer are downloaded, paused, removed, or added from a file of one's own.
+"""
 
 import asyncio
+from collections.abc import Awaitable, Callable
+from functools import partial
+from pathlib import Path
 
 from PySide6.QtCore import QRegularExpression, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QRegularExpressionValidator, QShowEvent
-from PySide6.QtWidgets import QLineEdit, QListWidgetItem, QWidget
+from PySide6.QtWidgets import QFrame, QLineEdit, QListWidgetItem, QProgressBar, QVBoxLayout, QWidget
 
-from app.core.catalog import EMBEDDED
+from app.core.catalog import EMBEDDED, EMBEDDED_MODEL, LOCAL
 from app.core.errors import MootError
+from app.core.events import ModelFetching
+from app.core.local_models import HUB, FetchProgress, LocalModel
 from app.core.matching import fits
 from app.core.provider import MOST_WINDOW, ProviderStatus
+from app.core.settings import Settings
+from app.core.usage import size_text
+from app.engine.debate.voting_check import LEAST_STABLE, QUESTIONS
 from app.engine.engine import Engine
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.dialogs.ask_dialogs import ConfirmDialog
+from app.gui.display.appearance import Language, Look
+from app.gui.files.user_files import ask_for_file
 from app.gui.pages.settings.lists import MODEL, NOTE, PROVIDER, TICKED, ModelRows
 from app.gui.tasks import Tasks
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
-from app.gui.widgets.controls import Choice, button
-from app.gui.widgets.label import Paragraph, plain_label, plain_tip, show_as
+from app.gui.widgets.controls import Choice, TickBox, button, put_where, scrolling
 from app.gui.widgets.search import SearchBox
-from app.gui.widgets.wording import named, say
+from app.gui.widgets.text import Paragraph, named, plain_label, plain_tip, say, show_as
 
 
 class ModelsPage(QWidget):
@@ -284,3 +295,306 @@ class ModelsPage(QWidget):
 
     def _say(self, kind: str, text: str) -> None:
         show_as(self.result, kind, text)
+
+
+class LocalModelsPage(QWidget):
+    """Lists the models that run on this computer, with those that can be downloaded.
+
+    Signals: changed() after a model became available or was removed, chosen({name: value}) for the mirror.
+    """
+
+    changed = Signal()
+    chosen = Signal(object)
+
+    def __init__(
+        self, language: Language, look: Look, engine: Engine, tasks: Tasks, settings: Callable[[], Settings]
+    ) -> None:
+        super().__init__()
+        self.setObjectName("models_page")
+        self._language, self._look, self._engine, self._tasks = language, look, engine, tasks
+        self.cards: dict[str, LocalModelCard] = {}
+        self._holder = QWidget()
+        self._column = QVBoxLayout(self._holder)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(10)
+        self.add = say(button("", "local_model_add", self._on_add), language, "local.add")
+        self.result = named("local_model_result", plain_label("hint", wrap=True))
+        self.source = say(
+            named("local_model_source", QLineEdit(settings().model_source)), language, name="local.source"
+        )
+        self.source.setPlaceholderText(HUB)
+        self.source.editingFinished.connect(self._on_source)
+        body = QWidget()
+        vbox(
+            say(Paragraph("card_text"), language, "local.text"),
+            self._holder,
+            hbox(self.add, (self.result, 1)),
+            6,
+            say(plain_label("field"), language, "local.source"),
+            self.source,
+            say(Paragraph("hint"), language, "local.source.hint"),
+            STRETCH,
+            inside=body,
+            margins=(22, 12, 22, 14),
+            spacing=8,
+        )
+        vbox((scrolling(body, keeps_bar=True), 1), inside=self)
+        language.changed.connect(self.refresh)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        self.refresh()
+        super().showEvent(event)
+
+    def refresh(self) -> None:
+        """Read the models again."""
+        self._tasks.replace("read the models", self._read())
+
+    async def _read(self) -> None:
+        local = self._engine.local_models
+        # Besides the disk, the memory: what tells how much there is takes long to load.
+        models, fitting = await asyncio.to_thread(
+            lambda: (models := local.all(), {one.id for one in models if local.fits(one)})
+        )
+        known = {model.id for model in models}
+        for gone in [model_id for model_id in self.cards if model_id not in known]:
+            self.cards.pop(gone).deleteLater()
+        for place, model in enumerate(models):
+            card = self.cards.get(model.id)
+            if card is None:
+                first = place == 1
+                card = LocalModelCard(self._language, self._look, model.id, first=first)
+                self.cards[model.id] = card
+                card.asked.connect(self._on_asked)
+                self._column.insertWidget(place, card)
+            card.show_model(
+                model,
+                local.progress(model.id),
+                fits=model.id in fitting,
+                offered=model.id == EMBEDDED_MODEL or model.id in local.offered(),
+                votes=self._votes(model),
+                free=local.lacks_memory(model),
+            )
+        put_where(self._holder, [stop for card in self.cards.values() for stop in card.stops])
+
+    def _votes(self, model: LocalModel) -> str:
+        """Return whether an installed model votes and judges, "" where that was not checked."""
+        if model.id == EMBEDDED_MODEL or not model.path:
+            return ""
+        stable = self._engine.connections.known_facts(LOCAL, model.id).stable
+        if stable < 0:
+            return self._language("local.votes.unchecked")
+        key = "votes" if stable >= LEAST_STABLE else "votes.not"
+        return self._language(f"local.{key}", stable=stable, all=len(QUESTIONS))
+
+    def show_fetching(self, event: ModelFetching) -> None:
+        """Show how far a download is."""
+        if card := self.cards.get(event.model):
+            card.show_progress(event.progress)
+
+    def _on_asked(self, what: str, model_id: str) -> None:
+        local = self._engine.local_models
+        work = {
+            "get": self._get,
+            "pause": local.pause,
+            "remove": local.remove,
+            "offer": local.offer,
+            "check": self._check,
+            "anyway": self._load_anyway,
+        }[what]
+        if not self._tasks.running(name := f"{what} {model_id}"):
+            self._tasks.start(name, self._do(work(model_id)))
+
+    async def _get(self, model_id: str) -> None:
+        """Begin a download; ask first where each megabyte may cost something."""
+        local, words = self._engine.local_models, self._language
+        if not await local.is_metered():
+            await local.begin(model_id)
+            return
+        model = await asyncio.to_thread(local.find, model_id)
+        size = size_text(words, model.size - model.done)
+        dialog = ConfirmDialog(
+            words,
+            words("local.metered.title"),
+            words("local.metered.text", name=model.name, size=size),
+            words("local.get"),
+            self,
+        )
+        # Beside the task that asked, which may still be reading the list of models.
+        dialog.accepted.connect(lambda: self._tasks.add(f"get {model_id}", self._do(local.begin(model_id))))
+        dialog.open()
+
+    async def _load_anyway(self, model_id: str) -> None:
+        """Ask whether a model is to be loaded that needs more memory than is free."""
+        local, words = self._engine.local_models, self._language
+        model = await asyncio.to_thread(local.find, model_id)
+        need, free = (size_text(words, one) for one in (model.memory, local.lacks_memory(model)))
+        dialog = ConfirmDialog(
+            words,
+            words("local.anyway.title", name=model.name),
+            words("local.anyway.text", need=need, free=free),
+            words("local.anyway"),
+            self,
+        )
+        dialog.accepted.connect(
+            lambda: self._tasks.add(f"anyway {model_id}", self._do(local.load_anyway(model_id)))
+        )
+        dialog.open()
+
+    async def _check(self, model_id: str) -> None:
+        """Check a model's file, then whether the model can vote."""
+        show_as(self.result, "hint", self._language("local.checking"))
+        await self._engine.local_models.check(model_id)
+        await self._engine.debates.check_voting(LOCAL, model_id)
+
+    def _on_source(self) -> None:
+        self.chosen.emit({"model_source": self.source.text().strip()})
+
+    def _on_add(self) -> None:
+        ask_for_file(self, self._language("local.add"), self.add_file, "GGUF (*.gguf)")
+
+    def add_file(self, path: Path) -> None:
+        """Add a GGUF file once its model has answered."""
+        show_as(self.result, "hint", self._language("local.trying", name=path.name))
+        self.add.setEnabled(False)
+        self._tasks.start("add a model", self._do(self._engine.local_models.add(path)))
+
+    async def _do(self, work: Awaitable[object]) -> None:
+        try:
+            await work
+            show_as(self.result, "hint", "")
+        except MootError as error:
+            show_as(self.result, "error", self._language.problem(error.code, **error.details))
+        finally:
+            self.add.setEnabled(True)
+        # Beside this task: the next click must not be dropped while the list is read.
+        self.refresh()
+        self.changed.emit()
+
+
+class LocalModelCard(QFrame):
+    """One model: what it is, what it needs, how far its download is. Emits asked(get|pause|remove|offer|check|anyway, id).
+
+    The `first` on offer has the primary button.
+    """
+
+    asked = Signal(str, str)
+
+    def __init__(self, language: Language, look: Look, model_id: str, *, first: bool) -> None:
+        super().__init__()
+        self.setProperty("kind", "card")
+        self._language = language
+        self._model_id = model_id
+        self.title = plain_label("card_title", wrap=True)
+        self.facts = Paragraph("hint")
+        self.about = Paragraph("card_text")
+        self.state = plain_label("hint")
+        self.bar = QProgressBar()
+        self.bar.setTextVisible(False)
+        self.bar.setFixedHeight(6)
+        self.agree = say(named(f"local_agree_{model_id}", TickBox(look)), language, "local.agree")
+        self.agree.toggled.connect(lambda _on: self._show_buttons())
+        self.buttons = {
+            what: say(
+                button(kind, f"local_{what}_{model_id}", partial(self._ask, what)),
+                language,
+                f"local.{what}",
+            )
+            for what, kind in (
+                ("get", "primary" if first else ""),
+                ("pause", ""),
+                ("offer", ""),
+                ("check", ""),
+                ("anyway", ""),
+                ("remove", "link"),
+            )
+        }
+        self.stops = (self.agree, *self.buttons.values())
+        self._possible: set[str] = set()
+        vbox(
+            self.title,
+            self.facts,
+            self.about,
+            self.agree,
+            self.bar,
+            hbox((self.state, 1), *self.buttons.values()),
+            inside=self,
+            margins=(16, 12, 16, 12),
+            spacing=5,
+        )
+
+    def show_model(
+        self,
+        model: LocalModel,
+        progress: FetchProgress | None,
+        *,
+        fits: bool,
+        offered: bool,
+        votes: str,
+        free: int,
+    ) -> None:
+        """Show a model in its state; `progress` is that of a download under way, `votes` says whether it can vote.
+
+        `free` is the memory in bytes that models may take where that is too little, else 0.
+        """
+        words = self._language
+        built_in = model.id == EMBEDDED_MODEL
+        self.title.setText(words("local.built_in") if built_in else model.name)
+        size = size_text(words, model.size)
+        needs = words("local.needs", size=model.computer_gb) if model.computer_gb else ""
+        spoken = ", ".join(words(f"language.{one}") for one in model.languages)
+        self.facts.setText(" · ".join(filter(None, (model.maker, size, needs, spoken, model.licence))))
+        own = words("local.own", path=model.path) if model.path and not model.repo and not built_in else ""
+        about = words("provider.embedded.text") if built_in else model.about.get(words.name, own)
+        untried = words("local.untried") if model.repo and not model.tried else ""
+        self.about.setText(" ".join(filter(None, (about, untried, votes))))
+        self.agree.setVisible(model.asks and not model.path)
+        self.setEnabled(fits or bool(model.path))
+        self.bar.setVisible(progress is not None)
+        if progress is not None:
+            self._possible = {"pause"}
+            self.show_progress(progress)
+        elif model.path:
+            self._possible = (
+                {"remove"} | ({"check"} if not built_in else set()) | (set() if offered else {"offer"})
+            )
+            self.state.setText(words("local.ready" if offered else "local.not_offered"))
+            if free:
+                self._possible.add("anyway")
+                self.state.setText(
+                    words("local.lacks", need=size_text(words, model.memory), free=size_text(words, free))
+                )
+        elif not fits:
+            self._possible = set()
+            self.state.setText(words("error.model_too_large", name=model.name, need=model.computer_gb))
+        else:
+            paused = model.done > 0
+            self._possible = {"get", "remove"} if paused else {"get"}
+            percent = model.done * 100 // model.size
+            self.state.setText(words("local.paused", percent=percent) if paused else "")
+            say(self.buttons["get"], words, "local.resume" if paused else "local.get")
+        self._show_buttons()
+
+    def show_progress(self, progress: FetchProgress) -> None:
+        """Show how far the download is."""
+        self.bar.setRange(0, 1_000)
+        self.bar.setValue(progress.done * 1_000 // max(1, progress.total))
+        minutes, words = round(progress.left / 60), self._language
+        if progress.done >= progress.total:
+            self.state.setText(words("local.checking"))
+            return
+        text = words(
+            "local.progress",
+            done=size_text(words, progress.done),
+            total=size_text(words, progress.total),
+            rate=size_text(words, round(progress.rate)),
+        )
+        left = words("local.left", minutes=max(1, minutes)) if progress.rate else ""
+        self.state.setText(" · ".join(filter(None, (text, left))))
+
+    def _show_buttons(self) -> None:
+        for what, one in self.buttons.items():
+            one.setVisible(what in self._possible)
+        self.buttons["get"].setEnabled(not self.agree.isVisibleTo(self) or self.agree.isChecked())
+
+    def _ask(self, what: str, _checked: bool = False) -> None:
+        self.asked.emit(what, self._model_id)

@@ -1,24 +1,403 @@
-"""Providers in the settings: a list with their states, and the page of the chosen one."""
+"""Providers in the settings: a list with their states, the page of the chosen one, and the network they are reached by.
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QStackedWidget, QWidget
+A provider's page: enabled or not, address, models, key, and the Test button. The network: a proxy, and certificates of
+one's own or of a company.
+"""
 
-from app.core.errors import BadInput, MootError
-from app.core.provider import FoundServer, ProviderConfig, ProviderStatus
+import shlex
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
+from PySide6.QtGui import QGuiApplication, QIntValidator, QShowEvent
+from PySide6.QtWidgets import QLineEdit, QStackedWidget, QWidget
+
+from app.core.catalog import EMBEDDED, PROGRAM, USUAL, provider_kind
+from app.core.errors import BadInput, FailureKind, MootError, StorageError
+from app.core.external_agents import recipe_of
+from app.core.provider import MOST_WINDOW, FoundServer, ProviderConfig, ProviderStatus
+from app.core.settings import Settings
+from app.core.text import exact
 from app.engine.engine import Engine
-from app.gui.dialogs.agent_dialogs import AgentConsentDialog, AgentDialog
-from app.gui.dialogs.connect_dialog import ConnectDialog
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.engine.providers import ProviderProblem
+from app.gui.dialogs.connect_dialogs import AgentConsentDialog, AgentDialog, ConnectDialog
+from app.gui.display.appearance import Language, Look
+from app.gui.files.user_files import ask_for_file
 from app.gui.pages.settings.lists import TwoLineList
-from app.gui.pages.settings.provider_page import ProviderPage
 from app.gui.tasks import Tasks
-from app.gui.widgets.boxes import hbox, vbox
-from app.gui.widgets.controls import button, put_where
-from app.gui.widgets.label import Paragraph
-from app.gui.widgets.offers import ServerOffers
-from app.gui.widgets.wording import say
+from app.gui.widgets.boxes import STRETCH, hbox, vbox
+from app.gui.widgets.controls import TickBox, button, put_where
+from app.gui.widgets.notices import ServerOffers
+from app.gui.widgets.text import Paragraph, named, plain_label, say, show_as
+
+MODELS_SHOWN = 6
+# The keyring has not answered yet, but may still do it.
+PENDING = ("waiting", "stopped")
+LONGEST_LABEL = 200
+BUILT_IN = tuple(kind.kind for kind in USUAL if kind.base_url or kind.kind == EMBEDDED)
+
+
+class ProviderPage(QWidget):
+    """The settings of one provider.
+
+    Signals: changed() after a change was saved, removed(), undo_offered(text, undo) after a removal.
+    """
+
+    changed = Signal()
+    removed = Signal()
+    undo_offered = Signal(str, object)
+
+    def __init__(
+        self, language: Language, look: Look, engine: Engine, status: ProviderStatus, tasks: Tasks
+    ) -> None:
+        super().__init__()
+        self._language = language
+        self._engine = engine
+        self._status = status
+        self._tasks = tasks
+        self._asked_at = 0.0
+        self._title = plain_label("page_title")
+        self._about = say(plain_label("card_text", wrap=True), language, "provider.embedded.text")
+        self.enabled = say(named("provider_enabled", TickBox(look)), language, "provider.enabled")
+        self.label = named("provider_label", QLineEdit(maxLength=LONGEST_LABEL))
+        self.base_url = named("provider_base_url", QLineEdit())
+        self.models = named("provider_models", QLineEdit())
+        self.window_size = named("provider_window", QLineEdit())
+        self.window_size.setValidator(QIntValidator(0, MOST_WINDOW, self))
+        self.key = say(named("provider_key", QLineEdit()), language, hint="provider.key.placeholder")
+        self.key.setEchoMode(QLineEdit.EchoMode.Password)
+        self._fields = {
+            "key": self.key,
+            "label": self.label,
+            "base_url": self.base_url,
+            "models": self.models,
+            "window": self.window_size,
+        }
+        self._labels = {name: plain_label("field") for name in self._fields}
+        self._key_source = Paragraph("hint")
+        self._save_key = say(
+            button("", "provider_save_key", self._on_save_key), language, "provider.key.save"
+        )
+        self._remove_key = say(
+            button("link", "provider_remove_key", lambda: self._change("remove key", self._forget_key)),
+            language,
+            "provider.key.remove",
+        )
+        self._unlock = say(
+            button(
+                "link", "provider_unlock", lambda: self._change("unlock the keyring", self._unlock_keyring)
+            ),
+            language,
+            "keyring.unlock",
+        )
+        self._save = say(button("primary", "provider_save", self._on_save), language, "provider.save")
+        self._test = say(button("", "provider_test", self._on_test), language, "provider.test")
+        self._remove = say(
+            button("link", "provider_remove", lambda: self._change("remove provider", self._forget)),
+            language,
+            "provider.remove",
+        )
+        self._allow = say(button("primary", "provider_allow", self._on_allow), language, "agent.allow")
+        self._deny = say(
+            button("link", "provider_deny", lambda: self._change("deny agent", self._forbid)),
+            language,
+            "agent.deny",
+        )
+        self._copy_login = say(
+            button("link", "provider_copy_login", self._on_copy_login), language, "agent.copy_login"
+        )
+        self._copy_login.hide()
+        self.result = named("provider_result", plain_label("hint", wrap=True))
+        self._pending = False
+        self._clock = QTimer(self)
+        self._clock.setInterval(500)
+        self._clock.timeout.connect(self._on_clock)
+        self._lay_out()
+        self._fill()
+        self._retranslate()
+        self.enabled.toggled.connect(lambda _on: self._on_save())
+        self.key.returnPressed.connect(self._on_save_key)
+        language.changed.connect(self._retranslate)
+
+    @property
+    def provider_id(self) -> str:
+        """The provider's id."""
+        return self._status.config.id
+
+    @property
+    def busy(self) -> bool:
+        """Whether a result is awaited that the page will show."""
+        return not self._test.isEnabled()
+
+    @property
+    def stops(self) -> tuple[QWidget, ...]:
+        """The widgets in the tab order."""
+        keys = (self.enabled, self.key, self._save_key, self._unlock, self._remove_key)
+        agent = (self._copy_login, self._deny, self._allow)
+        fields = (self.label, self.base_url, self.models, self.window_size)
+        return (*keys, *fields, *agent, self._remove, self._test, self._save)
+
+    def config(self) -> ProviderConfig:
+        """Return the provider as edited."""
+        models = tuple(name.strip() for name in self.models.text().split(",") if name.strip())
+        return replace(
+            self._status.config,
+            label=self._status.config.label if self.label.isHidden() else self.label.text().strip(),
+            base_url=self.base_url.text().strip(),
+            models=models,
+            enabled=self.enabled.isChecked(),
+            window=int(self.window_size.text() or 0),
+        )
+
+    def _lay_out(self) -> None:
+        column = vbox(self._title, self._about, self.enabled, 5, inside=self, spacing=7)
+        source = hbox((self._key_source, 1, Qt.AlignmentFlag.AlignVCenter), self._unlock, self._remove_key)
+        for name, field in self._fields.items():
+            column.addWidget(self._labels[name])
+            if name == "key":
+                column.addLayout(hbox((field, 1), self._save_key))
+                column.addLayout(source)
+            else:
+                column.addWidget(field)
+        column.addSpacing(5)
+        column.addWidget(self.result)
+        column.addLayout(hbox(self._copy_login, self._deny, self._allow, STRETCH))
+        column.addStretch(1)
+        foot = hbox(self._remove, STRETCH, self._test, self._save)
+        column.addLayout(foot)
+
+    def _fill(self) -> None:
+        config = self._status.config
+        self.enabled.setChecked(config.enabled)
+        self.label.setText(config.label)
+        self.base_url.setText(config.base_url)
+        self.models.setText(", ".join(config.models))
+        self.window_size.setText(str(config.window) if config.window else "")
+        embedded = config.kind == EMBEDDED
+        for widget in (
+            self.base_url,
+            self.models,
+            self.window_size,
+            self.key,
+            self._save,
+            self._save_key,
+            *self._labels.values(),
+        ):
+            widget.setVisible(not embedded)
+        program = config.kind == PROGRAM
+        if program:
+            hidden = ("base_url", "window", "key")
+            for widget in (self.base_url, self.window_size, self.key, self._save_key):
+                widget.hide()
+            for name in hidden:
+                self._labels[name].hide()
+        # The others are named after their company or program.
+        own = config.id not in BUILT_IN and not program
+        for part in (self.label, self._labels["label"]):
+            part.setVisible(own)
+        self._key_source.setVisible(not embedded and not program)
+        self._about.setVisible(embedded or program)
+        self._remove.setVisible(config.id not in BUILT_IN)
+
+    def _say(self, kind: str, text: str) -> None:
+        show_as(self.result, kind, text)
+
+    def show_error(self, error: MootError) -> None:
+        """Show an error on the page."""
+        self._say("error", self._language.problem(error.code, **error.details))
+
+    async def _do(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Run a change, and show an error on the page if it fails."""
+        try:
+            await work()
+        except MootError as error:
+            self.show_error(error)
+        # Also if the keyring refused: the change may be done in part.
+        self.refresh()
+        self.changed.emit()
+
+    def refresh(self) -> None:
+        """Show the current state of the provider; edited fields stay."""
+        known = [one for one in self._engine.providers() if one.config.id == self.provider_id]
+        if known:
+            self._status = known[0]
+            self._retranslate()
+
+    def show_keys(self) -> None:
+        """Show the keyring's late answer, and end the note that it is awaited."""
+        if self._pending and not self.busy:
+            self._pending = False
+            self._say("hint", "")
+        self.refresh()
+
+    def _change(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
+        self._tasks.start(f"{name} {self.provider_id}", self._do(lambda: self._held(work)))
+
+    async def _held(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Await work that asks the keyring, which may be slow; the page is disabled until then."""
+        waiting = self._language("provider.asking_keyring")
+        focus: QWidget | None = self.window().focusWidget()
+        self._say("hint", waiting)
+        self._hold(True)
+        try:
+            await work()
+        finally:
+            self._hold(False)
+            now: QWidget | None = self.window().focusWidget()
+            if focus is not None and self.isAncestorOf(focus) and (now is None or self.isAncestorOf(now)):
+                focus.setFocus()
+            if self.result.text() == waiting:
+                self._say("hint", "")
+
+    def _hold(self, held: bool) -> None:
+        for widget in (
+            self.enabled,
+            self.key,
+            self._save,
+            self._save_key,
+            self._unlock,
+            self._remove_key,
+            self._remove,
+        ):
+            widget.setEnabled(not held)
+        self._test.setEnabled(not held)
+
+    def _on_save(self) -> None:
+        self._change("save provider", self._save_config)
+
+    async def _save_config(self) -> None:
+        await self._engine.save_provider(self.config())
+        await self._keep_key()
+        if self.result.property("kind") == "hint":
+            self._say("ok", self._language("provider.saved"))
+
+    def _on_save_key(self) -> None:
+        self._change("save key", self._keep_key)
+
+    async def _keep_key(self) -> None:
+        """Save the typed key, if any."""
+        key = self.key.text().strip()
+        if not key:
+            return
+        kept = await self._engine.keys.set(self.provider_id, key)
+        self.key.clear()
+        if kept:
+            self._say("ok", self._language("provider.saved"))
+        else:
+            problem = self._engine.keys.problem
+            self._pending = problem in PENDING
+            self._say("warn", self._language(f"keyring.{problem}"))
+
+    def _on_allow(self) -> None:
+        """Show what would run, and allow it where the user agrees."""
+        shown = self._status.config
+        dialog = AgentConsentDialog(self._language, shown, self.window())
+        allow = self._engine.connections.allow_agent
+        dialog.accepted.connect(lambda: self._change("allow agent", lambda: allow(shown)))
+        dialog.open()
+
+    async def _forbid(self) -> None:
+        await self._engine.connections.deny_agent(self.provider_id)
+
+    def _on_copy_login(self) -> None:
+        QGuiApplication.clipboard().setText(recipe_of(self._status.config.recipe).login)
+
+    async def _unlock_keyring(self) -> None:
+        await self._engine.keys.unlock()
+        if problem := self._engine.keys.unread:
+            self._pending = problem in PENDING
+            self._say("warn", self._language(f"keyring.unread_{problem}"))
+
+    async def _forget_key(self) -> None:
+        try:
+            undo = await self._engine.keys.remove(self.provider_id)
+        except StorageError:
+            self._pending = self._engine.keys.problem in PENDING
+            raise
+        name = self._language.provider(self._status)
+        self.undo_offered.emit(self._language("provider.key.removed", name=name), undo)
+
+    async def _forget(self) -> None:
+        undo = await self._engine.remove_provider(self.provider_id)
+        self.removed.emit()
+        name = self._language.provider(self._status)
+        self.undo_offered.emit(self._language("history.deleted", title=name), undo)
+
+    def _on_test(self) -> None:
+        self._tasks.start(f"test {self.provider_id}", self._do(self._try))
+
+    async def _try(self) -> None:
+        words = self._language
+        if self._status.config.kind != EMBEDDED:
+            await self._held(self._save_config)
+            self.refresh()
+            self.changed.emit()
+        self._asked_at = time.monotonic()
+        self._test.setEnabled(False)
+        self._clock.start()
+        self._on_clock()
+        try:
+            result = await self._engine.test_provider(self.provider_id)
+        finally:
+            self._clock.stop()
+            self._test.setEnabled(True)
+        if result.ok:
+            if not self._status.config.enabled:
+                with QSignalBlocker(self.enabled):
+                    self.enabled.setChecked(True)
+                await self._engine.save_provider(self.config())
+            models = ", ".join(result.models[:MODELS_SHOWN]) + (
+                ", …" if len(result.models) > MODELS_SHOWN else ""
+            )
+            seconds = f"{result.seconds:.1f}"
+            self._say("ok", words("provider.test.ok", seconds=seconds, models=models or "–"))
+            return
+        login = recipe_of(self._status.config.recipe).login
+        self._copy_login.setVisible(result.failure == FailureKind.AGENT_LOGIN and bool(login))
+        config = self._status.config
+        self._say("error", words.failure(result.failure, result.detail, config.label or config.id))
+
+    def _on_clock(self) -> None:
+        seconds = int(time.monotonic() - self._asked_at)
+        self._say(
+            "hint",
+            self._language("provider.testing", name=self._language.provider(self._status), seconds=seconds),
+        )
+
+    def _retranslate(self) -> None:
+        words, status = self._language, self._status
+        kind = provider_kind(status.config.kind)
+        self._title.setText(words.provider(status))
+        for name, label in self._labels.items():
+            label.setText(words(f"provider.{name}"))
+        for name, field in self._fields.items():
+            field.setAccessibleName(words(f"provider.{name}"))
+        self.label.setPlaceholderText(words.provider(replace(status, label=kind.label if kind else "")))
+        self.window_size.setPlaceholderText(words("provider.window.placeholder"))
+        if kind is not None:
+            address, models = kind.base_url, ", ".join(kind.models)
+            self.base_url.setPlaceholderText(
+                words("provider.base_url.placeholder", url=address) if address else ""
+            )
+            self.models.setPlaceholderText(
+                words("provider.models.placeholder", models=models) if models else ""
+            )
+        if status.config.kind == PROGRAM:
+            line = exact(shlex.join([status.config.command, *status.config.args]))
+            self._about.setText(f"{words('server.command')}: {line}\n\n{words('agent.truth')}")
+            self._allow.setVisible(status.problem == ProviderProblem.NOT_ALLOWED)
+            self._deny.setVisible(status.ready)
+        else:
+            self._allow.hide()
+            self._deny.hide()
+        locked = status.problem == "keyring_locked"
+        unread = status.problem if status.problem.startswith("keyring_") else "none"
+        source = status.key_source or (unread if status.needs_key else "not_needed")
+        self._key_source.setText(words(f"provider.key.{source}"))
+        self._unlock.setVisible(locked)
+        self._remove_key.setVisible(status.key_source in ("keyring", "session"))
+
 
 # How the last test of a provider went: its text and the colour of its dot.
 WENT = {None: ("ready", ""), True: ("test.passed", "ok"), False: ("test.not_passed", "error")}
@@ -233,3 +612,65 @@ class ProvidersPage(QWidget):
     def _on_changed(self) -> None:
         self._mark()
         self.changed.emit()
+
+
+class NetworkPage(QWidget):
+    """Shows the proxy and the certificates; emits chosen({name: value}) once they are in use."""
+
+    chosen = Signal(object)
+
+    def __init__(
+        self, language: Language, engine: Engine, tasks: Tasks, settings: Callable[[], Settings]
+    ) -> None:
+        super().__init__()
+        self._language, self._engine, self._tasks = language, engine, tasks
+        self.proxy = say(
+            named("network_proxy", QLineEdit()), language, name="network.proxy", hint="network.proxy.example"
+        )
+        self.certificates = say(
+            named("network_certificates", QLineEdit()), language, name="network.certificates"
+        )
+        self._browse = say(button("", "network_browse", self._on_browse), language, "network.browse")
+        self._save = say(button("primary", "network_save", self._on_save), language, "network.save")
+        self.result = named("network_result", plain_label("hint", wrap=True))
+        vbox(
+            say(Paragraph("card_text"), language, "network.text"),
+            8,
+            say(plain_label("field"), language, "network.proxy"),
+            self.proxy,
+            say(Paragraph("hint"), language, "network.proxy.hint"),
+            8,
+            say(plain_label("field"), language, "network.certificates"),
+            hbox((self.certificates, 1), self._browse),
+            say(Paragraph("hint"), language, "network.certificates.hint"),
+            8,
+            self.result,
+            hbox(STRETCH, self._save),
+            STRETCH,
+            inside=self,
+            spacing=7,
+        )
+        self.proxy.setText(settings().proxy)
+        self.certificates.setText(settings().certificates)
+        for field in (self.proxy, self.certificates):
+            field.returnPressed.connect(self._on_save)
+            field.textChanged.connect(lambda _text: show_as(self.result, "hint", ""))
+
+    def _on_browse(self) -> None:
+        title = self._language("network.certificates")
+        ask_for_file(self, title, lambda path: self.certificates.setText(str(path)), kinds="")
+
+    def _on_save(self) -> None:
+        self._tasks.start(
+            "use the network", self._use(self.proxy.text().strip(), self.certificates.text().strip())
+        )
+
+    async def _use(self, proxy: str, certificates: str) -> None:
+        try:
+            await self._engine.network.use(proxy, certificates)
+        except BadInput as error:
+            show_as(self.result, "error", self._language.problem(error.code, **error.details))
+            (self.certificates if error.code.startswith("certificates") else self.proxy).setFocus()
+            return
+        self.chosen.emit({"proxy": proxy, "certificates": certificates})
+        show_as(self.result, "ok", self._language("network.saved"))

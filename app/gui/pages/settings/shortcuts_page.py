@@ -10,13 +10,11 @@ from PySide6.QtWidgets import QKeySequenceEdit, QLabel, QStackedWidget, QVBoxLay
 
 from app.core.settings import Settings
 from app.gui.commands import COMMANDS, PORTABLE, QUICK, Command, chosen_keys, kept_shortcuts, written
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
 from app.gui.widgets.boxes import frame, hbox, vbox
-from app.gui.widgets.controls import bring_into_sight, button, icon_button, name_button
-from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, restyle, show_or_hide
+from app.gui.widgets.controls import bring_into_sight, button, icon_button
 from app.gui.widgets.steps import Steps
-from app.gui.widgets.wording import say
+from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, plain_label, restyle, say, show_or_hide
 
 KEYS_WIDTH = 150
 # Keys a text box needs for itself.

@@ -8,7 +8,7 @@ from PySide6.QtGui import QFontMetrics, QFontMetricsF, QTextLayout
 
 from app.core.verdict import Point
 from app.gui.widgets.controls import Button, button
-from app.gui.widgets.label import WrappedText, plain_tip
+from app.gui.widgets.text import WrappedText, plain_tip
 
 INDENT = 16
 GAP = 3

@@ -1,30 +1,44 @@
-"""The controls of a debate: title, round, status, cost and facts, Pause, Resume and Stop, and a banner with problems."""
+"""A debate's controls: title, round, status, cost and facts, Pause, Resume and Stop, and a banner with problems.
+
+Also the buttons for a turn that holds it up and for a debate that has ended, and what stands beside its transcript in the
+main area: its state, and each participant with its last vote and turn.
+"""
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import partial
+from typing import NamedTuple
 
-from PySide6.QtCore import QEvent, QSignalBlocker, Qt, QTimer, Signal
-from PySide6.QtWidgets import QFrame
+from PySide6.QtCore import QEvent, QPoint, QSignalBlocker, Qt, QTimer, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QFrame, QMenu, QPushButton, QToolButton, QWidget
 
 from app.core.catalog import EMBEDDED
 from app.core.events import RetryScheduled
-from app.core.message import Message
+from app.core.message import SPOKEN, Message
 from app.core.reasons import HELD_UP, Reason, has_ended, resumable
 from app.core.session import MIN_PARTICIPANTS, DebateSession, Participant, Status
 from app.core.texts import has_hangul
+from app.engine.council.record import Record
 from app.engine.debate.director import PARTICIPANT
 from app.engine.debate.verdict import round_to_poll
-from app.gui.display.amounts import Spending, time_text
-from app.gui.display.i18n import Language
-from app.gui.display.session_kinds import failed, retry_text, state_of
-from app.gui.display.style import Look
-from app.gui.panels.debate.debate_bars import HeldTurnBar
-from app.gui.widgets.badge import Chip
-from app.gui.widgets.boxes import STRETCH, hbox, vbox
-from app.gui.widgets.controls import Button, button, put_in_tab_order
-from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, plain_tip, restyle
-from app.gui.widgets.segmented import Segmented
-from app.gui.widgets.wording import say
+from app.gui.display.appearance import Language, Look
+from app.gui.display.descriptions import Spending, failed, retry_text, state_of, time_text
+from app.gui.markdown.message_blocks import blocks_of
+from app.gui.navigation.session_list import EXPORTS
+from app.gui.pages.council.council_glance import Shown
+from app.gui.widgets.badge import Avatar, Chip
+from app.gui.widgets.boxes import STRETCH, FlowBox, empty, hbox, vbox
+from app.gui.widgets.choices import Segmented
+from app.gui.widgets.controls import (
+    Button,
+    ShorteningButton,
+    button,
+    icon_button,
+    put_in_tab_order,
+    scrolling,
+)
+from app.gui.widgets.text import ElidedLabel, Paragraph, plain_label, plain_tip, restyle, say
 
 SPACE = 6
 DISCUSSION, VERDICT = "discussion", "verdict"
@@ -342,3 +356,285 @@ def facts_of(session: DebateSession, messages: Iterable[Message], spending: Spen
         facts.append(time_text(seconds, words))
     # Where no price is known, the sum says so once.
     return " · ".join((*facts, *filter(None, (spending.known_text(words),))))
+
+
+LONGEST_NAME = 14
+FIRST_WORDS = 48
+
+
+class HeldTurnBar(FlowBox):
+    """Buttons for a turn that holds a debate up: retry, skip, or continue without a participant (`left_out`)."""
+
+    retried = Signal()
+    skipped = Signal()
+    left_out = Signal(str)
+
+    def __init__(self, language: Language, *, prefix: str) -> None:
+        super().__init__()
+        self._language = language
+        self._prefix = prefix
+        self.retry = say(button("", f"{prefix}retry_now", self.retried), language, "discussion.retry_now")
+        self.skip = say(button("", f"{prefix}skip_turn", self.skipped), language, "discussion.skip_turn")
+        self.without: list[Button] = []
+        self._offered: tuple[tuple[str, str], ...] = ()
+        self.add(self.retry)
+        self.add(self.skip)
+        language.changed.connect(self._retranslate)
+        self._retranslate()
+
+    def offer(self, participants: Sequence[tuple[str, str]]) -> None:
+        """Offer to continue without these participants, given as (id, name)."""
+        if tuple(participants) == self._offered:
+            return
+        self._offered = tuple(participants)
+        for old in self.without:
+            self.remove(old)
+            old.hide()
+            old.deleteLater()
+        self.without = []
+        for number, (participant_id, _) in enumerate(self._offered, 1):
+            made = button("", f"{self._prefix}without_{number}")
+            made.clicked.connect(partial(self.left_out.emit, participant_id))
+            self.without.append(made)
+            self.add(made)
+            made.show()
+        self._retranslate()
+
+    def _retranslate(self) -> None:
+        words = self._language
+        for made, (_, name) in zip(self.without, self._offered, strict=True):
+            short = name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1].rstrip() + "…"
+            made.setText(words("discussion.without", name=short).replace("&", "&&"))
+            made.setAccessibleName(words("discussion.without", name=name))
+            made.setToolTip(plain_tip(words("discussion.without", name=name)) if short != name else "")
+
+
+class AfterBar(QWidget):
+    """The buttons under a debate that has ended; what does not fit is in the menu at the end.
+
+    Signals: turns_wanted() before a turn is chosen, fork_requested(message id), again_requested(),
+    new_requested(), export_requested(format).
+    """
+
+    turns_wanted = Signal()
+    fork_requested = Signal(str)
+    again_requested = Signal()
+    new_requested = Signal()
+    export_requested = Signal(str)
+
+    def __init__(self, language: Language, look: Look) -> None:
+        super().__init__()
+        self._language = language
+        self._fork = ShorteningButton("", "debate_fork")
+        self._fork.dress(look, "git-branch", "text")
+        self._again = ShorteningButton("", "debate_again")
+        self._again.dress(look, "rotate-cw", "text")
+        self._export = ShorteningButton("", "debate_export")
+        self._export.dress(look, "share", "text")
+        self._more = say(
+            icon_button(look, "ellipsis", "debate_more", lambda: self._open(self._more_menu(), self._more)),
+            language,
+            tip="verdict.more",
+        )
+        hbox(self._fork, self._again, STRETCH, self._export, self._more, inside=self, spacing=8)
+        self._fork.clicked.connect(self.turns_wanted)
+        self._again.clicked.connect(self.again_requested)
+        self._export.clicked.connect(
+            lambda: self._open(self._export_menu(self._menu("export_menu")), self._export)
+        )
+        language.changed.connect(self._retranslate)
+        self._retranslate()
+
+    def offer_turns(self, turns: Sequence[Message]) -> None:
+        """Open a menu of turns from which another debate can start."""
+        menu = self._menu("fork_menu")
+        for turn in turns:
+            words = " ".join(" ".join(block.text for block in blocks_of(turn, turn.content)).split())
+            words = words if len(words) <= FIRST_WORDS else words[:FIRST_WORDS].rstrip() + "…"
+            line = self._language("verdict.turn", round=turn.round, name=turn.author.name, words=words)
+            action = menu.addAction(line.replace("&", "&&"))
+            action.triggered.connect(lambda _checked=False, chosen=turn.id: self.fork_requested.emit(chosen))
+        if menu.isEmpty():
+            menu.addAction(self._language("verdict.fork.none")).setEnabled(False)
+        self._open(menu, self._fork)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Move the export into the menu if its button does not fit."""
+        buttons = (self._fork, self._again, self._export, self._more)
+        needed = sum(one.sizeHint().width() for one in buttons) + 8 * len(buttons)
+        self._export.setVisible(needed <= self.width())
+
+    def _menu(self, name: str) -> QMenu:
+        menu = QMenu(self)
+        menu.setObjectName(name)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        return menu
+
+    def _more_menu(self) -> QMenu:
+        menu = self._menu("more_menu")
+        menu.addAction(self._language("verdict.new")).triggered.connect(lambda: self.new_requested.emit())
+        if self._export.isHidden():
+            menu.addSeparator()
+            self._export_menu(menu)
+        return menu
+
+    def _export_menu(self, menu: QMenu) -> QMenu:
+        for name in EXPORTS:
+            action = menu.addAction(self._language(f"export.{name}"))
+            action.triggered.connect(lambda _checked=False, chosen=name: self.export_requested.emit(chosen))
+        return menu
+
+    def _open(self, menu: QMenu, over: QPushButton | QToolButton) -> None:
+        """Open a menu above a button, which is at the bottom of the window."""
+        menu.popup(over.mapToGlobal(QPoint(0, -menu.sizeHint().height() - 4)))
+
+    def _retranslate(self) -> None:
+        words = self._language
+        self._fork.show_words(
+            words("verdict.fork"), words("verdict.fork.hint"), short=words("verdict.fork.short")
+        )
+        self._again.show_words(words("verdict.again"), words("verdict.again.hint"))
+        self._export.show_words(words("verdict.export"))
+        self._fit()
+
+
+MARGIN = 18
+
+
+class Standing(NamedTuple):
+    """How a participant stands: how it is shown, its role, its last vote in words, and its last turn's id.
+
+    `now` is the key of a text that says that it writes or was left out, "" for neither.
+    """
+
+    shown: Shown
+    role: str
+    vote: str
+    now: str
+    turn: str
+
+
+class DebateSummary(QWidget):
+    """What the panel shows of the session in the main area, in place of a second transcript; emits turn_requested(message id)."""
+
+    turn_requested = Signal(str)
+
+    def __init__(self, language: Language, look: Look) -> None:
+        super().__init__()
+        self._language, self._look = language, look
+        self._session: DebateSession | None = None
+        self._standings: tuple[Standing, ...] = ()
+        self.controls = DebateControls(language, look, prefix="beside_", headed=True)
+        self._title = say(plain_label("field"), language, "setup.participants")
+        self._rows = vbox(spacing=10)
+        body = QWidget()
+        vbox(self._title, self._rows, STRETCH, inside=body, margins=(MARGIN, 10, MARGIN, 12), spacing=10)
+        vbox(self.controls, (scrolling(body), 1), inside=self, spacing=0)
+        language.changed.connect(self._draw)
+
+    @property
+    def session_id(self) -> str:
+        """The id of the session shown, empty when there is none."""
+        return self._session.id if self._session else ""
+
+    def show_debate(
+        self,
+        session: DebateSession,
+        spending: Spending,
+        messages: Sequence[Message],
+        people: Mapping[str, Shown],
+        writing: Collection[str],
+    ) -> None:
+        """Show a debate or council as it is now; `people` says how the participants are shown, and in which order."""
+        words, said = self._language, [one for one in messages if session.debate.council is None]
+        before, self._session = self._session, session
+        # The page of a council counts its calls itself.
+        self.controls.show_facts(
+            facts_of(session, said, spending, words) if said else spending.known_text(words)
+        )
+        if before is None or before.id != session.id:
+            self.controls.show_session(session, spending, read_only=False, damaged=0)
+            self.controls.show_side(DISCUSSION, offered=False)
+        else:
+            self.controls.show_change(session)
+        if session.debate.council is not None:
+            of = session.debate.council.rounds
+            since = Record(session.debate, messages).since
+            self.controls.show_round(min(of, max((one.round for one in since), default=0) or 1), of)
+        standings = self._standings_of(session, messages, people, writing)
+        if standings != self._standings:
+            self._standings = standings
+            self._draw()
+
+    def _standings_of(
+        self,
+        session: DebateSession,
+        messages: Sequence[Message],
+        people: Mapping[str, Shown],
+        writing: Collection[str],
+    ) -> tuple[Standing, ...]:
+        """Return how all participants stand, in the order of `people`."""
+        debate, words = session.debate, self._language
+        votes: dict[str, str] = {}
+        if debate.council is None:
+            for ballot in debate.ballots:
+                stance = "none" if ballot.stance is None else ballot.stance
+                votes[ballot.participant] = words(f"verdict.stance.{stance}")
+        else:
+            record = Record(debate, messages)
+            # Until all have answered nobody reads what the others hold.
+            known = session.status != Status.RUNNING or not record.grouped
+            options = {one.id: place for place, one in enumerate(record.options())} if known else {}
+            texts = {one.id: one.text for one in record.options()}
+            for one in record.voters():
+                choice = record.vote(one, record.rounds).choice
+                if choice in options:
+                    letter = chr(ord("A") + options[choice])
+                    votes[one] = words("council.holds", letter=letter, option=texts[choice])
+        turns = {one.author.id: one.id for one in messages if one.part in SPOKEN and not one.is_interim}
+        roles = {one.id: words.role(one.role) if one.role else "" for one in debate.participants}
+        now = dict.fromkeys(writing, "beside.writing") if session.status == Status.RUNNING else {}
+        now |= dict.fromkeys(debate.left, "beside.left_out")
+        return tuple(
+            Standing(shown, roles.get(who, ""), votes.get(who, ""), now.get(who, ""), turns.get(who, ""))
+            for who, shown in people.items()
+        )
+
+    def _draw(self) -> None:
+        """Show the participants again; the focus stays on the button where it is."""
+        focused = next((one.objectName() for one in self.findChildren(Button) if one.hasFocus()), "")
+        for old in self.findChildren(Button):
+            if old.objectName().startswith("beside_turn_"):
+                old.setObjectName("")
+        empty(self._rows)
+        words = self._language
+        for place, one in enumerate(self._standings):
+            row = QWidget(self)
+            # With a parent from the start: a chip that is given a text is shown, and would be a window.
+            avatar, role, state = Avatar(self._look), Chip(self._look, row), Chip(self._look, row)
+            now = words(one.now) if one.now else ""
+            avatar.set_speaker(one.shown.name, one.shown.colour, letters=one.shown.letters)
+            role.set_text(one.role)
+            state.set_text(now, "accent" if one.now == "beside.writing" else "neutral")
+            go = button(
+                "link",
+                f"beside_turn_{place + 1}",
+                partial(self.turn_requested.emit, one.turn),
+                text=words("beside.go"),
+            )
+            go.setAccessibleName(words("beside.go.to", name=one.shown.name))
+            if not one.turn:
+                go.hide()
+            name = ElidedLabel("value", text=one.shown.name)
+            head = hbox((name, 1), role, state, go, spacing=8)
+            lines = [ElidedLabel("hint", text=text) for text in (one.shown.model, one.vote) if text]
+            hbox(avatar, (vbox(head, *lines, spacing=0), 1), inside=row, spacing=10)
+            said = (one.shown.name, one.role, now, one.vote)
+            row.setAccessibleName(", ".join(filter(None, said)))
+            self._rows.addWidget(row)
+            if focused and go.objectName() == focused:
+                go.setFocus()

@@ -5,16 +5,15 @@ from PySide6.QtGui import QFocusEvent, QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from app.engine.engine import Engine
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
-from app.gui.panels.debate.debate_summary import DebateSummary
+from app.gui.display.appearance import Language, Look
+from app.gui.panels.debate.debate_controls import DebateSummary
 from app.gui.panels.debate.discussion_view import DiscussionView
 from app.gui.panels.debate.history_view import HistoryView
 from app.gui.panels.debate.setup_view import SetupView
 from app.gui.panels.right_panel import RightPanel
 from app.gui.widgets.boxes import centred, vbox
 from app.gui.widgets.controls import icon_button
-from app.gui.widgets.wording import say
+from app.gui.widgets.text import say
 
 SETUP, DISCUSSION, HISTORY = range(3)
 COLUMN = 720

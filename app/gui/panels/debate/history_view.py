@@ -2,7 +2,7 @@
 
 A row shows a `SessionSummary` (core/session.py), filled by `summary_of` and `summary_record` (storage/records.py), kept by storage/index.py
 (a new field raises its version); what is counted over messages by `_summarise` and `load` (storage/sessions.py) and `read_summary` (storage/replay.py).
-Calls without a message cost too: `usage` (gui/display/session_kinds.py), `_of_session` (storage/usage_ledger.py).
+Calls without a message cost too: `usage` (gui/display/descriptions.py), `_of_session` (storage/usage_ledger.py).
 """
 
 from PySide6.QtCore import (
@@ -30,17 +30,15 @@ from PySide6.QtWidgets import (
 
 from app.core.reasons import resumable
 from app.core.session import DebateMode, Folder, SessionSummary
-from app.gui.display.i18n import Language
-from app.gui.display.session_kinds import state_of
-from app.gui.display.style import Look, sized, tall
+from app.gui.display.appearance import Language, Look, sized, tall
+from app.gui.display.descriptions import state_of
 from app.gui.navigation.session_rows import SUMMARY, matches
 from app.gui.panels.conversation_view import empty_state
 from app.gui.widgets.badge import AVATAR, chip_colours, initials, paint_avatar, paint_chip
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
-from app.gui.widgets.controls import button, icon_button, name_button
-from app.gui.widgets.label import Paragraph, plain_label, plain_tip
+from app.gui.widgets.controls import button, icon_button
 from app.gui.widgets.search import SearchBox
-from app.gui.widgets.wording import named, say
+from app.gui.widgets.text import Paragraph, name_button, named, plain_label, plain_tip, say
 
 Index = QModelIndex | QPersistentModelIndex
 CARD_HEIGHT = 76

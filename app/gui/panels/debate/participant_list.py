@@ -1,24 +1,382 @@
-"""The participants of a debate that is being set up: their rows in order, and the list in which they are chosen."""
+"""The participants of a debate that is being set up: the list in which they are chosen, and the row of each.
 
-from collections.abc import Iterable, Sequence
+A row has name, model, role, effort and prompt.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from PySide6.QtCore import QEvent, QSignalBlocker, Signal
+from PySide6.QtCore import QEvent, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QFrame, QLineEdit, QWidget
 
 from app.core.catalog import EMBEDDED
 from app.core.draft import ParticipantDraft
+from app.core.model_facts import Effort, ModelFacts
 from app.core.provider import ProviderStatus, last_part
 from app.core.session import Participant
 from app.engine.council.panels import named_apart
+from app.engine.debate.setup import voice_of
 from app.engine.engine import Candidate, Engine
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
-from app.gui.panels.debate.participant_card import ParticipantCard
+from app.gui.display.appearance import BUILT_IN_ROLES, Language, Look
 from app.gui.panels.debate.participant_picker import ModelOffer, ParticipantPicker, PickRow
-from app.gui.widgets.boxes import vbox
-from app.gui.widgets.model_choice import facts_text
+from app.gui.widgets.badge import Avatar
+from app.gui.widgets.boxes import STRETCH, hbox, vbox
+from app.gui.widgets.controls import Choice, TickBox, icon_button, put_in_tab_order
+from app.gui.widgets.model_choice import ModelButton, facts_text
+from app.gui.widgets.text import name_button, named
+
+OWN = "own"
+EDGE, SPACE = 9, 6
+LEAST, LONGEST = 46, 150
+LEAST_CARD = 240
+UNDER_NAME = EDGE + 30
+
+
+class ParticipantCard(QFrame):
+    """The row of a participant, shown while it takes part; the user's changes survive a change of what is offered."""
+
+    changed = Signal()
+    models_opened = Signal()
+    prompt_requested = Signal()
+    remove_requested = Signal()
+
+    def __init__(
+        self,
+        language: Language,
+        look: Look,
+        candidate: Candidate,
+        statuses: Callable[[], Mapping[str, ProviderStatus]],
+        facts: Callable[[str, str], ModelFacts],
+        *,
+        added: bool,
+        parent: QWidget | None = None,
+    ) -> None:
+        """`statuses` returns the providers by their ids, `facts` what is known about a model."""
+        super().__init__(parent)
+        self.setProperty("kind", "card")
+        self._language, self._look, self._statuses, self._facts = language, look, statuses, facts
+        self.candidate = candidate
+        self._participant = candidate.participant
+        # The provider and model that the user chose in place of those on offer.
+        self._model_chosen: tuple[str, str] | None = None
+        # Effort, creativity and length where they are not those of its assistant, by these names.
+        self._style: dict[str, str] = {}
+        self._roles_shown = False
+        # Whether the user wants it to take part; None if they did not choose.
+        self._wanted: bool | None = None
+        self._role_value = self._role_default = BUILT_IN_ROLES[0]
+        # The efforts that the model takes; none where that is not known.
+        self._efforts: tuple[str, ...] = ()
+        self._role_chosen = False
+        self.added = added
+        person = candidate.participant.id
+        # The list of those on offer takes it; one that was added goes with its row.
+        self.tick = TickBox(look, self)
+        self.tick.setHidden(added)
+        self.tick.setObjectName(f"seat_{person}")
+        self._avatar = Avatar(look)
+        self._name = QLineEdit()
+        self._name.setProperty("kind", "name")
+        self._name.setMaxLength(60)
+        self._name.setText(candidate.participant.name)
+        self._offered_name = self._name.text()
+        self._model = ModelButton(
+            language, look, f"model_{person}", lambda: tuple(statuses().values()), facts
+        )
+        # Made when they are shown: few of those on offer take part, and most without a role or an effort.
+        self._role: Choice | None = None
+        self._effort: Choice | None = None
+        self._prompt = icon_button(look, "pencil", f"prompt_{person}", self._on_prompt, checkable=True)
+        self._prompt.setFixedSize(26, 26)
+        self._remove = icon_button(look, "x", f"remove_{person}", self._on_remove)
+        self._remove.setFixedSize(24, 24)
+        self._own = QLineEdit()
+        self._own.setMaxLength(400)
+        self._own.setVisible(False)
+        self._choices = QWidget()
+        self._choices_row = hbox(inside=self._choices, spacing=SPACE)
+        self._row = hbox(self._avatar, self._name, self._model, STRETCH, self._choices, spacing=SPACE)
+        self._row.setContentsMargins(EDGE, 5, EDGE, 5)
+        for control in (self._prompt, self._remove):
+            self._row.addWidget(control)
+        self._below = hbox(STRETCH)
+        self._own_row = hbox(self._own)
+        vbox(self._row, self._below, self._own_row, inside=self, spacing=0)
+        self._fit_name()
+        look.changed.connect(self._fit_name)
+        self.tick.toggled.connect(self._on_toggled)
+        self._name.textChanged.connect(self._on_name_changed)
+        self._model.chosen.connect(self._on_model_chosen)
+        self._model.opened.connect(self.models_opened)
+        self._own.textChanged.connect(lambda _text: self._on_role_chosen())
+        self._show_state()
+        self.retranslate()
+
+    @property
+    def stops(self) -> tuple[QWidget, ...]:
+        """The widgets Tab stops at, in order."""
+        choices, buttons = self._menus, (self._prompt, self._remove)
+        below = self._below.indexOf(self._choices) >= 0
+        menus = (*buttons, *choices) if below else (*choices, *buttons)
+        return (self._name, self._model, *menus, self._own)
+
+    @property
+    def chosen(self) -> bool:
+        """Whether the participant takes part."""
+        return self.tick.isChecked()
+
+    @property
+    def is_embedded(self) -> bool:
+        """Whether it speaks with the built-in model."""
+        status = self._statuses().get(self._participant.provider)
+        return status is not None and status.config.kind == EMBEDDED
+
+    def show_candidate(self, candidate: Candidate) -> None:
+        """Show what is offered now, and keep the user's changes."""
+        self.candidate = candidate
+        self._participant = replace(candidate.participant, system_prompt=self._participant.system_prompt)
+        self._use_model()
+        if self._name.text() == self._offered_name != candidate.participant.name:
+            self._name.setText(candidate.participant.name)
+            self._offered_name = self._name.text()
+        self._show_state()
+        self.retranslate()
+
+    def participant(self) -> Participant:
+        """Return the participant as set up in the row."""
+        role = self._chosen_role() if self._roles_shown else ""
+        return replace(self._participant, name=self._name.text().strip(), role=role, **self._style)
+
+    @property
+    def draft(self) -> ParticipantDraft | None:
+        """The user's changes, None if there are none."""
+        one, name = self._participant, self._name.text().strip()
+        offered = ParticipantDraft(id=one.id, provider=one.provider, model=one.model)
+        draft = replace(
+            offered,
+            name=name if self.added or name != self._offered_name else "",
+            role=self._chosen_role() if self._role_chosen else "",
+            system_prompt=one.system_prompt,
+            chosen=self._wanted,
+            added=self.added,
+            own_model=self._model_chosen is not None,
+            **self._style,
+        )
+        return draft if draft != offered else None
+
+    def show_draft(self, draft: ParticipantDraft) -> None:
+        """Show the user's earlier changes."""
+        if draft.name:
+            self._name.setText(draft.name)
+        if draft.role:
+            self._role_chosen = True
+            built_in = draft.role in (*BUILT_IN_ROLES, OWN)
+            self._role_value = draft.role if built_in else OWN
+            self._own.setText("" if built_in else draft.role)
+        self._model_chosen = (draft.provider, draft.model) if draft.own_model else None
+        self._participant = replace(self._participant, system_prompt=draft.system_prompt)
+        self._use_model()
+        style = {"effort": draft.effort, "creativity": draft.creativity, "length": draft.length}
+        self._style = {name: value for name, value in style.items() if value}
+        self._wanted = draft.chosen
+        self._show_state()
+        self.retranslate()
+
+    def set_system_prompt(self, text: str) -> None:
+        """Replace the generated prompt by `text`; "" restores the generated one."""
+        self._participant = replace(self._participant, system_prompt=text)
+        self.retranslate()
+        self.changed.emit()
+
+    def show_roles(self, shown: bool, default: str) -> None:
+        """Show or hide the roles; `default` is chosen until the user chooses one."""
+        self._roles_shown = shown
+        if shown and not self._role_chosen and self._role_value == self._role_default:
+            self._role_value = self._role_default = default
+            if self._role is not None:
+                self._role.setCurrentIndex(self._role.findData(default))
+        self._show_parts()
+
+    def set_speaker_index(self, index: int, letters: str) -> None:
+        """Set the colour by the position among the participants that take part, and the letters of the name."""
+        self._avatar.set_speaker(self._name.text(), index, letters=letters)
+
+    def retranslate(self) -> None:
+        """Show every text in the language in use."""
+        words, name = self._language, self._name.text()
+        self._model.show_model(self._participant.provider, self._participant.model)
+        self.tick.setAccessibleName(words("setup.takes_part", name=name))
+        self._name.setAccessibleName(words("setup.name", name=name))
+        self._model.setAccessibleName(words("setup.model", name=name, model=self._participant.model))
+        edited = bool(self._participant.system_prompt)
+        self._prompt.setChecked(edited)
+        name_button(
+            self._prompt, words("setup.prompt.of_changed" if edited else "setup.prompt.of", name=name)
+        )
+        name_button(self._remove, words("setup.remove_voice", name=name))
+        self._own.setPlaceholderText(words("role.own.placeholder"))
+        self._own.setAccessibleName(words("role.own.placeholder"))
+        self._efforts = self._facts(self._participant.provider, self._participant.model).efforts or ()
+        self._fill_menus()
+        self._show_parts()
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(LEAST_CARD, super().minimumSizeHint().height())
+
+    def line_width(self) -> int:
+        """Return the width in pixels at which the row fits into one line."""
+        parts = (self._avatar, self._model, self._prompt, self._remove, *self._menus)
+        return 2 * EDGE + self._name_width() + sum(_width_of(one) for one in parts if not one.isHidden())
+
+    def arrange(self, *, one_line: bool) -> None:
+        """Lay out in one line, or with role and effort under the name."""
+        before, after = (self._below, self._row) if one_line else (self._row, self._below)
+        if before.indexOf(self._choices) >= 0:
+            before.removeWidget(self._choices)
+            after.insertWidget(self._row.indexOf(self._prompt) if one_line else 0, self._choices)
+            put_in_tab_order(self.stops)
+        below = not one_line and (self._roles_shown or bool(self._efforts))
+        self._below.setContentsMargins(UNDER_NAME, 0, EDGE, 7 if below else 0)
+
+    @property
+    def _menus(self) -> tuple[Choice, ...]:
+        return tuple(one for one in (self._role, self._effort) if one is not None)
+
+    @property
+    def _has_prompt(self) -> bool:
+        # The built-in model is too small for a system prompt: it gets a transcript and an opening sentence.
+        return not self.is_embedded
+
+    def _use_model(self) -> None:
+        """Use the model that the user chose, while its provider is there."""
+        if self._model_chosen is None:
+            return
+        provider, model = self._model_chosen
+        if provider in self._statuses():
+            self._participant = replace(self._participant, provider=provider, model=model)
+
+    def _fill_menus(self) -> None:
+        """Offer roles and efforts in the menus that are there."""
+        words, name = self._language, self._name.text()
+        if self._role is not None:
+            roles = [(role, words(f"role.{role}")) for role in (*BUILT_IN_ROLES, OWN)]
+            _fill(self._role, words("setup.role", name=name), roles, self._role_value)
+        if self._effort is not None:
+            efforts = [(one, words(f"setup.effort.{one}")) for one in (Effort.AUTO, *self._efforts)]
+            effort = self._style.get("effort", self._participant.effort)
+            _fill(self._effort, words("setup.effort", name=name), efforts, effort)
+            self._effort.setToolTip(words("answers.effort"))
+
+    def _new_menu(self, name: str, chosen: Callable[[], None]) -> Choice:
+        menu = named(f"{name}_{self.candidate.participant.id}", Choice(self._look))
+        menu.activated.connect(chosen)
+        self._choices_row.insertWidget(0 if name == "role" else -1, menu)
+        return menu
+
+    def _name_width(self) -> int:
+        words = self._name.fontMetrics().horizontalAdvance(self._name.text())
+        return max(LEAST, min(LONGEST, words + 18))
+
+    def _chosen_role(self) -> str:
+        return self._own.text().strip() if self._role_value == OWN else self._role_value
+
+    def _show_state(self) -> None:
+        """Show whether the participant can take part, and does."""
+        status = self._statuses().get(self._participant.provider)
+        ready = status is not None and status.ready
+        with QSignalBlocker(self.tick):
+            self.tick.setChecked(ready and (self.candidate.chosen if self._wanted is None else self._wanted))
+        self.tick.setEnabled(ready)
+        self.setVisible(self.chosen)
+
+    def _show_parts(self) -> None:
+        menus = self._menus
+        if self.chosen and self._roles_shown and self._role is None:
+            self._role = self._new_menu("role", self._on_role_activated)
+        if self.chosen and self._efforts and self._effort is None:
+            self._effort = self._new_menu("effort", self._on_effort_chosen)
+        if self._menus != menus:
+            self._fill_menus()
+            put_in_tab_order(self.stops)
+        for menu, shown in ((self._role, self._roles_shown), (self._effort, bool(self._efforts))):
+            if menu is not None:
+                menu.setVisible(shown)
+        self._prompt.setVisible(self._has_prompt)
+        own = self._roles_shown and self._role_value == OWN
+        self._own.setVisible(own)
+        self._own_row.setContentsMargins(10, 0, 10, 10 if own else 0)
+
+    def _fit_name(self) -> None:
+        self._name.ensurePolished()
+        self._name.setFixedWidth(self._name_width())
+        if not self._name.hasFocus():
+            self._name.setCursorPosition(0)
+
+    def _on_toggled(self, on: bool) -> None:
+        self._wanted = on
+        self._show_parts()
+        self.setVisible(on)
+        self.changed.emit()
+
+    def _on_remove(self) -> None:
+        if self.added:
+            self.remove_requested.emit()
+        else:
+            self.tick.setChecked(False)
+
+    def _on_name_changed(self) -> None:
+        self._fit_name()
+        self.changed.emit()
+
+    def _on_model_chosen(self, provider: str, model: str) -> None:
+        name, old = self._name.text(), self._participant
+        named_after_model = name == last_part(old.model)
+        # Another provider's model is no "Claude" any more.
+        status = self._statuses().get(old.provider)
+        if status is not None and provider != old.provider:
+            named_after_model |= name == voice_of(status, old.model)
+        self._model_chosen = (provider, model)
+        self._use_model()
+        if named_after_model:
+            self._name.setText(last_part(model))
+        self.retranslate()
+        self.changed.emit()
+
+    def _on_prompt(self) -> None:
+        self._prompt.setChecked(bool(self._participant.system_prompt))
+        self.prompt_requested.emit()
+
+    def _on_effort_chosen(self) -> None:
+        if self._effort is not None:
+            self._style["effort"] = str(self._effort.currentData())
+        self.changed.emit()
+
+    def _on_role_activated(self) -> None:
+        self._role_chosen = True
+        if self._role is not None:
+            self._role_value = str(self._role.currentData())
+        self._on_role_chosen()
+
+    def _on_role_chosen(self) -> None:
+        self._show_parts()
+        if self._role_value == OWN and not self._own.text():
+            self._own.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.changed.emit()
+
+
+def _fill(menu: Choice, name: str, rows: Iterable[tuple[str, str]], value: str) -> None:
+    menu.setAccessibleName(name)
+    menu.clear()
+    for row, text in rows:
+        menu.addItem(text, str(row))
+    menu.setCurrentIndex(max(0, menu.findData(value)))
+
+
+def _width_of(control: QWidget) -> int:
+    """Return the width of a control in the row in pixels, with the space beside it."""
+    control.ensurePolished()
+    return max(control.sizeHint().width(), control.minimumWidth()) + SPACE
 
 
 class ParticipantList(QWidget):

@@ -9,14 +9,12 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from app.core.matching import fits
 from app.core.provider import ProviderStatus
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
 from app.gui.widgets.boxes import hbox, vbox
-from app.gui.widgets.controls import TickBox, button, icon_button, name_button, scrolling
-from app.gui.widgets.label import ElidedLabel, plain_label
+from app.gui.widgets.controls import TickBox, button, icon_button, scrolling
 from app.gui.widgets.model_choice import Facts, facts_text
 from app.gui.widgets.search import SearchBox, SearchPopUp
-from app.gui.widgets.wording import say
+from app.gui.widgets.text import ElidedLabel, name_button, plain_label, say
 
 SIZE = QSize(420, 400)
 # A server may list hundreds of models: the others are found by the search.

@@ -19,9 +19,8 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip
 
 from app.core.session import Debate
 from app.core.verdict import AGAINST, FOR
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look, sized, tall
-from app.gui.widgets.label import PaintedText, plain_tip
+from app.gui.display.appearance import Language, Look, sized, tall
+from app.gui.widgets.text import PaintedText, plain_tip
 
 HEIGHT = 206
 PADDING = 8

@@ -17,8 +17,7 @@ from app.core.session import Debate, DebateSession
 from app.core.verdict import Point
 from app.engine.debate.minority import minority_points
 from app.engine.debate.verdict import Judge, readings_points
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look, tall
+from app.gui.display.appearance import Language, Look, tall
 from app.gui.panels.debate.cited_text import Cite, CitedText
 from app.gui.panels.debate.stance_chart import PADDING, StanceChart
 from app.gui.transcript.row_style import MAX_COLUMN
@@ -32,8 +31,7 @@ from app.gui.widgets.controls import (
     put_in_tab_order,
     scrolling,
 )
-from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, plain_tip, show_or_hide
-from app.gui.widgets.wording import say
+from app.gui.widgets.text import ElidedLabel, Paragraph, plain_label, plain_tip, say, show_or_hide
 
 NARROW = 520
 # The width of the scroll bar in pixels, which the right margin lacks.

@@ -1,4 +1,4 @@
-"""The panel of workflows: steps at work (workflow_panel, step_list), definitions (definitions_view, step_form).
+"""The panel of workflows: steps at work (workflow_panel, step_list), definitions (definitions_view: list, form, graph).
 
-graph_view draws a workflow, step_display says how a step looks.
+step_display says how a step looks.
 """

@@ -1,23 +1,24 @@
-"""The tab Workflows: the list of workflows, and the form and graph of the chosen one."""
+"""The tab Workflows: the list of workflows, and of the chosen one the graph, and a form for each step.
+
+The graph has the steps in layers from top to bottom, with lines to those that depend on them.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QLineEdit, QListWidget, QListWidgetItem, QWidget
+from PySide6.QtCore import QPointF, QRectF, QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QPainter, QPainterPath, QPaintEvent, QPen, QShowEvent
+from PySide6.QtWidgets import QFrame, QLineEdit, QListWidget, QListWidgetItem, QSizePolicy, QWidget
 
 from app.core.text import visible
-from app.core.workflow import Fault, WorkflowDefinition, WorkflowStep
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look, tall
-from app.gui.panels.workflow.graph_view import GraphView
-from app.gui.panels.workflow.step_form import MOST_NAME, StepForm
+from app.core.workflow import Fault, WhenSkipped, WorkflowDefinition, WorkflowStep
+from app.gui.display.appearance import Language, Look, sized, tall
+from app.gui.panels.workflow.step_display import depths, in_order
 from app.gui.widgets.boxes import STRETCH, hbox, vbox
-from app.gui.widgets.controls import button, icon_button, put_in_tab_order, scrolling
+from app.gui.widgets.choices import ChipList, ChipOption
+from app.gui.widgets.controls import Choice, TextBox, button, icon_button, put_in_tab_order, scrolling
 from app.gui.widgets.definition_editor import DefinitionEditor
-from app.gui.widgets.label import Paragraph, plain_label, show_or_hide
-from app.gui.widgets.wording import named, say
+from app.gui.widgets.text import Paragraph, name_button, named, plain_label, say, show_or_hide
 
 MOST_ROWS = 6
 ROW = 34
@@ -343,3 +344,225 @@ def with_step_again(
     place = next(place for place, step in enumerate(before.steps) if step.id == gone.id)
     gone = replace(gone, depends_on=tuple(one for one in gone.depends_on if one in ids))
     return replace(now, steps=(*steps[:place], gone, *steps[place:]))
+
+
+MOST_NAME = 60
+
+
+class StepForm(QFrame):
+    """Shows a step for editing. Signals: changed(), moved(step), removed()."""
+
+    changed = Signal()
+    moved = Signal(int)
+    removed = Signal()
+
+    def __init__(self, language: Language, look: Look, place: int) -> None:
+        super().__init__()
+        self.setProperty("kind", "card")
+        self._language = language
+        self._step = WorkflowStep(id="", name="", role="", prompt="")
+        self._place = place
+        self.name = named(f"step_name_{place}", QLineEdit())
+        self.role = named(f"step_role_{place}", QLineEdit())
+        for line in (self.name, self.role):
+            line.setMaxLength(MOST_NAME)
+        self.prompt = TextBox(lines=2, most=8, submits=False)
+        self.prompt.setObjectName(f"step_prompt_{place}")
+        self._after_label = plain_label("hint")
+        self.after = ChipList(language, look, f"step_after_{place}")
+        self.skipped = Choice(look)
+        self.skipped.setObjectName(f"step_skipped_{place}")
+        self.up = icon_button(look, "chevron-up", f"step_up_{place}", lambda: self.moved.emit(-1))
+        self.down = icon_button(look, "chevron-down", f"step_down_{place}", lambda: self.moved.emit(1))
+        self.remove = icon_button(look, "x", f"step_remove_{place}", self.removed)
+        self.error = named(f"step_error_{place}", plain_label("error", wrap=True))
+        self.error.hide()
+        self._lay_out()
+        for line in (self.name, self.role):
+            line.textEdited.connect(lambda _text: self.changed.emit())
+        self.prompt.textChanged.connect(self.changed)
+        self.after.changed.connect(self.changed)
+        self.skipped.activated.connect(lambda _place: self.changed.emit())
+
+    def show_step(
+        self, step: WorkflowStep, others: Sequence[WorkflowStep], count: int, *, fixed: bool
+    ) -> None:
+        """Show a step out of `count`; `others` are those it can depend on, `fixed` makes it read-only."""
+        self._step = step
+        with QSignalBlocker(self):
+            self.name.setText(step.name)
+            self.role.setText(step.role)
+            self.prompt.setPlainText(step.prompt)
+            for box in (self.name, self.role, self.prompt):
+                box.setReadOnly(fixed)
+            self.retranslate()
+            self.skipped.setCurrentIndex(self.skipped.findData(step.when_skipped))
+            self.skipped.setEnabled(not fixed)
+            self.offer(others)
+            self.after.show_chosen(step.depends_on, fixed=fixed)
+            self.up.setEnabled(self._place > 0)
+            self.down.setEnabled(self._place < count - 1)
+            for tool in (self.up, self.down, self.remove):
+                tool.setVisible(not fixed)
+
+    def offer(self, others: Sequence[WorkflowStep]) -> None:
+        """Set the steps it can depend on."""
+        self.after.set_offers([ChipOption(one.id, one.name or one.id) for one in others])
+
+    def step(self) -> WorkflowStep:
+        """Return the step as edited."""
+        return replace(
+            self._step,
+            name=self.name.text().strip(),
+            role=self.role.text().strip(),
+            prompt=self.prompt.text(),
+            depends_on=self.after.chosen(),
+            when_skipped=str(self.skipped.currentData() or WhenSkipped.SATISFIES),
+        )
+
+    def show_error(self, text: str) -> None:
+        """Show what is wrong with the step; "" for nothing."""
+        show_or_hide(self.error, text)
+
+    def retranslate(self) -> None:
+        """Show every text in the language in use."""
+        words, number = self._language, self._place + 1
+        kept = self.skipped.currentData() or self._step.when_skipped
+        self.skipped.clear()
+        for one in (WhenSkipped.SATISFIES, WhenSkipped.BLOCKS):
+            self.skipped.addItem(words(f"step.skip.{one}"), one)
+        self.skipped.setCurrentIndex(self.skipped.findData(kept))
+        self._after_label.setText(words("step.after"))
+        self.after.set_words(words("step.after"), words("step.after.none"))
+        self.name.setPlaceholderText(words("step.field.name"))
+        self.role.setPlaceholderText(words("step.field.role"))
+        self.prompt.setPlaceholderText(words("step.field.prompt"))
+        named: tuple[tuple[QWidget, str], ...] = (
+            (self.name, "step.field.name"),
+            (self.role, "step.field.role"),
+            (self.prompt, "step.field.prompt"),
+            (self.skipped, "step.field.skipped"),
+        )
+        for widget, key in named:
+            widget.setAccessibleName(words("step.of", number=number, field=words(key)))
+        for tool, key in ((self.up, "queue.up"), (self.down, "queue.down"), (self.remove, "step.remove")):
+            name_button(tool, words("step.of", number=number, field=words(key)))
+
+    def _lay_out(self) -> None:
+        head = hbox((self.name, 3), (self.role, 2), spacing=6)
+        for tool in (self.up, self.down, self.remove):
+            tool.setFixedSize(24, 26)
+            head.addWidget(tool)
+        vbox(
+            head,
+            self.prompt,
+            hbox(self._after_label, (self.after, 1), spacing=8),
+            self.skipped,
+            self.error,
+            inside=self,
+            margins=(10, 9, 10, 9),
+            spacing=7,
+        )
+
+
+BOX = 28
+GAP = 26
+BETWEEN = 10
+WIDEST = 150
+
+
+class GraphView(QWidget):
+    """Paints the steps of a definition and their dependencies; faulty steps in the error colour."""
+
+    def __init__(self, language: Language, look: Look) -> None:
+        super().__init__()
+        self.setObjectName("workflow_graph")
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self._language = language
+        self._look = look
+        self._definition = WorkflowDefinition(id="", name="")
+        self._wrong: frozenset[int] = frozenset()
+        self._layers: list[list[int]] = []
+        look.changed.connect(self.update)
+        language.changed.connect(self._name)
+
+    def show_definition(self, definition: WorkflowDefinition, wrong: frozenset[int]) -> None:
+        """Show a definition; `wrong` are the indexes of faulty steps."""
+        self._definition, self._wrong = definition, wrong
+        depth = depths(definition)
+        places = {step.id: place for place, step in enumerate(definition.steps)}
+        layers: dict[int, list[int]] = {}
+        for step in in_order(definition, depth):
+            layers.setdefault(depth[step.id], []).append(places[step.id])
+        self._layers = [layers[key] for key in sorted(layers)]
+        self._name()
+        self.updateGeometry()
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        count = len(self._layers)
+        return QSize(240, max(0, count * tall(BOX) + max(0, count - 1) * GAP + 4))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(120, self.sizeHint().height())
+
+    def boxes(self) -> dict[int, QRectF]:
+        """Return the rectangle of each step's box by its index."""
+        found = {}
+        for row, layer in enumerate(self._layers):
+            width = min(WIDEST, (self.width() - 2 - BETWEEN * (len(layer) - 1)) / len(layer))
+            left = (self.width() - width * len(layer) - BETWEEN * (len(layer) - 1)) / 2
+            for column, place in enumerate(layer):
+                x = left + column * (width + BETWEEN)
+                found[place] = QRectF(x, row * (tall(BOX) + GAP) + 1.5, max(8.0, width), tall(BOX))
+        return found
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter, tokens, boxes = QPainter(self), self._look.tokens, self.boxes()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        places = {step.id: place for place, step in enumerate(self._definition.steps)}
+        painter.setPen(QPen(QColor(tokens.text_3), 1.3))
+        for place, step in enumerate(self._definition.steps):
+            for one in step.depends_on:
+                start, end = boxes.get(places.get(one, -1)), boxes.get(place)
+                if start is not None and end is not None:
+                    self._paint_edge(painter, start, end)
+        painter.setFont(sized(self.font(), 12, 500))
+        for place, box in boxes.items():
+            step = self._definition.steps[place]
+            wrong = place in self._wrong
+            painter.setPen(QPen(QColor(tokens.error if wrong else tokens.line_strong), 1))
+            painter.setBrush(QColor(tokens.error_bg if wrong else tokens.surface))
+            painter.drawRoundedRect(box, 7, 7)
+            painter.setPen(QColor(tokens.error if wrong else tokens.text))
+            text = painter.fontMetrics().elidedText(
+                visible(step.name), Qt.TextElideMode.ElideRight, int(box.width()) - 12
+            )
+            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
+
+    def _paint_edge(self, painter: QPainter, start: QRectF, end: QRectF) -> None:
+        """Paint a line with an arrow head from the bottom of a box to the top of another."""
+        first = QPointF(start.center().x(), start.bottom())
+        last = QPointF(end.center().x(), end.top() - 1)
+        path = QPainterPath(first)
+        middle = (first.y() + last.y()) / 2
+        path.cubicTo(QPointF(first.x(), middle), QPointF(last.x(), middle), last)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawPath(path)
+        painter.drawPolyline([last + QPointF(-3.5, -4.5), last, last + QPointF(3.5, -4.5)])
+
+    def _name(self) -> None:
+        """Set the accessible name and description to the graph in words."""
+        names = {step.id: step.name for step in self._definition.steps}
+        lines = [
+            self._language(
+                "workflow.graph.line",
+                name=step.name,
+                after=", ".join(names.get(one, one) for one in step.depends_on),
+            )
+            if step.depends_on
+            else step.name
+            for step in self._definition.steps
+        ]
+        self.setAccessibleName(self._language("workflow.graph"))
+        self.setAccessibleDescription("; ".join(lines))

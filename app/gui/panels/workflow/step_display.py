@@ -8,8 +8,8 @@ from app.core.agent import Agent
 from app.core.reasons import Reason
 from app.core.session import ENDED, Status, WorkflowSession
 from app.core.workflow import StepState, StepStatus, WorkflowDefinition, WorkflowStep, dependents
-from app.gui.display.amounts import time_text
-from app.gui.display.i18n import Language
+from app.gui.display.appearance import Language
+from app.gui.display.descriptions import time_text
 from app.gui.markdown.excerpt import plain_of
 from app.gui.markdown.parser import parse
 from app.gui.widgets.badge import initials

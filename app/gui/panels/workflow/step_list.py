@@ -9,14 +9,12 @@ from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QWidget
 
 from app.core.text import visible
 from app.core.workflow import StepStatus
-from app.gui.display.i18n import Language
-from app.gui.display.style import Look
+from app.gui.display.appearance import Language, Look
 from app.gui.panels.workflow.step_display import ACCEPT, ANSWER, StepLook
 from app.gui.widgets.badge import Avatar, Chip
 from app.gui.widgets.boxes import STRETCH, Stretch, hbox, vbox
-from app.gui.widgets.composer import ENTER
-from app.gui.widgets.controls import button, icon_button, keep_place, name_button, put_where
-from app.gui.widgets.label import ElidedLabel, Paragraph, plain_tip
+from app.gui.widgets.controls import ENTER, button, icon_button, keep_place, put_where
+from app.gui.widgets.text import ElidedLabel, Paragraph, name_button, plain_tip
 
 MARK = 14
 INDENT = 20

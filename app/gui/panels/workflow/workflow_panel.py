@@ -13,21 +13,18 @@ from app.core.text import visible
 from app.core.texts import has_hangul
 from app.core.workflow import STEP_ENDED, Fault, WorkflowDefinition
 from app.engine.workflow.commands import by_keyword
-from app.gui.display.i18n import Language
-from app.gui.display.session_kinds import state_of
-from app.gui.display.style import Look
-from app.gui.files.attachments import LONG_PASTE, pasted_text
-from app.gui.pages.chat.attachment_strip import AttachmentStrip
+from app.gui.display.appearance import Language, Look
+from app.gui.display.descriptions import state_of
+from app.gui.files.user_files import LONG_PASTE, pasted_text
+from app.gui.pages.chat.message_box import AttachmentStrip
 from app.gui.panels.right_panel import RightPanel
 from app.gui.panels.workflow.definitions_view import DefinitionsView
 from app.gui.panels.workflow.step_display import StepLook, done_count
 from app.gui.panels.workflow.step_list import StepList
 from app.gui.widgets.badge import Avatar, Chip, initials
 from app.gui.widgets.boxes import STRETCH, FlowBox, hbox, vbox
-from app.gui.widgets.composer import TextBox
-from app.gui.widgets.controls import Choice, button, scrolling
-from app.gui.widgets.label import ElidedLabel, Paragraph, plain_label, show_or_hide
-from app.gui.widgets.wording import named, say
+from app.gui.widgets.controls import Choice, TextBox, button, scrolling
+from app.gui.widgets.text import ElidedLabel, Paragraph, named, plain_label, say, show_or_hide
 
 WORK, DEFINITIONS = 0, 1
 

@@ -1,0 +1,751 @@
+"""Dialogs that add a provider, an external agent or an MCP server, or ask for consent before its program runs.
+
+A provider is saved once a real request with its key was tried.
+"""
+
+import asyncio
+import shlex
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QDialog,
+    QGridLayout,
+    QLineEdit,
+    QPlainTextEdit,
+    QStackedWidget,
+    QWidget,
+)
+
+from app.core.catalog import COMPATIBLE, KINDS, USUAL, kind_of_key, provider_kind
+from app.core.errors import BadInput, FailureKind, MootError, ProviderError
+from app.core.external_agents import RECIPES, AgentRecipe, recipe_of
+from app.core.matching import fits
+from app.core.presets import PRESETS
+from app.core.provider import FoundServer, ProviderConfig, TestResult
+from app.core.server_secrets import has_reference, has_user, is_reference, parted, resolved, shown_values
+from app.core.server_texts import changed_tools, servers_of
+from app.core.text import exact, visible
+from app.core.tool import McpServer, ServerProblem, ServerStatus
+from app.engine.engine import Engine
+from app.gui.dialogs.ask_dialogs import AskDialog, LinkDialog
+from app.gui.display.appearance import Language, Look
+from app.gui.display.descriptions import server_line
+from app.gui.tasks import Tasks
+from app.gui.widgets.boxes import STRETCH, hbox, vbox
+from app.gui.widgets.choices import Segmented
+from app.gui.widgets.controls import TextBox, button, put_in_tab_order
+from app.gui.widgets.text import Paragraph, named, plain_label, say, show_as, show_or_hide
+
+REMOTE = tuple(kind.kind for kind in KINDS if kind.needs_key)
+OTHER = COMPATIBLE
+COLUMNS = 4
+MODELS_SHOWN = 8
+# After these failures the provider is not worth saving; after all others it may work later.
+HOPELESS = (
+    FailureKind.AUTHENTICATION,
+    FailureKind.PERMISSION,
+    FailureKind.BAD_REQUEST,
+    FailureKind.BAD_RESPONSE,
+    FailureKind.NO_KEY,
+    FailureKind.REDIRECTED,
+)
+# After these failures another key helps; after the others another address may, or another try.
+KEY_FAILURES = (FailureKind.AUTHENTICATION, FailureKind.PERMISSION, FailureKind.NO_KEY)
+
+
+class ConnectDialog(QDialog):
+    """Asks for a provider's key, tries it and adds the provider; emits `added` with its id."""
+
+    added = Signal(str)
+
+    def __init__(
+        self,
+        language: Language,
+        look: Look,
+        engine: Engine,
+        servers: Sequence[FoundServer],
+        parent: QWidget,
+        chosen: FoundServer | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName("connect_dialog")
+        self._language, self._engine = language, engine
+        self._servers = {server.address: server for server in servers}
+        self._tasks = Tasks(lambda _name, error: self._say_error(error))
+        self._draft: ProviderConfig | None = None
+        self._result = TestResult(ok=False)
+        self._asked_at = 0.0
+        self._warm = False
+        self._title = say(plain_label("page_title"), language, "connect.title")
+        self._text = Paragraph("card_text")
+        self._kinds = QButtonGroup(self)
+        found = {server.kind for server in servers}
+        usual = [row.kind for row in USUAL if row.needs_key]
+        by_name = [row.kind for row in PRESETS if row.kind not in found]
+        self._choices = [*usual, *self._servers, *by_name, OTHER]
+        for number, choice in enumerate(self._choices):
+            card = button("choice", f"connect_{choice if choice not in self._servers else f'found_{number}'}")
+            card.setCheckable(True)
+            card.setAutoDefault(False)
+            if choice in self._servers:
+                card.dress(look, "plug", "ok")
+            self._kinds.addButton(card, number)
+        self.search = say(
+            named("connect_search", QLineEdit()), language, name="connect.search", hint="connect.search"
+        )
+        self.search.setClearButtonEnabled(True)
+        self._cards = QGridLayout()
+        self._address_label = say(plain_label("field"), language, "provider.base_url")
+        self._key_label = plain_label("field")
+        self.address = say(
+            named("connect_address", QLineEdit()),
+            language,
+            name="provider.base_url",
+        )
+        self._model_label = say(plain_label("field"), language, "connect.deployment")
+        self.model = say(named("connect_model", QLineEdit()), language, name="connect.deployment")
+        self.key = say(
+            named("connect_key", QLineEdit()), language, name="provider.key", hint="provider.key.placeholder"
+        )
+        self.key.setEchoMode(QLineEdit.EchoMode.Password)
+        self._page = plain_label("hint", wrap=True)
+        self._copy = say(button("link", "connect_copy"), language, "connect.copy")
+        self._open = say(button("link", "connect_open", self._on_open), language, "connect.open")
+        self.answer = named("connect_result", plain_label("hint", wrap=True))
+        self._anyway = say(
+            button("link", "connect_anyway", lambda: self._tasks.start("keep", self._keep())),
+            language,
+            "connect.anyway",
+        )
+        self._cancel = say(button("", "connect_cancel"), language, "link.cancel")
+        self.go = button("primary", "connect_go", self._on_go)
+        self.go.setDefault(True)
+        self._clock = QTimer(self)
+        self._clock.setInterval(500)
+        self._clock.timeout.connect(self._on_clock)
+        self._lay_out()
+        self._connect()
+        first = chosen.address if chosen is not None else REMOTE[0]
+        self._kinds.button(self._choices.index(first)).setChecked(True)
+        self._retranslate()
+        self.key.setFocus()
+        # Starts the model host while the user looks for the key, so that the try is quick.
+        self._tasks.start("warm", self._warm_up())
+
+    def _lay_out(self) -> None:
+        self._cards.setSpacing(8)
+        for column in range(COLUMNS):
+            self._cards.setColumnStretch(column, 1)
+        vbox(
+            self._title,
+            self._text,
+            self.search,
+            self._cards,
+            4,
+            self._address_label,
+            self.address,
+            self._model_label,
+            self.model,
+            self._key_label,
+            self.key,
+            hbox((self._page, 1), self._copy, self._open),
+            self.answer,
+            STRETCH,
+            hbox(self._anyway, STRETCH, self._cancel, self.go),
+            inside=self,
+            margins=(22, 20, 22, 18),
+            spacing=9,
+        )
+        self._show_cards("")
+        fields = (self.address, self.model, self.key, self._copy, self._open)
+        put_in_tab_order((self.search, *self._kinds.buttons(), *fields, self._anyway, self._cancel, self.go))
+        self.resize(600, 480)
+
+    def _show_cards(self, text: str) -> None:
+        """Show the providers whose names contain a text, and choose the first if the chosen one is not among them."""
+        found = [one for one in self._kinds.buttons() if fits(one.text(), text)]
+        for card in self._kinds.buttons():
+            self._cards.removeWidget(card)
+            card.hide()
+        for number, card in enumerate(found):
+            self._cards.addWidget(card, number // COLUMNS, number % COLUMNS)
+            card.show()
+        if found and self._kinds.checkedButton() not in found:
+            found[0].setChecked(True)
+
+    def _connect(self) -> None:
+        self._kinds.idToggled.connect(self._on_kind)
+        self.key.textChanged.connect(self._on_key)
+        self.search.textChanged.connect(self._show_cards)
+        for field in (self.address, self.model):
+            field.textChanged.connect(lambda _text: self._forget_result())
+        self._copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(self._key_page()))
+        self._cancel.clicked.connect(self.reject)
+        self.finished.connect(self._on_finished)
+        self._language.changed.connect(self._retranslate)
+
+    @property
+    def _choice(self) -> str:
+        return self._choices[self._kinds.checkedId()]
+
+    @property
+    def _server(self) -> FoundServer | None:
+        return self._servers.get(self._choice)
+
+    def _key_page(self) -> str:
+        row = provider_kind(self._choice)
+        return row.key_page if row else ""
+
+    def _on_kind(self, _number: int, checked: bool) -> None:
+        if checked:
+            # A key is for one provider: do not send it to another that was clicked next.
+            if kind_of_key(self.key.text()) != self._choice:
+                self.key.clear()
+            self._forget_result()
+            self._retranslate()
+
+    def _on_key(self, text: str) -> None:
+        """Remove spaces around a pasted key, and choose the provider it belongs to."""
+        key = text.strip()
+        if key != text:
+            self.key.setText(key)
+            return
+        self._forget_result()
+        kind = kind_of_key(key, self._choice)
+        if kind and self._choice in REMOTE and kind != self._choice:
+            self.search.clear()
+            self._kinds.button(self._choices.index(kind)).setChecked(True)
+            name = self._kinds.checkedButton().text()
+            self._say("hint", self._language("connect.looks_like", name=name))
+
+    def _forget_result(self) -> None:
+        self._draft = None
+        self._anyway.hide()
+        self._say("hint", "")
+
+    def _on_open(self) -> None:
+        LinkDialog(self._language, self._key_page(), "", self).open()
+
+    def _on_go(self) -> None:
+        if self._result.ok and self._draft is not None:
+            self.accept()
+        else:
+            self._tasks.start("try", self._try())
+
+    async def _warm_up(self) -> None:
+        # The try reports what keeps the host from starting.
+        with suppress(ProviderError):
+            await self._engine.connections.warm()
+        self._warm = True
+
+    async def _try(self) -> None:
+        words, server = self._language, self._server
+        if server is not None:
+            self._draft = self._engine.connections.draft(server.kind, server.address, server.name)
+        else:
+            address, model = (
+                "" if field.isHidden() else field.text().strip() for field in (self.address, self.model)
+            )
+            models = (model,) if model else ()
+            self._draft = self._engine.connections.draft(self._choice, address, models=models)
+        if self._choice in REMOTE and not self.key.text():
+            self._say("error", words("error.key_empty"))
+            self._go_on_at(self.key)
+            return
+        self._hold(True)
+        try:
+            self._result = await self._engine.connections.try_out(self._draft, self.key.text())
+        except MootError:
+            self._hold(False)
+            raise
+        self._hold(False)
+        if self._result.ok:
+            await self._keep()
+            return
+        self._say(
+            "error",
+            words.failure(self._result.failure, self._result.detail, self._draft.label or self._draft.id),
+        )
+        self._anyway.setVisible(self._result.failure not in HOPELESS)
+        self._go_on_at(self.key if self._result.failure in KEY_FAILURES else self.address)
+
+    async def _keep(self) -> None:
+        """Save the provider that was tried, and show the result."""
+        words, result = self._language, self._result
+        assert self._draft is not None
+        kept = await self._engine.connections.add(self._draft, self.key.text(), result)
+        self.added.emit(self._draft.id)
+        if not result.ok:
+            self.accept()
+            return
+        lines = [
+            words(
+                "connect.ready",
+                seconds=f"{result.seconds:.1f}",
+                model=result.model,
+                count=len(result.models) or 1,
+            )
+        ]
+        if not kept:
+            lines.append(words(f"keyring.{self._engine.keys.problem}"))
+        self._say("ok" if kept else "warn", "\n".join(lines))
+        self.go.setText(words("connect.done"))
+        self._cancel.hide()
+        for widget in (self.search, self.key, self.address, self.model, *self._kinds.buttons()):
+            widget.setEnabled(False)
+        self.go.setFocus()
+
+    def _hold(self, busy: bool) -> None:
+        """Disable the fields while the provider is asked, and count the seconds."""
+        # Keep the focus: a disabled field would pass it to the next widget.
+        for field in (self.key, self.address, self.model):
+            field.setReadOnly(busy)
+        if busy and self.go.hasFocus():
+            (self.key if self.key.isVisible() else self._cancel).setFocus()
+        for widget in (self.go, self.search, *self._kinds.buttons()):
+            widget.setEnabled(not busy)
+        self._anyway.hide()
+        if busy:
+            self._asked_at = time.monotonic()
+            self._clock.start()
+            self._on_clock()
+        else:
+            self._clock.stop()
+
+    def _go_on_at(self, field: QLineEdit) -> None:
+        """Focus the field that has to be corrected, or the button for another try if it is hidden."""
+        if field.isVisible():
+            field.setFocus()
+            field.selectAll()
+        else:
+            self.go.setFocus()
+
+    def _on_clock(self) -> None:
+        name = self._kinds.checkedButton().text()
+        seconds = int(time.monotonic() - self._asked_at)
+        key = "provider.testing" if self._warm else "connect.starting"
+        self._say("hint", self._language(key, name=name, seconds=seconds))
+
+    def _on_finished(self) -> None:
+        self._clock.stop()
+        for task in ("try", "warm"):
+            self._tasks.cancel(task)
+        # Clear the key, even if something still holds the dialog.
+        self.key.blockSignals(True)
+        self.key.clear()
+        self.deleteLater()
+
+    def _say_error(self, error: MootError) -> None:
+        self._say("error", self._language.problem(error.code, **error.details))
+        self._go_on_at(self.address)
+
+    def _say(self, kind: str, text: str) -> None:
+        show_as(self.answer, kind, text)
+
+    def _retranslate(self) -> None:
+        words, choice, server = self._language, self._choice, self._server
+        self.setWindowTitle(words("connect.title"))
+        self._text.setText(words.with_keys("connect.text", kept=self._engine.keys.kept))
+        for number, one in enumerate(self._choices):
+            row = provider_kind(one)
+            found = self._servers.get(one)
+            name = words.server(found) if found else words("connect.other") if one == OTHER else ""
+            self._kinds.button(number).setText(name or (row.label if row else one))
+        kind = provider_kind(choice)
+        takes_address = kind is not None and (kind.local or not kind.base_url)
+        takes_key = kind is not None or (server is not None and server.needs_key)
+        for widget, shown in (
+            (self._address_label, takes_address),
+            (self.address, takes_address),
+            (self._model_label, kind is not None and kind.own_names),
+            (self.model, kind is not None and kind.own_names),
+            (self._key_label, takes_key),
+            (self.key, takes_key),
+        ):
+            widget.setVisible(shown)
+        if kind is not None and kind.base_url:
+            self.address.setPlaceholderText(words("provider.base_url.placeholder", url=kind.base_url))
+        elif kind is not None:
+            self.address.setPlaceholderText(
+                words("connect.address.hint", url=kind.address_form or "http://127.0.0.1:8000/v1")
+            )
+        page, note = self._key_page(), ""
+        if page:
+            note = words("connect.page", page=page.removeprefix("https://"))
+        elif server is not None:
+            models = ", ".join(server.models[:MODELS_SHOWN])
+            more = ", …" if len(server.models) > MODELS_SHOWN else ""
+            note = words("connect.found", address=server.address, models=models + more or "–")
+        show_or_hide(self._page, note)
+        for link in (self._copy, self._open):
+            link.setVisible(bool(page))
+        self._key_label.setText(words("provider.key" if choice in REMOTE else "connect.key.optional"))
+        self._anyway.hide()
+        self.go.setText(words("connect.go"))
+
+
+class AgentDialog(AskDialog):
+    """Asks which external agent to add; emits `given` with its name or its command line.
+
+    `found` are the files of the programs that are installed, by recipe. Those that are not come with the command that installs them.
+    """
+
+    given = Signal(str)
+
+    def __init__(self, words: Language, found: Mapping[str, str], parent: QWidget) -> None:
+        super().__init__(words, parent, "agent", words("agent.add"), ("add", words("agent.next")))
+        self._line = named("agent_line", QLineEdit())
+        self._line.setAccessibleName(words("agent.line"))
+        self._line.setPlaceholderText(words("agent.line.hint"))
+        self._line.textChanged.connect(lambda text: self.go.setEnabled(bool(text.strip())))
+        self.go.setEnabled(False)
+        rows = [self._row(one, found.get(one.name, "")) for one in RECIPES]
+        self.arrange(
+            self.heading,
+            Paragraph("card_text", text=words("agent.add.text")),
+            *rows,
+            plain_label("field", text=words("agent.line")),
+            self._line,
+            6,
+        )
+        self.resize(WIDTH, self.sizeHint().height())
+
+    def _row(self, recipe: AgentRecipe, file: str) -> QWidget:
+        """Return the row of a known program: a button that chooses it, or the command that installs it, to copy."""
+        row, words = QWidget(), self._words
+        if file:
+            said = words("agent.installed", name=recipe.label, file=exact(file))
+            act = button(
+                "", f"agent_use_{recipe.name}", lambda: self._choose(recipe), text=words("agent.use")
+            )
+        else:
+            said = words("agent.missing", name=recipe.label, command=recipe.install)
+            act = button(
+                "link",
+                f"agent_copy_{recipe.name}",
+                lambda: QGuiApplication.clipboard().setText(recipe.install),
+                text=words("connect.copy"),
+            )
+        act.setAutoDefault(False)
+        act.setAccessibleName(f"{act.text()}: {recipe.label}")
+        hbox((Paragraph("hint", text=said), 1), act, inside=row)
+        return row
+
+    def _choose(self, recipe: AgentRecipe) -> None:
+        self._line.setText(recipe.name)
+        self.go.setFocus()
+
+    def _on_go(self) -> None:
+        self.accept()
+        self.given.emit(self._line.text().strip())
+
+
+class AgentConsentDialog(AskDialog):
+    """Shows the exact command line of an external agent before it may run. Enter and Escape both refuse."""
+
+    def __init__(self, words: Language, config: ProviderConfig, parent: QWidget) -> None:
+        allow, refuse = ("allow", words("consent.allow")), ("refuse", "consent.refuse")
+        title = words("agent.consent", name=exact(config.label or config.id))
+        super().__init__(words, parent, "agent_consent", title, allow, refuse, safe=True)
+        line = exact(shlex.join([config.command, *config.args]))
+        said: list[QWidget] = [
+            Paragraph("card_text", text=words("consent.command")),
+            exact_field("agent_consent_line", words("server.command"), line),
+        ]
+        if config.env:
+            names = ", ".join(map(exact, config.env))
+            said.append(Paragraph("hint", text=f"{words('agent.variables')}: {names}"))
+        said.append(Paragraph("warn", text=words("agent.truth")))
+        if recipe_of(config.recipe) not in RECIPES:
+            said.append(Paragraph("warn", text=words("agent.no_recipe")))
+        column = self.arrange(self.heading, *said, 4)
+        self.ensurePolished()
+        self.resize(WIDTH, column.heightForWidth(WIDTH))
+        self.cancel.setFocus()
+
+
+WEB = ("http://", "https://")
+FORM, PASTE = "form", "json"
+EXAMPLE = '{"mcpServers": {"notes": {"command": "npx", "args": ["-y", "server-files", "~/notes"]}}}'
+WIDTH = 560
+
+
+def server_of(name: str, line: str, variables: str) -> McpServer:
+    """Return the server a form describes: `line` is a command or an address, `variables` are NAME=value lines.
+
+    It is disabled. Raises BadInput.
+    """
+    name, line = name.strip(), line.strip()
+    if not name:
+        raise BadInput("server_name_empty")
+    pairs = _pairs(variables)
+    if line.startswith(WEB):
+        if has_user(line):
+            raise BadInput("server_address_user")
+        return McpServer(name=name, url=line, headers=pairs, disabled=True)
+    try:
+        words = shlex.split(line)
+    except ValueError as error:
+        raise BadInput("server_line_unreadable", detail=str(error)) from error
+    if not words:
+        raise BadInput("server_line_empty")
+    return McpServer(name=name, command=words[0], args=tuple(words[1:]), env=pairs, disabled=True)
+
+
+def form_of(server: McpServer) -> tuple[str, str, tuple[str, ...]]:
+    """Return the line and the variables of a server for its form, and the names whose values are hidden."""
+    kept, _ = parted(server)
+    pairs = _pairs_of(kept)
+    secret = tuple(name for name, value in pairs.items() if is_reference(value))
+    lines = (f"{name}={'' if name in secret else value}" for name, value in pairs.items())
+    return kept.url or shlex.join((kept.command, *kept.args)), "\n".join(lines), secret
+
+
+def edited(server: McpServer, name: str, line: str | None, variables: str) -> McpServer:
+    """Return a server with the values of its form; `line` is None if it was not edited. Raises BadInput.
+
+    A hidden value left empty stays as it is, and so does all that the form does not show.
+    """
+    kept, values = parted(server)
+    fresh = server_of(name, form_of(server)[0] if line is None else line, variables)
+    if line is None:
+        fresh = replace(fresh, command=kept.command, args=kept.args, url=kept.url)
+    before, now = _pairs_of(kept), _pairs_of(fresh)
+    pairs = {
+        one: before[one] if not value and is_reference(before.get(one, "")) else value
+        for one, value in now.items()
+    }
+    same_kind = bool(fresh.url) == bool(kept.url)
+    other: Mapping[str, str] = (kept.env if kept.url else kept.headers) if same_kind else {}
+    env, headers = (other, pairs) if fresh.url else (pairs, other)
+    fresh = replace(fresh, env=env, headers=headers, cwd=server.cwd, disabled=server.disabled)
+    return resolved(fresh, values.get)
+
+
+def _pairs_of(server: McpServer) -> Mapping[str, str]:
+    return server.headers if server.url else server.env
+
+
+def _pairs(text: str) -> dict[str, str]:
+    pairs = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        name, equals, value = line.partition("=")
+        if not line.strip():
+            continue
+        if not equals or not name.strip():
+            # Do not quote the line: it may be a key.
+            raise BadInput("server_variable_bad", line=number)
+        pairs[name.strip()] = value.strip()
+    return pairs
+
+
+class ServerDialog(AskDialog):
+    """Asks for one server in a form, or for several as JSON; emits `given` with them, all disabled.
+
+    For a server to edit there is only the form. Secrets are not shown, and stay unless something is written
+    in their place.
+    """
+
+    given = Signal(object)
+
+    def __init__(self, words: Language, parent: QWidget, server: McpServer | None = None) -> None:
+        heading = words("server.add") if server is None else words("server.edit_one", name=exact(server.name))
+        go = words("server.add.button" if server is None else "dialog.save")
+        super().__init__(words, parent, "server", heading, ("add", go))
+        self._server = server
+        self.way = Segmented((FORM, PASTE))
+        self.way.set_texts((words("server.by_form"), words("server.by_json")), ("", ""))
+        self.way.setAccessibleName(words("server.add"))
+        self.name = named("server_name", QLineEdit())
+        self.line = say(named("server_line", QLineEdit()), words, hint="server.line.hint")
+        self.variables = say(
+            named("server_variables", TextBox(lines=3, most=3, submits=False)),
+            words,
+            hint="server.variables.hint",
+        )
+        self.json = named("server_json", TextBox(lines=10, most=10, submits=False))
+        self.json.setPlaceholderText(EXAMPLE)
+        self.json.setAccessibleName(words("server.by_json"))
+        self.problem = named("server_problem", plain_label("error", wrap=True))
+        self.kept = named("server_kept", plain_label("hint", wrap=True))
+        self.kept.hide()
+        fields: list[QWidget] = []
+        for key, field in (("name", self.name), ("line", self.line), ("variables", self.variables)):
+            field.setAccessibleName(words(f"server.{key}"))
+            fields += [plain_label("field", text=words(f"server.{key}")), field]
+        form = QWidget()
+        vbox(*fields, self.kept, STRETCH, inside=form, spacing=5)
+        self._pages = QStackedWidget()
+        for page in (form, self.json):
+            self._pages.addWidget(page)
+        lead = Paragraph("hint", text=words("server.arrives_off" if server is None else "server.asks_again"))
+        self.arrange(self.heading, self.way, self._pages, lead, self.problem)
+        self.resize(540, 440)
+        if server is not None:
+            self.way.hide()
+            self._fill(server)
+        self._line_before = self.line.text()
+        self.name.setFocus()
+        self.way.chosen.connect(lambda way: self._pages.setCurrentIndex((FORM, PASTE).index(way)))
+
+    def _fill(self, server: McpServer) -> None:
+        line, variables, secret = form_of(server)
+        self.name.setText(server.name)
+        self.line.setText(line)
+        self.variables.setPlainText(variables)
+        said = [self._words("server.kept", names=", ".join(secret))] if secret else []
+        if has_reference(line):
+            said.append(self._words("server.kept_line"))
+        self.kept.setText(" ".join(said))
+        self.kept.setVisible(bool(said))
+
+    def _on_go(self) -> None:
+        servers: tuple[McpServer, ...]
+        try:
+            if self._server is not None:
+                line = self.line.text() if self.line.text() != self._line_before else None
+                servers = (edited(self._server, self.name.text(), line, self.variables.text()),)
+            elif self.way.value() == PASTE:
+                servers = servers_of(self.json.text())
+            else:
+                servers = (server_of(self.name.text(), self.line.text(), self.variables.text()),)
+        except BadInput as error:
+            self.problem.setText(self._words.problem(error.code, **error.details))
+            return
+        self.accept()
+        self.given.emit(servers)
+
+
+class ConsentDialog(AskDialog):
+    """Shows a server's exact command line or address before it may run, and what it has changed since.
+
+    Enter and Escape both refuse.
+    """
+
+    def __init__(self, words: Language, status: ServerStatus, parent: QWidget) -> None:
+        allow, refuse = ("allow", words("consent.allow")), ("refuse", "consent.refuse")
+        super().__init__(words, parent, "consent", words("consent.title"), allow, refuse, safe=True)
+        server = status.server
+        self.heading.setText(words("consent.of", name=exact(server.name)))
+        said: list[QWidget] = [
+            Paragraph("card_text", text=words("consent.url" if server.url else "consent.command")),
+            exact_field(
+                "consent_line",
+                words("server.address" if server.url else "server.command"),
+                server_line(server),
+            ),
+        ]
+        more = [f"{words('server.folder')}: {exact(server.cwd)}"] if server.cwd else []
+        shown, hidden = shown_values(server)
+        if hidden:
+            more.append(f"{words('consent.variables')}: {', '.join(map(exact, hidden))}")
+        if more:
+            said.append(Paragraph("hint", text="\n".join(more)))
+        values = [exact(f"{name}={value}") for name, value in shown.items()]
+        for name, lines in (("values", values), ("changed", changed_tools(status, words.texts))):
+            if lines:
+                title = words(f"consent.{name}")
+                said += [
+                    Paragraph("warn", text=title),
+                    exact_field(f"consent_{name}", title, "\n".join(lines)),
+                ]
+        column = self.arrange(self.heading, *said, 4)
+        self.ensurePolished()
+        self.resize(WIDTH, column.heightForWidth(WIDTH))
+        self.cancel.setFocus()
+
+
+class ClientDialog(AskDialog):
+    """Asks for the ID and the secret of a client, which the owner of a server gave out; emits `given(id, secret)`."""
+
+    given = Signal(str, str)
+
+    def __init__(self, words: Language, server: str, parent: QWidget) -> None:
+        title = words("server.client_of", name=exact(server))
+        super().__init__(words, parent, "client", title, ("go", words("server.login")))
+        self.client_id, self.secret = (named(f"client_{name}", QLineEdit()) for name in ("id", "secret"))
+        self.secret.setEchoMode(QLineEdit.EchoMode.Password)
+        fields: list[QWidget] = []
+        for key, field in (("client_id", self.client_id), ("client_secret", self.secret)):
+            field.setAccessibleName(words(f"server.{key}"))
+            fields += [plain_label("field", text=words(f"server.{key}")), field]
+        self.arrange(self.heading, Paragraph("card_text", text=words("server.client_text")), *fields, 6)
+        self.client_id.textChanged.connect(lambda text: self.go.setEnabled(bool(text.strip())))
+        self.go.setEnabled(False)
+        self.resize(460, self.sizeHint().height())
+
+    def _on_go(self) -> None:
+        self.accept()
+        self.given.emit(self.client_id.text(), self.secret.text())
+
+
+async def log_in(
+    engine: Engine,
+    words: Language,
+    status: ServerStatus,
+    parent: QWidget,
+    gone: Callable[[], bool] = lambda: False,
+) -> None:
+    """Log in to a server: ask for a client's ID where the server wants one, and for a yes to the exact page.
+
+    `gone` says that what the dialogs would stand over was closed meanwhile. Raises NotFound, BadInput.
+    """
+    name, loop = status.server.name, asyncio.get_running_loop()
+
+    async def agree(url: str) -> bool:
+        if gone():
+            return False
+        answer: asyncio.Future[bool] = loop.create_future()
+        dialog = LinkDialog(words, url, "", parent)
+        dialog.heading.setText(words("server.login_title", name=exact(name)))
+        dialog.finished.connect(lambda result: None if answer.done() else answer.set_result(bool(result)))
+        dialog.open()
+        return await answer
+
+    client = ("", "")
+    if status.problem == ServerProblem.CLIENT:
+        given: asyncio.Future[tuple[str, str] | None] = loop.create_future()
+        dialog = ClientDialog(words, name, parent)
+        dialog.given.connect(lambda client_id, secret: given.set_result((client_id, secret)))
+        dialog.rejected.connect(lambda: None if given.done() else given.set_result(None))
+        dialog.open()
+        entered = await given
+        if entered is None:
+            return
+        client = entered
+    await engine.servers.login(name, agree, *client)
+
+
+class ServerLogDialog(AskDialog):
+    """Shows the last lines of a server's log: its messages, its standard error and Moot's notes."""
+
+    def __init__(self, words: Language, server: str, text: str, parent: QWidget) -> None:
+        title = words("server.log_of", name=exact(server))
+        super().__init__(words, parent, "server_log", title, ("close", words("dialog.close")))
+        self.cancel.hide()
+        self.text = exact_field("server_log_text", title, visible(text) or words("server.no_log"))
+        self.text.setMinimumHeight(300)
+        self.text.setMaximumHeight(16_777_215)
+        self.arrange(self.heading, (self.text, 1))
+        self.resize(WIDTH + 160, 480)
+        bar = self.text.verticalScrollBar()
+        bar.setValue(bar.maximum())
+
+
+def exact_field(name: str, title: str, text: str) -> QPlainTextEdit:
+    """Return a read-only field that shows a text exactly and lets it be copied."""
+    field = named(name, QPlainTextEdit(text))
+    field.setProperty("kind", "code")
+    field.setAccessibleName(title)
+    field.setReadOnly(True)
+    field.setTabChangesFocus(True)
+    field.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
+    lines = max(2, min(6, len(text) // 60 + text.count("\n") + 1))
+    field.setFixedHeight(lines * field.fontMetrics().lineSpacing() + 24)
+    return field

@@ -1,0 +1,433 @@
+"""How data is described: each kind of session (`kind_of`), assistants, MCP servers and tools, and amounts.
+
+Icons, modes, states, colours and names; tokens, money and durations as texts, and what a session has cost so far.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from app.core.agent import Agent
+from app.core.catalog import provider_kind
+from app.core.events import RetryScheduled
+from app.core.ids import is_id
+from app.core.message import Message, Prompt, Usage
+from app.core.provider import ProviderStatus
+from app.core.reasons import Reason, main_code
+from app.core.server_secrets import shown_line
+from app.core.session import (
+    AgentMode,
+    Chat,
+    ChatSession,
+    Debate,
+    DebateMode,
+    DebateSession,
+    GroupSession,
+    GroupState,
+    Participant,
+    Session,
+    SessionSummary,
+    Status,
+)
+from app.core.text import exact
+from app.core.texts import Texts
+from app.core.tool import McpServer, ServerState, ServerStatus, ToolChoice
+from app.core.usage import Total, UsageEntry, amount_text, money_text, saved_text, used_text
+from app.engine.debate.estimates import Estimate, price_range
+from app.gui.display.appearance import Language
+
+TONES = {"running": "accent", "paused": "warn", "completed": "ok", "error": "error", "waiting": "warn"}
+
+
+class KindDisplay:
+    """What differs between kinds; as it is, for a kind of a newer version."""
+
+    icon = "message-circle"
+    tone = "neutral"
+    """The tone of the chip that names the mode."""
+    has_name = False
+    """Whether there is a text `kind.<kind>`."""
+    waits_for_user = False
+    """Whether a session of this kind that is idle waits for the user's next message."""
+    waits_as_whole = True
+    """Whether one busy assistant holds up the whole session."""
+
+    def mode(self, session: Session, words: Language) -> str:
+        """Return what the chip of the mode says; "" for none."""
+        return ""
+
+    def round(self, session: Session | SessionSummary) -> int:
+        """Return the round that runs, counted from 1; 0 where there are no rounds."""
+        return 0
+
+    def title_state(self, session: Session, words: Language) -> str:
+        """Return the state beside the title of the session; "" where there is nothing to say."""
+        return "" if session.status == Status.IDLE else state_of(session, words)[0]
+
+    def usage(self, session: Session) -> Iterator[tuple[str, str, UsageEntry]]:
+        """Yield (unique key, who, usage) of each model call that is part of no message."""
+        for call in session.unsaid:
+            yield call.message_id, call.author, call
+
+    def provisional(self, summary: SessionSummary, tail: Sequence[Message]) -> Session:
+        """Return a session as far as its summary and last messages tell, until its log is read."""
+        return Session(**_common(summary), kind=summary.kind)
+
+
+class DebateDisplay(KindDisplay):
+    """Debates."""
+
+    icon = "scale"
+    has_name = True
+
+    def mode(self, session: Session, words: Language) -> str:
+        """Return the debate's mode in words, or the panel that was asked."""
+        council = session.debate.council if session.debate else None
+        if council is not None and council.panel:
+            return exact(council.panel)
+        return words.mode(session.debate.mode) if session.debate else ""
+
+    def round(self, session: Session | SessionSummary) -> int:
+        """Return the round that runs, counted from 1; 0 for a council, whose rounds are not those of its setup."""
+        cursor = session if isinstance(session, SessionSummary) else session.debate
+        if cursor is None or cursor.mode == DebateMode.COUNCIL:
+            return 0
+        return min(cursor.round, cursor.rounds)
+
+    def title_state(self, session: Session, words: Language) -> str:
+        """Return the round while the debate runs, else its state."""
+        at = self.round(session)
+        if session.status == Status.RUNNING and session.debate and at:
+            return words("discussion.round", round=at, rounds=session.debate.rounds)
+        return state_of(session, words)[0]
+
+    def usage(self, session: Session) -> Iterator[tuple[str, str, UsageEntry]]:
+        """Yield the calls without a message, the ballots and the verdict."""
+        yield from super().usage(session)
+        if session.debate is None:
+            return
+        names = {one.id: one.name for one in session.debate.participants}
+        for ballot in session.debate.ballots:
+            if ballot.usage is not None:
+                key = ballot.usage.message_id or f"{ballot.participant} {ballot.round}"
+                yield key, names.get(ballot.participant, ""), ballot.usage
+        verdict = session.debate.verdict
+        if verdict is not None and verdict.usage is not None:
+            yield verdict.usage.message_id or "verdict", verdict.judge, verdict.usage
+
+    def provisional(self, summary: SessionSummary, tail: Sequence[Message]) -> Session:
+        """Return the debate with its participants' names."""
+        ids = {message.author.name: message.author.id for message in tail}
+        debate = Debate(
+            topic=summary.title,
+            rounds=summary.rounds,
+            round=summary.round,
+            participants=tuple(
+                Participant(id=ids.get(name, name), name=name, provider="", model="")
+                for name in summary.speakers
+            ),
+        )
+        if summary.mode in tuple(DebateMode):
+            debate = replace(debate, mode=DebateMode(summary.mode))
+        return DebateSession(**_common(summary), debate=debate)
+
+
+class ChatDisplay(KindDisplay):
+    """Chats with one assistant."""
+
+    tone = "accent"
+    has_name = True
+    waits_for_user = True
+
+    def mode(self, session: Session, words: Language) -> str:
+        """Return whether the chat is in group mode or settings mode, in words."""
+        settings = session.chat is not None and session.chat.mode == AgentMode.SETTINGS
+        return modes_of(words, group=session.group is not None, settings=settings)
+
+    def provisional(self, summary: SessionSummary, tail: Sequence[Message]) -> Session:
+        """Return the chat with its assistant's name."""
+        return ChatSession(**_common(summary), chat=self._chat(summary))
+
+    def _chat(self, summary: SessionSummary) -> Chat:
+        return Chat(assistant_id="", assistant_name=next(iter(summary.speakers), ""))
+
+
+class GroupDisplay(ChatDisplay):
+    """Groups led by an orchestrator."""
+
+    icon = "users"
+
+    def provisional(self, summary: SessionSummary, tail: Sequence[Message]) -> Session:
+        """Return the group with its name."""
+        chat = self._chat(summary)
+        group = GroupState(id="", name=chat.assistant_name, members=())
+        return GroupSession(**_common(summary), chat=chat, group=group)
+
+
+class WorkflowDisplay(ChatDisplay):
+    """Workflows; each of their steps waits for its own assistant."""
+
+    icon = "workflow"
+    waits_for_user = False
+    waits_as_whole = False
+
+    def mode(self, session: Session, words: Language) -> str:
+        """Return the word for a workflow, and its mode."""
+        return " · ".join(filter(None, (words("kind.workflow"), super().mode(session, words))))
+
+
+KINDS: dict[str, KindDisplay] = {
+    "debate": DebateDisplay(),
+    "chat": ChatDisplay(),
+    "group": GroupDisplay(),
+    "workflow": WorkflowDisplay(),
+}
+_UNKNOWN = KindDisplay()
+
+
+def kind_of(session: Session | SessionSummary) -> KindDisplay:
+    """Return what differs for a session's kind."""
+    return KINDS.get(session.kind, _UNKNOWN)
+
+
+def icon_of(kind: str) -> str:
+    """Return the icon of a kind of session."""
+    return KINDS.get(kind, _UNKNOWN).icon
+
+
+def kind_text(kind: str, words: Language) -> str:
+    """Return a kind in words; one of a newer version as it is."""
+    return words(f"kind.{kind}") if KINDS.get(kind, _UNKNOWN).has_name else kind
+
+
+def failed(status: str, reason: str) -> bool:
+    """Say whether a session failed: also a debate that ended because too few participants could answer."""
+    return status == "error" or (status == Status.COMPLETED and main_code(reason) == Reason.TOO_FEW)
+
+
+def waits_its_turn(session: Session | SessionSummary) -> bool:
+    """Say whether a session that runs waits for a busy assistant."""
+    return (
+        session.status == Status.RUNNING and session.reason == Reason.BUSY and kind_of(session).waits_as_whole
+    )
+
+
+def modes_of(language: Language, *, group: bool, settings: bool) -> str:
+    """Return what the chip of a chat's mode says: group mode, settings mode, both or neither."""
+    modes = (("top.group_mode", group), ("top.settings_mode", settings))
+    return " · ".join(language(key) for key, on in modes if on)
+
+
+def asked_by(session: Session | SessionSummary, language: Language) -> str:
+    """Return which program began a session over MCP, "" where the user did."""
+    return language("session.asked_by", name=session.asked_by) if session.asked_by else ""
+
+
+def state_of(session: Session | SessionSummary, language: Language) -> tuple[str, str]:
+    """Return a state in a few words and the tone of its chip."""
+    status, reason = session.status, session.reason
+    if failed(status, reason):
+        key = f"status.failed.{main_code(reason)}"
+        return language(key if key in language.texts else "status.error"), "error"
+    kind = kind_of(session)
+    if status == Status.IDLE and kind.waits_for_user:
+        return language("status.your_turn"), "neutral"
+    if waits_its_turn(session):
+        return language("status.busy"), "warn"
+    return language.status(status, kind.round(session)), TONES.get(status, "neutral")
+
+
+def _common(summary: SessionSummary) -> dict[str, Any]:
+    names = ("id", "title", "status", "reason", "created_at", "updated_at", "asked_by")
+    return {name: getattr(summary, name) for name in names}
+
+
+def retry_text(retry: RetryScheduled, left: float, words: Language) -> str:
+    """Return how a turn waits before its provider is asked again in `left` seconds, or that it is being asked again."""
+    seconds = max(0, math.ceil(left))
+    name, reason = retry.author.name, words(f"failure.{retry.reason}")
+    if not retry.repeat:
+        return words("discussion.retry", count=seconds, name=name, reason=reason)
+    key = "turn.asked_again_in" if seconds else "turn.asked_again"
+    again = {"repeat": retry.repeat, "repeats": retry.repeats}
+    return words(key, name=name, reason=reason, seconds=seconds, **again)
+
+
+class Spending:
+    """The usage of each speaker in a session, by message, so that no call counts twice."""
+
+    def __init__(self) -> None:
+        self._used: dict[str, tuple[str, Usage | UsageEntry]] = {}
+
+    def add(self, messages: Iterable[Message]) -> None:
+        """Add the usage of messages, once each."""
+        for message in messages:
+            if message.usage is not None:
+                self._used[message.id] = (message.author.name, message.usage)
+
+    def add_session(self, session: Session) -> None:
+        """Add calls that made no message, once each: votes, the verdict, and calls that were cut before a word."""
+        for key, author, usage in kind_of(session).usage(session):
+            self._used[key] = (author, usage)
+
+    def text(self, language: Language) -> str:
+        """Return the total tokens and money, "" while nothing is known."""
+        if not self._used:
+            return ""
+        total = _total(usage for _, usage in self._used.values())
+        text = language("cost.tokens", cost=money_text(language, total), tokens=used_text(total))
+        return " · ".join(filter(None, (text, saved_text(language, total))))
+
+    def short_text(self, language: Language) -> str:
+        """Return the total money, for narrow places."""
+        return money_text(language, _total(usage for _, usage in self._used.values())) if self._used else ""
+
+    def known_text(self, language: Language) -> str:
+        """Return the total money, "" where no price is known, which another place says."""
+        text = self.short_text(language)
+        return "" if text == language("cost.unknown") else text
+
+    def lines(self, language: Language) -> str:
+        """Return one line for each speaker; where no price at all is known, the sum says so, not each line."""
+        unknown = _total(usage for _, usage in self._used.values()).cost_usd is None
+        speakers: dict[str, list[Usage | UsageEntry]] = {}
+        for name, usage in self._used.values():
+            speakers.setdefault(name or language("usage.moot"), []).append(usage)
+        parts = []
+        for name, usages in speakers.items():
+            total = _total(usages)
+            cost, tokens = money_text(language, total), used_text(total)
+            key = "cost.line_unpriced" if unknown else "cost.line"
+            line = language(key, name=name, cost=cost, tokens=tokens)
+            parts.append(" · ".join(filter(None, (line, saved_text(language, total)))))
+        return "\n".join(parts)
+
+
+def estimate_text(language: Language, estimate: Estimate, of: str = "turns") -> str:
+    """Return an estimate in one line: the number of turns (or `of` steps), and the range of tokens and money."""
+    if estimate.free:
+        return language("estimate.free" if of == "turns" else "estimate.free_steps", count=estimate.turns)
+    least, most = (rough_tokens(tokens) for tokens in estimate.tokens)
+    tokens = most if least == most else language("estimate.range", least=least, most=most)
+    money = price_range(language, estimate)
+    return language(f"estimate.{of}", count=estimate.turns, tokens=tokens, money=money)
+
+
+def most_text(language: Language, estimate: Estimate) -> str:
+    """Return a sentence: what one message to a group costs at most."""
+    if estimate.unasked:
+        money = language("estimate.asking")
+    elif estimate.free:
+        money = language("cost.free")
+    elif estimate.usd is None:
+        money = language("cost.unknown")
+    else:
+        amount = amount_text(estimate.usd[1])
+        money = language("cost.least" if estimate.partly else "cost.money", amount=amount)
+    return language("estimate.most", tokens=rough_tokens(estimate.tokens[1]), money=money)
+
+
+def rough_tokens(tokens: int) -> str:
+    """Return an estimated number of tokens: `400`, `9k`, `1.3M`."""
+    if tokens < 1_000:
+        return str(round(tokens, -2))
+    return f"{tokens / 1_000:.0f}k" if tokens < 1_000_000 else f"{tokens / 1_000_000:.1f}M"
+
+
+def time_text(seconds: int, words: Callable[..., str]) -> str:
+    """Return a duration as text: `42 s`, `2 min 5 s`."""
+    minutes, seconds = divmod(seconds, 60)
+    key = "transcript.group.minutes" if minutes else "transcript.group.elapsed"
+    return words(key, minutes=minutes, seconds=seconds)
+
+
+def _total(usages: Iterable[Usage | UsageEntry]) -> Total:
+    total = Total()
+    for usage in usages:
+        total.add(usage)
+    return total
+
+
+def colours_of(agents: Sequence[Agent]) -> dict[str, int]:
+    """Return the index of each assistant's colour, by its id.
+
+    It does not depend on their order: built-in assistants come first, then the user's by age, so that a new one takes
+    nobody's colour.
+    """
+    ids = sorted((agent.id for agent in agents), key=lambda agent_id: (is_id(agent_id), agent_id))
+    return {agent_id: place for place, agent_id in enumerate(ids)}
+
+
+def names_of(agents: Sequence[Agent]) -> dict[str, str]:
+    """Return the name of each assistant by its id."""
+    return {agent.id: agent.name for agent in agents}
+
+
+def short_model(agent: Agent, providers: Sequence[ProviderStatus], words: Language) -> str:
+    """Return a short name of an assistant's model: its family, else the provider's name."""
+    if not agent.provider:
+        return words("assistant.model.default.short")
+    status = next((one for one in providers if one.config.id == agent.provider), None)
+    if status is None:
+        return agent.provider
+    kind = provider_kind(status.config.kind)
+    return kind.voice if kind is not None and kind.models else status.label
+
+
+def model_line(agent: Agent, tools: Sequence[ToolChoice], words: Language) -> str:
+    """Return a line with an assistant's model and the number of tools it may use."""
+    count = sum(tool.key in agent.tools or tool.group in agent.tools for tool in tools)
+    model = agent.model or words("assistant.model.default.short")
+    return words("assistant.line", model=model, tools=words("assistant.tools_count", count=count))
+
+
+SERVER_TONES: dict[str, str] = {
+    ServerState.CONNECTED: "ok",
+    ServerState.CONNECTING: "neutral",
+    ServerState.DOWN: "error",
+    ServerState.ASKING: "warn",
+    ServerState.OFF: "neutral",
+}
+
+
+def server_state(status: ServerStatus, words: Language) -> tuple[str, str]:
+    """Return a server's state in a word or two, and the tone of its chip."""
+    if status.state == ServerState.OFF and not status.server.disabled:
+        return words("server.state.ready"), "neutral"
+    if status.state not in SERVER_TONES:
+        return status.state, "neutral"
+    return words(f"server.state.{status.state}"), SERVER_TONES[status.state]
+
+
+def server_trouble(status: ServerStatus, words: Language) -> str:
+    """Return what is wrong with a server that is down; its last output if the reason is unknown."""
+    parts = [
+        words.problem(status.problem) if status.problem else "",
+        status.detail,
+        words("server.restarts") if status.restarts else "",
+    ]
+    return " ".join(part for part in parts if part)
+
+
+def server_line(server: McpServer) -> str:
+    """Return exactly what would run: the command with its arguments, or the address.
+
+    A mark replaces each secret. Invisible characters, and those that change the text direction, are shown as codes.
+    """
+    return exact(shown_line(server))
+
+
+def tool_name(key: str, words: Language) -> str:
+    """Return a tool's name: that of one of Moot's own in words, that of a server's without the server."""
+    return (
+        words(f"tool.{key}.name")
+        if f"tool.{key}.name" in words.texts
+        else exact(key.partition("__")[2] or key)
+    )
+
+
+def called(prompt: Prompt, texts: Texts) -> str:
+    """Return what the tool of an approval is called: one of Moot's own in words, one of a server by the server's names."""
+    ours = f"tool.{prompt.tool}.name"
+    return texts(ours) if not prompt.server and ours in texts else prompt.called

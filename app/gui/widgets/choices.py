@@ -1,0 +1,248 @@
+"""Choices: segments of which one is chosen, as tabs or as a switch, and chips for several things."""
+
+from collections.abc import Collection, Sequence
+from functools import partial
+from typing import NamedTuple
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QButtonGroup, QFrame, QMenu, QSizePolicy, QWidget
+
+from app.gui.display.appearance import Language, Look
+from app.gui.widgets.boxes import FlowBox, hbox, vbox
+from app.gui.widgets.controls import Button, ShorteningButton, button
+from app.gui.widgets.text import name_button, plain_label, plain_tip
+
+CHAT, DEBATE, COUNCIL = "chat", "debate", "council"
+BEGINS = (CHAT, DEBATE, COUNCIL)
+
+
+class Segmented(QFrame):
+    """A row of exclusive segments; emits `chosen` with the value of the chosen one."""
+
+    chosen = Signal(str)
+
+    def __init__(self, values: tuple[str, ...], *, tabs: bool = False) -> None:
+        """With `tabs` the chosen segment is underlined."""
+        super().__init__()
+        self.setProperty("kind", "" if tabs else "segmented")
+        self._values = values
+        self._group = QButtonGroup(self)
+        edge = 0 if tabs else 3
+        row = hbox(inside=self, margins=(edge, edge, edge, edge), spacing=14 if tabs else 2)
+        self._segments = [
+            ShorteningButton("tab" if tabs else "segment", f"segment_{value}") for value in values
+        ]
+        for index, segment in enumerate(self._segments):
+            segment.setCheckable(True)
+            # A button's default policy would keep it as wide as its text.
+            segment.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+            self._group.addButton(segment, index)
+            row.addWidget(segment)
+        self._group.button(0).setChecked(True)
+        self._group.idToggled.connect(self._on_toggled)
+
+    def value(self) -> str:
+        """Return the value of the chosen segment."""
+        return self._values[self._group.checkedId()]
+
+    def set_value(self, value: str) -> None:
+        """Choose a segment."""
+        self._group.button(self._values.index(value)).setChecked(True)
+
+    def set_texts(self, texts: tuple[str, ...], hints: tuple[str, ...]) -> None:
+        """Set the texts of the segments in order; `hints` are their tool tips."""
+        for segment, text, hint in zip(self._segments, texts, hints, strict=True):
+            segment.show_words(text, plain_tip(hint))
+
+    def set_usable(self, values: Collection[str]) -> None:
+        """Let only these be chosen; the others are grey."""
+        for value, segment in zip(self._values, self._segments, strict=True):
+            segment.setEnabled(value in values)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        step = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()), 0)
+        index = self._group.checkedId() + step
+        while step and 0 <= index < len(self._values) and not self._segments[index].isEnabled():
+            index += step
+        if step and 0 <= index < len(self._values):
+            self._group.button(index).setChecked(True)
+            self._group.button(index).setFocus()
+        else:
+            super().keyPressEvent(event)
+
+    def _on_toggled(self, index: int, checked: bool) -> None:
+        if checked:
+            self.chosen.emit(self._values[index])
+
+
+class BeginSwitch(Segmented):
+    """The switch of what a text begins: a chat, a debate or a council."""
+
+    def __init__(self, language: Language, name: str) -> None:
+        super().__init__(BEGINS)
+        self.setObjectName(name)
+        self._language = language
+        language.changed.connect(self._retranslate)
+        self._retranslate()
+
+    def _retranslate(self) -> None:
+        words = self._language
+        texts = tuple(words(f"welcome.mode.{mode}") for mode in BEGINS)
+        self.set_texts(texts, tuple(words(f"welcome.mode.{mode}.hint") for mode in BEGINS))
+        self.setAccessibleName(words("welcome.mode"))
+
+
+MOST_TEXT = 40
+CHIP_HEIGHT = 24
+
+
+class ChipOption(NamedTuple):
+    """Something that can be chosen: its key, text, help, group and tone."""
+
+    key: str
+    text: str
+    help: str = ""
+    group: str = ""
+    tone: str = "neutral"
+
+
+class ChipButton(Button):
+    """A chosen thing; a click, Delete or Backspace removes it."""
+
+    def __init__(self, look: Look, offer: ChipOption, name: str, *, fixed: bool) -> None:
+        super().__init__("chip", name)
+        self.setProperty("tone", offer.tone)
+        self.setText(offer.text if len(offer.text) <= MOST_TEXT else offer.text[:MOST_TEXT] + "…")
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self.setToolTip(plain_tip(offer.help))
+        if fixed:
+            self.setAccessibleName(offer.text)
+            self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+            self.setCursor(Qt.CursorShape.ArrowCursor)
+        else:
+            self.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
+            self.dress(look, "x", "text_2", side=11, room=4)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
+            self.click()
+        else:
+            super().keyPressEvent(event)
+
+
+class ChipList(QWidget):
+    """The chosen things as wrapped chips; emits `changed` when one is added or removed.
+
+    Emits `drawn` when `stops` have changed.
+    """
+
+    changed = Signal()
+    drawn = Signal()
+
+    def __init__(self, language: Language, look: Look, name: str) -> None:
+        super().__init__()
+        self._language = language
+        self._look = look
+        self._name = name
+        self._what = ""
+        self._offers: dict[str, ChipOption] = {}
+        self._chosen: list[str] = []
+        self._chips: list[ChipButton] = []
+        self._fixed = False
+        self._none = plain_label("hint")
+        self._none.setMinimumHeight(CHIP_HEIGHT)
+        self.add = button("chip", f"{name}_add")
+        self.add.dress(look, "plus", "text_2", side=12)
+        self._menu = QMenu(self.add)
+        self._menu.setToolTipsVisible(True)
+        self.add.setMenu(self._menu)
+        self._flow = FlowBox()
+        self._flow.add(self._none)
+        self._flow.add(self.add)
+        vbox(self._flow, inside=self)
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+
+    @property
+    def stops(self) -> tuple[QWidget, ...]:
+        """The widgets in the tab order."""
+        return (*self._chips, self.add)
+
+    def chosen(self) -> tuple[str, ...]:
+        """Return the keys of the chosen things, in order."""
+        return tuple(self._chosen)
+
+    def set_words(self, what: str, none: str) -> None:
+        """Set the name of what is chosen here, for screen readers, and the text shown while nothing is."""
+        self._what = what
+        self._none.setText(none)
+        self.add.setText(self._language("chips.add"))
+        name_button(self.add, self._language("chips.add_to", what=what))
+        self._draw()
+
+    def set_offers(self, offers: Sequence[ChipOption]) -> None:
+        """Set what can be chosen; things of a group stand together in the menu."""
+        fresh = {offer.key: offer for offer in offers}
+        # Drawing again would take the focus from a chip.
+        if fresh != self._offers:
+            self._offers = fresh
+            self._draw()
+
+    def show_chosen(self, keys: Sequence[str], *, fixed: bool = False) -> None:
+        """Show what is chosen; `fixed` if it cannot be changed."""
+        if (list(keys), fixed) != (self._chosen, self._fixed):
+            self._chosen, self._fixed = list(keys), fixed
+            self._draw()
+
+    def choose(self, key: str) -> None:
+        """Add a thing by its key."""
+        if key not in self._chosen:
+            self._chosen.append(key)
+            self._draw()
+            self.changed.emit()
+
+    def remove(self, key: str) -> None:
+        """Remove a thing by its key; the focus moves to its neighbour."""
+        place = self._chosen.index(key)
+        focused = self._chips[place].hasFocus()
+        self._chosen.remove(key)
+        self._draw()
+        if focused:
+            (self._chips[min(place, len(self._chips) - 1)] if self._chips else self.add).setFocus()
+        self.changed.emit()
+
+    def _draw(self) -> None:
+        for chip in self._chips:
+            self._flow.remove(chip)
+            chip.hide()
+            chip.deleteLater()
+        self._chips = [self._chip(key) for key in self._chosen]
+        for place, chip in enumerate(self._chips):
+            self._flow.insert(place, chip)
+            chip.show()
+        rest = [offer for offer in self._offers.values() if offer.key not in self._chosen]
+        self._none.setVisible(not self._chosen)
+        self.add.setVisible(not self._fixed and bool(rest))
+        self._fill_menu(rest)
+        self.updateGeometry()
+        self.drawn.emit()
+
+    def _chip(self, key: str) -> ChipButton:
+        offer = self._offers.get(key, ChipOption(key, key))
+        chip = ChipButton(self._look, offer, f"{self._name}_{key}", fixed=self._fixed)
+        if not self._fixed:
+            chip.setAccessibleName(self._language("chips.remove", text=offer.text, what=self._what))
+            chip.clicked.connect(lambda: self.remove(key))
+        return chip
+
+    def _fill_menu(self, rest: Sequence[ChipOption]) -> None:
+        self._menu.clear()
+        group = ""
+        for offer in sorted(rest, key=lambda one: one.group):
+            if offer.group != group:
+                group = offer.group
+                self._menu.addSection(group)
+            action = self._menu.addAction(offer.text, partial(self.choose, offer.key))
+            action.setToolTip(plain_tip(offer.help))

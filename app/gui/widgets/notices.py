@@ -1,0 +1,377 @@
+"""Messages and offers: toasts that disappear by themselves, a banner that stays, and lines that offer one thing.
+
+`ServerOffers` lists the model servers found on this computer.
+"""
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent
+from PySide6.QtWidgets import QFrame, QLabel, QProgressBar, QWidget
+from shiboken6 import isValid
+
+from app.core.provider import FoundServer
+from app.gui.display.appearance import Language, Look
+from app.gui.widgets.boxes import hbox, vbox
+from app.gui.widgets.controls import button, icon_button
+from app.gui.widgets.text import ElidedLabel, name_button, plain_label, plain_tip
+
+TOAST_MS = 8_000
+MOST_TOASTS = 3
+UNDER_TOP_BAR = 62
+# The characters of a line, and the margins around it in pixels.
+LETTERS, AROUND = 52, 32
+EDGE = 8
+
+
+class Toast(QFrame):
+    """A message with at most one action; emits `left` when it disappears."""
+
+    left = Signal()
+
+    def __init__(
+        self, text: str, action: str, act: Callable[[], object] | None, undoes: bool, parent: QWidget
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName("toast")
+        self.setProperty("kind", "toast")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.text = text
+        self.here = True
+        self.stays = False
+        self.undoes = undoes and act is not None
+        self.button = button("", "toast_action") if act is not None else None
+        label = plain_label(wrap=True)
+        label.setText(text)
+        self.setAccessibleName(text)
+        row = hbox((label, 1), inside=self, margins=(14, 9, 10, 9), spacing=14)
+        if act is not None and self.button is not None:
+            self.button.setText(action)
+            self.button.clicked.connect(self.leave)
+            self.button.clicked.connect(lambda: act())
+            self.button.installEventFilter(self)
+            row.addWidget(self.button)
+        label.ensurePolished()
+        metrics = label.fontMetrics()
+        width = min(metrics.horizontalAdvance(text), LETTERS * metrics.averageCharWidth())
+        # The action's full width is added to that of the text.
+        if self.button is not None:
+            self.button.ensurePolished()
+            width += self.button.sizeHint().width() + row.spacing()
+        self._width = max(220, width + AROUND)
+        self.setFixedWidth(self._width)
+        self._before: QWidget | None = None
+        self._timer = QTimer(self, singleShot=True)
+        self._timer.timeout.connect(self.leave)
+
+    def fit(self, room: int) -> None:
+        """Limit the width in pixels; the text wraps."""
+        self.setFixedWidth(min(self._width, room))
+
+    def appear(self) -> None:
+        """Show the toast for some seconds."""
+        # The layout would show it later, and count its size as 0 until then.
+        self.show()
+        if not self.stays:
+            self._timer.start(TOAST_MS)
+
+    def take_focus(self) -> None:
+        """Focus the action; when the toast disappears, the focus goes back."""
+        if self.button is not None and not self.button.hasFocus():
+            self._before = self.window().focusWidget()
+            self.button.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def leave(self) -> None:
+        """Disappear now."""
+        if not self.here:
+            return
+        self.here = False
+        self._timer.stop()
+        before = self._before
+        if before is not None and isValid(before) and self.button is not None and self.button.hasFocus():
+            before.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.hide()
+        self.left.emit()
+        self.deleteLater()
+
+    def enterEvent(self, event: QEvent) -> None:
+        self._timer.stop()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        self._go_on()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.FocusIn:
+            self._timer.stop()
+        elif event.type() == QEvent.Type.FocusOut:
+            self._go_on()
+        return False
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        # In a dialog, Escape would close the dialog.
+        if event.key() == Qt.Key.Key_Escape:
+            self.leave()
+        else:
+            super().keyPressEvent(event)
+
+    def _go_on(self) -> None:
+        """Restart the time, unless the mouse is over the toast or its button has the focus."""
+        held = self.stays or self.underMouse() or (self.button is not None and self.button.hasFocus())
+        if self.here and not held:
+            self._timer.start(TOAST_MS)
+
+
+class Toasts(QWidget):
+    """Stacks toasts over a widget: under the top bar, so that the composer stays free.
+
+    With `above`, they stand that many pixels above its foot instead.
+    """
+
+    def __init__(self, over: QWidget, above: int | None = None) -> None:
+        super().__init__(over)
+        self._over, self._above = over, above
+        self._toasts: list[Toast] = []
+        self._column = vbox(inside=self, spacing=8)
+        over.installEventFilter(self)
+        self.hide()
+
+    def show_toast(
+        self,
+        text: str,
+        action: str = "",
+        act: Callable[[], object] | None = None,
+        *,
+        undoes: bool = True,
+        stays: bool = False,
+    ) -> Toast:
+        """Show a message for some seconds; choosing its action calls `act`.
+
+        `undoes` says whether that is an undo. If there is no room, toasts without an action are removed; if all have one,
+        the new toast waits. A toast that `stays` must be removed with `leave`.
+        """
+        toast = Toast(text, action, act, undoes, self)
+        toast.stays = stays
+        toast.hide()
+        toast.left.connect(lambda: self._on_left(toast))
+        self._toasts.append(toast)
+        self._fill()
+        announce(self, text)
+        return toast
+
+    def undo(self) -> bool:
+        """Run the undo of the newest toast that has one; return whether there was one."""
+        for toast in reversed(self._toasts):
+            if toast.undoes and toast.button is not None:
+                toast.button.click()
+                return True
+        return False
+
+    def take_focus(self) -> None:
+        """Focus the action of the newest toast that has one."""
+        for toast in reversed(self._toasts):
+            if toast.button is not None and toast.isVisible():
+                toast.take_focus()
+                return
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Resize:
+            self._place()
+        return False
+
+    def _fill(self) -> None:
+        """Show as many toasts as fit, the oldest first."""
+        shown = [one for one in self._toasts if self._column.indexOf(one) >= 0]
+        waiting = [one for one in self._toasts if one not in shown]
+        if waiting and len(shown) >= MOST_TOASTS:
+            idle = next((one for one in shown if one.button is None), None)
+            if idle is not None:
+                idle.leave()
+            return
+        for toast in waiting[: MOST_TOASTS - len(shown)]:
+            self._column.addWidget(toast)
+            self.show()
+            toast.appear()
+        self._place()
+
+    def _on_left(self, toast: Toast) -> None:
+        self._toasts.remove(toast)
+        self._column.removeWidget(toast)
+        self._fill()
+
+    def _place(self) -> None:
+        if self._column.count() == 0:
+            self.hide()
+            return
+        for toast in self._toasts:
+            toast.fit(self._over.width() - 2 * EDGE)
+        self.adjustSize()
+        foot = self._over.height() - self.height()
+        top = UNDER_TOP_BAR if self._above is None else foot - self._above
+        self.move((self._over.width() - self.width()) // 2, top)
+        self.raise_()
+
+
+class Banner(QFrame):
+    """A line across the window that stays until it is closed, for errors that may lose work."""
+
+    closed = Signal()
+
+    def __init__(self, language: Language, look: Look) -> None:
+        super().__init__()
+        self.setObjectName("notice_banner")
+        self.setProperty("kind", "banner")
+        self.setProperty("tone", "error")
+        self._language = language
+        self._label = plain_label(wrap=True)
+        self._close = icon_button(look, "x", "notice_close")
+        hbox((self._label, 1), self._close, inside=self, margins=(16, 6, 8, 6))
+        self._close.clicked.connect(self._on_close)
+        language.changed.connect(self._retranslate)
+        self._retranslate()
+        self.hide()
+
+    def show_text(self, text: str) -> None:
+        """Show a text until the banner is closed."""
+        self._label.setText(text)
+        self.setAccessibleName(text)
+        self.show()
+        announce(self, text, at_once=True)
+
+    def text(self) -> str:
+        """Return the text."""
+        return self._label.text()
+
+    def _on_close(self) -> None:
+        self.hide()
+        self.closed.emit()
+
+    def _retranslate(self) -> None:
+        name_button(self._close, self._language("notice.dismiss"))
+
+
+def announce(speaker: QWidget, text: str, *, at_once: bool = False) -> None:
+    """Let a screen reader say a text; `at_once` interrupts what it says."""
+    if QAccessible.isActive():
+        event = QAccessibleAnnouncementEvent(speaker, text)
+        if at_once:
+            event.setPoliteness(QAccessible.AnnouncementPoliteness.Assertive)
+        QAccessible.updateAccessibility(event)
+
+
+class OfferLine(QFrame):
+    """A line with an offer and a button; shows the progress of the work. Emits `accepted` and `dismissed`."""
+
+    accepted = Signal()
+    dismissed = Signal()
+
+    def __init__(self, look: Look, name: str, icon: str, colour: str) -> None:
+        super().__init__()
+        self._look, self._icon, self._colour = look, icon, colour
+        self.setObjectName(name)
+        self.setProperty("kind", "card")
+        self._picture = QLabel()
+        self._text = ElidedLabel("meta")
+        self._bar = QProgressBar()
+        self._bar.setTextVisible(False)
+        self._bar.setFixedSize(110, 6)
+        self._bar.hide()
+        self._button = button("link", f"{name}_accept")
+        self._dismiss = icon_button(look, "x", f"{name}_dismiss")
+        hbox(
+            self._picture,
+            (self._text, 1),
+            (self._bar, 0, Qt.AlignmentFlag.AlignVCenter),
+            self._button,
+            self._dismiss,
+            inside=self,
+            margins=(14, 4, 6, 4),
+            spacing=9,
+        )
+        self._button.clicked.connect(self.accepted)
+        self._dismiss.clicked.connect(self.dismissed)
+        look.changed.connect(self._draw)
+        self._draw()
+
+    def show_offer(self, text: str, action: str, dismiss: str = "") -> None:
+        """Show an offer; without a text for `dismiss` it cannot be dismissed."""
+        self._text.setText(text)
+        self._button.setText(action)
+        self._button.setAccessibleName(f"{action}: {text}")
+        self._dismiss.setVisible(bool(dismiss))
+        name_button(self._dismiss, dismiss)
+        self._bar.hide()
+
+    def show_progress(self, text: str, done: int, total: int, action: str) -> None:
+        """Show progress; the button then cancels."""
+        self._text.setText(text)
+        self._button.setText(action)
+        self._button.setAccessibleName(action)
+        self._dismiss.hide()
+        self._bar.setRange(0, 1_000)
+        self._bar.setValue(1_000 * done // max(1, total))
+        self._bar.setAccessibleName(text)
+        self._bar.show()
+
+    def text(self) -> str:
+        """Return the text."""
+        return self._text.text()
+
+    def _draw(self) -> None:
+        ratio = self.devicePixelRatioF()
+        self._picture.setPixmap(self._look.picture(self._icon, self._colour, 16, ratio))
+
+
+MOST_SHOWN = 3
+
+
+class ServerOffers(QWidget):
+    """Shows the servers found, the most useful first; emits use_requested(server) and dismissed(server)."""
+
+    use_requested = Signal(FoundServer)
+    dismissed = Signal(FoundServer)
+
+    def __init__(self, language: Language, look: Look, prefix: str, *, dismissable: bool = True) -> None:
+        super().__init__()
+        self._language = language
+        self._dismissable = dismissable
+        self._servers: tuple[FoundServer, ...] = ()
+        self._most = MOST_SHOWN
+        self._column = vbox(inside=self, spacing=6)
+        self._lines = [OfferLine(look, f"{prefix}_{number}", "plug", "ok") for number in range(MOST_SHOWN)]
+        for number, line in enumerate(self._lines):
+            self._column.addWidget(line)
+            line.accepted.connect(lambda at=number: self.use_requested.emit(self._servers[at]))
+            line.dismissed.connect(lambda at=number: self.dismissed.emit(self._servers[at]))
+        language.changed.connect(self._retranslate)
+        self._retranslate()
+
+    def show_servers(self, servers: Sequence[FoundServer]) -> None:
+        """Offer these servers only."""
+        self._servers = tuple(servers)[:MOST_SHOWN]
+        self._retranslate()
+
+    @property
+    def any_shown(self) -> bool:
+        """Whether any server is offered."""
+        return bool(self._servers)
+
+    def show_most(self, count: int) -> None:
+        """Show at most `count` lines."""
+        if count != self._most:
+            self._most = count
+            self._retranslate()
+
+    def _retranslate(self) -> None:
+        words = self._language
+        shown = self._servers[: self._most]
+        for line in self._lines[len(shown) :]:
+            line.hide()
+        for line, server in zip(self._lines, shown, strict=False):
+            name = words.server(server)
+            key = "needs_key" if server.needs_key else "one" if len(server.models) == 1 else "many"
+            text = words(f"offer.{key}", name=name, count=len(server.models), address=server.address)
+            action = words("offer.key" if server.needs_key else "offer.use")
+            line.show_offer(text, action, words("offer.dismiss") if self._dismissable else "")
+            line.setToolTip(plain_tip(", ".join(server.models[:12])))
+            line.show()
+        self.setVisible(bool(self._servers))

@@ -1,0 +1,343 @@
+"""Texts of widgets: labels of plain text, and words that follow the language in use.
+
+A label is one line, elided, or wrapped; `PaintedText` is the base of widgets that paint their text. Qt may read the text
+of labels and tool tips as HTML; these never do.
+"""
+
+import html
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from PySide6.QtCore import QEvent, QObject, QPointF, QSize, Qt
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleInterface,
+    QFontMetrics,
+    QFontMetricsF,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+    QTextLayout,
+    QTextOption,
+)
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAccessibleWidget,
+    QLabel,
+    QLineEdit,
+    QPlainTextEdit,
+    QPushButton,
+    QSizePolicy,
+    QToolButton,
+    QWidget,
+)
+from shiboken6 import isValid
+
+from app.gui.display.appearance import Language
+from app.gui.markdown.utf16 import Utf16Places
+from app.gui.web_view import available
+
+Told = Callable[[Any], QAccessibleInterface]
+
+_KEPT: list[QAccessibleInterface] = []
+_TOLD: dict[type[QObject], Told] = {}
+
+
+def tell_as(widget: QWidget, told: Told) -> None:
+    """Let `told` make what a screen reader is told of a widget, and of all others of its class.
+
+    With the viewer of pages nothing may be made by a factory: PySide would call it also for what QtWebEngine focuses
+    inside a page, a C++ object without the type information that PySide reads, and the process would end.
+    """
+    if available():
+        _AtShow(widget, told)
+        return
+    if not _TOLD:
+        QAccessible.installFactory(_factory)
+    _TOLD.setdefault(type(widget), told)
+
+
+class _AtShow(QObject):
+    """Registers a widget's interface when it is shown: Qt looks for it by the class, which PySide extends until then."""
+
+    def __init__(self, widget: QWidget, told: Told) -> None:
+        super().__init__(widget)
+        self._told = told
+        widget.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Show:
+            watched.removeEventFilter(self)
+            QAccessible.registerAccessibleInterface(_kept(self._told(watched)))
+        return False
+
+
+def _factory(_key: str, owner: QObject) -> QAccessibleInterface | None:
+    told = next((told for kind, told in _TOLD.items() if isinstance(owner, kind)), None)
+    return _kept(told(owner)) if told is not None else None
+
+
+def _kept(interface: QAccessibleInterface) -> QAccessibleInterface:
+    """Keep a reference to an interface that Qt deletes together with its widget; Python must not delete it before."""
+    _KEPT[:] = [kept for kept in _KEPT if isValid(kept)]
+    _KEPT.append(interface)
+    return interface
+
+
+class PaintedText(QWidget):
+    """A widget that paints its text and is a label for screen readers; its accessible name is its text."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        tell_as(self, lambda label: QAccessibleWidget(label, QAccessible.Role.StaticText))
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self.updateGeometry()
+
+
+class WrappedText(PaintedText):
+    """Plain text in lines; the height follows from the width."""
+
+    LINE_HEIGHT = 1.5
+    alignment = Qt.AlignmentFlag.AlignLeft
+
+    def __init__(self, kind: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("kind", kind)
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+
+    def hasHeightForWidth(self) -> bool:
+        return True
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(80, math.ceil(self._line_height()))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._place()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        self.ensurePolished()
+        painter = QPainter(self)
+        painter.setPen(self.palette().color(self.foregroundRole()))
+        for layout in self._layouts(self.width()):
+            layout.draw(painter, QPointF())
+
+    def _layouts(self, width: int) -> Sequence[QTextLayout]:
+        """Return the text laid out in a width."""
+        raise NotImplementedError
+
+    def _place(self) -> None:
+        """Update after the text or the width has changed."""
+        self.updateGeometry()
+        self.update()
+
+    def _line_height(self) -> float:
+        return self.font().pixelSize() * self.LINE_HEIGHT
+
+    def _laid_out(
+        self, text: str, width: int, x: float = 0.0, y: float = 0.0, indent: int = 0
+    ) -> tuple[QTextLayout, float, float]:
+        """Lay text out from a point on; return the layout and the point where it ends."""
+        # Qt's layout ignores line feeds.
+        layout = QTextLayout(text.replace("\n", "\u2028"), self.font())
+        option = QTextOption(self.alignment)
+        option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        layout.setTextOption(option)
+        height = self._line_height()
+        air = (height - QFontMetricsF(self.font()).height()) / 2
+        layout.beginLayout()
+        end, top = x, y
+        while (line := layout.createLine()).isValid():
+            line.setLineWidth(max(1.0, width - x))
+            line.setPosition(QPointF(x, y + air))
+            end, top = x + line.naturalTextWidth(), y
+            x, y = float(indent), y + height
+        layout.endLayout()
+        return layout, end, top
+
+
+def plain_label(kind: str = "", *, wrap: bool = False, text: str = "") -> QLabel:
+    """Return a label of plain text; `kind` is what the style sheet knows it by."""
+    label = QLabel()
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setText(text)
+    label.setProperty("kind", kind)
+    label.setWordWrap(wrap)
+    if wrap:
+        label.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
+    return label
+
+
+def show_or_hide(label: "QLabel | ElidedLabel | Paragraph", text: str) -> None:
+    """Show a text, or hide its label if there is none."""
+    label.setText(text)
+    label.setVisible(bool(text))
+
+
+def show_as(widget: "QLabel | QAbstractButton | Paragraph", kind: str, text: str) -> None:
+    """Show a text in the style of a kind: of a label hint, ok, warn or error, of a button primary, plain or ""."""
+    restyle(widget, kind=kind)
+    widget.setText(text)
+
+
+def restyle(widget: QWidget, *inside: QWidget, **properties: object) -> None:
+    """Set properties that the style sheet reads, and apply it again to the widget and those `inside` where one changed."""
+    if any(widget.property(name) != value for name, value in properties.items()):
+        for name, value in properties.items():
+            widget.setProperty(name, value)
+        for one in (widget, *inside):
+            one.style().unpolish(one)
+            one.style().polish(one)
+
+
+def plain_tip(text: str) -> str:
+    """Return a tool tip that Qt shows as plain text."""
+    if "<" not in text and "&" not in text:
+        return text
+    return f'<span style="white-space: pre-wrap">{html.escape(text)}</span>'
+
+
+class ElidedLabel(PaintedText):
+    """One line of plain text, elided if it does not fit."""
+
+    def __init__(self, kind: str = "", parent: QWidget | None = None, *, text: str = "") -> None:
+        super().__init__(parent)
+        self.setProperty("kind", kind)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setText(text)
+
+    def text(self) -> str:
+        """Return the whole text."""
+        return self._text
+
+    def setText(self, text: str) -> None:
+        """Show `text` with spaces for line breaks; the tool tip has the whole text if it is elided."""
+        self._text = " ".join(text.split())
+        self.setAccessibleName(self._text)
+        self.updateGeometry()
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        metrics = QFontMetrics(self.font())
+        return QSize(metrics.horizontalAdvance(self._text) + 2, metrics.height() + 2)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(24, QFontMetrics(self.font()).height() + 2)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        self.ensurePolished()
+        painter = QPainter(self)
+        painter.setPen(self.palette().color(self.foregroundRole()))
+        room = self.contentsRect()
+        shown = QFontMetrics(self.font()).elidedText(self._text, Qt.TextElideMode.ElideRight, room.width())
+        self.setToolTip(plain_tip(self._text) if shown != self._text else "")
+        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
+
+
+class Paragraph(WrappedText):
+    """A wrapped paragraph of plain text."""
+
+    def __init__(
+        self, kind: str = "", parent: QWidget | None = None, *, centred: bool = False, text: str = ""
+    ) -> None:
+        self._heights: dict[int, int] = {}
+        super().__init__(kind, parent)
+        if centred:
+            self.alignment = Qt.AlignmentFlag.AlignHCenter
+        self.setText(text)
+
+    def text(self) -> str:
+        """Return the text."""
+        return self._text
+
+    def setText(self, text: str) -> None:
+        """Show `text`."""
+        self._text = text
+        self._heights.clear()
+        self.setAccessibleName(text)
+        self._place()
+
+    def changeEvent(self, event: QEvent) -> None:
+        self._heights.clear()
+        super().changeEvent(event)
+
+    def lines(self) -> list[str]:
+        """Return the lines as broken at the current width."""
+        layout = self._layouts(self.width())[0]
+        lines = [layout.lineAt(number) for number in range(layout.lineCount())]
+        places = Utf16Places(self._text)
+        ends = [(line.textStart(), line.textStart() + line.textLength()) for line in lines]
+        return [self._text[places.from_qt(start) : places.from_qt(end)] for start, end in ends]
+
+    def heightForWidth(self, width: int) -> int:
+        # Layouts ask for the same few widths again and again.
+        self.ensurePolished()
+        if width not in self._heights:
+            self._heights[width] = math.ceil(self._layouts(width)[0].lineCount() * self._line_height())
+        return self._heights[width]
+
+    def sizeHint(self) -> QSize:
+        self.ensurePolished()
+        width = min(QFontMetrics(self.font()).horizontalAdvance(self._text) + 2, 260)
+        return QSize(width, self.heightForWidth(max(width, self.width())))
+
+    def _layouts(self, width: int) -> tuple[QTextLayout]:
+        self.ensurePolished()
+        return (self._laid_out(self._text, width)[0],)
+
+
+Widget = TypeVar("Widget", bound=QWidget)
+
+
+def named(name: str, widget: Widget) -> Widget:
+    """Give a widget its object name."""
+    widget.setObjectName(name)
+    return widget
+
+
+def say(
+    widget: Widget, language: Language, text: str = "", *, name: str = "", tip: str = "", hint: str = ""
+) -> Widget:
+    """Give a widget its words, now and whenever the language changes; all are keys of the catalogue.
+
+    `name` is the accessible name, `hint` the placeholder of a field, `tip` names a button that is only an icon.
+    """
+    _Words(widget, language, text, name, tip, hint)
+    return widget
+
+
+def name_button(target: QToolButton | QPushButton, text: str, shortcut: str = "") -> None:
+    """Name an icon button: for screen readers, and as a tool tip with the shortcut."""
+    target.setAccessibleName(text)
+    target.setToolTip(plain_tip(f"{text}  ({shortcut})" if shortcut else text))
+
+
+class _Words(QObject):
+    """Shows the words of its parent, and goes with it."""
+
+    def __init__(
+        self, widget: QWidget, language: Language, text: str, name: str, tip: str, hint: str
+    ) -> None:
+        super().__init__(widget)
+        self._language, self._text, self._name, self._tip, self._hint = language, text, name, tip, hint
+        language.changed.connect(self._show)
+        self._show()
+
+    def _show(self) -> None:
+        widget, words = self.parent(), self._language
+        assert isinstance(widget, QWidget)
+        # Asked by name: whether a widget is of a protocol takes Python longer than all else here.
+        if self._text and (set_text := getattr(widget, "setText", None)) is not None:
+            set_text(words(self._text))
+        if self._name:
+            widget.setAccessibleName(words(self._name))
+        if self._tip and isinstance(widget, QPushButton | QToolButton):
+            name_button(widget, words(self._tip))
+        if self._hint and isinstance(widget, QLineEdit | QPlainTextEdit):
+            widget.setPlaceholderText(words(self._hint))

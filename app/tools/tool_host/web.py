@@ -1,0 +1,462 @@
+"""The web: downloads one address within limits (allowed addresses, redirects, size, time), reads a page, searches.
+
+A name is resolved once, its addresses are checked, and the connection goes to exactly these; each redirect is checked
+like the first address. A page's main text becomes Markdown; a search asks one of ENGINES, or a SearXNG server.
+"""
+
+import asyncio
+import codecs
+import html
+import json
+import logging
+import re
+import socket
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from typing import Any, Final
+
+import aiohttp
+import certifi
+from aiohttp.abc import ResolveResult
+from aiohttp.resolver import ThreadedResolver
+from yarl import URL
+
+from app.core.text import clean_text
+from app.tools.tool_host.errors import RequestError
+
+# Clouds (Azure, Oracle) serve their secrets at these addresses, which Python considers public.
+_METADATA = (IPv4Network("168.63.129.16/32"), IPv4Network("192.0.0.0/24"))
+# In networks without IPv4, IPv4 addresses are reached through this prefix.
+_NAT64 = IPv6Network("64:ff9b::/96")
+MAX_BYTES: Final = 5_000_000
+MAX_ADDRESS_CHARACTERS: Final = 4_000
+MAX_REDIRECTS: Final = 5
+TIME_LIMIT_S: Final = 20.0
+_USER_AGENT = "Mozilla/5.0 (compatible; Moot; reads a page for one person)"
+_REDIRECTS = (301, 302, 303, 307, 308)
+_READ_BYTES = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class AddressPolicy:
+    """Allows public addresses and those in `named`; or any address, for the user's own server."""
+
+    anywhere: bool = False
+    named: frozenset[str] = frozenset()
+
+    def allows(self, address: str) -> bool:
+        """Return whether an IP address, as text without brackets, may be connected to."""
+        if self.anywhere or address in self.named:
+            return True
+        try:
+            return _is_public(ip_address(address))
+        except ValueError:
+            return False
+
+
+PUBLIC: Final = AddressPolicy()
+
+
+def _is_public(address: IPv4Address | IPv6Address) -> bool:
+    """Return whether an address is on the public internet, also when it is wrapped in another one."""
+    if isinstance(address, IPv6Address):
+        if address.scope_id is not None:
+            return False
+        wrapped = address.ipv4_mapped or address.sixtofour
+        if address in _NAT64:
+            wrapped = IPv4Address(int(address) & 0xFFFFFFFF)
+        if wrapped is not None:
+            return _is_public(wrapped)
+        if address.is_site_local:
+            return False
+    return (
+        address.is_global
+        and not address.is_multicast
+        and not address.is_reserved
+        and not address.is_unspecified
+        and not any(address in network for network in _METADATA)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class WebLimits:
+    """Limits of a download: seconds for all of it, bytes after decompression, redirects."""
+
+    seconds: float = TIME_LIMIT_S
+    size: int = MAX_BYTES
+    redirects: int = MAX_REDIRECTS
+
+
+LIMITS: Final = WebLimits()
+
+
+@dataclass(frozen=True, slots=True)
+class Download:
+    """A download: the final address, the content type and charset of the answer, and its bytes."""
+
+    url: str
+    content_type: str
+    charset: str
+    data: bytes
+
+
+class _CheckedResolver(ThreadedResolver):
+    """A resolver that refuses addresses the policy does not allow."""
+
+    def __init__(self, policy: AddressPolicy) -> None:
+        super().__init__()
+        self._policy = policy
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
+    ) -> list[ResolveResult]:
+        found = await super().resolve(host, port, family)
+        for one in found:
+            _check_address(host, one["host"], self._policy)
+        return found
+
+
+async def download(
+    address: str,
+    *,
+    policy: AddressPolicy,
+    limits: WebLimits,
+    accepts: tuple[str, ...],
+    query: Mapping[str, str] | None = None,
+) -> Download:
+    """Download an address. `accepts` are the allowed content types: `text/html`, or `text/` for all text types.
+
+    An answer without a type is accepted as `""`. Raises RequestError.
+    """
+    url = checked_url(address)
+    if query:
+        url = url.update_query(query)
+    try:
+        async with asyncio.timeout(limits.seconds):
+            # The first time, hundreds of certificates are read from files.
+            certificates = await asyncio.to_thread(_certificates)
+            async with _session(policy, certificates) as session:
+                return await _follow(session, url, policy, limits, accepts)
+    except TimeoutError:
+        raise RequestError(f"{shown(url)} did not answer within {limits.seconds:g} seconds.") from None
+    except aiohttp.ClientConnectorDNSError:
+        raise RequestError(f"There is no server named {url.host!r}, or the network is down.") from None
+    except aiohttp.ClientConnectorCertificateError:
+        raise RequestError(f"{shown(url)} has no valid certificate, so it was not read.") from None
+    except aiohttp.ClientError as error:
+        raise RequestError(f"{shown(url)} could not be read: {_words(error)}") from None
+    except (OSError, ValueError) as error:
+        raise RequestError(f"{shown(url)} could not be read: {_words(error)}") from None
+
+
+def checked_url(address: str) -> URL:
+    """Return a web address as it will be requested.
+
+    Raises RequestError for anything but http(s)://host[:port][/path][?query].
+    """
+    text = address.strip()
+    if not text:
+        raise RequestError("The address is empty; give one that starts with https:// or http://.")
+    if len(text) > MAX_ADDRESS_CHARACTERS:
+        raise RequestError(f"The address is longer than {MAX_ADDRESS_CHARACTERS:,} characters.")
+    try:
+        url = URL(text)
+        # A space in the path or the query is percent-encoded, one in the host is none of a web address.
+        usable = url.scheme in ("http", "https") and " " not in (url.host or " ") and url.port != 0
+    except ValueError:
+        usable = False
+    if not usable or any(character.isspace() and character != " " for character in text):
+        raise RequestError(
+            f"Not a web address: {text[:200]!r}; give one that starts with https:// or http://."
+        )
+    if url.user is not None or url.password is not None:
+        raise RequestError("The address holds a name or password; give it without.")
+    return url.with_fragment(None)
+
+
+def shown(url: URL) -> str:
+    """Return an address to show, shortened if it is long."""
+    text = str(url)
+    return text if len(text) <= 200 else text[:200] + "…"
+
+
+@cache
+def _certificates() -> ssl.SSLContext:
+    """Return the trusted certificates: the system's, and those of the package certifi."""
+    context = ssl.create_default_context()
+    # A Python that was built elsewhere does not find the system's certificates.
+    context.load_verify_locations(certifi.where())
+    return context
+
+
+def _session(policy: AddressPolicy, certificates: ssl.SSLContext) -> aiohttp.ClientSession:
+    # No proxy: behind a proxy the address of the server could not be checked.
+    connector = aiohttp.TCPConnector(
+        ssl=certificates, resolver=_CheckedResolver(policy), use_dns_cache=False, force_close=True, limit=1
+    )
+    return aiohttp.ClientSession(
+        connector=connector,
+        cookie_jar=aiohttp.DummyCookieJar(),
+        headers={"User-Agent": _USER_AGENT, "Accept-Encoding": "gzip, deflate"},
+        timeout=aiohttp.ClientTimeout(total=None),
+        trust_env=False,
+    )
+
+
+async def _follow(
+    session: aiohttp.ClientSession,
+    url: URL,
+    policy: AddressPolicy,
+    limits: WebLimits,
+    accepts: tuple[str, ...],
+) -> Download:
+    for _ in range(limits.redirects + 1):
+        # A numeric address is not resolved, so it is checked here.
+        if url.host is not None and (":" in url.host or url.host.replace(".", "").isdigit()):
+            _check_address(url.host, url.host, policy)
+        async with session.get(url, allow_redirects=False) as response:
+            if response.status not in _REDIRECTS:
+                return await _read(response, limits, accepts)
+            if not (target := response.headers.get("Location", "")):
+                raise RequestError(f"{shown(url)} sends on to nowhere (status {response.status}).")
+            url = checked_url(str(url.join(URL(target))))
+    raise RequestError(f"{shown(url)} is one redirect too many; {limits.redirects} are followed.")
+
+
+async def _read(response: aiohttp.ClientResponse, limits: WebLimits, accepts: tuple[str, ...]) -> Download:
+    where = shown(response.url)
+    if not 200 <= response.status < 300:
+        raise RequestError(f"{where} answered {response.status} {(response.reason or '')[:100]}.".strip())
+    claimed = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+    if claimed == "application/pdf":
+        raise RequestError(f"{where} is a PDF file, which cannot be read yet; look for a web page instead.")
+    if claimed and not any(claimed == one or (one[-1] == "/" and claimed.startswith(one)) for one in accepts):
+        raise RequestError(f"{where} is of the type {claimed[:100]!r}, which is no text and was not read.")
+    data = bytearray()
+    # Decompressed piece by piece, so that a decompression bomb ends at the limit too.
+    async for piece in response.content.iter_chunked(_READ_BYTES):
+        data += piece
+        if len(data) > limits.size:
+            raise RequestError(f"{where} is larger than {limits.size / 1e6:g} MB and was not read.")
+    return Download(str(response.url), claimed, response.charset or "", bytes(data))
+
+
+def _check_address(host: str, address: str, policy: AddressPolicy) -> None:
+    if not policy.allows(address):
+        raise RequestError(
+            f"{host!r} is an address of this computer or of a private network, which web pages are not"
+            " read from."
+        )
+
+
+def _words(error: Exception) -> str:
+    return " ".join(str(error).split())[:200] or type(error).__name__
+
+
+MAX_CHARACTERS: Final = 20_000
+
+_ACCEPTS = (
+    "text/",
+    "application/xhtml+xml",
+    "application/xml",
+    "application/json",
+    "application/ld+json",
+    "application/atom+xml",
+    "application/rss+xml",
+)
+_HTML_TYPES = ("text/html", "application/xhtml+xml")
+# Sites often name a small charset and use the larger one.
+_LARGER_SETS = {
+    "euc_kr": "cp949",
+    "johab": "cp949",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "shift_jis": "cp932",
+    "iso8859-1": "cp1252",
+    "ascii": "cp1252",
+}
+_MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+_META_CHARSET = re.compile(rb"""charset\s*=\s*["']?\s*([A-Za-z0-9_.:-]{2,40})""", re.IGNORECASE)
+_TITLE = re.compile(r"<title[^>]{0,200}>([^<]{1,1000})", re.IGNORECASE)
+_HTML_START = re.compile(r"\s*(<!--.{0,500}?-->\s*)?(<!doctype html|<html)", re.IGNORECASE | re.DOTALL)
+_HEAD = 4_096
+_MAX_TAGS = 50_000
+
+
+async def fetch(url: str, *, policy: AddressPolicy = PUBLIC, limits: WebLimits = LIMITS) -> dict[str, Any]:
+    """Return a page's `url` (after redirects), `title` and `text` (Markdown), and a `note` if it was cut.
+
+    Raises RequestError.
+    """
+    page = await download(url, policy=policy, limits=limits, accepts=_ACCEPTS)
+    try:
+        async with asyncio.timeout(limits.seconds):
+            title, text = await asyncio.to_thread(_readable, page)
+    except TimeoutError:
+        raise RequestError(f"{page.url[:200]} takes too long to read; look for another page.") from None
+    if not text:
+        raise RequestError(f"{page.url[:200]} holds no text (it may need a browser that runs scripts).")
+    note = ""
+    if len(text) > MAX_CHARACTERS:
+        note = f"Only the first {MAX_CHARACTERS:,} of {len(text):,} characters are shown."
+    return {"url": page.url, "title": title, "text": text[:MAX_CHARACTERS], "note": note}
+
+
+def _readable(page: Download) -> tuple[str, str]:
+    """Return a page's title, "" if it has none, and its main text."""
+    if page.data.startswith(b"%PDF-"):
+        raise RequestError(f"{page.url[:200]} is a PDF file, which cannot be read yet; look for a web page.")
+    marked = page.data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    if b"\0" in page.data and not marked:
+        raise RequestError(f"{page.url[:200]} is no text and was not read.")
+    text = clean_text(_decoded(page))
+    if page.content_type not in _HTML_TYPES and not _HTML_START.match(text[:_HEAD]):
+        return "", text.strip()
+    found = _TITLE.search(text[: 50 * _HEAD])
+    title = " ".join(html.unescape(found[1]).split())[:200] if found else ""
+    return title, _main_text(text, page.url).strip()
+
+
+def _main_text(text: str, url: str) -> str:
+    import trafilatura
+
+    # It logs a warning for every unusual page.
+    logging.getLogger("trafilatura").setLevel(logging.CRITICAL)
+    # Its time grows with the number of tags; text behind so many would not be shown anyway.
+    text = "<".join(text.split("<", _MAX_TAGS)[:_MAX_TAGS])
+    if "<html" not in text[:_HEAD].lower():
+        text = f"<html><body>{text}</body></html>"
+    main = trafilatura.extract(
+        text,
+        url=url,
+        output_format="markdown",
+        include_links=True,
+        include_tables=True,
+        include_comments=False,
+    )
+    # A page without a recognisable main part is read whole.
+    return clean_text(main or trafilatura.html2txt(text))
+
+
+def _decoded(page: Download) -> str:
+    """Return a page's text; a charset that it names is used only if the bytes fit."""
+    meta = _META_CHARSET.search(page.data[:_HEAD])
+    for mark, charset in _MARKS:
+        if page.data.startswith(mark):
+            return page.data.decode(charset, "replace")
+    claims = [_charset(page.charset), _charset(meta[1].decode("ascii") if meta else "")]
+    # Many servers name Latin-1 for everything, and all bytes fit it, so it comes last.
+    claims.sort(key=lambda claim: claim == "cp1252")
+    stateful = [claim for claim in claims if claim.startswith("iso2022")]
+    for charset in (*stateful, "utf-8", *claims):
+        if charset and (text := _try(page.data, charset)) is not None:
+            return text
+    from charset_normalizer import from_bytes
+
+    best = from_bytes(page.data[:100_000]).best()
+    return page.data.decode(best.encoding if best else "utf-8", "replace")
+
+
+def _charset(name: str) -> str:
+    """Return Python's name of a charset, "" if it is unknown."""
+    try:
+        known = codecs.lookup(name).name
+    except (LookupError, ValueError):
+        return ""
+    return _LARGER_SETS.get(known, known)
+
+
+def _try(data: bytes, charset: str) -> str | None:
+    try:
+        return data.decode(charset)
+    except (UnicodeError, LookupError):
+        return None
+
+
+MAX_RESULTS: Final = 20
+
+_MAX_TITLE = 200
+_MAX_SNIPPET = 500
+_MAX_ADDRESS = 1_000
+
+
+# Names of the ddgs library.
+ENGINES: Final = ("duckduckgo",)
+
+
+async def search(query: str, engine: str, count: int, *, limits: WebLimits = LIMITS) -> dict[str, Any]:
+    """Return `results`, at most `count`, the best first, each with `title`, `url` and `snippet`.
+
+    `engine` is a name of ENGINES or the address of a SearXNG server. Raises RequestError.
+    """
+    count = max(1, min(count, MAX_RESULTS))
+    if engine.startswith(("http://", "https://")):
+        rows = await _searxng(query, engine, limits)
+    else:
+        if engine not in ENGINES:
+            names = ", ".join(ENGINES)
+            raise RequestError(
+                f"There is no search engine {engine[:100]!r}; the settings take {names}"
+                " or the address of a SearXNG server."
+            )
+        rows = await _ddgs(query, engine, count, limits)
+    return {"results": [found for row in rows if (found := _result(row))][:count]}
+
+
+async def _ddgs(query: str, engine: str, count: int, limits: WebLimits) -> list[Mapping[str, Any]]:
+    from ddgs import DDGS
+    from ddgs.exceptions import DDGSException, RatelimitException, TimeoutException
+
+    def ask() -> list[dict[str, Any]]:
+        library = DDGS(timeout=max(1, int(limits.seconds / 2)))
+        return library.text(query, backend=engine, region="wt-wt", max_results=count)
+
+    try:
+        async with asyncio.timeout(limits.seconds):
+            rows = await asyncio.to_thread(ask)
+    except (TimeoutError, TimeoutException):
+        raise RequestError(f"{engine} did not answer in time; try again later.") from None
+    except RatelimitException:
+        raise RequestError(f"{engine} takes no more questions for now; wait, or use fewer.") from None
+    except DDGSException as error:
+        if "No results" in str(error):
+            return []
+        raise RequestError(f"{engine} could not be asked: {' '.join(str(error).split())[:200]}") from None
+    return [{"title": row.get("title"), "url": row.get("href"), "content": row.get("body")} for row in rows]
+
+
+async def _searxng(query: str, address: str, limits: WebLimits) -> list[Mapping[str, Any]]:
+    # The user chose this address, so it may be on the user's own computer or network.
+    answer = await download(
+        address.rstrip("/").removesuffix("/search") + "/search",
+        policy=AddressPolicy(anywhere=True),
+        limits=WebLimits(limits.seconds, limits.size, redirects=0),
+        accepts=("application/json",),
+        query={"q": query, "format": "json"},
+    )
+    try:
+        rows = json.loads(answer.data)["results"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        rows = None
+    if not isinstance(rows, list):
+        raise RequestError(f"{address[:200]} did not answer as a SearXNG server does (JSON with results).")
+    return [row for row in rows if isinstance(row, dict)]
+
+
+def _result(row: Mapping[str, Any]) -> dict[str, str] | None:
+    """Return a result for the model, None if it has no web address."""
+    url = row.get("url")
+    if not isinstance(url, str) or not url.startswith(("http://", "https://")) or len(url) > _MAX_ADDRESS:
+        return None
+    return {
+        "title": _line(row.get("title"), _MAX_TITLE),
+        "url": _line(url, _MAX_ADDRESS),
+        "snippet": _line(row.get("content"), _MAX_SNIPPET),
+    }
+
+
+def _line(text: object, longest: int) -> str:
+    return " ".join(clean_text(text).split())[:longest] if isinstance(text, str) else ""
