@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.message import MessageState, Role
+from app.core.message import MessageState, Role, Usage
 from app.core.provider import Finished, ModelRequest
 from app.core.session import Status
 from app.core.settings import Settings
@@ -33,7 +33,7 @@ def paid(answer: Callable[[ModelRequest], Script]) -> Callable[[ModelRequest], S
     def answer_paid(request: ModelRequest) -> Script:
         pieces = list(answer(request))
         end = pieces.pop() if isinstance(pieces[-1], Finished) else Finished()
-        return [*pieces, replace(end, input_tokens=10, output_tokens=5, cost_usd=COST)]
+        return [*pieces, replace(end, usage=Usage(input_tokens=10, output_tokens=5, cost_usd=COST))]
 
     return answer_paid
 

@@ -15,7 +15,7 @@ from app.engine.availability.policies import Availability
 from app.engine.availability.slots import Slots
 from app.engine.engine import ANY_NUMBER
 from app.engine.turns.metered_models import MeteredCall, Place
-from app.engine.usage.usage_book import UsageBook
+from app.engine.usage_book import UsageBook
 from app.providers.remote import RemoteModels
 from tests.memory import MemoryLedger
 from tests.providers.asking import request_to

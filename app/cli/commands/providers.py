@@ -1,7 +1,7 @@
 """`moot providers`, `moot keys` and `moot usage`."""
 
 import asyncio
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from app.cli.command_run import CommandRun
 from app.cli.exit_status import FAULT, PAUSED_OR_STOPPED
@@ -9,6 +9,7 @@ from app.cli.printing.lines import columns, key_text, lines_text, one_line, prov
 from app.core.catalog import provider_kind, shown_label
 from app.core.errors import BadInput
 from app.core.events import Event, KeysChanged, Notice
+from app.core.message import AMOUNTS
 from app.core.provider import ProviderStatus
 from app.core.store import KeyNews
 from app.core.usage import money_text, saved_text, used_text
@@ -135,25 +136,18 @@ async def _report_key(run: CommandRun, text: str, provider: str) -> int:
 
 async def usage(run: CommandRun) -> int:
     """Print what each month used and cost, the newest first."""
-    months = await run.moot.engine.usage.months()
-    records = [
-        {
-            "month": month,
-            "calls": total.calls,
-            "input_tokens": total.input_tokens,
-            "output_tokens": total.output_tokens,
-            "cached_tokens": total.cached_tokens,
-            "cache_written_tokens": total.cache_written_tokens,
-            "reasoning_tokens": total.reasoning_tokens,
-            "cost_usd": total.cost_usd,
-            "saved_usd": total.saved_usd,
-            "unpriced_calls": total.unpriced,
-            "estimated_calls": total.estimated,
-        }
-        for month, total in months
-    ]
-    lines = []
-    for month, total in months:
+    records, lines = [], []
+    for month, total in await run.moot.engine.usage.months():
+        used = replace(total.used, cost_usd=total.cost_usd)
+        records.append(
+            {
+                "month": month,
+                "calls": total.calls,
+                **{name: getattr(used, name) for name in AMOUNTS},
+                "unpriced_calls": total.unpriced,
+                "estimated_calls": total.estimated,
+            }
+        )
         money, tokens = money_text(run.texts, total), used_text(total)
         line = run.texts("cli.usage", month=month, money=money, count=total.calls, tokens=tokens)
         lines.append(" · ".join(filter(None, (line, saved_text(run.texts, total)))))

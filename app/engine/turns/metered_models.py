@@ -21,7 +21,7 @@ from app.engine.availability.policies import Waits
 from app.engine.availability.slots import Slots
 from app.engine.history.token_count import request_tokens, tokens_of
 from app.engine.turns.passing_faults import seconds_before
-from app.engine.usage.usage_book import UsageBook
+from app.engine.usage_book import UsageBook
 
 MIN_WAIT = 10.0
 MAX_WAIT = 120.0
@@ -203,21 +203,15 @@ class MeteredCall:
         """What the call used so far; None where the model was not asked, or refused the request."""
         if not self._asked:
             return None
-        finished = self._finished or Finished()
-        used = Usage(
+        reported = self._finished.usage if self._finished else Usage()
+        used = replace(
+            reported,
             provider=self._request.provider,
             model=self._request.model,
-            input_tokens=finished.input_tokens,
-            output_tokens=finished.output_tokens,
-            cached_tokens=finished.cached_tokens,
-            cache_written_tokens=finished.cache_written_tokens,
-            reasoning_tokens=finished.reasoning_tokens,
-            saved_usd=self._saved(finished),
-            cost_usd=finished.cost_usd,
-            estimated=finished.estimated,
-            subscribed=finished.cost_usd is None and self._models.is_subscribed(self._request.provider),
+            saved_usd=self._saved(reported),
+            subscribed=reported.cost_usd is None and self._models.is_subscribed(self._request.provider),
         )
-        if used.input_tokens or used.output_tokens:
+        if used.tokens:
             return used
         read, written = request_tokens(self._request), tokens_of("".join(self._said), self._request.model)
         cost = used.cost_usd
@@ -225,9 +219,9 @@ class MeteredCall:
             cost = self._price.cost_of(read, written)
         return replace(used, input_tokens=read, output_tokens=written, cost_usd=cost, estimated=True)
 
-    def _saved(self, finished: Finished) -> float:
+    def _saved(self, reported: Usage) -> float:
         if self._price is None:
             return 0.0
         plan = self._request.cache
         for_hour = plan is not None and plan.life == "1h"
-        return self._price.saved(finished.cached_tokens, finished.cache_written_tokens, for_hour=for_hour)
+        return self._price.saved(reported.cached_tokens, reported.cache_written_tokens, for_hour=for_hour)

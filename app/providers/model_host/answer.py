@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import httpx
@@ -30,7 +30,7 @@ from app.providers.model_host.litellm_fixes import (
     without_answer,
 )
 from app.providers.model_host.messages import OWN_PROTOCOLS
-from app.providers.model_host.prices import cost_of, tokens_in
+from app.providers.model_host.prices import used_in
 from app.providers.model_host.quirks import Quirks, explain_refused_tools
 from app.providers.model_host.request import ModelCall, affordable_output, litellm_arguments, tools_of
 from app.providers.model_host.tool_schemas import LegalTools, refused_tool
@@ -238,13 +238,10 @@ class _Stream:
         estimated = self._full or not named_usage(stream)
         # Without the chunks LiteLLM's own count is too low; zero stands for an unknown number.
         unknown = self._full or (estimated and self._forgot_chunks)
-        usage = None if unknown else self._usage
-        tokens = tokens_in(usage)
+        used = used_in(self._call, None if unknown else self._usage)
         return {
             "reason": reason,
-            **tokens,
-            "cost_usd": cost_of(self._call, usage, tokens["input_tokens"], tokens["output_tokens"]),
-            "estimated": estimated,
+            "usage": asdict(replace(used, estimated=estimated)),
             "state": self._signed.state() or self._pictures.state() or self._state() or None,
             "sources": self._beside.sources,
             "left_out": self._tools.left_out,

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QWidget
 from app.core.errors import MootError
 from app.core.usage import Total, amount_text, money_text, saved_text, used_text
 from app.engine.engine import Engine
-from app.engine.usage.usage_book import MonthReport
+from app.engine.usage_book import MonthReport
 from app.gui.display.i18n import Language
 from app.gui.display.style import Look
 from app.gui.files.shared_files import ask_where, save_whole
@@ -42,9 +42,7 @@ class UsageTable(QWidget):
         words = self._language
         shown = list(rows)
         if len(shown) > MOST_ROWS:
-            rest = Total()
-            for _, total in shown[MOST_ROWS - 1 :]:
-                rest += total
+            rest = sum((total for _, total in shown[MOST_ROWS - 1 :]), Total())
             count = len(shown) - MOST_ROWS + 1
             shown[MOST_ROWS - 1 :] = [(words("usage.others", count=count), rest)]
         self._title.setText(title)
@@ -179,8 +177,8 @@ class UsagePage(QWidget):
         tokens = words(
             "usage.tokens",
             count=total.calls,
-            input=used_text(total, total.input_tokens),
-            output=used_text(total, total.output_tokens),
+            input=used_text(total, total.used.input_tokens),
+            output=used_text(total, total.used.output_tokens),
         )
         self._tokens.setText(" · ".join(filter(None, (tokens, saved_text(words, total)))))
         notes = [words("usage.unpriced", count=total.unpriced)] if total.unpriced else []

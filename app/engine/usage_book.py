@@ -13,7 +13,7 @@ from app.core.events import Event, EventBus, MessageFinished, UsageReported, utc
 from app.core.provider import ModelRequest, Models
 from app.core.settings import Settings
 from app.core.store import UsageLedger
-from app.core.usage import Total, UsageEntry
+from app.core.usage import Total, UsageEntry, totals
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +67,9 @@ class UsageBook:
     async def of(self, month: str) -> MonthReport:
         """Return what a month's sum is made of. Raises StorageError."""
         entries = await self._ledger.entries(month)
-        total = Total()
-        for entry in entries:
-            total.add(entry)
         return MonthReport(
             month=month,
-            total=total,
+            total=Total.of(*entries),
             models=_shares((f"{one.provider}/{one.model}", one) for one in entries),
             authors=_shares((one.author, one) for one in entries),
             sessions=_shares((one.session_id, one) for one in entries),
@@ -130,11 +127,11 @@ class UsageBook:
         if reported is None:
             return
         for event in events:
-            if isinstance(event, MessageFinished) and event.message.usage is not None:
+            if isinstance(event, MessageFinished) and (used := event.message.usage) is not None:
                 message = event.message
                 self.note(
                     UsageEntry.of(
-                        event.message.usage,
+                        used,
                         message_id=message.id,
                         at=reported.at,
                         session_id=event.session_id,
@@ -151,8 +148,7 @@ def _cell(value: object) -> object:
 
 
 def _shares(named: Iterable[tuple[str, UsageEntry]]) -> tuple[Share, ...]:
-    totals: dict[str, Total] = {}
-    for name, entry in named:
-        totals.setdefault(name, Total()).add(entry)
-    shares = [Share(name, total) for name, total in totals.items()]
-    return tuple(sorted(shares, key=lambda one: (-one.total.known_usd, -one.total.tokens, one.name)))
+    shares = [Share(name, total) for name, total in totals(named).items()]
+    return tuple(
+        sorted(shares, key=lambda share: (-share.total.known_usd, -share.total.used.tokens, share.name))
+    )
