@@ -27,7 +27,6 @@ from app.core.events import (
 from app.core.message import Message, MessageState, Role, ToolCall
 from app.core.session import ChatSession, DebateSession, GroupSession, Plan, Session, WorkflowSession
 from app.core.store import StoredSession
-from app.core.text import clean_text
 from app.core.usage import UsageEntry
 
 S = TypeVar("S", bound=Session)
@@ -246,7 +245,6 @@ class LiveSession:
         growing = self._growing.get(message_id)
         if growing is None or not (text or thinking):
             return
-        text, thinking = clean_text(text), clean_text(thinking)
         offset = growing.length
         growing.text.append(text)
         growing.thinking.append(thinking)
@@ -270,7 +268,6 @@ class LiveSession:
     def finish_message(self, message: Message, *extra: Event, **fields: object) -> None:
         """Write a message in its final state and, in the same batch, change fields of the session."""
         self._check_writable()
-        message = replace(message, content=clean_text(message.content), thinking=clean_text(message.thinking))
         self._growing.pop(message.id, None)
         fields = {**self._put(message), **fields}
         self._publish(MessageFinished(session_id=self.id, message=message), *self._changed(fields), *extra)

@@ -21,7 +21,6 @@ from app.core.provider import (
     PicturePiece,
     Text,
 )
-from app.core.text import clean_text
 from app.engine.live_session import LiveSession
 from app.engine.requests.attempt import Attempt
 from app.engine.turns.metered_models import MeteredCall, MeteredModels, Place
@@ -108,13 +107,13 @@ class Answer:
         self._plan = plan
         self._models = models
         self._clock = clock
+        # The message that grows: the session keeps its text and its thinking.
         self._message: Message | None = None
-        self._text: list[str] = []
-        self._thinking: list[str] = []
         self._calls: dict[int, _GrowingCall] = {}
         self._pictures: dict[int, list[PicturePiece]] = {}
         self._opening = ""
-        self._held_back = ""
+        # What was said as long as it may be the request's opener again, None once words were shown.
+        self._held_back: str | None = ""
         self._thinking_gap = ""
         self._request: ModelRequest | None = None
         self._asked: list[MeteredCall] = []
@@ -127,7 +126,11 @@ class Answer:
     @property
     def content(self) -> str:
         """The text so far, of an external agent that behind its last call."""
-        return "".join(self._text).strip()
+        return self._live.text_of(self._message.id).strip() if self._message else ""
+
+    @property
+    def _thinking(self) -> str:
+        return self._live.thinking_of(self._message.id) if self._message else ""
 
     @property
     def begun(self) -> bool:
@@ -229,22 +232,21 @@ class Answer:
         reports.begin(act, call_id, said)
         if said is not None:
             self._message = None
-            self._text, self._thinking, self._held_back = [], [], ""
+            self._held_back = ""
             self._thought_at = self._thought_for = self._first_word = None
             following = replace(self._plan.message, id=new_id(), told="")
             self._plan = replace(self._plan, message=following)
 
     def _show_cleaned(self, cleaner: ReplyCleaner, shown: tuple[str, str], beside: str = "") -> None:
         text, thinking = shown
-        if cleaner.taken_back and self._message is not None and self._text:
+        if cleaner.taken_back and self._message is not None and self._held_back is None:
             self._live.take_back_text(self._message.id)
-            self._thinking += self._text
-            self._text, self._held_back, self._first_word = [], "", None
+            self._held_back, self._first_word = "", None
             self._thought_at, self._thought_for = self._begun, None
         self._show(text, thinking + beside)
 
     def _show(self, text: str, thinking: str) -> None:
-        if text and not self._text:
+        if text and self._held_back is not None:
             self._held_back += text
             text = "" if self._opening.startswith(self._held_back.strip()) else self._held_back
         if not text and not thinking:
@@ -253,10 +255,9 @@ class Answer:
             thinking, self._thinking_gap = self._thinking_gap + thinking, ""
         self._time_thought(spoken=bool(text))
         if text:
+            self._held_back = None
             self._time_first_word()
         self._live.append_text(self._started().id, text, thinking)
-        self._text += [text] if text else []
-        self._thinking += [thinking] if thinking else []
 
     def _time_thought(self, *, spoken: bool) -> None:
         """Record when thinking began, and how long it took once something else comes."""
@@ -285,7 +286,7 @@ class Answer:
         because Gemini puts a signature there.
         """
         taken = self._plan.taken | {call.id for call in self._calls.values()}
-        wanted = free = clean_text(wanted) or f"call_{new_id()}"
+        wanted = free = wanted or f"call_{new_id()}"
         number = 2
         while free in taken:
             free, number = f"{number}_{wanted}", number + 1
@@ -384,7 +385,7 @@ class Answer:
         return replace(
             self._message or self._new_message(),
             content=self.content,
-            thinking="".join(self._thinking),
+            thinking=self._thinking,
             thinking_seconds=self._thought_for,
             attachments=self._attachments(),
             state=state,
@@ -410,8 +411,8 @@ class _GrowingCall:
 
     def add(self, piece: CallPiece) -> bool:
         """Add a piece; return whether a line that shows the call looks different now."""
-        self._name = self._name or clean_text(piece.name)
-        self._arguments.append(clean_text(piece.arguments))
+        self._name = self._name or piece.name
+        self._arguments.append(piece.arguments)
         before, self._length = self._length, self._length + len(piece.arguments)
         return before < SHOWN_ARGUMENTS
 

@@ -19,7 +19,7 @@ from app.core.provider import CallPiece, Delta, Finished, FinishReason, ModelReq
 from app.core.usage import Price, UsageEntry
 from app.engine.availability.policies import Waits
 from app.engine.availability.slots import Slots
-from app.engine.history.token_count import request_tokens, tokens_of
+from app.engine.history.token_count import Count, request_tokens
 from app.engine.turns.passing_faults import seconds_before
 from app.engine.usage_book import UsageBook
 
@@ -145,7 +145,8 @@ class MeteredCall:
         self._request = request
         self._price: Price | None = None
         self._asked = False
-        self._said: list[str] = []
+        # What was said, as far as an estimate needs it; None as long as nothing was.
+        self._said: Count | None = None
         self._finished: Finished | None = None
 
     async def stream(self) -> AsyncGenerator[Delta, None]:
@@ -162,16 +163,16 @@ class MeteredCall:
                     if isinstance(delta, Finished):
                         self._finished = delta
                     elif isinstance(delta, CallPiece):
-                        self._said.append(delta.name + delta.arguments)
+                        self._said = (self._said or Count()).with_more(delta.name + delta.arguments)
                     elif isinstance(delta, Text):
-                        self._said.append(delta.text + delta.thinking)
+                        self._said = (self._said or Count()).with_more(delta.text + delta.thinking)
                     yield delta
         except Exception as error:
             if isinstance(error, ProviderError) and (seconds := seconds_to_wait(error)):
                 self._gate.pause_provider(self._request.provider, seconds)
             # A refused request costs nothing.
             empty = isinstance(error, ProviderError) and error.kind == FailureKind.EMPTY
-            self._asked = bool(self._said) or empty
+            self._asked = self._said is not None or empty
             raise
 
     async def text(self) -> str:
@@ -187,7 +188,7 @@ class MeteredCall:
                         pieces += [delta.text] if isinstance(delta, Text) else []
                 break
             except ProviderError as error:
-                seconds = None if self._said else seconds_before(repeat, error)
+                seconds = seconds_before(repeat, error) if self._said is None else None
                 if seconds is None:
                     raise
             await self._gate.rest(seconds)
@@ -213,7 +214,7 @@ class MeteredCall:
         )
         if used.tokens:
             return used
-        read, written = request_tokens(self._request), tokens_of("".join(self._said), self._request.model)
+        read, written = request_tokens(self._request), (self._said or Count()).tokens(self._request.model)
         cost = used.cost_usd
         if cost is None and self._price is not None:
             cost = self._price.cost_of(read, written)
