@@ -15,24 +15,21 @@ from app.core.settings import Settings
 from app.core.store import UsageLedger
 from app.core.usage import Total, UsageEntry, totals
 
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """What one model, author or session had of a month; `name` is "provider/model", a name, an id."""
-
-    name: str
-    total: Total
+Shares = list[tuple[str, Total]]
+"""What each name had of a month, the dearest first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MonthReport:
-    """A month's sum and what it is made of, the dearest first; an author or session "" is Moot itself."""
+    """A month's sum and what it is made of."""
 
     month: str
     total: Total
-    models: tuple[Share, ...]
-    authors: tuple[Share, ...]
-    sessions: tuple[Share, ...]
+    # By "provider/model".
+    models: Shares
+    # By the author's name and the session's id; "" is Moot itself.
+    authors: Shares
+    sessions: Shares
 
 
 class UsageBook:
@@ -147,8 +144,6 @@ def _cell(value: object) -> object:
     return "n/a" if value is None else value
 
 
-def _shares(named: Iterable[tuple[str, UsageEntry]]) -> tuple[Share, ...]:
-    shares = [Share(name, total) for name, total in totals(named).items()]
-    return tuple(
-        sorted(shares, key=lambda share: (-share.total.known_usd, -share.total.used.tokens, share.name))
-    )
+def _shares(calls: Iterable[tuple[str, UsageEntry]]) -> Shares:
+    shares = totals(calls).items()
+    return sorted(shares, key=lambda share: (-share[1].known_usd, -share[1].used.tokens, share[0]))

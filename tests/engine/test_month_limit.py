@@ -129,7 +129,7 @@ async def test_choosing_a_workflow_is_counted_and_held_too(tmp_path: Path) -> No
     assert found is not None
     assert (await made.engine.usage.this_month()).known_usd == COST
     report = await made.engine.usage.of((await made.engine.usage.months())[0][0])
-    assert [one.name for one in report.authors] == [""]
+    assert [name for name, _ in report.authors] == [""]
     await made.engine.change_settings(lambda _: Settings(max_month_usd=COST))
     assert await made.engine.workflows.classify("Do what must be done.") is None
     assert len(made.models.requests) == 1

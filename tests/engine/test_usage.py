@@ -57,9 +57,9 @@ async def test_a_month_is_the_sum_of_its_calls_and_says_who_made_them(bench: Ben
     assert total == Total(calls=4, used=used)
     report = await bench.engine.usage.of(month)
     assert report.total == total
-    assert [(one.name, one.total.calls) for one in report.authors] == [("Claude", 2), ("GPT", 2)]
-    assert [one.name for one in report.models] == ["remote0/model-0", "remote1/model-1"]
-    assert [(one.name, one.total.calls) for one in report.sessions] == [(session_id, 4)]
+    assert [(name, share.calls) for name, share in report.authors] == [("Claude", 2), ("GPT", 2)]
+    assert [name for name, _ in report.models] == ["remote0/model-0", "remote1/model-1"]
+    assert [(name, share.calls) for name, share in report.sessions] == [(session_id, 4)]
 
 
 async def test_what_was_used_before_the_program_began_is_counted_once(tmp_path: Path) -> None:

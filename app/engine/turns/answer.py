@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from app.core.errors import FailureKind, ProviderError
-from app.core.events import UsageReported, utc_now
+from app.core.events import utc_now
 from app.core.ids import new_id
 from app.core.message import Attachment, Failure, Message, MessageState, ToolCall, Usage
 from app.core.model_facts import Effort
@@ -86,15 +86,12 @@ class CallPlan:
 
 @dataclass(frozen=True, slots=True)
 class CallResult:
-    """How a call ended.
+    """How a call ended."""
 
-    `message` is whole or failed and yet to be written; None when the call has to be made again: then `held` is the
-    reason to pause, "" where the provider may no longer be asked. `usage` goes into the message's batch.
-    """
-
+    # Whole or failed, and yet to be written with what it used; None when the call has to be made again.
     message: Message | None = None
+    # Where there is none the reason to pause, "" where the provider may no longer be asked.
     held: str = ""
-    usage: UsageReported | None = None
 
 
 class Answer:
@@ -150,7 +147,7 @@ class Answer:
         self._thinking_gap = "\n\n" if self._thinking else ""
         self._opening = request.opener.partition(":")[2].strip()
         try:
-            await self._listen(place.call(request))
+            await self._listen(place(request))
         except ProviderError as error:
             return error
         except Exception as fault:
@@ -323,7 +320,7 @@ class Answer:
             tool_calls=self._tool_calls(),
             provider_state=dict(self._finished.state) if self._finished.state else None,
         )
-        return self._result(message)
+        return CallResult(message)
 
     @property
     def lost_pictures(self) -> tuple[str, ...]:
@@ -348,28 +345,16 @@ class Answer:
     def failed(self, error: ProviderError) -> CallResult:
         """Return the failure as a message; a blocked answer is shown as such and does not count as a failure."""
         if error.kind == FailureKind.CONTENT_FILTER:
-            return self._result(replace(self._ended(MessageState.DONE), note=FailureKind.CONTENT_FILTER))
+            return CallResult(replace(self._ended(MessageState.DONE), note=FailureKind.CONTENT_FILTER))
         failure = Failure(kind=error.kind, detail=error.detail)
-        return self._result(replace(self._ended(MessageState.FAILED), error=failure))
-
-    def _result(self, message: Message) -> CallResult:
-        """Return a message with its usage; providers charge for answers that were cut as well."""
-        return CallResult(message, usage=self._report(message))
-
-    def _report(self, message: Message) -> UsageReported | None:
-        if message.usage is None:
-            return None
-        return UsageReported(session_id=self._live.id, turn_id=message.turn_id, usage=message.usage)
+        return CallResult(replace(self._ended(MessageState.FAILED), error=failure))
 
     def stopped(self) -> None:
-        """Keep the text so far, marked as cut, and its usage."""
+        """Keep the text so far, marked as cut, and its usage: providers charge for answers that were cut as well."""
         if self._message is not None:
-            message = self._ended(MessageState.STOPPED)
-            report = self._report(message)
-            self._live.finish_message(message, *((report,) if report else ()))
-            return
-        noted = [self._models.note(call, self._live.id, self._plan.message.author) for call in self._asked]
-        self._live.note_unsaid(*(entry for entry in noted if entry is not None))
+            self._live.finish_answer(self._ended(MessageState.STOPPED))
+        else:
+            self._models.note_unsaid(self._live, self._plan.message.author, *self._asked)
 
     def _new_message(self) -> Message:
         asked = self._request

@@ -7,6 +7,7 @@ that one session meets holds for all sessions.
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import AbstractContextManager, ExitStack, aclosing, asynccontextmanager, nullcontext, suppress
 from dataclasses import replace
+from functools import partial
 from itertools import count
 from typing import cast
 
@@ -20,6 +21,7 @@ from app.core.usage import Price, UsageEntry
 from app.engine.availability.policies import Waits
 from app.engine.availability.slots import Slots
 from app.engine.history.token_count import Count, request_tokens
+from app.engine.live_session import LiveSession
 from app.engine.turns.passing_faults import seconds_before
 from app.engine.usage_book import UsageBook
 
@@ -49,7 +51,7 @@ class MeteredModels:
         provider: str,
         waits: Callable[[float], AbstractContextManager[None]] = lambda _: nullcontext(),
     ) -> AsyncIterator["Place"]:
-        """Hold one of a provider's places while the block runs; calls are made from there.
+        """Hold one of a provider's places while the block runs; it makes the calls.
 
         Where it has to wait for one, it does so inside `waits(seconds)`; 0 where the time is unknown.
         """
@@ -60,7 +62,7 @@ class MeteredModels:
 
             async with self._gate.taken(provider, provider, waits=enter):
                 waiting.close()
-                yield Place(self._models, self._usage, self._gate)
+                yield partial(MeteredCall, self._models, self._usage, self._gate)
 
     async def ask(
         self,
@@ -75,7 +77,7 @@ class MeteredModels:
         `used` is told what the call cost, also where it fails or is cancelled.
         """
         async with self.place(request.provider) as place:
-            call = place.call(request)
+            call = place(request)
             try:
                 return await call.text()
             finally:
@@ -121,18 +123,10 @@ class MeteredModels:
         self._usage.note(entry)
         return entry
 
-
-class Place:
-    """A place at a provider, from which calls can be made as long as it is held."""
-
-    def __init__(self, models: Models, book: UsageBook, gate: Slots) -> None:
-        self._models = models
-        self._book = book
-        self._gate = gate
-
-    def call(self, request: ModelRequest) -> "MeteredCall":
-        """Return a call that is yet to be made."""
-        return MeteredCall(self._models, self._book, self._gate, request)
+    def note_unsaid(self, live: LiveSession, author: Author, *calls: "MeteredCall") -> None:
+        """Count the usage of a session's calls that become no message, and keep it in the session."""
+        noted = [self.note(call, live.id, author) for call in calls]
+        live.note_unsaid(*(entry for entry in noted if entry is not None))
 
 
 class MeteredCall:
@@ -226,3 +220,7 @@ class MeteredCall:
         plan = self._request.cache
         for_hour = plan is not None and plan.life == "1h"
         return self._price.saved(reported.cached_tokens, reported.cache_written_tokens, for_hour=for_hour)
+
+
+Place = Callable[[ModelRequest], MeteredCall]
+"""A place at a provider: makes calls, which are yet to be asked, as long as it is held."""

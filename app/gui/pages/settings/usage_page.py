@@ -186,10 +186,10 @@ class UsagePage(QWidget):
         self._unpriced.setText(" ".join(notes))
         self._unpriced.setVisible(bool(notes))
         self.export.setEnabled(total.calls > 0)
-        shares = (report.models, report.authors, report.sessions) if report else ((), (), ())
+        shares = (report.models, report.authors, report.sessions) if report else ([], [], [])
         names: tuple[Callable[[str], str], ...] = (str, self._author, self._session_names())
         for (key, table), rows, name in zip(self.tables.items(), shares, names, strict=True):
-            table.show_rows(words(f"usage.{key}"), [(name(one.name), one.total) for one in rows])
+            table.show_rows(words(f"usage.{key}"), [(name(owner), total) for owner, total in rows])
         self._show_used()
 
     def _author(self, name: str) -> str:
