@@ -12,7 +12,7 @@ from app.children.network import HostNetwork
 from app.core.agent import Agent
 from app.core.catalog import EMBEDDED
 from app.core.events import Event, EventBus
-from app.core.message import Author, Failure, Message, MessageState, Role
+from app.core.message import Author, Failure, Message, MessageState, Role, Usage
 from app.core.model_facts import ModelFacts, believed
 from app.core.provider import (
     Delta,
@@ -152,7 +152,7 @@ class ScriptedModels(Models):
                         self.hanging -= 1
                 yield Text(text=piece) if isinstance(piece, str) else piece  # type: ignore[misc]
             if not reply or not isinstance(reply[-1], Finished):
-                yield Finished(input_tokens=10, output_tokens=5)
+                yield Finished(usage=Usage(input_tokens=10, output_tokens=5))
         finally:
             self.open -= 1
             self.closed += 1

@@ -26,7 +26,7 @@ from app.core.store import (
 )
 from app.core.stored_data import Backup, BackupContents, PartSize, Restored, Thrown
 from app.core.tool import McpServer, ServerStatus, Tool, Tools
-from app.core.usage import Total, UsageEntry
+from app.core.usage import Total, UsageEntry, totals
 from app.core.workflow import WorkflowDefinition
 
 
@@ -329,10 +329,7 @@ class MemoryLedger(UsageLedger):
         self.added.append(entry)
 
     async def months(self) -> dict[str, Total]:
-        months: dict[str, Total] = {}
-        for entry in self.held:
-            months.setdefault(entry.month, Total()).add(entry)
-        return months
+        return totals((entry.month, entry) for entry in self.held)
 
     async def entries(self, month: str) -> list[UsageEntry]:
         return [one for one in (*self.held, *self.added) if one.month == month]

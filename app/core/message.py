@@ -1,8 +1,8 @@
 """A message: one bubble on the screen, one message of a provider's API, one record, one id."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
 
 from app.core.forms import FormField
 from app.core.text import exact
@@ -261,19 +261,19 @@ class Usage:
     subscribed: bool = False
 
     def __add__(self, other: "Usage") -> "Usage":
-        """Return what this and another call of the same model used."""
-        costs = (self.cost_usd, other.cost_usd)
-        return replace(
-            self,
-            input_tokens=self.input_tokens + other.input_tokens,
-            output_tokens=self.output_tokens + other.output_tokens,
-            cached_tokens=self.cached_tokens + other.cached_tokens,
-            cache_written_tokens=self.cache_written_tokens + other.cache_written_tokens,
-            reasoning_tokens=self.reasoning_tokens + other.reasoning_tokens,
-            saved_usd=self.saved_usd + other.saved_usd,
-            cost_usd=None if None in costs else sum(cost or 0.0 for cost in costs),
-            estimated=self.estimated or other.estimated,
-        )
+        """Return what this and another call of the same model used; what is unknown of either is unknown of both."""
+        pairs = {name: (getattr(self, name), getattr(other, name)) for name in AMOUNTS}
+        sums: dict[str, Any] = {name: None if None in pair else sum(pair) for name, pair in pairs.items()}
+        return replace(self, **sums, estimated=self.estimated or other.estimated)
+
+    @property
+    def tokens(self) -> int:
+        """All tokens, read and written."""
+        return self.input_tokens + self.output_tokens
+
+
+AMOUNTS = tuple(field.name for field in fields(Usage) if type(field.default) in (int, float, type(None)))
+"""The fields of `Usage` that are added up: all tokens and dollars."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ from json import dumps
 from typing import Protocol
 
 from app.core.local_models import LocalModel, LocalModelFiles
+from app.core.message import Usage
 from app.core.model_facts import Effort, ModelFacts
 from app.core.usage import Price
 
@@ -225,27 +226,19 @@ class PicturePiece:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finished:
-    """The end of the stream: why it ended, and what it cost (tokens; dollars or None).
+    """The end of the stream."""
 
-    The cached, written and reasoning tokens are those of `Usage`, parts of the input and the output. `estimated` says
-    that the provider reported no tokens and they were counted by Moot. `state` must be sent back to
-    the provider unchanged, with the answer, while tools run. `lost_pictures` says of each
-    picture that could not be kept why (PictureFault). `sources` are the address (http or https) and the title of each
-    source that the provider names, the title "" where it has none. `left_out` are the tools that the model was not
-    offered, because its provider accepts no form of them.
-    """
-
+    # Why it ended.
     reason: str = FinishReason.STOP
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cached_tokens: int = 0
-    cache_written_tokens: int = 0
-    reasoning_tokens: int = 0
-    cost_usd: float | None = None
-    estimated: bool = False
+    # What it used as far as the provider said; whose model it was, who asked for it knows.
+    usage: Usage = field(default_factory=Usage)
+    # What must be sent back to the provider unchanged, with the answer, while tools run.
     state: Mapping[str, object] | None = None
+    # Why each picture that could not be kept was not (PictureFault).
     lost_pictures: tuple[str, ...] = ()
+    # The address (http or https) and the title of each source that the provider names, the title "" where it has none.
     sources: tuple[tuple[str, str], ...] = ()
+    # The tools that the model was not offered, because its provider accepts no form of them.
     left_out: tuple[str, ...] = ()
 
 
@@ -298,7 +291,7 @@ class Models(Protocol):
 
     def stream(self, request: ModelRequest) -> AsyncIterator[Delta]:
         """Ask; yield Text and CallPiece pieces, then exactly one Finished. Closing the iterator or
-        cancelling its task ends the request.
+        cancelling its task ends the request. The texts of all pieces are clean (`core.text.clean_text`).
 
         Raises ProviderError when the model could not be asked or the answer broke off.
         """

@@ -7,14 +7,14 @@ from collections.abc import Mapping
 
 _EMPTY_LINES = 2
 _EMPTY_LINES_BEFORE = re.compile(r"\A(?:[^\S\n]*\n)+")
-_SURROGATES = dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
 def clean_text(text: str) -> str:
     """Replace lone surrogates (no encoding can store them) and NULs by U+FFFD."""
     if text.isascii() and "\0" not in text:
         return text
-    return text.translate(_SURROGATES).replace("\0", "\ufffd")
+    return _UNSTORABLE.sub("\ufffd", text)
 
 
 def trimmed(text: str) -> str:

@@ -1,7 +1,7 @@
 """What calls of models used and cost, as the ledger keeps it and as people read it."""
 
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, fields, replace
 
 from app.core.message import Author, Usage
 
@@ -70,58 +70,58 @@ class UsageEntry(Usage):
         return self.at[:7]
 
 
+_NOTHING = Usage(cost_usd=0.0)
+
+
 @dataclass(slots=True)
 class Total:
-    """The sum of some calls; `unpriced` counts those without a known price, which `cost_usd` lacks, `subscribed` those of them
-    that a subscription pays for, and `estimated` those whose tokens were counted by Moot alone.
-    """
+    """The sum of some calls."""
 
+    # What they used together; the cost is that of the calls with a known price.
+    used: Usage = _NOTHING
+    # How many calls there are, how many without a known price, and how many of those a subscription pays for.
     calls: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    known_usd: float = 0.0
     unpriced: int = 0
     subscribed: int = 0
+    # The calls whose tokens were counted by Moot alone.
     estimated: int = 0
-    cached_tokens: int = 0
-    cache_written_tokens: int = 0
-    reasoning_tokens: int = 0
-    saved_usd: float = 0.0
 
     @classmethod
-    def of(cls, entry: Usage) -> "Total":
-        """Return the sum of one call."""
+    def of(cls, *calls: Usage) -> "Total":
+        """Return the sum of these calls."""
         total = cls()
-        total.add(entry)
+        for call in calls:
+            total.add(call)
         return total
 
-    def add(self, entry: Usage) -> None:
+    def add(self, call: Usage) -> None:
         """Count one more call."""
+        self.used += replace(call, cost_usd=0.0) if call.cost_usd is None else call
         self.calls += 1
-        self.input_tokens += entry.input_tokens
-        self.output_tokens += entry.output_tokens
-        self.known_usd += entry.cost_usd or 0.0
-        self.unpriced += entry.cost_usd is None
-        self.subscribed += entry.subscribed
-        self.estimated += entry.estimated
-        self.cached_tokens += entry.cached_tokens
-        self.cache_written_tokens += entry.cache_written_tokens
-        self.reasoning_tokens += entry.reasoning_tokens
-        self.saved_usd += entry.saved_usd
+        self.unpriced += call.cost_usd is None
+        self.subscribed += call.subscribed
+        self.estimated += call.estimated
 
     def __add__(self, other: "Total") -> "Total":
-        names = [field.name for field in fields(Total)]
-        return Total(**{name: getattr(self, name) + getattr(other, name) for name in names})
+        return Total(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))
 
     @property
-    def tokens(self) -> int:
-        """All tokens, read and written."""
-        return self.input_tokens + self.output_tokens
+    def known_usd(self) -> float:
+        """The dollars of the calls with a known price."""
+        return self.used.cost_usd or 0.0
 
     @property
     def cost_usd(self) -> float | None:
         """The known dollars, None where none of the calls has a price."""
         return None if self.calls and self.unpriced == self.calls else self.known_usd
+
+
+def totals(calls: Iterable[tuple[str, Usage]]) -> dict[str, Total]:
+    """Return the sum of the calls that have the same name."""
+    sums: dict[str, Total] = {}
+    for name, call in calls:
+        sums.setdefault(name, Total()).add(call)
+    return sums
 
 
 def tokens_text(tokens: int) -> str:
@@ -137,7 +137,7 @@ def tokens_text(tokens: int) -> str:
 
 def used_text(total: Total, tokens: int | None = None) -> str:
     """Return the tokens of calls, or a part of them, in short: `≈ 6.2k` where some of them are estimated."""
-    text = tokens_text(total.tokens if tokens is None else tokens)
+    text = tokens_text(total.used.tokens if tokens is None else tokens)
     return f"≈ {text}" if total.estimated else text
 
 
@@ -162,7 +162,7 @@ def size_text(words: Callable[..., str], count: int) -> str:
 
 def saved_text(words: Callable[..., str], total: Total) -> str:
     """Return what the providers' caches saved in words, "" where they saved nothing."""
-    return words("cost.saved", amount=amount_text(total.saved_usd)) if total.saved_usd > 0 else ""
+    return words("cost.saved", amount=amount_text(total.used.saved_usd)) if total.used.saved_usd > 0 else ""
 
 
 def money_text(words: Callable[..., str], total: Total) -> str:

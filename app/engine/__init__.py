@@ -4,5 +4,6 @@ engine is the facade for the faces, with a part for each topic: sessions, provid
 drafts, stored_data, permissions (what runs without a question), and those in the packages. prompts are the texts that go
 to models, names the labels of participants and how text is searched for them. live_session is a session in memory,
 runner the loop of a session that runs, director the decisions a session's director can make, session_kinds what differs
-between the kinds, documents a session as a document. The loop of one turn is in turns, its waiting in availability.
+between the kinds, documents a session as a document, usage_book what model calls used and cost and the month's limit. The
+loop of one turn is in turns, its waiting in availability.
 """

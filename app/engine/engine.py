@@ -85,7 +85,7 @@ from app.engine.sessions import Sessions, check_open
 from app.engine.stored_data import Archive
 from app.engine.turns.context import Services
 from app.engine.turns.metered_models import MeteredModels
-from app.engine.usage.usage_book import UsageBook
+from app.engine.usage_book import UsageBook
 from app.engine.workflow.commands import Workflows
 
 __all__ = ["Candidate", "CouncilSetup", "DebateSetup", "Engine"]

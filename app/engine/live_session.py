@@ -22,12 +22,12 @@ from app.core.events import (
     SessionChanged,
     SessionStarted,
     TurnStarted,
+    UsageReported,
     utc_now,
 )
 from app.core.message import Message, MessageState, Role, ToolCall
 from app.core.session import ChatSession, DebateSession, GroupSession, Plan, Session, WorkflowSession
 from app.core.store import StoredSession
-from app.core.text import clean_text
 from app.core.usage import UsageEntry
 
 S = TypeVar("S", bound=Session)
@@ -246,7 +246,6 @@ class LiveSession:
         growing = self._growing.get(message_id)
         if growing is None or not (text or thinking):
             return
-        text, thinking = clean_text(text), clean_text(thinking)
         offset = growing.length
         growing.text.append(text)
         growing.thinking.append(thinking)
@@ -269,11 +268,13 @@ class LiveSession:
 
     def finish_message(self, message: Message, *extra: Event, **fields: object) -> None:
         """Write a message in its final state and, in the same batch, change fields of the session."""
-        self._check_writable()
-        message = replace(message, content=clean_text(message.content), thinking=clean_text(message.thinking))
-        self._growing.pop(message.id, None)
-        fields = {**self._put(message), **fields}
-        self._publish(MessageFinished(session_id=self.id, message=message), *self._changed(fields), *extra)
+        self.finish_messages((message,), *extra, **fields)
+
+    def finish_answer(self, message: Message, turn_id: str = "", **fields: object) -> None:
+        """Write a model's answer and, in the same batch, what it used: in its own turn, or for another one."""
+        used, turn_id = message.usage, turn_id or message.turn_id
+        reported = [UsageReported(session_id=self.id, turn_id=turn_id, usage=used)] if used else []
+        self.finish_message(message, *reported, **fields)
 
     def finish_messages(self, messages: Sequence[Message], *extra: Event, **fields: object) -> None:
         """Write messages that belong together, and change fields of the session, in one batch."""

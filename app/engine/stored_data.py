@@ -30,7 +30,7 @@ from app.engine.export.parts import is_day
 from app.engine.importing.sessions import Arrival, Arrivals, Surroundings, arrivals
 from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
-from app.engine.usage.usage_book import UsageBook
+from app.engine.usage_book import UsageBook
 
 log = logging.getLogger(__name__)
 

@@ -23,6 +23,7 @@ from app.core.errors import FailureKind, ProviderError
 from app.core.external_agents import DEFAULT_MODEL, FOLDER, RECIPES, AgentRecipe, recipe_of
 from app.core.ids import new_id
 from app.core.json_values import object_in
+from app.core.message import Usage
 from app.core.model_facts import FactSource, ModelFacts
 from app.core.owned_tasks import start_owned
 from app.core.provider import (
@@ -181,11 +182,11 @@ class ExternalAgents(HostClient):
                 if answer is None:
                     raise ProviderError(FailureKind.INTERRUPTED if spoke else FailureKind.HOST)
                 if "finished" in answer:
-                    finished = dict(answer["finished"])
+                    finished = answer["finished"]
                     state = await asyncio.to_thread(
-                        self._kept.keep, finished.pop("session"), line["key"], request
+                        self._kept.keep, finished["session"], line["key"], request
                     )
-                    yield Finished(**finished, state=state)
+                    yield Finished(reason=finished["reason"], usage=Usage(**finished["usage"]), state=state)
                 elif "error" in answer:
                     raise self._error(answer["error"])
                 else:

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 from app.children.host_client import Line
-from app.core.provider import CallPiece, Delta, PicturePiece, Text
-from app.core.text import clean_text
+from app.core.message import Usage
+from app.core.provider import CallPiece, Delta, Finished, PicturePiece, Text
+from app.core.text import clean_text, clean_values
 
 
 def deltas(line: Line) -> Iterator[Delta]:
@@ -17,3 +18,16 @@ def deltas(line: Line) -> Iterator[Delta]:
         )
     for index, media_type, data in line.get("images", ()):
         yield PicturePiece(index=index, media_type=media_type, data=data)
+
+
+def end_in(finished: Line) -> Finished:
+    """Return the end of an answer that a line holds."""
+    state = clean_values(finished["state"])
+    return Finished(
+        reason=finished["reason"],
+        usage=Usage(**finished["usage"]),
+        state=state if isinstance(state, dict) else None,
+        lost_pictures=tuple(finished["lost_pictures"]),
+        sources=tuple((address, title) for address, title in finished["sources"]),
+        left_out=tuple(finished["left_out"]),
+    )

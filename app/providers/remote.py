@@ -19,7 +19,7 @@ from app.core.ids import new_id
 from app.core.local_models import LocalModel
 from app.core.model_facts import FactSource, ModelFacts, read_facts
 from app.core.owned_tasks import start_owned
-from app.core.provider import Delta, Finished, FoundServer, ModelRequest, ProviderConfig, TestResult
+from app.core.provider import Delta, FoundServer, ModelRequest, ProviderConfig, TestResult
 from app.core.provider_kind import ProviderKind
 from app.core.text import clean_values
 from app.core.usage import Price
@@ -30,7 +30,7 @@ from app.providers.errors import redact as redact_keys
 from app.providers.fact_book import FactBook
 from app.providers.local_models import ModelFolder, clean_name, clean_names, find_servers
 from app.providers.model_file import FILE_SIZE, find_model
-from app.providers.pieces import deltas
+from app.providers.pieces import deltas, end_in
 
 _LISTEN_SECONDS = 1.0
 # Longer: a proxy first connects to the server.
@@ -146,18 +146,9 @@ class RemoteModels(HostClient):
                     if line["server"] is None:
                         self._book.note_quirks(line["base_url"], request.model, answer["quirks"])
                 elif "finished" in answer:
-                    finished = answer["finished"]
                     # By now a server of the user's own has loaded the model, and knows its window.
                     await self._ask_window(request.provider, request.model)
-                    yield Finished(
-                        **finished
-                        | {
-                            "state": clean_values(finished["state"]),
-                            "lost_pictures": tuple(finished["lost_pictures"]),
-                            "left_out": tuple(finished["left_out"]),
-                            "sources": tuple((address, title) for address, title in finished["sources"]),
-                        }
-                    )
+                    yield end_in(answer["finished"])
                 elif "error" in answer:
                     error = await self._error(answer["error"])
                     if error.kind == FailureKind.CONTEXT_WINDOW:

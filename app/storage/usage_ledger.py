@@ -18,7 +18,7 @@ from typing import Any, Protocol, TypeVar
 
 from app.core.json_values import as_list, as_object
 from app.core.store import UsageLedger
-from app.core.usage import Total, UsageEntry
+from app.core.usage import Total, UsageEntry, totals
 from app.storage.codec import plain, read
 from app.storage.file_system import FileId, FileSystem, storage_errors, write_all, write_whole
 from app.storage.log import decode_line, encode_line, read_lines
@@ -82,7 +82,9 @@ class UsageFile(UsageLedger):
 
     async def months(self) -> dict[str, Total]:
         """Return the total of each month, without the calls added by this process. Raises StorageError."""
-        return await self._read(_by_month, lambda: self._size_before, b"")
+        return await self._read(
+            lambda found: totals((entry.month, entry) for entry in found), lambda: self._size_before, b""
+        )
 
     async def entries(self, month: str) -> list[UsageEntry]:
         """Return all calls of a month, the oldest first. Raises StorageError."""
@@ -254,13 +256,6 @@ class UsageFile(UsageLedger):
 
 def _line(entry: UsageEntry) -> bytes:
     return encode_line(0, [{"op": _OP, "usage": plain(entry)}])
-
-
-def _by_month(entries: Iterator[UsageEntry]) -> dict[str, Total]:
-    months: dict[str, Total] = {}
-    for entry in entries:
-        months.setdefault(entry.month, Total()).add(entry)
-    return months
 
 
 def _once(entries: Iterator[UsageEntry]) -> Iterator[UsageEntry]:

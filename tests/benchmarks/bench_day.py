@@ -25,7 +25,7 @@ from PySide6.QtWidgets import QApplication
 import app.wiring
 from app.core.agent import Agent
 from app.core.errors import FailureKind, ProviderError
-from app.core.message import Role
+from app.core.message import Role, Usage
 from app.core.provider import CallPiece, Delta, Finished, ModelRequest, ProviderConfig, Text
 from app.core.session import Participant
 from app.engine.debate.setup import DebateSetup
@@ -82,7 +82,7 @@ class DayModels(RemoteModels):
             for place in range(10):
                 yield Text(text=WORDS[(number + place) % len(WORDS)])
                 await asyncio.sleep(0)
-        yield Finished(input_tokens=900, output_tokens=200)
+        yield Finished(usage=Usage(input_tokens=900, output_tokens=200))
 
 
 @dataclass

@@ -11,7 +11,7 @@ from hypothesis.stateful import initialize, invariant, precondition, rule
 
 from app.core.errors import BadInput, ProviderError
 from app.core.events import Event, MessageFinished, SessionChanged
-from app.core.message import Message, MessageState
+from app.core.message import Message, MessageState, Usage
 from app.core.provider import Delta, Finished, Text
 from app.core.session import ENDED, DebateSession, Participant, Status
 from app.engine.debate.director import PARTICIPANT
@@ -144,7 +144,7 @@ class DebateMachine(DebateWorld):
         name = f" {self.people[whom % len(self.people)].name}, what do you say?" if whom is not None else ""
         for _ in range(times):
             if self.is_open():
-                self.send(Text(text=self._words() + "." + name), Finished(output_tokens=3))
+                self.send(Text(text=self._words() + "." + name), Finished(usage=Usage(output_tokens=3)))
 
     @precondition(lambda self: self.is_open())
     @rule()

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 
+from app.core.message import Usage
 from app.core.model_facts import ModelFacts, believed
 from app.core.provider import Delta, Finished, ModelRequest, Models, TestResult, Text
 
@@ -27,7 +28,7 @@ class GatedModels(Models):
     async def stream(self, request: ModelRequest) -> AsyncIterator[Delta]:
         if "Write the running notes" in str(request.messages[-1]["content"]):
             yield Text(text="Noted.")
-            yield Finished(input_tokens=1, output_tokens=1)
+            yield Finished(usage=Usage(input_tokens=1, output_tokens=1))
             return
         call = Call(request)
         self.calls.append(call)

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.core.errors import BadInput, FailureKind, ProviderError
-from app.core.message import Attachment, CouncilPart, Message, MessageState, Role
+from app.core.message import Attachment, CouncilPart, Message, MessageState, Role, Usage
 from app.core.provider import Finished, ModelRequest
 from app.core.session import NO_JUDGE, Council, Debate, DebateMode, Status
 from app.engine.council.director import CouncilStep, next_steps, seen_by
@@ -190,7 +190,7 @@ async def test_all_are_asked_again_or_one_alone_and_nobody_reads_another(made: B
 
 
 async def test_a_limit_in_dollars_pauses_before_the_next_call(made: Bench) -> None:
-    made.models.otherwise = lambda request: [*answer(request), Finished(cost_usd=0.2)]
+    made.models.otherwise = lambda request: [*answer(request), Finished(usage=Usage(cost_usd=0.2))]
     session_id = await held(made, wanted(max_usd=0.5))
     live = made.engine.live(session_id)
     assert live is not None

@@ -7,7 +7,7 @@ import pytest
 
 from app.core.agent import Agent
 from app.core.errors import FailureKind, ProviderError
-from app.core.message import MessageState
+from app.core.message import MessageState, Usage
 from app.core.provider import Finished, ModelRequest
 from app.core.session import Status
 from app.core.settings import Settings
@@ -101,7 +101,7 @@ async def test_an_answer_nobody_counted_is_counted_by_its_words(bench: Bench) ->
 
 
 async def test_of_two_attempts_both_are_paid_for_and_of_a_refused_one_none(bench: Bench) -> None:
-    counted = Finished(input_tokens=100, output_tokens=50, cost_usd=0.04)
+    counted = Finished(usage=Usage(input_tokens=100, output_tokens=50, cost_usd=0.04))
     bench.models.script = [[ProviderError(FailureKind.EMPTY)], [SAID, counted]]
     session_id = await bench.engine.chats.start("ann", "One")
     await bench.engine.wait(session_id)

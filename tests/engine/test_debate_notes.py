@@ -9,7 +9,7 @@ import pytest
 from app.cli.printing.debates import DebatePrinter
 from app.core.errors import BadInput, FailureKind, ProviderError
 from app.core.events import Notice
-from app.core.message import Message, Role
+from app.core.message import Message, Role, Usage
 from app.core.provider import Finished, FinishReason, ModelRequest
 from app.core.session import Status
 from app.core.settings import DebateHistory, Settings
@@ -110,9 +110,9 @@ def test_nobody_reads_notes_before_an_independent_opening() -> None:
         [ProviderError("network", "no route")],
         [ProviderError(FailureKind.CONTEXT_WINDOW)],
         ["  "],
-        ["Half of", Finished(reason=FinishReason.LENGTH, input_tokens=9, output_tokens=9)],
-        ["No.", Finished(reason=FinishReason.CONTENT_FILTER, input_tokens=9, output_tokens=9)],
-        ["No.", Finished(reason=FinishReason.REFUSAL, input_tokens=9, output_tokens=9)],
+        ["Half of", Finished(reason=FinishReason.LENGTH, usage=Usage(input_tokens=9, output_tokens=9))],
+        ["No.", Finished(reason=FinishReason.CONTENT_FILTER, usage=Usage(input_tokens=9, output_tokens=9))],
+        ["No.", Finished(reason=FinishReason.REFUSAL, usage=Usage(input_tokens=9, output_tokens=9))],
         ["More than what they stand for. " * 600],
     ],
 )

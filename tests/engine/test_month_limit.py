@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.message import MessageState, Role
+from app.core.message import MessageState, Role, Usage
 from app.core.provider import Finished, ModelRequest
 from app.core.session import Status
 from app.core.settings import Settings
@@ -33,7 +33,7 @@ def paid(answer: Callable[[ModelRequest], Script]) -> Callable[[ModelRequest], S
     def answer_paid(request: ModelRequest) -> Script:
         pieces = list(answer(request))
         end = pieces.pop() if isinstance(pieces[-1], Finished) else Finished()
-        return [*pieces, replace(end, input_tokens=10, output_tokens=5, cost_usd=COST)]
+        return [*pieces, replace(end, usage=Usage(input_tokens=10, output_tokens=5, cost_usd=COST))]
 
     return answer_paid
 
@@ -129,7 +129,7 @@ async def test_choosing_a_workflow_is_counted_and_held_too(tmp_path: Path) -> No
     assert found is not None
     assert (await made.engine.usage.this_month()).known_usd == COST
     report = await made.engine.usage.of((await made.engine.usage.months())[0][0])
-    assert [one.name for one in report.authors] == [""]
+    assert [name for name, _ in report.authors] == [""]
     await made.engine.change_settings(lambda _: Settings(max_month_usd=COST))
     assert await made.engine.workflows.classify("Do what must be done.") is None
     assert len(made.models.requests) == 1

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from app.core.errors import ProviderError
 from app.core.events import Notice
-from app.core.message import MessageState, Role
+from app.core.message import MessageState, Role, Usage
 from app.core.provider import Finished, PicturePiece
 from app.core.session import ExportFormat
 from tests.builders import Bench, a_setup, reopened
@@ -40,7 +40,7 @@ async def test_a_picture_alone_is_an_answer_and_is_kept(tmp_path: Path) -> None:
 
 
 async def test_only_the_last_pictures_go_back_and_only_to_the_model_that_made_them(tmp_path: Path) -> None:
-    end = Finished(input_tokens=1, output_tokens=1, state=STATE)
+    end = Finished(usage=Usage(input_tokens=1, output_tokens=1), state=STATE)
     made = a_chat(
         tmp_path,
         [[*PIECES, end], ["Bluer.", *PIECES, end], ["Done."]],

@@ -12,7 +12,7 @@ from app.core.errors import FailureKind, NotFound, ProviderError
 from app.core.events import Notice
 from app.core.files import LONG_TEXT
 from app.core.ids import new_id
-from app.core.message import Attachment, Author, Message, MessageState, Role, SummaryNote
+from app.core.message import Attachment, Author, Message, MessageState, Role, SummaryNote, Usage
 from app.core.model_facts import ModelFacts
 from app.core.provider import Finished, ModelRequest
 from app.core.session import Chat, ChatSession, Status
@@ -168,8 +168,11 @@ async def test_nothing_of_what_was_said_is_changed_and_it_all_comes_back(tmp_pat
 BAD: dict[str, Callable[[], Script]] = {
     "empty": lambda: ["  "],
     "longer": lambda: [_words(90_000)],
-    "cut": lambda: [SUMMARY, Finished(reason="length", input_tokens=10, output_tokens=5)],
-    "refused": lambda: ["No.", Finished(reason="content_filter", input_tokens=10, output_tokens=5)],
+    "cut": lambda: [SUMMARY, Finished(reason="length", usage=Usage(input_tokens=10, output_tokens=5))],
+    "refused": lambda: [
+        "No.",
+        Finished(reason="content_filter", usage=Usage(input_tokens=10, output_tokens=5)),
+    ],
     "calls": lambda: calling(("find", {}), text=SUMMARY),
     "failed": lambda: [ProviderError(FailureKind.BAD_REQUEST)],
 }

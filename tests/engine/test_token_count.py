@@ -1,6 +1,7 @@
 """Requests are counted as providers count them, measured with the tokenizers that come with LiteLLM."""
 
 import importlib.util
+import math
 import os
 import re
 from collections.abc import Callable, Iterator
@@ -8,9 +9,12 @@ from itertools import accumulate
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from app.core.provider import ModelRequest
-from app.engine.history.token_count import TokenCount, request_tokens, tokens_of
+from app.engine.history.token_count import Count, TokenCount, count_of, request_tokens, tokens_of
+from tests.repeats import examples
 
 _ROOT = Path(__file__).parent.parent.parent
 _LITELLM = Path(importlib.util.find_spec("litellm").origin or "").parent  # type: ignore[union-attr]
@@ -35,6 +39,27 @@ _KOREAN = (
 )
 _ENGLISH = ("README.md", "app/README.md", "app/DECISIONS.md")
 _CODE = ("app/engine/live_session.py", "app/engine/turns/tool_calls.py", "app/storage/session_log.py")
+
+
+@settings(max_examples=examples(100), deadline=None)
+@given(st.lists(st.text(st.sampled_from("abYZ019 \n\t?-한글ㄱé漢🙂"))))
+def test_a_text_that_comes_in_pieces_is_counted_as_the_whole(pieces: list[str]) -> None:
+    count = Count()
+    for piece in pieces:
+        count = count.with_more(piece)
+    whole = "".join(pieces)
+    assert count == count_of(whole)
+    for model in ("", "claude-opus-4-5", "claude-opus-4-7", "gemma-3"):
+        assert count.tokens(model) == tokens_of(whole, model)
+
+
+def test_each_kind_of_character_is_counted_apart_and_has_its_weight() -> None:
+    count = count_of("abcdeZ 12\t34\n5?!-.가나漢é🙂")
+    assert count == Count(letters=6, digits=5, spaces=3, signs=4, hangul=2, others=3)
+    plain = 6 * 0.265 + 5 * 1.1 + 3 * 0.1 + 4 * 0.5 + 3
+    assert count.tokens() == math.ceil(plain + 2) == 15
+    assert count.tokens("gemma-3") == math.ceil(plain + 2 * 0.88)
+    assert count.tokens("claude-opus-4-7") == math.ceil((plain + 2 * 1.5) * 1.3) == 21
 
 
 @pytest.fixture(scope="module")

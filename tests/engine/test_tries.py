@@ -7,6 +7,7 @@ import pytest
 
 from app.core.errors import ProviderError
 from app.core.events import Notice, RetryScheduled
+from app.core.message import Usage
 from app.core.provider import Finished, Text
 from tests.builders import Bench, until
 from tests.engine.test_turn import ANSWER, agent, ask, bench, engines_are_closed
@@ -55,11 +56,11 @@ WORDS = "Words about boats and harbours. " * 500
 @pytest.mark.parametrize(
     ("text", "finished", "found"),
     [
-        (WORDS, Finished(input_tokens=2_000), True),
-        ("배와 항구에 대한 글입니다. " * 500, Finished(input_tokens=1_500), True),
-        (WORDS, Finished(input_tokens=3_200), False),
-        (WORDS, Finished(input_tokens=200, cached_tokens=3_000), False),
-        ("Short.", Finished(input_tokens=1), False),
+        (WORDS, Finished(usage=Usage(input_tokens=2_000)), True),
+        ("배와 항구에 대한 글입니다. " * 500, Finished(usage=Usage(input_tokens=1_500)), True),
+        (WORDS, Finished(usage=Usage(input_tokens=3_200)), False),
+        (WORDS, Finished(usage=Usage(input_tokens=200, cached_tokens=3_000)), False),
+        ("Short.", Finished(usage=Usage(input_tokens=1)), False),
     ],
 )
 async def test_a_server_that_cuts_the_beginning_is_found_out(
@@ -70,13 +71,19 @@ async def test_a_server_that_cuts_the_beginning_is_found_out(
     await ask(made, text)
     told = [event for event in made.events if isinstance(event, Notice)]
     assert [one.code for one in told] == ["beginning_cut"] * found
-    assert list(made.models.cut.values()) == [finished.input_tokens] * found
+    assert list(made.models.cut.values()) == [finished.usage.input_tokens] * found
     if found:
-        assert told[0].details["tokens"] == f"{finished.input_tokens:,}"
+        assert told[0].details["tokens"] == f"{finished.usage.input_tokens:,}"
 
 
 async def test_once_a_tokenizer_is_known_a_smaller_cut_is_found_too(tmp_path: Path) -> None:
-    made = bench(tmp_path, [[ANSWER, Finished(input_tokens=3_600)], [ANSWER, Finished(input_tokens=5_000)]])
+    made = bench(
+        tmp_path,
+        [
+            [ANSWER, Finished(usage=Usage(input_tokens=3_600))],
+            [ANSWER, Finished(usage=Usage(input_tokens=5_000))],
+        ],
+    )
     made.models.may_cut = True
     session_id = await ask(made, WORDS)
     await made.engine.chats.send(session_id, WORDS * 2)

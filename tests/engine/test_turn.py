@@ -11,7 +11,7 @@ import pytest
 from app.core.agent import Agent
 from app.core.errors import ProviderError
 from app.core.events import Event, SessionChanged
-from app.core.message import Message, MessageState, Prompt, PromptType, Role
+from app.core.message import Message, MessageState, Prompt, PromptType, Role, Usage
 from app.core.provider import CallPiece, Finished
 from app.core.session import Status
 from app.core.settings import Settings
@@ -38,7 +38,7 @@ def calling(*calls: tuple[str, object], text: str = "") -> Script:
         written = arguments if isinstance(arguments, str) else json.dumps(arguments)
         pieces.append(CallPiece(index=index, id=f"call_{index}", name=name))
         pieces.append(CallPiece(index=index, arguments=written))
-    return [*pieces, Finished(reason="tool_calls", input_tokens=10, output_tokens=5)]
+    return [*pieces, Finished(reason="tool_calls", usage=Usage(input_tokens=10, output_tokens=5))]
 
 
 def agent(agent_id: str = "main", **fields: object) -> Agent:

@@ -1,6 +1,7 @@
 """What months used and cost, and the month's limit that every call of every run is held to."""
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,16 +9,16 @@ import pytest
 from app.core.agent import Agent
 from app.core.errors import ProviderError
 from app.core.events import EventBus, Notice, utc_now
-from app.core.message import MessageState
+from app.core.message import AMOUNTS, MessageState, Usage
 from app.core.provider import Finished, ModelRequest, Text
 from app.core.session import Status
 from app.core.settings import Settings
-from app.core.usage import Total, UsageEntry
-from app.engine.usage.usage_book import UsageBook
+from app.core.usage import Price, Total, UsageEntry, totals
+from app.engine.usage_book import UsageBook
 from tests.builders import Bench, ScriptedModels, a_bench, a_log_store, a_setup
 from tests.memory import MemoryLedger
 
-CENTS = ["A point.", Finished(input_tokens=100, output_tokens=50, cost_usd=0.04)]
+CENTS = ["A point.", Finished(usage=Usage(input_tokens=100, output_tokens=50, cost_usd=0.04))]
 
 
 def an_entry(number: int = 0, **fields: object) -> UsageEntry:
@@ -52,12 +53,13 @@ async def test_a_month_is_the_sum_of_its_calls_and_says_who_made_them(bench: Ben
     session_id = await bench.run(a_setup(2, rounds=2))
     (month, total), *others = await bench.engine.usage.months()
     assert not others
-    assert total == Total(calls=4, input_tokens=400, output_tokens=200, known_usd=pytest.approx(0.16))
+    used = Usage(input_tokens=400, output_tokens=200, cost_usd=pytest.approx(0.16))
+    assert total == Total(calls=4, used=used)
     report = await bench.engine.usage.of(month)
     assert report.total == total
-    assert [(one.name, one.total.calls) for one in report.authors] == [("Claude", 2), ("GPT", 2)]
-    assert [one.name for one in report.models] == ["remote0/model-0", "remote1/model-1"]
-    assert [(one.name, one.total.calls) for one in report.sessions] == [(session_id, 4)]
+    assert [(name, share.calls) for name, share in report.authors] == [("Claude", 2), ("GPT", 2)]
+    assert [name for name, _ in report.models] == ["remote0/model-0", "remote1/model-1"]
+    assert [(name, share.calls) for name, share in report.sessions] == [(session_id, 4)]
 
 
 async def test_what_was_used_before_the_program_began_is_counted_once(tmp_path: Path) -> None:
@@ -79,6 +81,67 @@ async def test_a_price_that_is_not_known_is_none_and_never_nothing() -> None:
     assert total.cost_usd is None
     total.add(an_entry(2, cost_usd=0.0))
     assert (total.cost_usd, total.unpriced) == (0.0, 1)
+
+
+PARTS = {
+    "input_tokens": 1_100,
+    "output_tokens": 220,
+    "cached_tokens": 330,
+    "cache_written_tokens": 44,
+    "reasoning_tokens": 55,
+    "cost_usd": 0.125,
+    "saved_usd": 0.5,
+}
+
+
+def test_every_amount_of_a_call_is_added_to_that_of_the_next_one() -> None:
+    assert tuple(PARTS) == AMOUNTS
+    first = Usage(provider="openai", model="a", **PARTS)
+    second = Usage(model="b", estimated=True, **{name: 3 * amount for name, amount in PARTS.items()})
+    both = {name: 4 * amount for name, amount in PARTS.items()}
+    assert first + second == Usage(provider="openai", model="a", estimated=True, **both)
+    assert second + first == Usage(model="b", estimated=True, **both)
+    assert (first + replace(second, cost_usd=None)).cost_usd is None
+    assert (replace(first, cost_usd=None) + second).cost_usd is None
+    assert first.tokens == 1_320
+
+
+def test_a_total_counts_the_calls_of_each_kind_apart() -> None:
+    priced = [Usage(**PARTS), Usage(**PARTS, estimated=True)]
+    unpriced = [
+        Usage(input_tokens=1),
+        Usage(input_tokens=1, estimated=True),
+        Usage(output_tokens=2, saved_usd=0.25, subscribed=True, estimated=True),
+    ]
+    sums = {name: 2 * amount for name, amount in PARTS.items()} | {
+        "input_tokens": 2_202,
+        "output_tokens": 442,
+    }
+    used = Usage(estimated=True, **(sums | {"saved_usd": 1.25}))
+    total = Total(calls=5, unpriced=3, subscribed=1, estimated=3, used=used)
+    assert Total.of(*priced, *unpriced) == Total.of(*priced) + Total.of(*unpriced) == total
+    assert (total.known_usd, total.cost_usd) == (0.25, 0.25)
+    assert (Total.of(*unpriced).known_usd, Total.of(*unpriced).cost_usd) == (0.0, None)
+    assert totals(zip("ababa", (*priced, *unpriced), strict=True)) == {
+        "a": Total.of(priced[0], unpriced[0], unpriced[2]),
+        "b": Total.of(priced[1], unpriced[1]),
+    }
+
+
+async def test_what_a_call_used_is_the_same_from_its_end_to_the_table_of_the_month(bench: Bench) -> None:
+    told = Usage(**(PARTS | {"saved_usd": 0.0}))
+    bench.models.prices = {"model-0": Price(input_usd=0.5, cached_usd=0.25, cache_write_usd=1.0)}
+    bench.models.script = [["A point.", Finished(usage=told)]]
+    session_id = await bench.engine.chats.start("ann", "One")
+    await bench.engine.wait(session_id)
+    # 330 tokens at a quarter less, and 44 that were written for a half more.
+    used = replace(told, provider="remote0", model="model-0", saved_usd=60.5)
+    assert bench.messages(session_id)[-1].usage == used
+    [(month, total)] = await bench.engine.usage.months()
+    assert total == Total(calls=1, used=replace(used, provider="", model=""))
+    head, row = (await bench.engine.usage.csv(month)).splitlines()
+    cells = dict(zip(head.split(","), row.split(","), strict=True))
+    assert {name: cells[name] for name in AMOUNTS} == {name: str(getattr(used, name)) for name in AMOUNTS}
 
 
 async def test_a_debate_pauses_before_the_call_above_the_limit_and_goes_on_exactly_there(
@@ -140,7 +203,7 @@ async def test_a_model_that_is_free_goes_on_and_one_without_a_price_does_not(ben
 
 async def test_an_answer_that_was_cut_is_paid_for_as_well(bench: Bench) -> None:
     # A thought that was shown keeps the model from being asked again.
-    end = Finished(reason="truncated", input_tokens=7, output_tokens=0, cost_usd=0.01)
+    end = Finished(reason="truncated", usage=Usage(input_tokens=7, output_tokens=0, cost_usd=0.01))
     bench.models.script = [[Text(thinking="Well"), end]]
     session_id = await bench.engine.chats.start("ann", "One")
     await bench.engine.wait(session_id)

@@ -51,7 +51,7 @@ async def test_a_text_stops_at_its_limit(models: RemoteModels, servers: dict[str
     for heard in await ask_each(models, servers, KINDS):
         assert heard.outcome == "length" and heard.text == "x" * MOST
         # The provider's count does not come any more: whoever asked makes an estimate.
-        assert heard.finished and heard.finished.estimated and not heard.finished.output_tokens
+        assert heard.finished and heard.finished.usage.estimated and not heard.finished.usage.output_tokens
 
 
 async def test_thinking_stops_at_its_limit(models: RemoteModels, servers: dict[str, WireServer]) -> None:
@@ -94,8 +94,8 @@ async def test_pieces_are_not_kept(usage: bool, models: RemoteModels, servers: d
     server.script(server.model, [Answer("ab " * 1_100, pieces=3, usage=usage, output_tokens=1_100)])
     heard = await ask(models, request_to(server))
     assert heard.outcome == "stop" and len(heard.text) == 3_300 and heard.finished
-    assert heard.finished.estimated != usage
-    assert heard.finished.output_tokens == (1_100 if usage else 0)
+    assert heard.finished.usage.estimated != usage
+    assert heard.finished.usage.output_tokens == (1_100 if usage else 0)
 
 
 @pytest.mark.parametrize("kind", ["openai", "anthropic", "gemini"])

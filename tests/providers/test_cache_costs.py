@@ -27,8 +27,9 @@ async def test_a_whole_chat_costs_less_than_its_newest_messages_did(
         now = saved = 0.0
         for request in requests:
             heard = await ask(models, replace(request, provider="costs", model=CLAUDE))
-            used = heard.finished
-            assert used is not None and used.cost_usd is not None
+            assert heard.finished is not None
+            used = heard.finished.usage
+            assert used.cost_usd is not None
             now += used.cost_usd - used.output_tokens * price.output_usd
             saved += price.saved(used.cached_tokens, used.cache_written_tokens)
         assert not any(one.refused for one in server.requests)

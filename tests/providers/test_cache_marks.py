@@ -71,11 +71,10 @@ async def test_a_growing_turn_reads_all_it_was_sent_from_the_cache(
             {"role": "assistant", "content": "", "tool_calls": [call]},
             {"role": "tool", "tool_call_id": f"call_{number}", "content": "Found. " * 100},
         ]
-    used = [one.finished for one in heard]
-    assert all(one is not None for one in used)
-    assert used[0] is not None and used[0].cached_tokens == 0 and used[0].cache_written_tokens > 1_400
+    used = [one.finished.usage for one in heard if one.finished is not None]
+    assert len(used) == len(heard)
+    assert used[0].cached_tokens == 0 and used[0].cache_written_tokens > 1_400
     for before, after in zip(used, used[1:], strict=False):
-        assert before is not None and after is not None
         assert after.cached_tokens == before.cached_tokens + before.cache_written_tokens
         assert 0 < after.cache_written_tokens < 300
         assert after.input_tokens == after.cached_tokens + after.cache_written_tokens
@@ -104,10 +103,10 @@ async def test_what_is_for_one_call_alone_stands_behind_the_last_mark(
         [(2, "1h"), (3, "1h"), (6, "1h")],
     ]
     assert heard.finished is not None
-    assert heard.finished.cached_tokens > 1_400 and 0 < heard.finished.cache_written_tokens < 40
+    assert heard.finished.usage.cached_tokens > 1_400 and 0 < heard.finished.usage.cache_written_tokens < 40
     price = await models.price("marked", CLAUDE)
     assert price is not None and price.cache_hour_usd == pytest.approx(2 * price.input_usd)
-    used = heard.finished
+    used = heard.finished.usage
     rest = used.input_tokens - used.cached_tokens - used.cache_written_tokens
     listed = rest * price.input_usd + used.cached_tokens * (price.cached_usd or 0)
     listed += used.cache_written_tokens * price.cache_hour_usd + used.output_tokens * price.output_usd
@@ -132,7 +131,7 @@ async def test_a_step_of_many_calls_is_found_behind_a_mark_half_way(
     heard = await ask(models, a_request(claude, *after))
     assert len(marks_of(claude.requests[-1].body)) == 3
     assert heard.finished is not None and first.finished is not None
-    assert heard.finished.cached_tokens == first.finished.cache_written_tokens
+    assert heard.finished.usage.cached_tokens == first.finished.usage.cache_written_tokens
     assert not any(one.refused for one in claude.requests)
 
 
@@ -143,7 +142,7 @@ async def test_a_call_that_is_asked_once_is_not_kept(
 ) -> None:
     heard = await ask(models, a_request(claude, user("Yes or no?"), cache=cache))
     assert marks_of(claude.requests[-1].body) == []
-    assert heard.finished is not None and heard.finished.cache_written_tokens == 0
+    assert heard.finished is not None and heard.finished.usage.cache_written_tokens == 0
 
 
 @pytest.mark.asyncio(loop_scope="module")

@@ -89,9 +89,9 @@ async def test_it_answers_beginning_with_the_opener(models: RemoteModels) -> Non
     assert heard.text.startswith(OPENER + " ")
     assert len(heard.text.removeprefix(OPENER).split()) >= 5
     assert "\n" not in heard.text
-    assert 20 < heard.finished.input_tokens < 200
-    assert 5 <= heard.finished.output_tokens <= 60
-    assert heard.finished.cost_usd == 0.0
+    assert 20 < heard.finished.usage.input_tokens < 200
+    assert 5 <= heard.finished.usage.output_tokens <= 60
+    assert heard.finished.usage.cost_usd == 0.0
 
 
 TRIP = {

@@ -61,7 +61,7 @@ async def test_what_an_agent_says_is_its_answer(
 ) -> None:
     answer, ended = await ask(agents, tiny(does, tmp_path / "journal"))
     assert answer == said
-    assert (ended.reason, ended.input_tokens, ended.output_tokens) == (FinishReason.STOP, 11, 3)
+    assert (ended.reason, ended.usage.input_tokens, ended.usage.output_tokens) == (FinishReason.STOP, 11, 3)
     for one in told(tmp_path / "journal", "answer"):
         answered = json.loads(one["text"])
         assert "error" in answered or answered["result"]["outcome"]["optionId"] == "no"

@@ -144,7 +144,7 @@ async def test_a_whole_answer_to_a_streamed_request_is_read(
     assert (heard.text, heard.thinking, heard.outcome) == ("Hello.", "Hm.", "tool_calls"), heard.error
     assert [(call.name, json.loads(call.arguments)) for call in heard.calls] == [("now", {"query": "x"})] * 2
     assert heard.finished is not None
-    assert (heard.finished.input_tokens, heard.finished.output_tokens) == (11, 7)
+    assert (heard.finished.usage.input_tokens, heard.finished.usage.output_tokens) == (11, 7)
 
 
 async def test_a_whole_list_of_geminis_pieces_is_read(
@@ -276,7 +276,7 @@ async def test_a_server_on_this_computer_is_free_whatever_its_model_is_called(
     with WireServer("ollama", provider_id="alias", models=("gpt-4",)) as server:
         book.add("alias", "ollama", server.address)
         heard = await ask(models, request_to(server))
-    assert heard.finished is not None and heard.finished.cost_usd == 0.0
+    assert heard.finished is not None and heard.finished.usage.cost_usd == 0.0
 
 
 async def test_the_calls_of_a_model_that_does_not_stream_are_whole(book: Book, models: RemoteModels) -> None:

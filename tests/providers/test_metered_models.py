@@ -14,8 +14,8 @@ from app.core.settings import Settings
 from app.engine.availability.policies import Availability
 from app.engine.availability.slots import Slots
 from app.engine.engine import ANY_NUMBER
-from app.engine.turns.metered_models import MeteredCall, Place
-from app.engine.usage.usage_book import UsageBook
+from app.engine.turns.metered_models import MeteredCall
+from app.engine.usage_book import UsageBook
 from app.providers.remote import RemoteModels
 from tests.memory import MemoryLedger
 from tests.providers.asking import request_to
@@ -43,7 +43,7 @@ def call(models: RemoteModels, server: WireServer, reply: Reply, model: str = PR
     server.script(model, [reply])
     usage = UsageBook(MemoryLedger(), models, Settings, EventBus())
     gate = Slots(Availability(lambda _: ANY_NUMBER), clock=time.monotonic, sleep=asyncio.sleep)
-    return Place(models, usage, gate).call(request_to(server, model=model, temperature=None))
+    return MeteredCall(models, usage, gate, request_to(server, model=model, temperature=None))
 
 
 async def cut(asked: MeteredCall) -> None:
@@ -173,9 +173,8 @@ async def test_what_came_from_the_cache_is_counted_and_what_it_saved(
             server.script(PRICED, [Answer("Yes.", output_tokens=500, reasoning_tokens=300)])
             usage = UsageBook(MemoryLedger(), models, Settings, EventBus())
             gate = Slots(Availability(lambda _: ANY_NUMBER), clock=time.monotonic, sleep=asyncio.sleep)
-            asked = Place(models, usage, gate).call(
-                request_to(server, messages=({"role": "user", "content": text},), temperature=None)
-            )
+            request = request_to(server, messages=({"role": "user", "content": text},), temperature=None)
+            asked = MeteredCall(models, usage, gate, request)
             await asked.text()
             spent.append(asked.usage)
     first, second = spent

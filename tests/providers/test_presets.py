@@ -83,8 +83,8 @@ async def test_a_preset_refuses_nothing_that_it_is_asked(served: WireServer, mod
         served.script(name, [Answer("Yes.", input_tokens=10, output_tokens=5)])
         heard = await ask(models, request_to(served, model=name, stop=("END",), schema=SCHEMA))
         assert heard.text == "Yes.", heard.error
-        assert heard.finished is not None and not heard.finished.estimated
-        assert (heard.finished.input_tokens, heard.finished.output_tokens) == (10, 5)
+        assert heard.finished is not None and not heard.finished.usage.estimated
+        assert (heard.finished.usage.input_tokens, heard.finished.usage.output_tokens) == (10, 5)
         assert served.requests[-1].model == name
     assert refusals(served) == []
 

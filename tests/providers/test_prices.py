@@ -4,11 +4,13 @@ import pytest
 
 from app.core.addresses import is_near
 from app.core.catalog import provider_kind
+from app.core.message import Usage
 from app.core.usage import Price
 from app.providers.remote import RemoteModels
 from tests.providers.asking import ask, request_to
 from tests.providers.conftest import Book
-from tests.wire import Answer, WireServer
+from tests.wire import Answer, Raw, WireServer
+from tests.wire.protocols import sse
 
 
 async def test_what_is_free_or_unknown_is_said_without_starting_the_host() -> None:
@@ -44,7 +46,7 @@ async def test_a_listed_price_is_what_an_answer_is_charged(
         heard = await ask(models, request_to(server, temperature=None))
         assert heard.finished is not None
         expected = 1_000 * price.input_usd + 500 * price.output_usd
-        assert heard.finished.cost_usd == pytest.approx(expected)
+        assert heard.finished.usage.cost_usd == pytest.approx(expected)
         assert await models.price("priced", model) is price
         assert await models.price("priced", "a-model-nobody-lists") is None
 
@@ -71,7 +73,34 @@ async def test_no_price_is_invented_for_a_model_with_a_known_name(
         messages = [{"role": "user", "content": "Yes?"}]
         heard = await ask(models, request_to(server, messages=messages, temperature=None))
         assert heard.finished is not None, heard.error
-        assert heard.finished.cost_usd == cost
+        assert heard.finished.usage.cost_usd == cost
+
+
+@pytest.mark.asyncio(loop_scope="module")
+async def test_each_number_of_a_providers_report_has_its_place(book: Book, models: RemoteModels) -> None:
+    report = {
+        "prompt_tokens": 1_100,
+        "completion_tokens": 220,
+        "total_tokens": 1_320,
+        "prompt_tokens_details": {"cached_tokens": 330, "cache_write_tokens": 44},
+        "completion_tokens_details": {"reasoning_tokens": 55},
+        "cost": 0.125,
+    }
+    answer = {"index": 0, "delta": {"content": "Yes."}, "finish_reason": "stop"}
+    chunk = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [answer]}
+    with WireServer("openrouter", models=("maker/m",), provider_id="reports") as server:
+        book.add("reports", "openrouter", server.address, server.key, server.models)
+        server.script("maker/m", [Raw(sse({**chunk, "usage": report}) + b"data: [DONE]\n\n")])
+        heard = await ask(models, request_to(server))
+    assert heard.finished is not None, heard.error
+    assert heard.finished.usage == Usage(
+        input_tokens=1_100,
+        output_tokens=220,
+        cached_tokens=330,
+        cache_written_tokens=44,
+        reasoning_tokens=55,
+        cost_usd=0.125,
+    )
 
 
 @pytest.mark.asyncio(loop_scope="module")

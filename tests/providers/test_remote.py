@@ -104,12 +104,16 @@ async def test_answer(models: RemoteModels, servers: dict[str, WireServer]) -> N
     for kind, heard in (await ask_all(models, servers)).items():
         assert heard.text == text, kind
         assert heard.finished is not None, kind
-        assert (heard.finished.reason, heard.finished.input_tokens, heard.finished.output_tokens) == (
+        assert (
+            heard.finished.reason,
+            heard.finished.usage.input_tokens,
+            heard.finished.usage.output_tokens,
+        ) == (
             "stop",
             21,
             9,
         ), kind
-        assert heard.finished.cost_usd == (0.0 if kind == "ollama" else None), kind
+        assert heard.finished.usage.cost_usd == (0.0 if kind == "ollama" else None), kind
         request = servers[kind].requests[0]
         assert servers[kind].key in str(request.headers) or kind == "ollama"
         assert "ADA" in str(request.body).upper() and "도시" in str(request.body)

@@ -37,7 +37,7 @@ async def test_text_then_two_calls(models: RemoteModels, servers: dict[str, Wire
         assert (heard.text, heard.outcome) == ("Let me see.", "tool_calls"), kind
         assert bare(heard.calls) == wanted(SEARCH, READ), kind
         assert len({call.id for call in heard.calls}) == 2 and all(call.id for call in heard.calls), kind
-        assert heard.finished is not None and heard.finished.output_tokens == 3, kind
+        assert heard.finished is not None and heard.finished.usage.output_tokens == 3, kind
         seen = servers[kind].requests[0]
         assert seen.tools == ["search", "read_page", "now"], kind
         assert seen.system == "Be brief." and seen.messages == [Seen(role="user", text=USER["content"])], kind

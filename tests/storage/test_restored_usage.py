@@ -8,7 +8,7 @@ from app.core.events import EventBus
 from app.core.settings import Settings
 from app.core.stored_data import BackupReason
 from app.core.usage import UsageEntry
-from app.engine.usage.usage_book import UsageBook
+from app.engine.usage_book import UsageBook
 from app.storage.documents import JsonDocuments
 from app.storage.paths import DataPaths
 from app.storage.sessions import JsonLogStore

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from app.storage.log import encode_line
 from tests.stories.processes import Running, look, moot
 from tests.wire import Answer, WireServer, write_providers
 
@@ -32,6 +33,28 @@ def spent() -> tuple[int, float]:
     """Return the calls and dollars of this month, as the command line prints them."""
     this = look("usage", "--json").json[0]
     return this["calls"], round(this["cost_usd"], 4)
+
+
+def test_the_sums_of_a_month_are_printed_under_their_names(server: WireServer, data_dir: Path) -> None:
+    amounts = {
+        "input_tokens": 1_100,
+        "output_tokens": 220,
+        "cached_tokens": 330,
+        "cache_written_tokens": 44,
+        "reasoning_tokens": 55,
+        "cost_usd": 0.125,
+        "saved_usd": 0.5,
+    }
+    priced = {**amounts, "message_id": "m1", "at": "2020-01-02T10:00:00.000Z"}
+    unpriced = {**priced, "message_id": "m2", "cost_usd": None, "estimated": True}
+    calls = (priced, unpriced, {**unpriced, "message_id": "m3", "estimated": False})
+    lines = [encode_line(0, [{"op": "usage", "usage": call}]) for call in calls]
+    (data_dir / "usage.jsonl").write_bytes(b"".join(lines))
+    this, old = look("usage", "--json").json
+    assert (this["calls"], this["cost_usd"], this["saved_usd"]) == (0, 0.0, 0.0)
+    sums = {name: 3 * amount for name, amount in amounts.items()} | {"cost_usd": 0.125}
+    assert old == {"month": "2020-01", "calls": 3, **sums, "unpriced_calls": 2, "estimated_calls": 1}
+    assert list(old) == list(this) == ["month", "calls", *amounts, "unpriced_calls", "estimated_calls"]
 
 
 def test_a_debate_reaches_the_limit_pauses_and_goes_on_once_it_is_raised(

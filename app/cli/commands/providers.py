@@ -9,7 +9,7 @@ import contextlib
 import os
 import shlex
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from app.cli.command_run import CommandRun
@@ -20,6 +20,7 @@ from app.core.errors import BadInput, FailureKind, MootError, ProviderError
 from app.core.events import Event, KeysChanged, ModelFetching, Notice
 from app.core.external_agents import RECIPES, recipe_of
 from app.core.local_models import LocalModel
+from app.core.message import AMOUNTS
 from app.core.provider import ProviderConfig, ProviderStatus
 from app.core.reasons import failure_text
 from app.core.store import KeyNews
@@ -150,25 +151,18 @@ async def _report_key(run: CommandRun, text: str, provider: str) -> int:
 
 async def usage(run: CommandRun) -> int:
     """Print what each month used and cost, the newest first."""
-    months = await run.moot.engine.usage.months()
-    records = [
-        {
-            "month": month,
-            "calls": total.calls,
-            "input_tokens": total.input_tokens,
-            "output_tokens": total.output_tokens,
-            "cached_tokens": total.cached_tokens,
-            "cache_written_tokens": total.cache_written_tokens,
-            "reasoning_tokens": total.reasoning_tokens,
-            "cost_usd": total.cost_usd,
-            "saved_usd": total.saved_usd,
-            "unpriced_calls": total.unpriced,
-            "estimated_calls": total.estimated,
-        }
-        for month, total in months
-    ]
-    lines = []
-    for month, total in months:
+    records, lines = [], []
+    for month, total in await run.moot.engine.usage.months():
+        used = replace(total.used, cost_usd=total.cost_usd)
+        records.append(
+            {
+                "month": month,
+                "calls": total.calls,
+                **{name: getattr(used, name) for name in AMOUNTS},
+                "unpriced_calls": total.unpriced,
+                "estimated_calls": total.estimated,
+            }
+        )
         money, tokens = money_text(run.texts, total), used_text(total)
         line = run.texts("cli.usage", month=month, money=money, count=total.calls, tokens=tokens)
         lines.append(" · ".join(filter(None, (line, saved_text(run.texts, total)))))

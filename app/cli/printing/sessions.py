@@ -85,15 +85,10 @@ def _warnings(message: Message, texts: Texts) -> list[str]:
 
 def cost_line(session: Session, messages: Iterable[Message], texts: Texts) -> str:
     """Return what a session has cost and what the providers' caches saved as one line, "" if no model was called."""
-    total = Total()
-    for message in messages:
-        if message.usage is not None:
-            total.add(message.usage)
     debate = session.debate
     votes = (*debate.ballots, debate.verdict) if debate is not None else ()
-    for call in (*session.unsaid, *(one.usage for one in votes if one is not None)):
-        if call is not None:
-            total.add(call)
+    voted = (vote.usage for vote in votes if vote is not None)
+    total = Total.of(*filter(None, (*(message.usage for message in messages), *session.unsaid, *voted)))
     if not total.calls:
         return ""
     cost = texts("cost.tokens", cost=money_text(texts, total), tokens=used_text(total))

@@ -9,7 +9,6 @@ from app.core.message import Message, MessageState, Role
 from app.core.provider import one_message
 from app.core.session import Status
 from app.core.settings import Settings
-from app.core.text import clean_text
 from app.core.usage import UsageEntry
 from app.engine.chat.input import MAX_TITLE, title_of
 from app.engine.library.agents import AgentDirectory, AgentModel
@@ -119,7 +118,7 @@ class Titles:
 
 def title_in(answer: str) -> str:
     """Return the title that an answer gives: its first line, without marks around it; "" for none."""
-    line = next((one for one in clean_text(answer).splitlines() if one.strip(_AROUND)), "")
+    line = next((one for one in answer.splitlines() if one.strip(_AROUND)), "")
     line = _LABEL.sub("", line.strip(_AROUND)).strip(_AROUND)
     line = " ".join(line.split()).removesuffix(".")
     return line if len(line) <= MAX_TITLE else ""

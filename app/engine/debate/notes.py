@@ -20,7 +20,7 @@ from app.engine.live_session import LiveSession
 from app.engine.prompts import Prompts
 from app.engine.requests.attempt import WINDOW
 from app.engine.turns.metered_models import MeteredModels
-from app.engine.turns.summarizing import ask_for_summary, note_in_vain, summary_message, write_summary
+from app.engine.turns.summarizing import ask_for_summary, summary_message
 
 _WRITERS = 2
 
@@ -105,7 +105,7 @@ async def write_notes(
             failure = error.kind
             continue
         if not content or tokens_of(content) > max(LEAST_TOKENS, MOST_LEFT * replaces):
-            note_in_vain(live, models, call, author)
+            models.note_unsaid(live, author, call)
             failure = FailureKind.UNREADABLE
             continue
         message = summary_message(
@@ -118,6 +118,6 @@ async def write_notes(
             round=live.messages[-1].round,
             replaces=replaces,
         )
-        write_summary(live, message, message.turn_id)
+        live.finish_answer(message)
         return ""
     return failure

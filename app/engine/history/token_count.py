@@ -1,6 +1,7 @@
 """Estimates how many tokens a model reads, and corrects that by what providers report."""
 
 import json
+import operator
 import re
 from collections.abc import Mapping
 from functools import lru_cache
@@ -22,8 +23,8 @@ _PAGE = 2_000
 
 # Of a request of so many tokens at least, a server that reports less than this share has cut the beginning.
 _LEAST_CUT, _CUT = 2_000, 0.7
-# The fewest tokens that a known tokenizer makes of a character.
-_FEWEST_OF = {"letter": 0.25, "digit": 0.33, "sign": 0.1, "other": 0.5}
+# The fewest tokens that a known tokenizer makes of a letter, a digit, a sign and any other character.
+_FEWEST_OF = (0.25, 0.33, 0.1, 0.5)
 
 # A report outside of these has another meaning, such as the tokens without those that were cached.
 _BELIEVED = (0.6, 1.7)
@@ -38,29 +39,50 @@ _CLAUDE = re.compile(r"claude-(opus|sonnet|haiku)-(\d+)(?:[-.](\d{1,2})(?!\d))?"
 
 def tokens_of(text: str, model: str = "") -> int:
     """Return about how many tokens a text has for a model; "" for any."""
-    count = _count_of(text)
-    hangul = next((weight for name, weight in _HANGUL_OF.items() if name in model), _OTHER)
-    return ceil((count.plain + count.hangul * hangul) * (_NEW_CLAUDE if _has_new_tokenizer(model) else 1))
+    return _counted_before(text).tokens(model)
 
 
-class _Count(NamedTuple):
-    """The tokens of a text except Hangul, and how many Hangul letters it has."""
+class Count(NamedTuple):
+    """How many characters of each kind a text has."""
 
-    plain: float
-    hangul: int
+    # Letters, digits, white space and all other characters of ASCII.
+    letters: int = 0
+    digits: int = 0
+    spaces: int = 0
+    signs: int = 0
+    # What is not in ASCII: Hangul, and the rest.
+    hangul: int = 0
+    others: int = 0
+
+    def tokens(self, model: str = "") -> int:
+        """Return about how many tokens the text has for a model; "" for any."""
+        plain = _LETTER * self.letters + _DIGIT * self.digits + _SPACE * self.spaces + _SIGN * self.signs
+        hangul = next((weight for name, weight in _HANGUL_OF.items() if name in model), _OTHER)
+        whole = plain + self.others * _OTHER + self.hangul * hangul
+        return ceil(whole * (_NEW_CLAUDE if _has_new_tokenizer(model) else 1))
+
+    def with_more(self, text: str) -> "Count":
+        """Return the count of this text and another one behind it."""
+        return Count(*map(operator.add, self, count_of(text)))
+
+
+def count_of(text: str) -> Count:
+    """Return how many characters of each kind a text has."""
+    ascii_text = text.encode("ascii", "ignore")
+    letters, digits, spaces = (_count_in(ascii_text, kind) for kind in (_LETTERS, _DIGITS, _SPACES))
+    hangul = 0 if len(ascii_text) == len(text) else len(text) - len(_HANGUL.sub("", text))
+    return Count(
+        letters,
+        digits,
+        spaces,
+        signs=len(ascii_text) - letters - digits - spaces,
+        hangul=hangul,
+        others=len(text) - len(ascii_text) - hangul,
+    )
 
 
 # A request repeats nearly all texts of the one before it.
-@lru_cache(maxsize=4_096)
-def _count_of(text: str) -> _Count:
-    ascii_text = text.encode("ascii", "ignore")
-    words, digits, spaces = (_count_in(ascii_text, kind) for kind in (_LETTERS, _DIGITS, _SPACES))
-    signs = len(ascii_text) - words - digits - spaces
-    plain = _LETTER * words + _DIGIT * digits + _SPACE * spaces + _SIGN * signs
-    if len(ascii_text) == len(text):
-        return _Count(plain, 0)
-    hangul = len(text) - len(_HANGUL.sub("", text))
-    return _Count(plain + (len(text) - len(ascii_text) - hangul) * _OTHER, hangul)
+_counted_before = lru_cache(maxsize=4_096)(count_of)
 
 
 def _count_in(text: bytes, kind: bytes) -> int:
@@ -97,15 +119,9 @@ def _fewest_in(content: object) -> float:
     text = content.get("text") if isinstance(content, Mapping) else content
     if not isinstance(text, str):
         return 0.0
-    ascii_text = text.encode("ascii", "ignore")
-    letters, digits, spaces = (_count_in(ascii_text, kind) for kind in (_LETTERS, _DIGITS, _SPACES))
-    counts = {
-        "letter": letters,
-        "digit": digits,
-        "sign": len(ascii_text) - letters - digits - spaces,
-        "other": len(text) - len(ascii_text),
-    }
-    return sum(_FEWEST_OF[kind] * number for kind, number in counts.items())
+    count = count_of(text)
+    others = count.hangul + count.others
+    return sum(map(operator.mul, _FEWEST_OF, (count.letters, count.digits, count.signs, others)))
 
 
 def content_tokens(content: object, model: str) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from app.core.errors import FailureKind, ProviderError
-from app.core.events import UsageReported, utc_now
+from app.core.events import utc_now
 from app.core.ids import new_id
 from app.core.message import Attachment, Failure, Message, MessageState, ToolCall, Usage
 from app.core.model_facts import Effort
@@ -21,7 +21,6 @@ from app.core.provider import (
     PicturePiece,
     Text,
 )
-from app.core.text import clean_text
 from app.engine.live_session import LiveSession
 from app.engine.requests.attempt import Attempt
 from app.engine.turns.metered_models import MeteredCall, MeteredModels, Place
@@ -87,15 +86,12 @@ class CallPlan:
 
 @dataclass(frozen=True, slots=True)
 class CallResult:
-    """How a call ended.
+    """How a call ended."""
 
-    `message` is whole or failed and yet to be written; None when the call has to be made again: then `held` is the
-    reason to pause, "" where the provider may no longer be asked. `usage` goes into the message's batch.
-    """
-
+    # Whole or failed, and yet to be written with what it used; None when the call has to be made again.
     message: Message | None = None
+    # Where there is none the reason to pause, "" where the provider may no longer be asked.
     held: str = ""
-    usage: UsageReported | None = None
 
 
 class Answer:
@@ -108,13 +104,13 @@ class Answer:
         self._plan = plan
         self._models = models
         self._clock = clock
+        # The message that grows: the session keeps its text and its thinking.
         self._message: Message | None = None
-        self._text: list[str] = []
-        self._thinking: list[str] = []
         self._calls: dict[int, _GrowingCall] = {}
         self._pictures: dict[int, list[PicturePiece]] = {}
         self._opening = ""
-        self._held_back = ""
+        # What was said as long as it may be the request's opener again, None once words were shown.
+        self._held_back: str | None = ""
         self._thinking_gap = ""
         self._request: ModelRequest | None = None
         self._asked: list[MeteredCall] = []
@@ -127,7 +123,11 @@ class Answer:
     @property
     def content(self) -> str:
         """The text so far, of an external agent that behind its last call."""
-        return "".join(self._text).strip()
+        return self._live.text_of(self._message.id).strip() if self._message else ""
+
+    @property
+    def _thinking(self) -> str:
+        return self._live.thinking_of(self._message.id) if self._message else ""
 
     @property
     def begun(self) -> bool:
@@ -147,7 +147,7 @@ class Answer:
         self._thinking_gap = "\n\n" if self._thinking else ""
         self._opening = request.opener.partition(":")[2].strip()
         try:
-            await self._listen(place.call(request))
+            await self._listen(place(request))
         except ProviderError as error:
             return error
         except Exception as fault:
@@ -229,22 +229,21 @@ class Answer:
         reports.begin(act, call_id, said)
         if said is not None:
             self._message = None
-            self._text, self._thinking, self._held_back = [], [], ""
+            self._held_back = ""
             self._thought_at = self._thought_for = self._first_word = None
             following = replace(self._plan.message, id=new_id(), told="")
             self._plan = replace(self._plan, message=following)
 
     def _show_cleaned(self, cleaner: ReplyCleaner, shown: tuple[str, str], beside: str = "") -> None:
         text, thinking = shown
-        if cleaner.taken_back and self._message is not None and self._text:
+        if cleaner.taken_back and self._message is not None and self._held_back is None:
             self._live.take_back_text(self._message.id)
-            self._thinking += self._text
-            self._text, self._held_back, self._first_word = [], "", None
+            self._held_back, self._first_word = "", None
             self._thought_at, self._thought_for = self._begun, None
         self._show(text, thinking + beside)
 
     def _show(self, text: str, thinking: str) -> None:
-        if text and not self._text:
+        if text and self._held_back is not None:
             self._held_back += text
             text = "" if self._opening.startswith(self._held_back.strip()) else self._held_back
         if not text and not thinking:
@@ -253,10 +252,9 @@ class Answer:
             thinking, self._thinking_gap = self._thinking_gap + thinking, ""
         self._time_thought(spoken=bool(text))
         if text:
+            self._held_back = None
             self._time_first_word()
         self._live.append_text(self._started().id, text, thinking)
-        self._text += [text] if text else []
-        self._thinking += [thinking] if thinking else []
 
     def _time_thought(self, *, spoken: bool) -> None:
         """Record when thinking began, and how long it took once something else comes."""
@@ -285,7 +283,7 @@ class Answer:
         because Gemini puts a signature there.
         """
         taken = self._plan.taken | {call.id for call in self._calls.values()}
-        wanted = free = clean_text(wanted) or f"call_{new_id()}"
+        wanted = free = wanted or f"call_{new_id()}"
         number = 2
         while free in taken:
             free, number = f"{number}_{wanted}", number + 1
@@ -322,7 +320,7 @@ class Answer:
             tool_calls=self._tool_calls(),
             provider_state=dict(self._finished.state) if self._finished.state else None,
         )
-        return self._result(message)
+        return CallResult(message)
 
     @property
     def lost_pictures(self) -> tuple[str, ...]:
@@ -347,28 +345,16 @@ class Answer:
     def failed(self, error: ProviderError) -> CallResult:
         """Return the failure as a message; a blocked answer is shown as such and does not count as a failure."""
         if error.kind == FailureKind.CONTENT_FILTER:
-            return self._result(replace(self._ended(MessageState.DONE), note=FailureKind.CONTENT_FILTER))
+            return CallResult(replace(self._ended(MessageState.DONE), note=FailureKind.CONTENT_FILTER))
         failure = Failure(kind=error.kind, detail=error.detail)
-        return self._result(replace(self._ended(MessageState.FAILED), error=failure))
-
-    def _result(self, message: Message) -> CallResult:
-        """Return a message with its usage; providers charge for answers that were cut as well."""
-        return CallResult(message, usage=self._report(message))
-
-    def _report(self, message: Message) -> UsageReported | None:
-        if message.usage is None:
-            return None
-        return UsageReported(session_id=self._live.id, turn_id=message.turn_id, usage=message.usage)
+        return CallResult(replace(self._ended(MessageState.FAILED), error=failure))
 
     def stopped(self) -> None:
-        """Keep the text so far, marked as cut, and its usage."""
+        """Keep the text so far, marked as cut, and its usage: providers charge for answers that were cut as well."""
         if self._message is not None:
-            message = self._ended(MessageState.STOPPED)
-            report = self._report(message)
-            self._live.finish_message(message, *((report,) if report else ()))
-            return
-        noted = [self._models.note(call, self._live.id, self._plan.message.author) for call in self._asked]
-        self._live.note_unsaid(*(entry for entry in noted if entry is not None))
+            self._live.finish_answer(self._ended(MessageState.STOPPED))
+        else:
+            self._models.note_unsaid(self._live, self._plan.message.author, *self._asked)
 
     def _new_message(self) -> Message:
         asked = self._request
@@ -384,7 +370,7 @@ class Answer:
         return replace(
             self._message or self._new_message(),
             content=self.content,
-            thinking="".join(self._thinking),
+            thinking=self._thinking,
             thinking_seconds=self._thought_for,
             attachments=self._attachments(),
             state=state,
@@ -410,8 +396,8 @@ class _GrowingCall:
 
     def add(self, piece: CallPiece) -> bool:
         """Add a piece; return whether a line that shows the call looks different now."""
-        self._name = self._name or clean_text(piece.name)
-        self._arguments.append(clean_text(piece.arguments))
+        self._name = self._name or piece.name
+        self._arguments.append(piece.arguments)
         before, self._length = self._length, self._length + len(piece.arguments)
         return before < SHOWN_ARGUMENTS
 

@@ -7,6 +7,7 @@ that one session meets holds for all sessions.
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import AbstractContextManager, ExitStack, aclosing, asynccontextmanager, nullcontext, suppress
 from dataclasses import replace
+from functools import partial
 from itertools import count
 from typing import cast
 
@@ -19,9 +20,10 @@ from app.core.provider import CallPiece, Delta, Finished, FinishReason, ModelReq
 from app.core.usage import Price, UsageEntry
 from app.engine.availability.policies import Waits
 from app.engine.availability.slots import Slots
-from app.engine.history.token_count import request_tokens, tokens_of
+from app.engine.history.token_count import Count, request_tokens
+from app.engine.live_session import LiveSession
 from app.engine.turns.passing_faults import seconds_before
-from app.engine.usage.usage_book import UsageBook
+from app.engine.usage_book import UsageBook
 
 MIN_WAIT = 10.0
 MAX_WAIT = 120.0
@@ -49,7 +51,7 @@ class MeteredModels:
         provider: str,
         waits: Callable[[float], AbstractContextManager[None]] = lambda _: nullcontext(),
     ) -> AsyncIterator["Place"]:
-        """Hold one of a provider's places while the block runs; calls are made from there.
+        """Hold one of a provider's places while the block runs; it makes the calls.
 
         Where it has to wait for one, it does so inside `waits(seconds)`; 0 where the time is unknown.
         """
@@ -60,7 +62,7 @@ class MeteredModels:
 
             async with self._gate.taken(provider, provider, waits=enter):
                 waiting.close()
-                yield Place(self._models, self._usage, self._gate)
+                yield partial(MeteredCall, self._models, self._usage, self._gate)
 
     async def ask(
         self,
@@ -75,7 +77,7 @@ class MeteredModels:
         `used` is told what the call cost, also where it fails or is cancelled.
         """
         async with self.place(request.provider) as place:
-            call = place.call(request)
+            call = place(request)
             try:
                 return await call.text()
             finally:
@@ -121,18 +123,10 @@ class MeteredModels:
         self._usage.note(entry)
         return entry
 
-
-class Place:
-    """A place at a provider, from which calls can be made as long as it is held."""
-
-    def __init__(self, models: Models, book: UsageBook, gate: Slots) -> None:
-        self._models = models
-        self._book = book
-        self._gate = gate
-
-    def call(self, request: ModelRequest) -> "MeteredCall":
-        """Return a call that is yet to be made."""
-        return MeteredCall(self._models, self._book, self._gate, request)
+    def note_unsaid(self, live: LiveSession, author: Author, *calls: "MeteredCall") -> None:
+        """Count the usage of a session's calls that become no message, and keep it in the session."""
+        noted = [self.note(call, live.id, author) for call in calls]
+        live.note_unsaid(*(entry for entry in noted if entry is not None))
 
 
 class MeteredCall:
@@ -145,7 +139,8 @@ class MeteredCall:
         self._request = request
         self._price: Price | None = None
         self._asked = False
-        self._said: list[str] = []
+        # What was said, as far as an estimate needs it; None as long as nothing was.
+        self._said: Count | None = None
         self._finished: Finished | None = None
 
     async def stream(self) -> AsyncGenerator[Delta, None]:
@@ -162,16 +157,16 @@ class MeteredCall:
                     if isinstance(delta, Finished):
                         self._finished = delta
                     elif isinstance(delta, CallPiece):
-                        self._said.append(delta.name + delta.arguments)
+                        self._said = (self._said or Count()).with_more(delta.name + delta.arguments)
                     elif isinstance(delta, Text):
-                        self._said.append(delta.text + delta.thinking)
+                        self._said = (self._said or Count()).with_more(delta.text + delta.thinking)
                     yield delta
         except Exception as error:
             if isinstance(error, ProviderError) and (seconds := seconds_to_wait(error)):
                 self._gate.pause_provider(self._request.provider, seconds)
             # A refused request costs nothing.
             empty = isinstance(error, ProviderError) and error.kind == FailureKind.EMPTY
-            self._asked = bool(self._said) or empty
+            self._asked = self._said is not None or empty
             raise
 
     async def text(self) -> str:
@@ -187,7 +182,7 @@ class MeteredCall:
                         pieces += [delta.text] if isinstance(delta, Text) else []
                 break
             except ProviderError as error:
-                seconds = None if self._said else seconds_before(repeat, error)
+                seconds = seconds_before(repeat, error) if self._said is None else None
                 if seconds is None:
                     raise
             await self._gate.rest(seconds)
@@ -203,31 +198,29 @@ class MeteredCall:
         """What the call used so far; None where the model was not asked, or refused the request."""
         if not self._asked:
             return None
-        finished = self._finished or Finished()
-        used = Usage(
+        reported = self._finished.usage if self._finished else Usage()
+        used = replace(
+            reported,
             provider=self._request.provider,
             model=self._request.model,
-            input_tokens=finished.input_tokens,
-            output_tokens=finished.output_tokens,
-            cached_tokens=finished.cached_tokens,
-            cache_written_tokens=finished.cache_written_tokens,
-            reasoning_tokens=finished.reasoning_tokens,
-            saved_usd=self._saved(finished),
-            cost_usd=finished.cost_usd,
-            estimated=finished.estimated,
-            subscribed=finished.cost_usd is None and self._models.is_subscribed(self._request.provider),
+            saved_usd=self._saved(reported),
+            subscribed=reported.cost_usd is None and self._models.is_subscribed(self._request.provider),
         )
-        if used.input_tokens or used.output_tokens:
+        if used.tokens:
             return used
-        read, written = request_tokens(self._request), tokens_of("".join(self._said), self._request.model)
+        read, written = request_tokens(self._request), (self._said or Count()).tokens(self._request.model)
         cost = used.cost_usd
         if cost is None and self._price is not None:
             cost = self._price.cost_of(read, written)
         return replace(used, input_tokens=read, output_tokens=written, cost_usd=cost, estimated=True)
 
-    def _saved(self, finished: Finished) -> float:
+    def _saved(self, reported: Usage) -> float:
         if self._price is None:
             return 0.0
         plan = self._request.cache
         for_hour = plan is not None and plan.life == "1h"
-        return self._price.saved(finished.cached_tokens, finished.cache_written_tokens, for_hour=for_hour)
+        return self._price.saved(reported.cached_tokens, reported.cache_written_tokens, for_hour=for_hour)
+
+
+Place = Callable[[ModelRequest], MeteredCall]
+"""A place at a provider: makes calls, which are yet to be asked, as long as it is held."""

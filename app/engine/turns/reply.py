@@ -7,10 +7,9 @@ Text that may still become a label or a tag is kept back until that is clear.
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from app.core.session import Participant
-from app.core.text import clean_text
 from app.engine.names import USER_NAMES, aliases_of
 
 PASSED = "passed"
@@ -61,21 +60,19 @@ _MENTIONED = _any_of(tag for tag in (*_THINKING, *_ENDS) if "><" not in tag and 
 class ReplyCleaner:
     """Takes a reply piece by piece and returns what may be shown.
 
-    `text` is all that was returned; `cut` turns true when the reply began to speak for another participant: what
-    follows is not this participant's answer. `taken_back` says that all text which was returned before the last piece was
-    thinking. `settled` is set once no closing tag can say so any more: thinking has come, in the reply or beside it, or
-    the answer is about tags.
+    It keeps nothing that it has returned.
     """
 
     own: re.Pattern[str]
     others: re.Pattern[str]
     labels: tuple[str, ...]
-    text: str = ""
+    # Whether the reply began to speak for another participant: what follows is not this participant's answer.
     cut: bool = False
+    # Whether all text that was returned before the last piece was thinking.
     taken_back: bool = False
+    # Whether no closing tag can say so any more: thinking has come, in the reply or beside it, or it is about tags.
     settled: bool = False
     _pending: str = ""
-    _shown: list[str] = field(default_factory=list)
     _at_line_start: bool = True
     _first_line: bool = True
     _after_thinking: bool = False
@@ -111,19 +108,17 @@ class ReplyCleaner:
     def cleaned(cls, name: str, text: str) -> str:
         """Return what an assistant that speaks alone says, as it is kept."""
         cleaner = cls.for_name(name)
-        cleaner.feed(text)
-        cleaner.finish()
-        return clean_text(cleaner.text).strip()
+        said, _ = cleaner.feed(text)
+        rest, _ = cleaner.finish()
+        return (rest if cleaner.taken_back else said + rest).strip()
 
     def feed(self, piece: str) -> tuple[str, str]:
         """Add a piece; return the text and the thinking that may be shown now."""
         return self._take(piece, last=False)
 
     def finish(self) -> tuple[str, str]:
-        """Return the text that was kept back; `text` is then complete."""
-        shown = self._take("", last=True)
-        self.text = "".join(self._shown)
-        return shown
+        """Return the text and the thinking that were kept back."""
+        return self._take("", last=True)
 
     def _take(self, piece: str, *, last: bool) -> tuple[str, str]:
         self._pending += piece
@@ -139,9 +134,7 @@ class ReplyCleaner:
                 step = self._step_line(text, thinking, last)
             if not step:
                 break
-        shown = "".join(text)
-        self._shown.append(shown)
-        return shown, "".join(thinking)
+        return "".join(text), "".join(thinking)
 
     def _step_thinking(self, end: re.Pattern[str], thinking: list[str], last: bool) -> bool:
         found = end.search(self._pending)
@@ -231,7 +224,6 @@ class ReplyCleaner:
         """Turn all text so far into thinking; what follows begins the answer."""
         thinking += text
         text.clear()
-        self._shown.clear()
         self.taken_back = self.settled = True
         self._at_line_start = self._first_line = self._after_thinking = True
         self._last = ""

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, asynccontextmanager, contextmanag
 from dataclasses import replace
 
 from app.core.errors import FailureKind, ProviderError
-from app.core.events import Event, RetryScheduled, utc_now
+from app.core.events import RetryScheduled, utc_now
 from app.core.message import Author, Failure, Message, MessageState
 from app.core.provider import ModelRequest
 from app.engine.availability.policies import Waits
@@ -133,12 +133,6 @@ class SpeakerTurn:
             return False
         window = self._services.models.known_facts(request.provider, request.model).window
         return self._services.count.of(self._live.id, request) >= _NEAR * window
-
-    def write(self, result: CallResult, **fields: object) -> None:
-        """Write an answer, what it used and changed `fields` of the session in one batch."""
-        if result.message is not None:
-            extra: tuple[Event, ...] = (result.usage,) if result.usage else ()
-            self._live.finish_message(result.message, *extra, **fields)
 
     def failed(self, message: Message, kind: str) -> Message:
         """Return the turn's message to be as one that failed before any model was asked."""

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
 from app.core.errors import FailureKind, ProviderError
-from app.core.events import UsageReported, utc_now
+from app.core.events import utc_now
 from app.core.ids import new_id
 from app.core.message import Author, Message, MessageState, Role, SummaryNote, Usage
 from app.core.provider import ModelRequest
@@ -105,13 +105,6 @@ def summary_message(author: Author, content: str, *, through: str, **fields: obj
     return replace(message, **fields)  # type: ignore[arg-type]
 
 
-def write_summary(live: LiveSession, message: Message, turn_id: str) -> None:
-    """Write a summary, and what it cost as used in a turn."""
-    used = message.usage
-    reported = [UsageReported(session_id=live.id, turn_id=turn_id, usage=used)] if used else []
-    live.finish_message(message, *reported)
-
-
 async def ask_for_summary(
     live: LiveSession,
     models: MeteredModels,
@@ -124,19 +117,13 @@ async def ask_for_summary(
     Where it has to wait for a place at the provider, it does so inside `waits`.
     """
     async with models.place(request.provider, lambda _: waits()) as place:
-        call = place.call(request)
+        call = place(request)
         try:
             said = await call.text()
         except (ProviderError, asyncio.CancelledError):
-            note_in_vain(live, models, call, author)
+            models.note_unsaid(live, author, call)
             raise
     return ReplyCleaner.cleaned(author.name, said) if call.whole else "", call
-
-
-def note_in_vain(live: LiveSession, models: MeteredModels, call: MeteredCall, author: Author) -> None:
-    """Keep what a call has cost that led to no summary."""
-    entry = models.note(call, live.id, author)
-    live.note_unsaid(*([entry] if entry else []))
 
 
 def measured(turn: AgentTurn, live: LiveSession, history: History, count: TokenCount) -> list[PastTurn]:
@@ -336,7 +323,7 @@ class Summarizing:
             if _is_worth(turn, content, wanted.replaces):
                 model = f"{wanted.request.provider}/{wanted.request.model}"
                 return _Summary(content, note, model, call.usage)
-            note_in_vain(self._live, self._services.models, call, turn.author)
+            self._services.models.note_unsaid(self._live, turn.author, call)
         return _Summary(wanted.instead, SummaryNote.EXTRACT) if wanted.instead else None
 
     def _helper(self, turn: AgentTurn) -> AgentModel | None:
@@ -398,7 +385,7 @@ class Summarizing:
         told = {"model": text.model, "usage": text.usage, "note": text.note}
         message = summary_message(turn.author, text.content, through=through, **told, **fields)
         self._context.budget.note_answer(message)
-        write_summary(self._live, message, turn.turn_id)
+        self._live.finish_answer(message, turn.turn_id)
         # The call that follows may outlive this process: the summary must not be asked for again.
         await self._services.store.flush(self._live.id)
 

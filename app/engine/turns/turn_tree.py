@@ -165,7 +165,7 @@ class TurnTree:
         finally:
             # An answer that was paid for is kept, also where the wait was cut short.
             message, fields = self._written(turn, message)
-            speaker.write(replace(result, message=message), **fields)
+            self._live.finish_answer(message, **fields)
         return None
 
     def _learn(self, turn: AgentTurn, request: ModelRequest, usage: Usage) -> None:

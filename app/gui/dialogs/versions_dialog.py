@@ -156,11 +156,8 @@ def facts_of(version: Version, texts: Texts) -> str:
     ]
     if seconds := sum(one.seconds or 0 for one in answers if one.parent_turn_id is None):
         parts.append(texts("transcript.seconds", seconds=f"{seconds:.1f}"))
-    total = Total()
-    for one in answers:
-        if one.usage is not None:
-            total.add(one.usage)
-    if total.tokens:
+    total = Total.of(*(one.usage for one in answers if one.usage is not None))
+    if total.used.tokens:
         parts.append(texts("transcript.group.tokens", tokens=used_text(total)))
         parts += [money_text(texts, total)] if total.cost_usd is not None else []
     return " · ".join(parts)

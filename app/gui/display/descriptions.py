@@ -33,7 +33,7 @@ from app.core.session import (
 from app.core.text import exact
 from app.core.texts import Texts
 from app.core.tool import McpServer, ServerState, ServerStatus, ToolChoice
-from app.core.usage import Total, UsageEntry, amount_text, money_text, saved_text, used_text
+from app.core.usage import Total, UsageEntry, amount_text, money_text, saved_text, totals, used_text
 from app.engine.debate.estimates import Estimate, price_range
 from app.gui.display.appearance import Language
 
@@ -258,7 +258,7 @@ class Spending:
     """The usage of each speaker in a session, by message, so that no call counts twice."""
 
     def __init__(self) -> None:
-        self._used: dict[str, tuple[str, Usage | UsageEntry]] = {}
+        self._used: dict[str, tuple[str, Usage]] = {}
 
     def add(self, messages: Iterable[Message]) -> None:
         """Add the usage of messages, once each."""
@@ -275,13 +275,13 @@ class Spending:
         """Return the total tokens and money, "" while nothing is known."""
         if not self._used:
             return ""
-        total = _total(usage for _, usage in self._used.values())
+        total = self._total()
         text = language("cost.tokens", cost=money_text(language, total), tokens=used_text(total))
         return " · ".join(filter(None, (text, saved_text(language, total))))
 
     def short_text(self, language: Language) -> str:
         """Return the total money, for narrow places."""
-        return money_text(language, _total(usage for _, usage in self._used.values())) if self._used else ""
+        return money_text(language, self._total()) if self._used else ""
 
     def known_text(self, language: Language) -> str:
         """Return the total money, "" where no price is known, which another place says."""
@@ -290,18 +290,18 @@ class Spending:
 
     def lines(self, language: Language) -> str:
         """Return one line for each speaker; where no price at all is known, the sum says so, not each line."""
-        unknown = _total(usage for _, usage in self._used.values()).cost_usd is None
-        speakers: dict[str, list[Usage | UsageEntry]] = {}
-        for name, usage in self._used.values():
-            speakers.setdefault(name or language("usage.moot"), []).append(usage)
+        unknown = self._total().cost_usd is None
+        speakers = totals((name or language("usage.moot"), usage) for name, usage in self._used.values())
         parts = []
-        for name, usages in speakers.items():
-            total = _total(usages)
+        for name, total in speakers.items():
             cost, tokens = money_text(language, total), used_text(total)
             key = "cost.line_unpriced" if unknown else "cost.line"
             line = language(key, name=name, cost=cost, tokens=tokens)
             parts.append(" · ".join(filter(None, (line, saved_text(language, total)))))
         return "\n".join(parts)
+
+    def _total(self) -> Total:
+        return Total.of(*(usage for _, usage in self._used.values()))
 
 
 def estimate_text(language: Language, estimate: Estimate, of: str = "turns") -> str:
@@ -340,13 +340,6 @@ def time_text(seconds: int, words: Callable[..., str]) -> str:
     minutes, seconds = divmod(seconds, 60)
     key = "transcript.group.minutes" if minutes else "transcript.group.elapsed"
     return words(key, minutes=minutes, seconds=seconds)
-
-
-def _total(usages: Iterable[Usage | UsageEntry]) -> Total:
-    total = Total()
-    for usage in usages:
-        total.add(usage)
-    return total
 
 
 def colours_of(agents: Sequence[Agent]) -> dict[str, int]:

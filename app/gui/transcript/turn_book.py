@@ -248,8 +248,8 @@ class TurnBook:
 
     def tokens(self, turn_id: str) -> int:
         """Return the tokens of a turn and all turns called in it."""
-        usages = [each.usage for turn in self.below(turn_id) for each in self.said(turn) if each.usage]
-        return sum([usage.input_tokens + usage.output_tokens for usage in usages])
+        said = [each for turn in self.below(turn_id) for each in self.said(turn)]
+        return sum([each.usage.tokens for each in said if each.usage])
 
     def last_call(self, turn_id: str) -> ToolCall | None:
         """Return the call that runs now, None while the model writes."""

@@ -316,9 +316,11 @@ class AgentSession:
         quota = as_object(as_object(as_object(result.get("_meta")).get("quota")).get("token_count"))
         return {
             "reason": self._cut or _ENDS.get(reason, FinishReason.STOP),
-            "input_tokens": _count(usage.get("inputTokens") or quota.get("input_tokens")),
-            "output_tokens": _count(usage.get("outputTokens") or quota.get("output_tokens")),
-            "cost_usd": cost,
+            "usage": {
+                "input_tokens": _count(usage.get("inputTokens") or quota.get("input_tokens")),
+                "output_tokens": _count(usage.get("outputTokens") or quota.get("output_tokens")),
+                "cost_usd": cost,
+            },
             "session": self._id if kept is not None else "",
         }
 

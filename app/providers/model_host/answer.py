@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import httpx
@@ -15,7 +15,7 @@ from app.core.provider import FinishReason
 from app.providers.errors import Classified, chain, classify
 from app.providers.model_host.beside import BesideWords
 from app.providers.model_host.deltas import AnswerPictures, Calls, DeltaBuffer, SignedThinking
-from app.providers.model_host.facts import cost_of, tokens_in
+from app.providers.model_host.facts import used_in
 from app.providers.model_host.http_limits import OpenBodies, limit_bodies, refuse_other_origins
 from app.providers.model_host.litellm_fixes import (
     apply_fixes,
@@ -244,13 +244,10 @@ class _Stream:
         estimated = self._full or not named_usage(stream)
         # Without the chunks LiteLLM's own count is too low; zero stands for an unknown number.
         unknown = self._full or (estimated and self._forgot_chunks)
-        usage = None if unknown else self._usage
-        tokens = tokens_in(usage)
+        used = used_in(self._call, None if unknown else self._usage)
         return {
             "reason": reason,
-            **tokens,
-            "cost_usd": cost_of(self._call, usage, tokens["input_tokens"], tokens["output_tokens"]),
-            "estimated": estimated,
+            "usage": asdict(replace(used, estimated=estimated)),
             "state": self._signed.state() or self._pictures.state() or self._state() or None,
             "sources": self._beside.sources,
             "left_out": self._tools.left_out,

@@ -7,6 +7,7 @@ their own how many tokens they read at once.
 import math
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -16,6 +17,7 @@ import litellm
 from app.core.addresses import is_near
 from app.core.catalog import COMPATIBLE, provider_kind
 from app.core.json_values import as_object, objects_in
+from app.core.message import Usage
 from app.core.model_facts import LOCAL_WINDOW, CacheKind, Effort, TakesTemperature
 from app.core.provider_kind import ProviderKind
 from app.providers.model_host.request import ModelCall
@@ -286,44 +288,40 @@ async def _asked(
 _MANY = 1_000
 
 
-def tokens_in(usage: Any) -> dict[str, int]:
-    """Return the tokens of a reported usage as the fields of `Finished`, 0 where it does not say."""
-    read, written = (
-        getattr(usage, "prompt_tokens_details", None),
-        getattr(usage, "completion_tokens_details", None),
+def used_in(call: ModelCall, reported: Any) -> Usage:
+    """Return what a reported usage comes to; the tokens are 0 and the cost None where it does not say."""
+    read = getattr(reported, "prompt_tokens_details", None)
+    written = getattr(reported, "completion_tokens_details", None)
+    used = Usage(
+        input_tokens=_count(reported, "prompt_tokens"),
+        output_tokens=_count(reported, "completion_tokens"),
+        cached_tokens=_count(read, "cached_tokens"),
+        # Anthropic names the tokens that are put into its cache otherwise than OpenAI.
+        cache_written_tokens=_count(read, "cache_write_tokens") or _count(read, "cache_creation_tokens"),
+        reasoning_tokens=_count(written, "reasoning_tokens"),
     )
-    # Anthropic names the tokens that are put into its cache otherwise than OpenAI.
-    stored = _count(read, "cache_write_tokens") or _count(read, "cache_creation_tokens")
-    return {
-        "input_tokens": _count(usage, "prompt_tokens"),
-        "output_tokens": _count(usage, "completion_tokens"),
-        "cached_tokens": _count(read, "cached_tokens"),
-        "cache_written_tokens": stored,
-        "reasoning_tokens": _count(written, "reasoning_tokens"),
-    }
+    return replace(used, cost_usd=_cost_of(call, reported, used))
 
 
 def _count(report: Any, name: str) -> int:
     return max(0, int(getattr(report, name, 0) or 0))
 
 
-def cost_of(call: ModelCall, usage: Any, input_tokens: int, output_tokens: int) -> float | None:
+def _cost_of(call: ModelCall, reported: Any, used: Usage) -> float | None:
     """Return US dollars: 0 on this computer, what the provider reported, LiteLLM's price, or None."""
     if call.row.local and is_near(call.base_url):
         return 0.0
-    cost = getattr(usage, "cost", None)
+    cost = getattr(reported, "cost", None)
     if isinstance(cost, int | float):
         return float(cost)
-    if call.row.local:
-        return None
-    if usage is None:
+    if call.row.local or reported is None:
         return None
     try:
         prompt, completion = litellm.cost_per_token(
             model=call.row.listed(call.model),
-            prompt_tokens=input_tokens,
-            completion_tokens=output_tokens,
-            usage_object=usage,
+            prompt_tokens=used.input_tokens,
+            completion_tokens=used.output_tokens,
+            usage_object=reported,
         )
     except Exception:
         # LiteLLM raises any kind of exception for a model that is not in its list.

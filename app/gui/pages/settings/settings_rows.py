@@ -20,7 +20,7 @@ from app.core.settings import Rule, Settings, rules
 from app.core.text import exact
 from app.core.usage import Total, amount_text, money_text, saved_text, used_text
 from app.engine.engine import Engine
-from app.engine.usage.usage_book import MonthReport
+from app.engine.usage_book import MonthReport
 from app.gui.display.appearance import Language, Look
 from app.gui.files.user_files import ask_where, save_whole
 from app.gui.tasks import Tasks
@@ -436,9 +436,7 @@ class UsageTable(QWidget):
         words = self._language
         shown = list(rows)
         if len(shown) > MOST_ROWS:
-            rest = Total()
-            for _, total in shown[MOST_ROWS - 1 :]:
-                rest += total
+            rest = sum((total for _, total in shown[MOST_ROWS - 1 :]), Total())
             count = len(shown) - MOST_ROWS + 1
             shown[MOST_ROWS - 1 :] = [(words("usage.others", count=count), rest)]
         self._title.setText(title)
@@ -573,8 +571,8 @@ class UsagePage(QWidget):
         tokens = words(
             "usage.tokens",
             count=total.calls,
-            input=used_text(total, total.input_tokens),
-            output=used_text(total, total.output_tokens),
+            input=used_text(total, total.used.input_tokens),
+            output=used_text(total, total.used.output_tokens),
         )
         self._tokens.setText(" · ".join(filter(None, (tokens, saved_text(words, total)))))
         notes = [words("usage.unpriced", count=total.unpriced)] if total.unpriced else []
@@ -582,10 +580,10 @@ class UsagePage(QWidget):
         self._unpriced.setText(" ".join(notes))
         self._unpriced.setVisible(bool(notes))
         self.export.setEnabled(total.calls > 0)
-        shares = (report.models, report.authors, report.sessions) if report else ((), (), ())
+        shares = (report.models, report.authors, report.sessions) if report else ([], [], [])
         names: tuple[Callable[[str], str], ...] = (str, self._author, self._session_names())
         for (key, table), rows, name in zip(self.tables.items(), shares, names, strict=True):
-            table.show_rows(words(f"usage.{key}"), [(name(one.name), one.total) for one in rows])
+            table.show_rows(words(f"usage.{key}"), [(name(owner), total) for owner, total in rows])
         self._show_used()
 
     def _author(self, name: str) -> str:

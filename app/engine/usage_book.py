@@ -13,26 +13,23 @@ from app.core.events import Event, EventBus, MessageFinished, UsageReported, utc
 from app.core.provider import ModelRequest, Models
 from app.core.settings import Settings
 from app.core.store import UsageLedger
-from app.core.usage import Total, UsageEntry
+from app.core.usage import Total, UsageEntry, totals
 
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """What one model, author or session had of a month; `name` is "provider/model", a name, an id."""
-
-    name: str
-    total: Total
+Shares = list[tuple[str, Total]]
+"""What each name had of a month, the dearest first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MonthReport:
-    """A month's sum and what it is made of, the dearest first; an author or session "" is Moot itself."""
+    """A month's sum and what it is made of."""
 
     month: str
     total: Total
-    models: tuple[Share, ...]
-    authors: tuple[Share, ...]
-    sessions: tuple[Share, ...]
+    # By "provider/model".
+    models: Shares
+    # By the author's name and the session's id; "" is Moot itself.
+    authors: Shares
+    sessions: Shares
 
 
 class UsageBook:
@@ -67,12 +64,9 @@ class UsageBook:
     async def of(self, month: str) -> MonthReport:
         """Return what a month's sum is made of. Raises StorageError."""
         entries = await self._ledger.entries(month)
-        total = Total()
-        for entry in entries:
-            total.add(entry)
         return MonthReport(
             month=month,
-            total=total,
+            total=Total.of(*entries),
             models=_shares((f"{one.provider}/{one.model}", one) for one in entries),
             authors=_shares((one.author, one) for one in entries),
             sessions=_shares((one.session_id, one) for one in entries),
@@ -130,11 +124,11 @@ class UsageBook:
         if reported is None:
             return
         for event in events:
-            if isinstance(event, MessageFinished) and event.message.usage is not None:
+            if isinstance(event, MessageFinished) and (used := event.message.usage) is not None:
                 message = event.message
                 self.note(
                     UsageEntry.of(
-                        event.message.usage,
+                        used,
                         message_id=message.id,
                         at=reported.at,
                         session_id=event.session_id,
@@ -150,9 +144,6 @@ def _cell(value: object) -> object:
     return "n/a" if value is None else value
 
 
-def _shares(named: Iterable[tuple[str, UsageEntry]]) -> tuple[Share, ...]:
-    totals: dict[str, Total] = {}
-    for name, entry in named:
-        totals.setdefault(name, Total()).add(entry)
-    shares = [Share(name, total) for name, total in totals.items()]
-    return tuple(sorted(shares, key=lambda one: (-one.total.known_usd, -one.total.tokens, one.name)))
+def _shares(calls: Iterable[tuple[str, UsageEntry]]) -> Shares:
+    shares = totals(calls).items()
+    return sorted(shares, key=lambda share: (-share[1].known_usd, -share[1].used.tokens, share[0]))

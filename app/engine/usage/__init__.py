@@ -1,1 +1,0 @@
-"""What model calls used and cost (usage_book)."""
