@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from app.cli.printing.lines import lines_text, marks, one_line
+from app.core.council_parts import Position
 from app.core.events import Event, MessageFinished, SessionStarted
 from app.core.message import SPOKEN, CouncilPart, Message, user_name
 from app.core.session import DebateSession, Session
@@ -45,7 +46,7 @@ class CouncilPrinter:
             name = self._texts("council.merged")
         elif message.part == CouncilPart.DISSENT:
             name = f"{name} ({self._texts('council.dissent')})"
-        sure = (message.data or {}).get("confidence")
+        sure = message.data_as(Position).confidence
         end = f"  {self._texts('council.sure', percent=sure)}\n" if sure is not None else ""
         body = without_steering(message.content)
         return f"{self._round_line(message.round)}\n{one_line(name)}:\n{body}\n{end}" + "".join(
