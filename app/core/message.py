@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from app.core.forms import FormField
 from app.core.text import exact
@@ -284,6 +284,14 @@ class Failure:
     detail: str = ""
 
 
+class PartData:
+    """What a message of a council holds beside its text; which class it is depends on its `part` (`core/council_parts`)."""
+
+    __slots__ = ()
+
+
+Data = TypeVar("Data", bound=PartData)
+
 SHORTEST_MEASURED_S = 0.2
 """An answer that is written in less time came at once, and has no speed."""
 
@@ -335,9 +343,9 @@ class Message:
     attachments: tuple[Attachment, ...] = ()
     # Of a debate, from 1.
     round: int = 0
-    # In a council: what the message is, a CouncilPart, and what was read in its text.
+    # In a council: what the message is, a CouncilPart, and what was read in its text or is wanted.
     part: str = ""
-    data: dict[str, object] | None = None
+    data: PartData | None = None
     state: str = MessageState.DONE
     # Of a finished answer: a warning, as truncated, length, content_filter or passed (nothing new to say); of a summary:
     # a SummaryNote.
@@ -377,6 +385,10 @@ class Message:
         """
         called = bool(self.tool_calls) or self.parent_turn_id is not None
         return called or self.role in (Role.TOOL, Role.SYSTEM) or self.answers is not None
+
+    def data_as(self, kind: type[Data]) -> Data:
+        """Return its data if that is of this class, else an empty object of it."""
+        return self.data if isinstance(self.data, kind) else kind()
 
     @property
     def asks(self) -> bool:

@@ -1,7 +1,8 @@
 """Converts the dataclasses of Moot's own files to JSON objects and back, with msgspec.
 
 A sound record is converted at once. One with a wrong field is read field by field: the field is reported with its
-path and gets its default, the rest is kept. What a record has besides the fields of its class survives a save.
+path and gets its default, the rest is kept. What a record has besides the fields of its class survives a save; so does
+the data of a message whose part is not known.
 """
 
 import dataclasses
@@ -13,6 +14,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from app.core.council_parts import PART_DATA, json_name, json_of
+from app.core.message import Message
 from app.core.text import clean_values
 
 Plain = dict[str, Any]
@@ -52,6 +55,8 @@ def plain(value: Any) -> Any:
     if dataclasses.is_dataclass(value):
         kind: type = type(value)
         _leave_out_empty(kind, record)
+    if isinstance(value, Message) and value.data is not None:
+        record["data"] = json_of(value.data)
     return record
 
 
@@ -77,14 +82,56 @@ def _leave_out_empty(kind: type, record: Plain) -> None:
 def _empty(kind: Any) -> tuple[tuple[str, object, Any], ...]:
     """Return a class's fields, each with the empty value that is omitted, and the class of what it holds."""
     return tuple(
-        (field.name, _NOTHING.get(field.default, dataclasses.MISSING), _classes(kind)[field.name])
+        (field.name, _NOTHING.get(field.default, dataclasses.MISSING), _class_in(_types(kind)[field.name]))
         for field in dataclasses.fields(kind)
     )
 
 
 def check(kind: type, record: Plain) -> None:
     """Raise ValueError for a record that could not be read back."""
-    msgspec.convert(record, kind)
+    _convert(record, kind)
+
+
+def _convert(value: Any, hint: type[Kind]) -> Kind:
+    """Return a JSON value as what a hint says; raises msgspec.ValidationError.
+
+    msgspec chooses no class by another field, and knows no other names of fields than those in their class.
+    """
+    kind = _class_in(typing.cast("Any", hint))
+    if kind is Message and isinstance(value, dict) and value.get("data") is not None:
+        data = _hints(kind, value).get("data")
+        value = {**value, "data": None if data is None else _convert(value["data"], data)}
+    elif kind is not None:
+        value = _with_own_names(kind, value)
+    return msgspec.convert(value, hint)
+
+
+def _with_own_names(kind: Any, value: Any) -> Any:
+    """Return JSON objects of a class with the names that the fields have in it, at every depth."""
+    names = _names(kind)
+    if isinstance(value, list) and names:
+        return [_with_own_names(kind, item) for item in value]
+    if not isinstance(value, dict) or not names:
+        return value
+    return {
+        own: value[name] if inner is None else _with_own_names(inner, value[name])
+        for name, (own, inner) in names.items()
+        if name in value
+    }
+
+
+@functools.cache
+def _names(kind: Any) -> dict[str, tuple[str, Any]]:
+    """Return a class's fields by their names in JSON, each with its own name and the class of what it holds.
+
+    There are none where the names are the same at every depth.
+    """
+    names = {
+        json_name(field): (field.name, _class_in(_types(kind)[field.name]))
+        for field in dataclasses.fields(kind)
+    }
+    same = all(name == own and not (inner and _names(inner)) for name, (own, inner) in names.items())
+    return {} if same else names
 
 
 def read(kind: type[Kind], record: object, wrong: list[Wrong], at: Place = ()) -> Kind | None:
@@ -94,21 +141,22 @@ def read(kind: type[Kind], record: object, wrong: list[Wrong], at: Place = ()) -
     place of the record.
     """
     try:
-        return msgspec.convert(record, kind)
+        return _convert(record, kind)
     except msgspec.ValidationError as error:
         if not isinstance(record, dict):
             wrong.append(Wrong(at, WRONG_TYPE, _said(error)))
             return None
     values: Plain = {}
     noun: type = kind
-    hints = _hints(noun)
+    hints = _hints(noun, record)
     for field in dataclasses.fields(noun):
-        hint = hints[field.name]
+        name = json_name(field)
+        hint = hints.get(name)
         value: Any = _UNREAD
-        if field.name in record:
-            value = _read_value(hint, record[field.name], wrong, (*at, field.name))
+        if name in record and hint is not None:
+            value = _read_value(hint, record[name], wrong, (*at, name))
         elif not _has_default(field):
-            wrong.append(Wrong((*at, field.name), MISSING))
+            wrong.append(Wrong((*at, name), MISSING))
         if value is _UNREAD and not _has_default(field):
             if _is_identity(field.name) or hint is not str:
                 return None
@@ -120,7 +168,7 @@ def read(kind: type[Kind], record: object, wrong: list[Wrong], at: Place = ()) -
 
 def _read_value(hint: Any, value: Any, wrong: list[Wrong], at: Place) -> Any:
     try:
-        return msgspec.convert(value, hint)
+        return _convert(value, hint)
     except msgspec.ValidationError as error:
         said = _said(error)
     inner = _class_in(hint)
@@ -155,8 +203,22 @@ def _is_identity(name: str) -> bool:
 
 
 @functools.cache
-def _hints(kind: Any) -> dict[str, Any]:
+def _types(kind: Any) -> dict[str, Any]:
     return typing.get_type_hints(kind)
+
+
+def _hints(kind: Any, record: Plain) -> dict[str, Any]:
+    """Return the types of a record's fields by their names in JSON, without a message's data whose part is not known."""
+    part = record.get("part") if kind is Message else None
+    return _hints_of(kind, part if isinstance(part, str) and part in PART_DATA else "")
+
+
+@functools.cache
+def _hints_of(kind: Any, part: str) -> dict[str, Any]:
+    hints = {json_name(field): _types(kind)[field.name] for field in dataclasses.fields(kind)}
+    if kind is Message:
+        del hints["data"]
+    return {**hints, "data": PART_DATA[part] | None} if part else hints
 
 
 @functools.cache
@@ -169,19 +231,13 @@ def _class_in(hint: Any) -> Any:
     return None
 
 
-@functools.cache
-def _classes(kind: Any) -> dict[str, Any]:
-    """Return the fields of a class, each with the dataclass that it holds, None for other values."""
-    return {field.name: _class_in(_hints(kind)[field.name]) for field in dataclasses.fields(kind)}
-
-
 def is_known(kind: type, record: Plain) -> bool:
     """Return whether a record has no field besides those of its class, at any depth."""
-    classes = _classes(kind)
+    hints = _hints(kind, record)
     for name, value in record.items():
-        if name not in classes:
+        if name not in hints:
             return False
-        inner = classes[name]
+        inner = _class_in(hints[name])
         if inner is None or not value:
             continue
         if not all(is_known(inner, one) for one in _records(value)):
@@ -202,15 +258,15 @@ def with_unknown(kind: type, before: Plain | None, now: Plain) -> Plain:
     """
     if not before:
         return now
-    classes, hints, unset = _classes(kind), _hints(kind), _unset(kind)
+    hints, unset = _hints(kind, now), _unset(kind)
     whole = dict(now)
     for name, value in before.items():
-        if name not in classes:
+        if name not in hints:
             whole[name] = value
         elif now.get(name, unset[name]) == unset[name] and not _fits(hints[name], value):
             # It could not be read, and nothing has taken its place.
             whole[name] = value
-        elif name in now and (inner := classes[name]) is not None:
+        elif name in now and (inner := _class_in(hints[name])) is not None:
             whole[name] = _with_unknown_inside(inner, value, now[name])
     return whole
 
@@ -241,14 +297,18 @@ def _identity(record: Plain, place: int) -> object:
 def _unset(kind: Any) -> Plain:
     """Return what each field of a class has in a record if it could not be read."""
     return {
-        field.name: "" if field.default is dataclasses.MISSING else plain(field.default)
+        json_name(field): plain(field.default)
+        if field.default is not dataclasses.MISSING
+        else ""
+        if field.default_factory is dataclasses.MISSING
+        else plain(field.default_factory())
         for field in dataclasses.fields(kind)
     }
 
 
 def _fits(hint: Any, value: object) -> bool:
     try:
-        msgspec.convert(value, hint)
+        _convert(value, hint)
     except msgspec.ValidationError:
         return False
     return True

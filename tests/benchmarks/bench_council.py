@@ -8,6 +8,7 @@ import re
 from functools import cache
 from typing import NamedTuple
 
+from app.core.council_parts import Position
 from app.core.message import CouncilPart
 from app.engine.council.director import CouncilStep
 from tests.benchmarks.minds import (
@@ -112,7 +113,7 @@ def _check_requests(held: Held) -> None:
 
 
 def _sure(held: Held) -> set[object]:
-    return {(one.data or {}).get("confidence") for one in held.messages if one.part == CouncilPart.ANSWER}
+    return {one.data_as(Position).confidence for one in held.messages if one.part == CouncilPart.ANSWER}
 
 
 def tokens(short: bool) -> Result:

@@ -285,7 +285,7 @@ def _ended(
     if step.part == CouncilPart.DIFFERENCES:
         return replace(message, content=reply, data=read_differences(reply, order))
     if step.part == CouncilPart.READING:
-        data = {"judge": step.model, "order": step.order, **read_reading(reply, view)}
+        data = read_reading(reply, view, step.model, step.order)
         return replace(message, content=reply, data=data)
     if step.part == CouncilPart.BALLOT:
         return replace(message, content=reply, data=read_vote(reply, view, number))

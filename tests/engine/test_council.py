@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from app.core.council_parts import Position, Question, Reading
 from app.core.errors import BadInput, FailureKind, ProviderError
 from app.core.message import Attachment, CouncilPart, Message, MessageState, Role, Usage
 from app.core.provider import Finished, ModelRequest
@@ -44,7 +45,7 @@ def asked(text: str = "Postgres or SQLite?", **data: object) -> Message:
     number = f"q{random.random()}"
     return Message(
         id=number, turn_id=number, role=Role.USER, author=USER_AUTHOR, content=text, part=CouncilPart.QUESTION,
-        data=data or None,
+        data=Question(**data) if data else None,  # type: ignore[arg-type]
     )  # fmt: skip
 
 
@@ -116,7 +117,11 @@ async def test_everybody_answers_unseen_and_one_call_compares(made: Bench) -> No
         "SQLite": ("p1",),
     }
     assert [one.content for one in record.answers().values()] == [*SAYS.values()]
-    assert [(one.choice, one.confidence) for one in record.ballots()] == [("o1", 70), ("o2", 70), ("o1", 70)]
+    assert [(one.choice, one.confidence) for one in record.ballots.values()] == [
+        ("o1", 70),
+        ("o2", 70),
+        ("o1", 70),
+    ]
     shared, made_up = record.points("differ")
     assert {one.text for one in shared.quotes} == {"one row"} and made_up.quotes == ()
     result = outcome(live.debate_session.debate, live.messages)
@@ -254,13 +259,13 @@ def _ended(
     if step.part == CouncilPart.READING:
         # The first judge fails whenever it reads; the second takes the first option it would find by its name.
         made = said(
-            people(6)[5], "", step.number, part=step.part, data={"judge": step.model, "order": step.order}
+            people(6)[5], "", step.number, part=step.part, data=Reading(judge=step.model, order=step.order)
         )
         if step.model == "j/1":
             return replace(made, state=MessageState.FAILED)
         letter = {one.text: letter for letter, one in zip(LETTERS, view.options, strict=False)}["Postgres"]
         text = json.dumps({"choice": letter, "cases": [{"option": letter, "text": "One row.", "cites": [1]}]})
-        return replace(made, data={**(made.data or {}), **read_reading(text, view)})
+        return replace(made, data=read_reading(text, view, step.model, step.order))
     speaker = next(one for one in debate.participants if one.id == step.who)
     if step.part == CouncilPart.DISSENT:
         return said(speaker, "I still say so.", step.number, part=step.part)
@@ -273,7 +278,7 @@ def _ended(
     if speaker.id == "p3" and not step.retakes:
         return said(speaker, "", state=MessageState.FAILED, part=step.part)
     held = HOLDS.get(speaker.model, "SQLite")
-    data = {"answer": held, "confidence": 60 + len(speaker.id)}
+    data = Position(answer=held, confidence=60 + len(speaker.id))
     return said(speaker, f"{held}, because.", part=step.part, data=data, retakes=step.retakes)
 
 

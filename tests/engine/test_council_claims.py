@@ -1,12 +1,13 @@
 """The claims of a council's debate, and which of them its answer turns on."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 
+from app.core.council_parts import Claim, JudgeQuestion, Position, Reading
 from app.core.message import CouncilPart, MessageState
 from app.engine.council.outcome import case_for, outcome
-from app.engine.council.reading import Claim, JudgeReading, cruxes
+from app.engine.council.reading import cruxes
 from app.engine.council.record import Record
 from tests.builders import Bench, said
 from tests.engine.test_council_verdict import made, opened, read, result, voted
@@ -42,9 +43,7 @@ def a_claim(text: str, holds: str, denies: str, *cites: str, settled_by: str = "
 def test_a_crux_divides_those_who_lead_from_the_others_and_both_sides_are_held(
     holds: str, denies: str, is_crux: bool
 ) -> None:
-    reading = JudgeReading(
-        judge="j/1", order=1, choice="oA", claims=(a_claim("It is.", holds, denies, "m1"),)
-    )
+    reading = Reading(judge="j/1", order=1, choice="oA", claims=(a_claim("It is.", holds, denies, "m1"),))
     assert bool(cruxes(reading, "abcd", ["abc"])) is is_crux
 
 
@@ -53,12 +52,13 @@ def test_at_most_three_cruxes_the_most_cited_first_and_each_once() -> None:
         a_claim(f"Claim {count}.", "a b c", "d", *(f"m{count}{n}" for n in range(count)))
         for count in (1, 2, 3, 4)
     ]
-    questions = (
+    asked = (
         a_claim("Is it so?", "a b c", "d", "m20", settled_by="a day of logs"),
         a_claim("No side denies it?", "a b", "", "m9", "m8", "m7", "m6", "m5"),
         a_claim("claim 4", "a", "b", "m1"),
     )
-    reading = JudgeReading(judge="j/1", order=1, choice="oA", claims=tuple(claims), questions=questions)
+    questions = tuple(JudgeQuestion(**asdict(one)) for one in asked)
+    reading = Reading(judge="j/1", order=1, choice="oA", claims=tuple(claims), questions=questions)
     found = cruxes(reading, "abcd", ["abc"])
     # The question stands for the claim of which it says what would settle it.
     assert [one.text for one in found] == ["Claim 4.", "Claim 3.", "Is it so?"]
@@ -70,9 +70,9 @@ def test_the_claims_of_a_debate_are_in_its_outcome_and_a_tie_turns_on_what_divid
     debate, messages = opened("AABB")
     messages += voted(debate, "AABB")
     first, second = read(debate, "oA", "oB")
-    crux = {"text": "It is.", "for": ["p2", "p3"], "against": ["p0"], "cites": [messages[1].id]}
-    claims = [crux, {"text": "Said.", "for": ["p0", "p2"], "against": [], "cites": [messages[1].id]}]
-    data = {**(first.data or {}), "claims": claims, "unsupported": [messages[2].id]}
+    crux = a_claim("It is.", "p2 p3", "p0", messages[1].id)
+    claims = (crux, a_claim("Said.", "p0 p2", "", messages[1].id))
+    data = replace(first.data_as(Reading), claims=claims, unsupported=(messages[2].id,))
     found = outcome(debate, [*messages, replace(first, data=data), second])
     assert (found.state, found.unstable) == ("tie", True)
     assert [one.text for one in found.claims] == ["It is.", "Said."]
@@ -82,7 +82,7 @@ def test_the_claims_of_a_debate_are_in_its_outcome_and_a_tie_turns_on_what_divid
 def test_only_votes_of_the_round_before_show_that_nobody_moved() -> None:
     debate, messages = opened("AB")
     messages += [
-        said(one, "", number, part=CouncilPart.TURN, data={"choice": f"o{held}"})
+        said(one, "", number, part=CouncilPart.TURN, data=Position(choice=f"o{held}"))
         for number in (1, 3)
         for one, held in zip(debate.participants, "AB", strict=True)
     ]
@@ -95,7 +95,7 @@ def test_where_a_ballot_cannot_be_read_the_last_turn_counts_and_nothing_is_settl
     messages += voted(debate, "AAA")
     assert outcome(debate, messages).state == "settled"
     first = next(one for one in messages if one.part == CouncilPart.BALLOT)
-    blank = [replace(one, data={}) if one is first else one for one in messages]
+    blank = [replace(one, data=Position()) if one is first else one for one in messages]
     found = outcome(debate, blank)
     assert (found.state, found.unread, found.degraded) == ("leaning", ("p0",), ("ballots",))
     assert found.after.missing == () and not Record(debate, blank).stands(1)
@@ -138,7 +138,8 @@ async def test_without_a_model_from_outside_that_of_the_least_sure_looks_for_wha
     assert live is not None
     for place, one in enumerate(live.messages):
         if one.part == CouncilPart.BALLOT and one.author.id == "p1":
-            live.messages[place] = replace(one, data={**(one.data or {}), "confidence": 12})  # type: ignore[index]
+            data = replace(one.data_as(Position), confidence=12)
+            live.messages[place] = replace(one, data=data)  # type: ignore[index]
     before = len(made.models.requests)
     await made.engine.councils.stress(session_id)
     await made.engine.wait(session_id)

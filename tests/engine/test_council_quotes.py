@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from app.core.council_parts import FileQuote, Position
 from app.core.message import Attachment, CouncilPart, MessageState
 from app.core.provider import ModelRequest
 from app.core.session import ExportFormat
 from app.engine.council.outcome import outcome
-from app.engine.council.quotes import FileQuote, Sources, quotes_of
+from app.engine.council.quotes import Sources, quotes_of
 from app.engine.engine import CouncilSetup
 from tests.builders import Script, until
 from tests.engine.test_council import answer, bench, wanted
@@ -133,7 +134,7 @@ async def test_an_answer_is_kept_where_the_user_stops_while_its_quotes_are_looke
     live = made.engine.live(session_id)
     assert live is not None
     kept = [one for one in live.messages if one.part == CouncilPart.ANSWER and one.state == MessageState.DONE]
-    assert kept and all((one.data or {}).get("answer") and quotes_of(one) == [] for one in kept)
+    assert kept and all(one.data_as(Position).answer and quotes_of(one) == [] for one in kept)
     asked = len(made.models.requests)
     await made.engine.resume(session_id)
     await made.engine.wait(session_id)

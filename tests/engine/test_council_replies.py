@@ -2,6 +2,7 @@
 
 import pytest
 
+from app.core.council_parts import Position
 from app.engine.council.record import first_sentence
 from app.engine.debate.families import family_of
 from app.engine.debate.replies import OTHER, TrailerCleaner, confidence_of, read_choice, read_trailer
@@ -63,14 +64,14 @@ def test_a_confidence_is_a_percentage(value: object, percent: int | None) -> Non
 @pytest.mark.parametrize(
     ("written", "shown", "found"),
     [
-        ('Use it.\n\n@@ {"answer": "Use it", "confidence": 0.8}', "Use it.", {"answer": "Use it", "confidence": 80}),
-        ('Mail me @@ home.\n@@{"answer": "x"}\n', "Mail me @@ home.", {"answer": "x"}),
-        ('`@@ {"answer":\n "x"}`\nAnd more.', "And more.", {"answer": "x"}),
-        ("Plain.", "Plain.", {}),
-        ("Broken.\n@@ {answer", "Broken.", {}),
+        ('Use it.\n\n@@ {"answer": "Use it", "confidence": 0.8}', "Use it.", Position(answer="Use it", confidence=80)),
+        ('Mail me @@ home.\n@@{"answer": "x"}\n', "Mail me @@ home.", Position(answer="x")),
+        ('`@@ {"answer":\n "x"}`\nAnd more.', "And more.", Position(answer="x")),
+        ("Plain.", "Plain.", Position()),
+        ("Broken.\n@@ {answer", "Broken.", Position()),
     ],
 )  # fmt: skip
-def test_the_last_line_is_not_shown(written: str, shown: str, found: dict[str, object], size: int) -> None:
+def test_the_last_line_is_not_shown(written: str, shown: str, found: Position, size: int) -> None:
     cleaner = TrailerCleaner.for_name("GPT")
     pieces = [cleaner.feed(written[at : at + size])[0] for at in range(0, len(written), size)]
     text = "".join([*pieces, cleaner.finish()[0]])

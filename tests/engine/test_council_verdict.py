@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from app.core.calibration import Calibration
+from app.core.council_parts import BestCase, Differences, Dissent, Option, Position, Reading
 from app.core.errors import BadInput, FailureKind, ProviderError
 from app.core.message import CouncilPart, Message
 from app.core.provider import ModelRequest
@@ -67,15 +68,15 @@ def opened(votes: str, models: tuple[str, ...] = ()) -> tuple[Debate, list[Messa
         people = (*people[:place], replace(people[place], model=model), *people[place + 1 :])
     debate = replace(debate, participants=people)
     answers = [
-        said(one, f"{one.id} says {vote}.", 0, part=CouncilPart.ANSWER, data={"confidence": 60 + place})
+        said(one, f"{one.id} says {vote}.", 0, part=CouncilPart.ANSWER, data=Position(confidence=60 + place))
         for place, (one, vote) in enumerate(zip(people, votes, strict=True))
     ]
     held = {vote: [one.id for one, each in zip(people, votes, strict=True) if each == vote] for vote in "ABC"}
-    options = [
-        {"id": f"o{vote}", "text": f"Option {vote}", "backers": who} for vote, who in held.items() if who
-    ]
+    options = tuple(
+        Option(id=f"o{vote}", text=f"Option {vote}", backers=tuple(who)) for vote, who in held.items() if who
+    )
     compared = said(people[0], "", 0, part=CouncilPart.DIFFERENCES)
-    data = {"order": [one.id for one in answers], "options": options}
+    data = Differences(order=tuple(one.id for one in answers), options=options)
     return debate, [asked(), *answers, replace(compared, data=data)]
 
 
@@ -83,7 +84,8 @@ def voted(debate: Debate, votes: str, cites: dict[int, list[str]] | None = None)
     """Return the turns and ballots of round 1."""
     made = []
     for place, (one, vote) in enumerate(zip(debate.participants, votes, strict=True)):
-        data = {"choice": f"o{vote}", "confidence": 80, "moved_by": (cites or {}).get(place, [])}
+        moved_by = tuple((cites or {}).get(place, ()))
+        data = Position(choice=f"o{vote}", confidence=80, moved_by=moved_by)
         made += [said(one, f"{one.id} argues {vote}.", 1, part=CouncilPart.TURN, data=data)]
         made += [said(one, "", 1, part=CouncilPart.BALLOT, data=data)]
     return made
@@ -93,7 +95,9 @@ def read(debate: Debate, *choices: str, judge: str = "j/1") -> list[Message]:
     return [
         replace(
             said(debate.participants[0], "", 1, part=CouncilPart.READING),
-            data={"judge": judge, "order": order, "choice": choice, "cases": [{"option": choice, "text": f"Case {order}."}]},
+            data=Reading(
+                judge=judge, order=order, choice=choice, cases=(BestCase(option=choice, text=f"Case {order}."),)
+            ),
         )
         for order, choice in enumerate(choices, 1)
     ]  # fmt: skip
@@ -167,7 +171,7 @@ def test_views_held_now_come_first_then_those_given_up_with_what_moved() -> None
     result = outcome(unnamed, [*others, *voted(unnamed, "ABAA")])
     assert not result.minority[1].reason_named
     dissent = said(debate.participants[1], "Nobody tested it.", 1, part=CouncilPart.DISSENT)
-    messages += [replace(dissent, data={"right_if": "the log shows it"})]
+    messages += [replace(dissent, data=Dissent(right_if="the log shows it"))]
     result = outcome(debate, messages)
     assert (result.minority[0].text, result.minority[0].right_if) == ("Nobody tested it.", "the log shows it")
 
@@ -248,20 +252,20 @@ def test_what_a_reading_cites_is_there_and_a_doubtful_choice_is_none() -> None:
             "unsupported": [2, 9, "1"],
         }), view,
     )  # fmt: skip
-    assert (found["choice"], found["confidence"]) == (view.options[0].id, 70)
-    assert found["cases"] == [
-        {"option": view.options[0].id, "text": "It holds.", "cites": [view.statements[0].id]}
-    ]
-    (crux,) = found["cruxes"]  # type: ignore[misc]
-    assert crux["yes"] == ["p1"] and crux["cites"] == [view.statements[1].id]
-    first, both, *rest = found["claims"]  # type: ignore[misc]
-    assert (first["for"], first["against"], first["cites"]) == (["p1"], ["p0"], [view.statements[1].id])
+    assert (found.choice, found.confidence) == (view.options[0].id, 70)
+    assert found.cases == (
+        BestCase(option=view.options[0].id, text="It holds.", cites=(view.statements[0].id,)),
+    )
+    (crux,) = found.questions
+    assert crux.holds == ("p1",) and crux.cites == (view.statements[1].id,)
+    first, both, *rest = found.claims
+    assert (first.holds, first.denies, first.cites) == (("p1",), ("p0",), (view.statements[1].id,))
     # Who holds and denies the same is in doubt.
-    assert (both["for"], both["against"]) == ([], []) and len(rest) == 10
-    assert found["unsupported"] == [view.statements[1].id]
-    assert "choice" not in read_reading('{"choice": "other", "text": "Mine"}', view)
-    assert "choice" not in read_reading("Either A or B", view)
-    assert read_reading('{"choice": "none"}', view)["choice"] == NEITHER
+    assert (both.holds, both.denies) == ((), ()) and len(rest) == 10
+    assert found.unsupported == (view.statements[1].id,)
+    assert read_reading('{"choice": "other", "text": "Mine"}', view).choice == ""
+    assert read_reading("Either A or B", view).choice == ""
+    assert read_reading('{"choice": "none"}', view).choice == NEITHER
 
 
 # The judge of a running council
@@ -438,7 +442,7 @@ async def test_who_reads_from_outside_is_of_a_provider_that_may_read_any_session
         for one in Record(live.debate_session.debate, live.messages).options()
         if one.text == "Postgres"
     )
-    assert [(one.part, (one.data or {}).get("choice")) for one in (solo, checked)] == [
+    assert [(one.part, one.data_as(Position).choice) for one in (solo, checked)] == [
         ("solo", postgres),
         ("check", postgres),
     ]

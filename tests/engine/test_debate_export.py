@@ -9,6 +9,7 @@ import pyromark
 import pytest
 
 from app.core.council import Decision
+from app.core.council_parts import Position
 from app.core.events import EventBus
 from app.core.message import Author, CouncilPart, Message
 from app.core.session import Council, Debate, DebateSession, Participant
@@ -58,8 +59,8 @@ def a_council(*more: Message) -> LiveSession:
         author=Author(id="user", name="User", kind="user"),
     )
     answers = (
-        said(1, GPT, part=CouncilPart.ANSWER, round=0, data={"confidence": 70, "short": "Yes"}),
-        said(2, CLAUDE, part=CouncilPart.ANSWER, round=0, data={"short": "No"}),
+        said(1, GPT, part=CouncilPart.ANSWER, round=0, data=Position(confidence=70, answer="Yes")),
+        said(2, CLAUDE, part=CouncilPart.ANSWER, round=0, data=Position(answer="No")),
     )
     return a_live(debate, asked, *answers, *more)
 

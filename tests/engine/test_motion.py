@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from app.core.council_parts import Differences, Option, Position
 from app.core.message import CouncilPart
 from app.engine.council.record import Record
 from app.engine.council.requests import differences_request, numbered
@@ -106,7 +107,7 @@ def test_answers_to_a_motion_stand_under_yes_and_no() -> None:
     debate = replace(a_council(), topic="Should cities ban cars?")
     held = ("Yes, all of them", "yes", "No, never")
     answers = [
-        replace(said(who, "I say so.", id=who.id), part=CouncilPart.ANSWER, data={"answer": text})
+        replace(said(who, "I say so.", id=who.id), part=CouncilPart.ANSWER, data=Position(answer=text))
         for who, text in zip(debate.participants, held, strict=True)
     ]
     messages = [asked(debate.topic), *answers]
@@ -126,10 +127,10 @@ def test_an_answer_from_outside_that_takes_part_brings_its_option_once() -> None
     debate = a_council(4)
     *people, outsider = debate.participants
     answers = [replace(said(who, "Postgres.", id=who.id), part=CouncilPart.ANSWER) for who in people]
-    options = [{"id": "o1", "text": "Postgres", "backers": [one.id for one in people]}]
-    compared = said(people[0], "", 0, part=CouncilPart.DIFFERENCES, data={"options": options})
-    brought = {"choice": "x1", "new": "DuckDB"}
+    options = (Option(id="o1", text="Postgres", backers=tuple(one.id for one in people)),)
+    compared = said(people[0], "", 0, part=CouncilPart.DIFFERENCES, data=Differences(options=options))
+    brought = Position(choice="x1", new="DuckDB")
     check = said(outsider, "DuckDB.", 0, id="check", part=CouncilPart.CHECK, data=brought)
-    joined = replace(check, id="joined", part=CouncilPart.ANSWER, data={**brought, "joined": True})
+    joined = replace(check, id="joined", part=CouncilPart.ANSWER, data=replace(brought, joined=True))
     listed = Record(debate, [asked(debate.topic), *answers, compared, check, joined]).options()
     assert [one.text for one in listed] == ["Postgres", "DuckDB"]

@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from app.core.council_parts import Position
 from app.core.draft import Draft
 from app.core.events import SessionChanged
 from app.core.message import Author, Failure, MessageState, Prompt, ToolCall, Usage
@@ -43,7 +44,7 @@ ADA = Author(id="p1", name="Ada", kind="participant")
 )  # fmt: skip
 def test_a_wrong_field_of_a_message_is_named_and_the_rest_is_kept(field, value, path, read_as):
     reader = MessageReader()
-    sound = message("What was said", round=3) if field != "round" else message("What was said")
+    sound = message("What was said", part="answer", round=0 if field == "round" else 3)
     found = reader.read({**plain(sound), field: value})
     assert found == dataclasses.replace(sound, **{field: read_as})
     assert [one.path for one in reader.wrong] == [path]
@@ -137,8 +138,9 @@ def test_what_could_not_be_read_stays_where_it_was():
 
 def test_what_is_known_has_nothing_else():
     one = message(
-        "x", tool_calls=(call("a"),), usage=Usage(model="m"), prompt=Prompt(question="?"), data={"any": 1}
-    )
+        "x", tool_calls=(call("a"),), usage=Usage(model="m"), prompt=Prompt(question="?"),
+        part="answer", data=Position(answer="Yes"),
+    )  # fmt: skip
     assert is_known(type(one), plain(one))
     check(type(one), plain(one))
     with pytest.raises(ValueError, match=r"Expected `int`, got `str` - at `\$\.round`"):

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from app.cli.printing.chats import ChatPrinter
 from app.cli.printing.lines import lines_text, one_line
 from app.cli.printing.sessions import marks
+from app.core.council_parts import Position
 from app.core.events import (
     Event,
     MessageDelta,
@@ -205,7 +206,7 @@ class CouncilPrinter:
             name = self._texts("council.merged")
         elif message.part == CouncilPart.DISSENT:
             name = f"{name} ({self._texts('council.dissent')})"
-        sure = (message.data or {}).get("confidence")
+        sure = message.data_as(Position).confidence
         end = f"  {self._texts('council.sure', percent=sure)}\n" if sure is not None else ""
         body = without_steering(message.content)
         return f"{self._round_line(message.round)}\n{one_line(name)}:\n{body}\n{end}" + "".join(

@@ -4,10 +4,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from app.core.council import Panel
+from app.core.council_parts import ArguedOption, ChosenAnswer, EditedOptions, Option, Position, Question
 from app.core.errors import BadInput
 from app.core.events import EventBus
 from app.core.ids import new_id
-from app.core.message import Author, CouncilPart, Message, MessageState
+from app.core.message import Author, CouncilPart, Message, MessageState, PartData
 from app.core.provider import ProviderStatus
 from app.core.session import (
     ANY_JUDGE,
@@ -27,7 +28,7 @@ from app.engine.council.forking import forked
 from app.engine.council.journal import JOURNAL_KIND, Journal, calibrations
 from app.engine.council.outcome import outcome, who_may_join
 from app.engine.council.panels import PANEL_KIND, Panels, assembled, check_rounds
-from app.engine.council.record import Option, Record
+from app.engine.council.record import Record
 from app.engine.council.run import with_rounds
 from app.engine.debate.director import PARTICIPANT
 from app.engine.debate.estimates import Estimate, Estimates
@@ -138,9 +139,8 @@ class Councils:
         text = trimmed(clean_text(text))
         if len(text) > MAX_TEXT:
             raise BadInput("text_too_long", characters=len(text), most=MAX_TEXT)
-        data: dict[str, object] = {"follows": True} if text else {}
-        if to:
-            data["to"] = [one.id for one in debate.participants if one.id in to]
+        alone = tuple(seat.id for seat in debate.participants if seat.id in to)
+        data = Question(follows=bool(text), to=alone) if text or alone else None
         text = text or Record(debate, live.messages).asked_all
         question = _by_user(CouncilPart.QUESTION, text, data, by=by)
         council = debate.council if to else _anew(debate.council)
@@ -218,7 +218,7 @@ class Councils:
             turn_id=new_id(),
             author=Author(id=participant.id, name=participant.name, kind=PARTICIPANT),
             part=CouncilPart.ANSWER,
-            data={**(check.data or {}), "joined": True},
+            data=replace(check.data_as(Position), joined=True),
             usage=None,
         )
         people = (*debate.participants, participant)
@@ -292,7 +292,7 @@ class Councils:
         rounds = council.offered_rounds if rounds is None else rounds
         debate = with_rounds(session, begun, rounds, judge, self._providers, stress=stress)
         if again:
-            asked = _by_user(CouncilPart.ARGUE, "", {"option": again})
+            asked = _by_user(CouncilPart.ARGUE, "", ArguedOption(option=again))
             live.finish_message(replace(asked, round=begun + 1), debate=debate)
         else:
             live.change(debate=debate)
@@ -303,7 +303,7 @@ class Councils:
         live = await self._at_rest(session_id)
         if message_id:
             found_message(live, message_id)
-        live.finish_message(_by_user(CouncilPart.CHOICE, "", {"message": message_id}))
+        live.finish_message(_by_user(CouncilPart.CHOICE, "", ChosenAnswer(message=message_id)))
         await self._store.flush(session_id)
 
     async def edit_options(self, session_id: str, options: Sequence[tuple[str, str]]) -> None:
@@ -311,20 +311,20 @@ class Councils:
         live = await self._at_rest(session_id)
         record = Record(live.debate_session.debate, live.messages)
         before = {one.id: one for one in record.options()}
-        kept: dict[str, dict[str, object]] = {}
+        kept: dict[str, Option] = {}
         now: dict[str, str] = {}
         for option_id, text in options:
             if not (text := one_line(text)):
                 continue
             old = before.get(option_id) or Option(id=f"u{new_id()}", text=text, origin="user")
-            first = kept.setdefault(same_words(text), {"id": old.id, "text": text, "origin": old.origin})
-            now[old.id] = str(first["id"])
+            first = kept.setdefault(same_words(text), Option(id=old.id, text=text, origin=old.origin))
+            now[old.id] = first.id
         if not kept:
             raise BadInput("text_empty")
         became = {one: now.get(one, "") for one in before}
-        became |= {old: became.get(one, "") for old, one in record.edited.items()}
-        data: dict[str, object] = {"options": [*kept.values()], "became": became}
-        live.finish_message(_by_user(CouncilPart.OPTIONS, "", data))
+        became |= {old: became.get(one, "") for old, one in record.edited.became.items()}
+        edited = EditedOptions(options=tuple(kept.values()), became=became)
+        live.finish_message(_by_user(CouncilPart.OPTIONS, "", edited))
         await self._store.flush(session_id)
 
     async def _want(self, session_id: str, what: str) -> None:
@@ -382,7 +382,6 @@ class Councils:
 def council_object(session: DebateSession, messages: Sequence[Message]) -> dict[str, object]:
     """Return what `moot show --json` says of a council."""
     record = Record(session.debate, messages)
-    used = record.last(CouncilPart.CHOICE)
     return {
         "question": record.question.content if record.question else "",
         "options": [asdict(one) for one in record.options()],
@@ -395,7 +394,7 @@ def council_object(session: DebateSession, messages: Sequence[Message]) -> dict[
         "readings": [asdict(one) for one in record.readings()],
         "differ": [asdict(one) for one in record.points("differ")],
         "agreed": [asdict(one) for one in record.points("agreed")],
-        "chosen": (used.data or {}).get("message") if used else None,
+        "chosen": record.held(ChosenAnswer, CouncilPart.CHOICE).message,
         "outcome": asdict(outcome(session.debate, messages)),
     }
 
@@ -405,5 +404,5 @@ def _anew(council: Council | None) -> Council:
     return replace(anew, judges=(), checks=0, solos=0, stressed=())
 
 
-def _by_user(part: str, text: str, data: dict[str, object] | None = None, *, by: str = "") -> Message:
-    return user_message(text, (), None, by=by, part=part, data=data or None)
+def _by_user(part: str, text: str, data: PartData | None = None, *, by: str = "") -> Message:
+    return user_message(text, (), None, by=by, part=part, data=data)

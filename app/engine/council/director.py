@@ -6,6 +6,7 @@ A call is due as long as no message that has ended has its key, so that nothing 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from app.core.council_parts import Position
 from app.core.message import CouncilPart, Message, MessageState
 from app.core.session import MIN_PARTICIPANTS, Council, Debate
 from app.engine.council.judging import ORDERS, judge_view
@@ -93,8 +94,7 @@ def _debate(record: Record, council: Council, absent: Collection[str]) -> tuple[
     if not council.rounds or len(speakers) < MIN_PARTICIPANTS:
         return ()
     # Whose answer stands under no option says first what it holds.
-    placed = {one.participant for one in record.ballots() if one.choice}
-    if small := _ballots(record, [one for one in voters if one not in placed], 0):
+    if small := _ballots(record, [one for one in voters if not record.ballots[one].choice], 0):
         return small
     for number in range(1, council.rounds + 1):
         stressed = number in council.stressed
@@ -134,7 +134,7 @@ def _ballots(record: Record, voters: Sequence[str], number: int) -> tuple[Counci
         cast = record.cast(one, number)
         if not cast:
             due.append(CouncilStep(CouncilPart.BALLOT, one, number=number))
-        elif len(cast) == 1 and not (cast[0].data or {}).get("choice"):
+        elif len(cast) == 1 and not cast[0].data_as(Position).choice:
             due.append(CouncilStep(CouncilPart.BALLOT, one, cast[0].id, number))
     return tuple(due)
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from app.core.catalog import EMBEDDED
 from app.core.council import Decision
+from app.core.council_parts import Position
 from app.core.message import SPOKEN, Attachment, CouncilPart, Message, Role
 from app.core.session import Debate, Participant
 from app.core.verdict import AGAINST, BEFORE, FOR, Point
@@ -199,7 +200,7 @@ class DebateDocument:
         if message.part in _KINDS:
             return f"{name} · {self._words(f'council.{message.part}')}"
         role = self._roles.get(message.author.id, "")
-        sure = (message.data or {}).get("confidence")
+        sure = message.data_as(Position).confidence
         said = (
             self._role(role) if role else "",
             self._words("council.sure", percent=sure) if sure is not None else "",

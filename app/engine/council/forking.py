@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from app.core.council_parts import Position, Reading
 from app.core.message import CouncilPart, Message
 from app.core.reasons import Reason
 from app.core.session import MIN_PARTICIPANTS, Council, DebateSession, Status
@@ -36,7 +37,7 @@ def forked(
 
 def _joined(messages: Sequence[Message]) -> set[str]:
     """Return who has joined with an answer from outside."""
-    return {one.author.id for one in messages if (one.data or {}).get("joined")}
+    return {one.author.id for one in messages if one.data_as(Position).joined}
 
 
 def _until(council: Council, record: Record, number: int) -> Council:
@@ -47,7 +48,7 @@ def _until(council: Council, record: Record, number: int) -> Council:
     checked = sum(one.part == CouncilPart.CHECK and one.ended and not one.round for one in record.since)
     # Who read it then: those who read what was said later are of no use to it.
     readers = [
-        str((one.data or {}).get("judge"))
+        one.data_as(Reading).judge
         for one in record.since
         if one.part == CouncilPart.READING and one.ended and one.round == number
     ]

@@ -62,11 +62,11 @@ class Journal(Definitions[Decision]):
         messages = list(live.whole_messages())
         record, result = Record(debate, messages), outcome(debate, messages)
         texts = {one.id: one.text for one in record.options()}
-        first = {one.participant: one for one in record.ballots()}
         models = {one.id: f"{one.provider}/{one.model}" for one in debate.participants}
         votes = []
         for who in record.openings():
-            before, after = first.get(who, Vote(participant=who)), record.vote(who, record.rounds)
+            before = record.ballots.get(who, Vote(participant=who))
+            after = record.vote(who, record.rounds)
             votes.append(
                 CastVote(
                     model=models[who],

@@ -4,14 +4,17 @@ A judge reads twice, the second time in the opposite order, and learns neither n
 """
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
+from typing import TypeVar
 
+from app.core.council_parts import BestCase, Claim, Dissent, JudgedPoint, JudgeQuestion, Position, Reading
 from app.core.json_values import as_list, objects_in
 from app.core.message import CouncilPart, Message, Role
 from app.core.provider import ModelRequest
 from app.core.session import Debate, Participant
-from app.engine.council.reading import MOST_CRUXES, JudgeReading
+from app.engine.council.reading import MOST_CRUXES
 from app.engine.council.record import Record
 from app.engine.council.requests import MOST_POINTS, ReaderView, answer_request, argued_text, to_model
 from app.engine.debate.families import without_names
@@ -34,6 +37,8 @@ from app.engine.requests.attached_files import with_seen
 MOST_CASE = 700
 MOST_CLAIMS = 12
 ORDERS = (1, 2)
+
+SomeClaim = TypeVar("SomeClaim", bound=Claim)
 
 _TEXT = {"type": "string"}
 _NUMBERS = schema_list({"type": "integer"})
@@ -83,75 +88,63 @@ def reading_request(
     return to_model(judge, with_seen(debate.context, text), reading_schema(len(view.options), order))
 
 
-def read_reading(text: str, view: ReaderView) -> dict[str, object]:
-    """Return what a reading says, with what was shown; without "choice" where none can be read."""
-    found: dict[str, object] = {"shown": [one.id for one in view.options]}
+def read_reading(text: str, view: ReaderView, judge: str = "", order: int = ORDERS[0]) -> Reading:
+    """Return what a judge's reading says, with what was shown; without a choice where none can be read."""
     said = read_object(text) or {}
-    if one_line(said.get("choice")).casefold() == NEITHER:
-        found["choice"] = NEITHER
-    else:
-        shown = [(one.id, one.text) for one in view.options]
-        # No other option than those shown can be chosen.
-        choice = read_choice(text, shown)
-        if choice in found["shown"]:  # type: ignore[operator]
-            found["choice"] = choice
-    if (confidence := confidence_of(said.get("confidence"))) is not None:
-        found["confidence"] = confidence
-    by_letter = {letter: one.id for letter, one in zip(LETTERS, view.options, strict=False)}
+    choice = NEITHER
+    if one_line(said.get("choice")).casefold() != NEITHER:
+        choice = read_choice(text, [(option.id, option.text) for option in view.options])
+    shown = tuple(option.id for option in view.options)
+    by_letter = dict(zip(LETTERS, shown, strict=False))
     people = {letter: who for who, letter in view.letters.items()}
 
-    def cited(given: object) -> list[str]:
-        numbers = [each for each in as_list(given) if type(each) is int]
-        return [view.statements[n - 1].id for n in dict.fromkeys(numbers) if 0 < n <= len(view.statements)]
-
     def who(value: object) -> list[str]:
-        letters = [one_line(one)[-1:].upper() for one in as_list(value)]
-        return [people[one] for one in dict.fromkeys(letters) if one in people]
+        letters = [one_line(name)[-1:].upper() for name in as_list(value)]
+        return [people[letter] for letter in dict.fromkeys(letters) if letter in people]
 
-    def claims(part: str, holds: str, denies: str) -> list[dict[str, object]]:
-        made = []
-        for one in objects_in(said.get(part)):
-            first = [one.get("who")] if one.get("who") else []
-            sides = [who([*first, *as_list(one.get(holds))]), who(one.get(denies))]
-            both = {*sides[0]} & {*sides[1]}
-            sides = [[each for each in side if each not in both] for side in sides]
-            claim: dict[str, object] = {
-                "text": one_line(one.get("text"), MOST_CASE),
-                holds: sides[0],
-                denies: sides[1],
-                "cites": cited(one.get("cites")),
-            }
-            if settled := one_line(one.get("settled_by"), MOST_CASE):
-                claim["settled_by"] = settled
-            made.append(claim)
-        # What cites nothing that was said is the judge's own.
-        return [one for one in made if one["text"] and one["cites"]]
+    def points(part: str) -> Iterator[tuple[str, tuple[str, ...], dict[str, object]]]:
+        for given in objects_in(said.get(part)):
+            yield one_line(given.get("text"), MOST_CASE), view.cited(given.get("cites")), given
 
-    def points(part: str) -> list[dict[str, object]]:
-        made: list[dict[str, object]] = [
-            {"text": one_line(one.get("text"), MOST_CASE), "cites": cited(one.get("cites"))}
-            for one in objects_in(said.get(part))[:MOST_POINTS]
-        ]
-        return [one for one in made if one["text"]]
+    def judged(part: str) -> tuple[JudgedPoint, ...]:
+        some = islice(points(part), MOST_POINTS)
+        return tuple(JudgedPoint(text=words, cites=cites) for words, cites, _ in some if words)
 
-    found["cases"] = [
-        {
-            "option": by_letter[letter],
-            "text": one_line(one.get("text"), MOST_CASE),
-            "cites": cited(one.get("cites")),
-        }
-        for one in objects_in(said.get("cases"))
-        if (letter := one_line(one.get("option")).strip(" .()[]*").upper()) in by_letter
-        and one_line(one.get("text"))
-    ]
-    found["agreed"], found["open"] = points("agreed"), points("open")
-    found["cruxes"] = claims("cruxes", "yes", "no")[:MOST_CRUXES]
-    found["claims"] = claims("claims", "for", "against")[:MOST_CLAIMS]
-    found["unsupported"] = cited(said.get("unsupported"))
-    return found
+    def claims(kind: type[SomeClaim], part: str, holds: str, denies: str) -> Iterator[SomeClaim]:
+        for words, cites, given in points(part):
+            first = [given["who"]] if given.get("who") else []
+            yes, no = who([*first, *as_list(given.get(holds))]), who(given.get(denies))
+            # What cites nothing that was said is the judge's own.
+            if words and cites:
+                yield kind(
+                    text=words,
+                    holds=tuple(each for each in yes if each not in no),
+                    denies=tuple(each for each in no if each not in yes),
+                    cites=cites,
+                    settled_by=one_line(given.get("settled_by"), MOST_CASE),
+                )
+
+    return Reading(
+        judge=judge,
+        order=order,
+        # No other option than those shown can be chosen.
+        choice=choice if choice in (NEITHER, *shown) else "",
+        confidence=confidence_of(said.get("confidence")),
+        shown=shown,
+        cases=tuple(
+            BestCase(option=by_letter[letter], text=words, cites=cites)
+            for words, cites, given in points("cases")
+            if (letter := one_line(given.get("option")).strip(" .()[]*").upper()) in by_letter and words
+        ),
+        agreed=judged("agreed"),
+        open=judged("open"),
+        questions=tuple(islice(claims(JudgeQuestion, "cruxes", "yes", "no"), MOST_CRUXES)),
+        claims=tuple(islice(claims(Claim, "claims", "for", "against"), MOST_CLAIMS)),
+        unsupported=view.cited(said.get("unsupported")),
+    )
 
 
-def best_case(readings: Sequence[JudgeReading], option: str) -> tuple[str, tuple[str, ...]]:
+def best_case(readings: Sequence[Reading], option: str) -> tuple[str, tuple[str, ...]]:
     """Return the case for an option and what it cites, by the first reading, else the second; "" where there is none."""
     for reading in readings:
         for case in reading.cases:
@@ -204,29 +197,23 @@ def objection_request(
     return to_model(model, with_seen(debate.context, text))
 
 
-def matched(
-    said: Mapping[str, object], debate: Debate, messages: Sequence[Message], message: str
-) -> dict[str, object]:
+def matched(said: Position, debate: Debate, messages: Sequence[Message], message: str) -> Position:
     """Return what an answer from outside holds: an option by its short answer, or a new one."""
-    found, text = dict(said), one_line(said.get("answer"))
-    words = same_words(text)
+    words = same_words(said.answer)
     same = [
         one.id
         for one in Record(debate, messages).options()
         if words and (same_words(one.text) in words or words in same_words(one.text))
     ]
     if len(same) == 1:
-        found["choice"] = same[0]
-    elif text:
-        found |= {"choice": f"x{message}", "new": text}
-    return found
+        return replace(said, choice=same[0])
+    return replace(said, choice=f"x{message}", new=said.answer) if said.answer else said
 
 
-def read_dissent(trailer: str) -> dict[str, object]:
+def read_dissent(trailer: str) -> Dissent:
     """Return what would show that a dissenter is right."""
     said = read_object(trailer) or {}
-    right = one_line(said.get("right_if"), 2 * MOST_OPTION)
-    return {"right_if": right} if right else {}
+    return Dissent(right_if=one_line(said.get("right_if"), 2 * MOST_OPTION))
 
 
 def tokens_written(messages: Sequence[Message]) -> int:
@@ -238,5 +225,5 @@ def tokens_written(messages: Sequence[Message]) -> int:
     return sum(
         one.usage.output_tokens if one.usage is not None else tokens_of(one.thinking) + tokens_of(one.content)
         for one in messages
-        if one.role == Role.ASSISTANT and one.part not in apart and not (one.data or {}).get("joined")
+        if one.role == Role.ASSISTANT and one.part not in apart and not one.data_as(Position).joined
     )

@@ -1,16 +1,17 @@
 """What follows from a council: who holds what, what leads, and how settled that is; pure, never stored."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from enum import StrEnum
 from itertools import chain
 
+from app.core.council_parts import Claim, Dissent, Position, Reading
 from app.core.errors import FailureKind
 from app.core.message import CouncilPart, Message, MessageState
 from app.core.session import MIN_PARTICIPANTS, Debate
 from app.engine.council.judging import best_case
 from app.engine.council.quotes import QuoteState, quotes_of
-from app.engine.council.reading import Claim, JudgeReading, cruxes
+from app.engine.council.reading import cruxes
 from app.engine.council.record import Record, Vote
 from app.engine.debate.families import family_of
 from app.engine.debate.replies import without_marks
@@ -104,9 +105,9 @@ class CouncilOutcome:
         return sum(count > 0 for count in self.after.votes.values()) > 1
 
     @property
-    def all_claims(self) -> frozenset[Claim]:
-        """The claims, and those on which the headline turns."""
-        return frozenset((*self.claims, *self.cruxes))
+    def claim_count(self) -> int:
+        """How many claims there are, with those on which the headline turns."""
+        return len({astuple(claim) for claim in (*self.claims, *self.cruxes)})
 
 
 IN_FULL = 2
@@ -118,7 +119,7 @@ def who_may_join(record: Record, result: CouncilOutcome) -> Message | None:
     check = record.last(CouncilPart.CHECK, number=0)
     if check is None or check.state != MessageState.DONE:
         return None
-    choice = record.standing(str((check.data or {}).get("choice", "")))
+    choice = record.standing(check.data_as(Position).choice)
     takes_part = any(check.model == f"{one.provider}/{one.model}" for one in record.debate.participants)
     return check if choice and choice != result.headline and not takes_part else None
 
@@ -134,7 +135,8 @@ def outcome(debate: Debate, messages: Sequence[Message]) -> CouncilOutcome:
     voteless = debate.council.voteless if debate.council else ()
     everybody = [one.id for one in debate.participants if one.id not in voteless]
     ids = [one.id for one in record.options()]
-    before = _tally(record.ballots(), everybody, ids, record.weights(record.ballots()))
+    first = [*record.ballots.values()]
+    before = _tally(first, everybody, ids, record.weights(first))
     after = _tally(votes_of(record), everybody, ids, record.weights(_first_held(record)))
     readings = record.readings()
     chosen = {one.choice for one in readings}
@@ -199,7 +201,7 @@ def outcome(debate: Debate, messages: Sequence[Message]) -> CouncilOutcome:
     )
 
 
-def _unsupported(record: Record, readings: Sequence[JudgeReading]) -> tuple[str, ...]:
+def _unsupported(record: Record, readings: Sequence[Reading]) -> tuple[str, ...]:
     """Return the statements that a judge found without support, and those with a quote that is in no file."""
     found = {*chain.from_iterable(one.unsupported for one in readings)}
     return tuple(
@@ -242,7 +244,6 @@ def _minority(record: Record, after: Tally, headline: str, choice: str) -> tuple
     others = [one.id for one in record.options() if one.id not in leading]
     others.sort(key=lambda one: (-after.votes[one], -after.weighted[one]))
     held_now = holders_of(record)
-    first = {one.participant: one.choice for one in record.ballots()}
     views = []
     for one in others:
         if held_now[one]:
@@ -251,10 +252,10 @@ def _minority(record: Record, after: Tally, headline: str, choice: str) -> tuple
             dissent = record.last(CouncilPart.DISSENT, who, number=record.rounds)
             if dissent is not None and dissent.state == MessageState.DONE:
                 text = dissent.content
-            right = str((dissent.data or {}).get("right_if", "")) if dissent is not None else ""
+            right = dissent.data_as(Dissent).right_if if dissent is not None else ""
             views.append(View(option=one, holders=held_now[one], text=text, cites=cites, right_if=right))
     for one in others:
-        gone = tuple(who for who, choice_ in first.items() if choice_ == one)
+        gone = tuple(who for who, vote in record.ballots.items() if vote.choice == one)
         if gone and not held_now[one]:
             opening = record.openings()[max(gone, key=lambda who: _sureness(record, who, 0))]
             named = all(_left_for(record, who, one) for who in gone)

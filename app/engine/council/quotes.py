@@ -8,12 +8,11 @@ import unicodedata
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
 from difflib import SequenceMatcher
 from enum import StrEnum
 
+from app.core.council_parts import FileQuote, Quoting
 from app.core.files import NEW_PAGE
-from app.core.json_values import objects_in
 from app.core.message import Attachment, Message
 
 LEAST_LETTERS, LEAST_HANGUL = 12, 6
@@ -39,16 +38,6 @@ class QuoteState(StrEnum):
     EXACT = "exact"
     NEARLY = "nearly"
     MISSING = "missing"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileQuote:
-    """A quote, whether it is in the files, and in which one on which page (0 where it has no pages)."""
-
-    text: str
-    found: str
-    file: str = ""
-    page: int = 0
 
 
 class Sources:
@@ -98,21 +87,7 @@ class Sources:
 
 def quotes_of(message: Message) -> list[FileQuote]:
     """Return the quotes of a statement as they were looked up when it ended."""
-    return [
-        FileQuote(
-            text=str(one.get("text")),
-            found=str(one.get("found")),
-            file=str(one.get("file") or ""),
-            page=page if isinstance(page := one.get("page"), int) else 0,
-        )
-        for one in objects_in((message.data or {}).get("quotes"))
-        if one.get("found") in tuple(QuoteState)
-    ]
-
-
-def as_data(quotes: Sequence[FileQuote]) -> dict[str, object]:
-    """Return quotes as a message keeps them, nothing where there are none."""
-    return {"quotes": [asdict(one) for one in quotes]} if quotes else {}
+    return [quote for quote in message.data_as(Quoting).quotes if quote.found in tuple(QuoteState)]
 
 
 def _quoted(text: str) -> Iterator[str]:

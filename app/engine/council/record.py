@@ -1,4 +1,4 @@
-"""What the messages of a council hold: its questions, answers, options and differences; pure.
+"""What follows from each message of a council: its questions, answers, options, votes and differences; pure.
 
 Nothing depends on the order in which answers that were asked for side by side came in.
 """
@@ -8,45 +8,23 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from app.core.calibration import Calibration
-from app.core.json_values import as_list, objects_in
-from app.core.message import CouncilPart, Message, MessageState, Role
+from app.core.council_parts import (
+    ArguedOption,
+    ComparedPoint,
+    Differences,
+    EditedOptions,
+    Option,
+    Position,
+    Question,
+    Reading,
+)
+from app.core.message import CouncilPart, Data, Message, MessageState, Role
 from app.core.session import Debate, Participant
-from app.engine.council.reading import JudgeReading, reading_of
 from app.engine.debate.motion import asks_about_motion, side_of
 from app.engine.debate.replies import MOST_OPTION, MOST_OPTIONS, one_line, same_words, without_marks
 
 UNSURE = 50
 """What a vote without a confidence counts for, in percent."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Option:
-    """One thing that can be held: `backers` are the participants whose first answer holds it.
-
-    `origin` is differences, answers (grouped by their short answers) or user.
-    """
-
-    id: str
-    text: str
-    backers: tuple[str, ...] = ()
-    origin: str = "differences"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Quote:
-    """Words of an answer, letter for letter."""
-
-    message: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ComparedPoint:
-    """What the answers differ on, or all say, with their words for it; `only` is whoever alone speaks of it."""
-
-    text: str
-    quotes: tuple[Quote, ...] = ()
-    only: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +48,7 @@ class Record:
             messages = [one for one in messages if not one.is_interim]
         self.messages = messages
         places = [place for place, one in enumerate(messages) if one.part == CouncilPart.QUESTION]
-        whole = [place for place in places if not to(messages[place])]
+        whole = [place for place in places if not messages[place].data_as(Question).to]
         self.since = messages[whole[-1] :] if whole else messages
         """The messages since all were asked."""
         self._latest = messages[places[-1] :] if places else messages
@@ -81,7 +59,7 @@ class Record:
 
     def asked(self) -> list[Participant]:
         """Return whom the last question is for."""
-        wanted = to(self.question) if self.question else ()
+        wanted = self.question.data_as(Question).to if self.question else ()
         return [one for one in self.debate.participants if not wanted or one.id in wanted]
 
     def last(
@@ -93,6 +71,11 @@ class Record:
             if one.part == part and one.ended and (not who or one.author.id == who):
                 found = one if number in (None, one.round) else found
         return found
+
+    def held(self, kind: type[Data], part: str, who: str = "", *, number: int | None = None) -> Data:
+        """Return what the message holds that `last` finds, an empty object of this class where there is none."""
+        message = self.last(part, who, number=number)
+        return message.data_as(kind) if message else kind()
 
     def count(self, part: str) -> int:
         """Return how many messages of a part ended since all were asked."""
@@ -126,34 +109,23 @@ class Record:
 
     def openings(self) -> dict[str, Message]:
         """Return the answers that the differences are about, where there are any: those that were compared, or joined later."""
-        compared = self.compared()
-        numbered = compared.get("order")
-        if not isinstance(numbered, list):
+        numbered = self.compared.order
+        if not numbered:
             return self.answers()
         found = {
-            one.author.id: one for one in self.since if one.id in numbered or (one.data or {}).get("joined")
+            one.author.id: one for one in self.since if one.id in numbered or one.data_as(Position).joined
         }
         return {one.id: found[one.id] for one in self.debate.participants if one.id in found}
 
-    def compared(self) -> dict[str, object]:
-        """Return what the call for the differences said, empty where there is none that could be read."""
-        read = [one.data for one in self.since if one.part == CouncilPart.DIFFERENCES and one.data]
-        return read[-1] if read else {}
+    @cached_property
+    def compared(self) -> Differences:
+        """What the call for the differences said, empty where there is none that could be read."""
+        read = [one.data for one in self.since if isinstance(one.data, Differences)]
+        return read[-1] if read else Differences()
 
     def points(self, kind: str) -> tuple[ComparedPoint, ...]:
         """Return what the answers `differ` on, or what is `agreed`."""
-        found = []
-        for one in objects_in(self.compared().get(kind)):
-            quotes = [
-                Quote(message=str(each.get("message")), text=str(each.get("text")))
-                for each in objects_in(one.get("quotes"))
-            ]
-            found.append(
-                ComparedPoint(
-                    text=str(one.get("text")), quotes=tuple(quotes), only=str(one.get("only") or "")
-                )
-            )
-        return tuple(found)
+        return self.compared.agreed if kind == "agreed" else self.compared.differ
 
     @property
     def rounds(self) -> int:
@@ -180,8 +152,7 @@ class Record:
 
     def argued(self, number: int) -> str:
         """Return the option that the user wants argued again in a round, "" for none."""
-        asked = self.last(CouncilPart.ARGUE, number=number)
-        return self.standing(str((asked.data or {}).get("option", ""))) if asked is not None else ""
+        return self.standing(self.held(ArguedOption, CouncilPart.ARGUE, number=number).option)
 
     def cast(self, who: str, number: int) -> list[Message]:
         """Return a participant's ballots of a round that ended, in order: one that could not be read is asked for again."""
@@ -193,21 +164,18 @@ class Record:
 
     def asked_to_read(self, judge: str, order: int, number: int) -> Message | None:
         """Return the message of a judge's reading after a round, where it has ended."""
-        key = (judge, order)
         for one in self.since:
-            data = one.data or {}
-            found = one.part == CouncilPart.READING and one.round == number and one.ended
-            if found and (data.get("judge"), data.get("order")) == key:
+            read = one.data_as(Reading)
+            if one.ended and (one.round, read.judge, read.order) == (number, judge, order):
                 return one
         return None
 
-    def readings(self) -> tuple[JudgeReading, ...]:
+    def readings(self) -> tuple[Reading, ...]:
         """Return what a judge read after the last round, in its orders: the first that could of those who were wanted."""
-        found: dict[str, dict[int, JudgeReading]] = {}
+        found: dict[str, dict[int, Reading]] = {}
         for one in self.since:
-            whole = one.part == CouncilPart.READING and one.state == MessageState.DONE
-            read = reading_of(one.data or {}) if whole and one.round == self.rounds else None
-            if read is not None:
+            read = one.data_as(Reading)
+            if read.choice and one.state == MessageState.DONE and one.round == self.rounds:
                 cases = tuple(replace(case, option=self.standing(case.option)) for case in read.cases)
                 read = replace(read, choice=self.standing(read.choice), cases=cases)
                 found.setdefault(read.judge, {})[read.order] = read
@@ -217,16 +185,14 @@ class Record:
 
     def vote(self, who: str, number: int) -> Vote:
         """Return what a participant held after a round: by its ballot, else by what its turn said, else as before."""
-        said: Message | None = None
         if self.debate.council is not None and who in self.debate.council.voteless:
             return Vote(participant=who)
         for each in range(number, 0, -1):
             for part in (CouncilPart.BALLOT, CouncilPart.TURN):
-                said = self.last(part, who, number=each)
-                if said is not None and (said.data or {}).get("choice"):
-                    return self._vote(who, each, said.data or {})
-        first = next((one for one in self.ballots() if one.participant == who), None)
-        return first or Vote(participant=who)
+                said = self.held(Position, part, who, number=each)
+                if said.choice:
+                    return self._vote(who, each, said)
+        return self.ballots.get(who) or Vote(participant=who)
 
     @cached_property
     def calibrated(self) -> dict[str, Calibration]:
@@ -251,7 +217,7 @@ class Record:
     @cached_property
     def joined(self) -> list[str]:
         """Who takes part with an answer that was given from outside."""
-        return [who for who, answer in self.openings().items() if (answer.data or {}).get("joined")]
+        return [who for who, answer in self.openings().items() if answer.data_as(Position).joined]
 
     def voters(self) -> list[str]:
         """Return the participants that have answered and whose votes count."""
@@ -279,7 +245,7 @@ class Record:
     def unread(self, who: str, number: int) -> bool:
         """Say whether a participant was asked to vote after a round, and no ballot of it could be read."""
         cast = self.cast(who, number)
-        return bool(cast) and not any((one.data or {}).get("choice") for one in cast)
+        return bool(cast) and not any(one.data_as(Position).choice for one in cast)
 
     def options(self, before: int | None = None, cast: int | None = None) -> tuple[Option, ...]:
         """Return what can be held: as the user wrote it last, else by the differences, else by the short answers.
@@ -287,9 +253,9 @@ class Record:
         Behind them stand those that turns of rounds `before` one brought and ballots of rounds before `cast`, or all.
         """
         found = list(self.first_options())
-        known = {*self.edited, *(one.id for one in found)}
-        for one, number, brought in self._brought:
-            late = before if one.part != CouncilPart.BALLOT or cast is None else cast
+        known = {*self.edited.became, *(one.id for one in found)}
+        for number, brought in self._brought:
+            late = before if brought.origin != CouncilPart.BALLOT or cast is None else cast
             first = self._same[brought.id] == brought.id and brought.id not in known
             if first and (late is None or number < late):
                 found.append(brought)
@@ -297,14 +263,12 @@ class Record:
         return tuple(found)
 
     @cached_property
-    def edited(self) -> dict[str, str]:
-        """Which option each one became that was there when the user wrote the options last; "" for one that was deleted."""
-        edited = self.last(CouncilPart.OPTIONS)
-        became = (edited.data or {}).get("became") if edited is not None else None
-        return {str(old): str(new) for old, new in became.items()} if isinstance(became, dict) else {}
+    def edited(self) -> EditedOptions:
+        """The options as the user wrote them last."""
+        return self.held(EditedOptions, CouncilPart.OPTIONS)
 
     @cached_property
-    def _brought(self) -> list[tuple[Message, int, Option]]:
+    def _brought(self) -> list[tuple[int, Option]]:
         """The options that turns, ballots and objections brought, by round and in the participants' order."""
         found = []
         openings = list(self.openings())
@@ -313,19 +277,17 @@ class Record:
             said += [self.last(CouncilPart.CHECK, number=number)]
             said += [] if number else [self.openings()[one] for one in self.joined]
             said += [self.last(CouncilPart.BALLOT, one, number=number) for one in openings]
-            for message in said:
-                data = (message.data if message else None) or {}
-                if message is not None and (text := one_line(data.get("new"))):
-                    found.append(
-                        (message, number, Option(id=str(data["choice"]), text=text, origin=message.part))
-                    )
+            for message in filter(None, said):
+                held = message.data_as(Position)
+                if text := one_line(held.new):
+                    found.append((number, Option(id=held.choice, text=text, origin=message.part)))
         return found
 
     @cached_property
     def _same(self) -> dict[str, str]:
         """By the id of an option that was brought, the id of the first that says the same."""
         first: dict[str, str] = {}
-        brought = [option for _, _, option in self._brought]
+        brought = [option for _, option in self._brought]
         for option in (*self._compared_options(), *self.first_options(), *brought):
             first.setdefault(same_words(option.text), option.id)
         return {option.id: first[same_words(option.text)] for option in brought}
@@ -333,76 +295,64 @@ class Record:
     def standing(self, choice: str) -> str:
         """Return the id under which an option that was chosen stands by now."""
         choice = self._same.get(choice, choice)
-        return self.edited.get(choice, choice)
+        return self.edited.became.get(choice, choice)
 
-    def _vote(self, who: str, number: int, data: dict[str, object]) -> Vote:
-        confidence, moved = data.get("confidence"), data.get("moved_by")
+    def _vote(self, who: str, number: int, said: Position) -> Vote:
         return Vote(
             participant=who,
             round=number,
-            choice=self.standing(str(data.get("choice"))),
-            confidence=confidence if isinstance(confidence, int) else None,
-            moved_by=tuple(map(str, as_list(moved))),
+            choice=self.standing(said.choice),
+            confidence=said.confidence,
+            moved_by=said.moved_by,
         )
 
     def first_options(self) -> tuple[Option, ...]:
         """Return what can be held before anybody argued."""
         found = self._compared_options()
-        edited = self.last(CouncilPart.OPTIONS)
-        if edited is None or edited.data is None:
+        if not self.edited.options:
             return found
         backers = {one.id: one.backers for one in found}
-        for old, new in self.edited.items():
+        for old, new in self.edited.became.items():
             if old != new:
                 backers[new] = (*backers.get(new, ()), *backers.get(old, ()))
         return tuple(
-            Option(
-                id=one.id,
-                text=one.text,
-                backers=tuple(dict.fromkeys(backers.get(one.id, ()))),
-                origin=one.origin,
-            )
-            for one in map(_option, objects_in(edited.data.get("options")))
+            replace(one, backers=tuple(dict.fromkeys(backers.get(one.id, ()))))
+            for one in map(_option, self.edited.options)
         )
 
     def _compared_options(self) -> tuple[Option, ...]:
         """Return the options by the differences, else by the short answers."""
-        found = tuple(_option(one) for one in objects_in(self.compared().get("options")))
-        return found or self._grouped()
+        return tuple(map(_option, self.compared.options)) or self._grouped()
 
-    def ballots(self) -> tuple[Vote, ...]:
-        """Return what all who vote hold by their own answers; a participant without one has no ballot."""
+    @cached_property
+    def ballots(self) -> dict[str, Vote]:
+        """By participant, what all who vote hold by their own answers; who has none is not there."""
         held = {who: option.id for option in self.first_options() for who in option.backers}
-        found = []
+        found = {}
         openings = self.openings()
-        for who, answer in ((one, openings[one]) for one in self.voters()):
-            small = self.cast(who, 0)
-            if who not in held and small and (small[-1].data or {}).get("choice"):
-                found.append(self._vote(who, 0, small[-1].data or {}))
-                continue
-            data = answer.data or {}
-            confidence = data.get("confidence")
-            own = self.standing(str(data.get("choice", ""))) if data.get("joined") else ""
-            found.append(
-                Vote(
-                    participant=who,
-                    choice=held.get(who, own),
-                    confidence=confidence if isinstance(confidence, int) else None,
-                )
+        for who in self.voters():
+            small, said = (
+                self.held(Position, CouncilPart.BALLOT, who, number=0),
+                openings[who].data_as(Position),
             )
-        return tuple(found)
+            if who not in held and small.choice:
+                found[who] = self._vote(who, 0, small)
+            else:
+                own = self.standing(said.choice) if said.joined else ""
+                found[who] = Vote(participant=who, choice=held.get(who, own), confidence=said.confidence)
+        return found
 
     @property
     def grouped(self) -> bool:
         """Whether the options are the short answers, because nobody compared the answers."""
-        return not objects_in(self.compared().get("options"))
+        return not self.compared.options
 
     def _grouped(self) -> tuple[Option, ...]:
         """Return the short answers, each once; where an answer has none, its first sentence."""
         motion = asks_about_motion(self.asked_all)
         groups: dict[str, tuple[str, list[str]]] = {}
         for who, answer in self.answers().items():
-            text = one_line((answer.data or {}).get("answer")) or first_sentence(answer.content)
+            text = one_line(answer.data_as(Position).answer) or first_sentence(answer.content)
             side, word = side_of(text) if motion else ("", "")
             # "Yes, ban them" and "Yes" are the same vote on a motion.
             text = word[:1].upper() + word[1:] if side else text
@@ -414,11 +364,6 @@ class Record:
             )
             for number, (text, backers) in enumerate(several, 1)
         )
-
-
-def to(question: Message) -> tuple[str, ...]:
-    """Return the ids of those whom a question is for alone, empty where it is for all."""
-    return tuple(map(str, as_list((question.data or {}).get("to"))))
 
 
 def first_sentence(text: str) -> str:
@@ -433,11 +378,5 @@ def first_sentence(text: str) -> str:
     return one_line(line, MOST_OPTION)
 
 
-def _option(one: dict[str, object]) -> Option:
-    backers = one.get("backers")
-    return Option(
-        id=str(one.get("id")),
-        text=one_line(one.get("text")),
-        backers=tuple(map(str, as_list(backers))),
-        origin=str(one.get("origin") or "differences"),
-    )
+def _option(stored: Option) -> Option:
+    return replace(stored, text=one_line(stored.text), origin=stored.origin or "differences")

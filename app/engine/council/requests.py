@@ -9,13 +9,14 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from app.core.council_parts import ComparedPoint, Differences, Option, Position, Question, Quote
 from app.core.json_values import as_list, objects_in
 from app.core.message import CouncilPart, Message, MessageState, Role
 from app.core.model_facts import Effort
 from app.core.provider import ModelRequest, one_message
 from app.core.session import Debate, Participant
 from app.engine.council.quotes import PLAIN_SIGNS
-from app.engine.council.record import Option, Record, to
+from app.engine.council.record import Record
 from app.engine.debate.families import without_names
 from app.engine.debate.motion import asks_about_motion
 from app.engine.debate.replies import (
@@ -108,6 +109,15 @@ class ReaderView:
     letters: Mapping[str, str] = field(default_factory=dict)
     again: str = ""
 
+    def cited(self, numbers: object) -> tuple[str, ...]:
+        """Return the ids of the statements with these numbers, each once; whatever else is given is passed over."""
+        known = [number for number in as_list(numbers) if type(number) is int]
+        return tuple(
+            self.statements[number - 1].id
+            for number in dict.fromkeys(known)
+            if 0 < number <= len(self.statements)
+        )
+
 
 def turn_request(
     debate: Debate, messages: Sequence[Message], speaker: Participant, view: ReaderView, prompts: Prompts
@@ -151,27 +161,22 @@ def view_of(
     )
 
 
-def read_vote(text: str, view: ReaderView, message: str) -> dict[str, object]:
+def read_vote(text: str, view: ReaderView, message: str) -> Position:
     """Return what a trailer or a ballot says: the option, a new one, how sure, what moved; stored with what was shown."""
-    shown = [one.id for one in view.options]
-    found: dict[str, object] = {"shown": shown}
     said = read_object(text) or {}
-    choice = read_choice(text, [(one.id, one.text) for one in view.options])
+    choice, new = read_choice(text, [(option.id, option.text) for option in view.options]), ""
     if choice == OTHER:
         new = one_line(said.get("text"))
-        same = next((one.id for one in view.options if same_words(one.text) == same_words(new)), "")
-        if new and not same:
-            found["new"] = new
+        same = next((option.id for option in view.options if same_words(option.text) == same_words(new)), "")
         choice = same or (f"x{message}" if new else "")
-    if choice:
-        found["choice"] = choice
-    if (confidence := confidence_of(said.get("confidence"))) is not None:
-        found["confidence"] = confidence
-    numbers = [one for one in as_list(said.get("moved_by")) if type(one) is int]
-    found["moved_by"] = [
-        view.statements[one - 1].id for one in dict.fromkeys(numbers) if 0 < one <= len(view.statements)
-    ]
-    return found
+        new = "" if same else new
+    return Position(
+        shown=tuple(option.id for option in view.options),
+        new=new,
+        choice=choice,
+        confidence=confidence_of(said.get("confidence")),
+        moved_by=view.cited(said.get("moved_by")),
+    )
 
 
 def argued_text(
@@ -267,7 +272,7 @@ def numbered(debate: Debate, messages: Sequence[Message]) -> list[Message]:
     return found
 
 
-def read_differences(text: str, order: Sequence[Message]) -> dict[str, object] | None:
+def read_differences(text: str, order: Sequence[Message]) -> Differences | None:
     """Return what an answer says of the differences, None where it says nothing that counts.
 
     `order` are the answers as they were numbered. Each stands under one option at most, and words that are in no
@@ -276,7 +281,7 @@ def read_differences(text: str, order: Sequence[Message]) -> dict[str, object] |
     said = read_object(text)
     if said is None:
         return None
-    options: list[dict[str, object]] = []
+    options: list[Option] = []
     taken: set[int] = set()
     for one in objects_in(said.get("options"))[:MOST_OPTIONS]:
         option = one_line(one.get("text"))
@@ -288,15 +293,15 @@ def read_differences(text: str, order: Sequence[Message]) -> dict[str, object] |
         backers = [order[number - 1].author.id for number in dict.fromkeys(answers) if number not in taken]
         taken.update(answers)
         if option and backers:
-            options.append({"id": f"o{len(options) + 1}", "text": option, "backers": sorted(backers)})
+            options.append(Option(id=f"o{len(options) + 1}", text=option, backers=tuple(sorted(backers))))
     if not options:
         return None
-    return {
-        "order": [one.id for one in order],
-        "options": options,
-        "differ": _points(said.get("differ"), order),
-        "agreed": _points(said.get("agreed"), order),
-    }
+    return Differences(
+        order=tuple(one.id for one in order),
+        options=tuple(options),
+        differ=_points(said.get("differ"), order),
+        agreed=_points(said.get("agreed"), order),
+    )
 
 
 def with_names(text: str, order: Sequence[Message]) -> str:
@@ -334,8 +339,8 @@ def _plain(text: str) -> tuple[str, list[int]]:
     return "".join(plain), places
 
 
-def _points(value: object, order: Sequence[Message]) -> list[dict[str, object]]:
-    points: list[dict[str, object]] = []
+def _points(value: object, order: Sequence[Message]) -> tuple[ComparedPoint, ...]:
+    points: list[ComparedPoint] = []
     for one in objects_in(value)[:MOST_POINTS]:
         text = one_line(one.get("text"), MOST_QUOTE)
         if not text:
@@ -346,20 +351,21 @@ def _points(value: object, order: Sequence[Message]) -> list[dict[str, object]]:
             if type(number) is not int or not 0 < number <= len(order) or not isinstance(words, str):
                 continue
             if words := found_in(order[number - 1].content, words[:MOST_QUOTE]):
-                quotes.append({"message": order[number - 1].id, "text": words})
-        said_in = {quote["message"] for quote in quotes}
+                quotes.append(Quote(message=order[number - 1].id, text=words))
+        said_in = {quote.message for quote in quotes}
         who = {answer.author.id for answer in order if answer.id in said_in}
         only = who.pop() if len(who) == 1 and len(order) > 2 else ""
-        points.append({"text": text, "quotes": quotes, "only": only})
-    return points
+        points.append(ComparedPoint(text=text, quotes=tuple(quotes), only=only))
+    return tuple(points)
 
 
 def _own_conversation(messages: Sequence[Message], speaker: Participant) -> list[Message]:
     """Return what a participant was asked and answered since it was last asked afresh, its last question last."""
     said: list[Message] = []
     for one in messages:
-        if one.part == CouncilPart.QUESTION and (not to(one) or speaker.id in to(one)):
-            if not (one.data or {}).get("follows"):
+        asked = one.data_as(Question)
+        if one.part == CouncilPart.QUESTION and (not asked.to or speaker.id in asked.to):
+            if not asked.follows:
                 said.clear()
             said.append(one)
         elif (

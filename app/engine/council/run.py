@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from app.core.council_parts import Dissent, FileQuote, Position, Quoting, Reading
 from app.core.ids import new_id
 from app.core.message import Author, CouncilPart, Message, MessageState, Role
 from app.core.provider import ModelRequest
@@ -22,7 +23,7 @@ from app.engine.council.judging import (
     tokens_written,
 )
 from app.engine.council.outcome import outcome
-from app.engine.council.quotes import Sources, as_data
+from app.engine.council.quotes import Sources
 from app.engine.council.record import Record
 from app.engine.council.requests import (
     ReaderView,
@@ -224,14 +225,15 @@ class CouncilRun(StatementRun):
         view = seen_by(debate, self._live.messages, step)
         plan, model, cleaners = self._plan(step, order, view)
         turn = self._turn(plan, model, self._tools(step))
-        quotes: dict[str, object] = {}
+        quotes: list[FileQuote] = []
 
         async def looked_up(message: Message) -> None:
-            quotes.update(await self._quotes(message, view))
+            quotes[:] = await self._quotes(message, view)
 
         def written(message: Message) -> tuple[Message, Mapping[str, object]]:
             read = self._read(step, message, order, view, cleaners)
-            return (replace(read, data={**(read.data or {}), **quotes}) if quotes else read), {}
+            data = replace(read.data_as(Quoting), quotes=tuple(quotes))
+            return (replace(read, data=data) if quotes else read), {}
 
         taken = await self._stated(plan, turn, written, looked_up)
         if taken.state == TurnState.HELD and taken.reason:
@@ -275,7 +277,7 @@ class CouncilRun(StatementRun):
             part=step.part,
             round=step.number,
             retakes=step.retakes,
-            data={"judge": step.model, "order": step.order} if step.part == CouncilPart.READING else None,
+            data=Reading(judge=step.model, order=step.order) if step.part == CouncilPart.READING else None,
         )
 
         def request(_: object) -> ModelRequest:
@@ -322,13 +324,13 @@ class CouncilRun(StatementRun):
             return small_request(debate, messages, speaker)
         return answer_request(debate, messages, speaker, prompts)
 
-    async def _quotes(self, message: Message, view: ReaderView) -> dict[str, object]:
+    async def _quotes(self, message: Message, view: ReaderView) -> list[FileQuote]:
         """Return what a statement quotes, looked up in the files; what it quotes of others is no quote of a file."""
         if message.state != MessageState.DONE or message.part not in QUOTING or self._sources is None:
-            return {}
+            return []
         others = [self._live.debate_session.debate.topic, *(one.content for one in view.statements)]
         # One that is made up takes about 10 ms for each million characters.
-        return as_data(await asyncio.to_thread(self._sources.check, message.content, others))
+        return await asyncio.to_thread(self._sources.check, message.content, others)
 
     def _read(
         self,
@@ -349,20 +351,21 @@ class CouncilRun(StatementRun):
             case CouncilPart.BALLOT:
                 return replace(message, data=read_vote(message.content, view, message.id))
             case CouncilPart.READING:
-                return replace(message, data={**(message.data or {}), **read_reading(message.content, view)})
+                data = read_reading(message.content, view, step.model, step.order)
+                return replace(message, data=data)
         last = cleaners[-1] if cleaners else None
         if not isinstance(last, TrailerCleaner):
             return message
+        said: Position | Dissent
         if step.part == CouncilPart.TURN or (step.number and step.part == CouncilPart.CHECK):
             said = read_vote(last.trailer, view, message.id)
         elif step.part == CouncilPart.DISSENT:
             said = read_dissent(last.trailer)
         else:
             said = read_trailer(last.trailer)
-        if step.model:
-            debate = self._live.debate_session.debate
-            said = said if step.number else matched(said, debate, self._live.messages, message.id)
-        return replace(message, data={**said, "trailer": last.trailer.strip()})
+            if step.model:
+                said = matched(said, self._live.debate_session.debate, self._live.messages, message.id)
+        return replace(message, data=replace(said, trailer=last.trailer.strip()))
 
     def _spent_all(self) -> bool:
         council = self._live.debate_session.debate.council

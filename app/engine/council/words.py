@@ -5,12 +5,12 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
+from app.core.council_parts import Claim, FileQuote
 from app.core.message import CouncilPart, Message
 from app.core.session import MIN_PARTICIPANTS, DebateSession
 from app.core.verdict import Point
 from app.engine.council.outcome import CouncilOutcome, State, View, case_for, in_full, outcome, votes_of
-from app.engine.council.quotes import FileQuote, quotes_of
-from app.engine.council.reading import Claim
+from app.engine.council.quotes import quotes_of
 from app.engine.council.record import Record
 from app.engine.debate.replies import LETTERS, NEITHER, without_marks
 
@@ -136,10 +136,9 @@ def verdict_parts(
         judged += [words("council.missing", names=missing)] if missing else []
         judged += unread_lines(result, names, words)
     parts = [(state_text(result, words), [*_points(lines), *for_leaders, *_points(judged)])]
-    first = {one.participant: one for one in record.ballots()}
     votes = []
     for vote in votes_of(record):
-        before = letters.get(first[vote.participant].choice, "–")
+        before = letters.get(record.ballots[vote.participant].choice, "–")
         now = letters.get(vote.choice, "–")
         sure = f" ({words('council.sure', percent=vote.confidence)})" if vote.confidence is not None else ""
         held = f"{before} → {now}" if record.rounds else now

@@ -1,7 +1,8 @@
 """Forks of debates: another debate that goes on from a turn of one; pure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
 
 from app.core.events import utc_now
 from app.core.ids import new_id
@@ -28,7 +29,7 @@ def copied(messages: Sequence[Message]) -> tuple[list[Message], dict[str, str]]:
             answers=ids.get(one.answers or ""),
             prompt=_with_answer(one.prompt, ids),
             usage=None,
-            data={key: _with_ids(value, ids) for key, value in one.data.items()} if one.data else one.data,
+            data=_with_ids(one.data, ids),
         )
         for one in messages
     ]
@@ -42,14 +43,15 @@ def _with_answer(prompt: Prompt | None, ids: Mapping[str, str]) -> Prompt | None
     return replace(prompt, answered_by=ids.get(prompt.answered_by, prompt.answered_by))
 
 
-def _with_ids(value: object, ids: Mapping[str, str]) -> object:
-    """Return a JSON value with the new ids of messages in place of the old."""
+def _with_ids(value: Any, ids: Mapping[str, str]) -> Any:
+    """Return a message's data with the new ids of messages in place of the old."""
     if isinstance(value, str):
         return ids.get(value, value)
-    if isinstance(value, list):
-        return [_with_ids(one, ids) for one in value]
-    if isinstance(value, dict):
-        return {key: _with_ids(one, ids) for key, one in value.items()}
+    if isinstance(value, tuple):
+        return tuple(_with_ids(item, ids) for item in value)
+    if is_dataclass(value) and not isinstance(value, type):
+        changed = {each.name: _with_ids(getattr(value, each.name), ids) for each in fields(value)}
+        return replace(value, **changed)
     return value
 
 

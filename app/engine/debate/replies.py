@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from app.core.council_parts import Position
 from app.core.text import clean_text, clean_values
 from app.engine.turns.reply import ReplyCleaner
 
@@ -135,15 +136,10 @@ def confidence_of(value: object) -> int | None:
     return round(percent) if 0 <= percent <= 100 else None
 
 
-def read_trailer(trailer: str) -> dict[str, object]:
+def read_trailer(trailer: str) -> Position:
     """Return the short answer and the confidence that a trailer holds, as far as it holds them."""
     said = read_object(trailer) or {}
-    found: dict[str, object] = {}
-    if answer := one_line(said.get("answer")):
-        found["answer"] = answer
-    if (confidence := confidence_of(said.get("confidence"))) is not None:
-        found["confidence"] = confidence
-    return found
+    return Position(answer=one_line(said.get("answer")), confidence=confidence_of(said.get("confidence")))
 
 
 def read_choice(text: str, shown: Sequence[tuple[str, str]]) -> str:

@@ -5,6 +5,7 @@ Used by the terminal (`--json`, `moot show`), the export and the local socket.
 
 from dataclasses import asdict
 
+from app.core.council_parts import json_of
 from app.core.events import (
     AvailabilityChanged,
     Event,
@@ -144,6 +145,7 @@ def message_object(message: Message) -> dict[str, object]:
     """Return a message whole, as `moot show` does."""
     return {
         **asdict(message),
+        "data": json_of(message.data),
         "tokens_per_second": message.tokens_per_second,
         "author": author_object(message.author),
         "tool_calls": [asdict(call) for call in message.tool_calls],

@@ -6,8 +6,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QWidget
 
+from app.core.council_parts import Claim
 from app.core.verdict import Point
-from app.engine.council.reading import Claim
 from app.engine.council.words import sides_of
 from app.gui.display.appearance import Language, Look
 from app.gui.pages.council.worth_card import Judged
@@ -106,7 +106,7 @@ class ClaimsPage(QWidget):
         self._shown = shown
         empty(self._cards)
         if result.cruxes:
-            of = words("council.cruxes", count=len(result.cruxes), claims=len(result.all_claims))
+            of = words("council.cruxes", count=len(result.cruxes), claims=result.claim_count)
             self._add(
                 "turns_on", of if result.claims else "", self._rows(judged, result.cruxes, question=True)
             )

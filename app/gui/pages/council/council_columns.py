@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleInterface
 from PySide6.QtWidgets import QAccessibleWidget, QScrollArea, QWidget
 
+from app.core.council_parts import ChosenAnswer
 from app.core.message import CouncilPart, MessageState
 from app.engine.council.outcome import CouncilOutcome, votes_of
 from app.engine.council.record import Record
@@ -127,9 +128,8 @@ class CouncilColumns(QScrollArea):
         """Show what each participant holds, once the answers are `compared`, and which answer the user goes by."""
         letters = {one.id: (letter, one.text) for letter, one in zip(LETTERS, record.options(), strict=False)}
         votes = {one.participant: one for one in votes_of(record)}
-        firsts = {one.participant: one.choice for one in record.ballots()}
-        used = record.last(CouncilPart.CHOICE)
-        chosen = (used.data or {}).get("message") if used else ""
+        firsts = {who: vote.choice for who, vote in record.ballots.items()}
+        chosen = record.held(ChosenAnswer, CouncilPart.CHOICE).message
         answers = record.answers()
         for who, shown in people.items():
             vote, column = votes.get(who), self.all[who]

@@ -7,9 +7,10 @@ from typing import NamedTuple
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QBoxLayout, QFrame, QVBoxLayout, QWidget
 
+from app.core.council_parts import Option
 from app.core.session import Participant
 from app.engine.council.outcome import CouncilOutcome
-from app.engine.council.record import Option, Record
+from app.engine.council.record import Record
 from app.engine.debate.replies import LETTERS
 from app.gui.display.appearance import Language, Look
 from app.gui.pages.council.council_column import Letter

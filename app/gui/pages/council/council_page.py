@@ -9,13 +9,14 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QWidget
 
+from app.core.council_parts import Question
 from app.core.events import MessageFinished, TurnStarted
 from app.core.message import CouncilPart, Message, Role
 from app.core.reasons import resumable
 from app.core.session import ANY_JUDGE, DebateSession, Status
 from app.engine.council.commands import MAX_TEXT, Councils
 from app.engine.council.outcome import holders_of, outcome
-from app.engine.council.record import Record, to
+from app.engine.council.record import Record
 from app.engine.names import find_names
 from app.gui.display.appearance import Language, Look
 from app.gui.pages.council.claims_page import ClaimsPage
@@ -228,7 +229,7 @@ class CouncilPage(ConversationView):
         """Return where a message is a row: an answer in its column, a further question in those whom it asks."""
         if message.part == CouncilPart.QUESTION:
             first = next((one.id for one in self._messages.values() if one.part == CouncilPart.QUESTION), "")
-            asked = () if message.id == first else to(message) or self.columns.all
+            asked = () if message.id == first else message.data_as(Question).to or self.columns.all
             return [self.columns.all[one] for one in asked if one in self.columns.all and one != MERGED]
         column = self._column(message)
         return [column] if column else []

@@ -41,7 +41,7 @@ class CouncilTabs(Segmented):
         """Show the tabs of a council; its claims and its verdict are there once a debate has `ended`."""
         turns = sum(map(discussed, messages))
         claims = ended and bool(result.claims or result.unsupported)
-        every = len(result.all_claims) if claims else 0
+        every = result.claim_count if claims else 0
         counts = {ANSWERS: result.answered, DISCUSSION: turns, CLAIMS: every}
         there = {ANSWERS: True, DISCUSSION: turns > 0, CLAIMS: claims, VERDICT: record.rounds > 0 and ended}
         texts, hints = [], []

@@ -272,7 +272,7 @@ class VerdictPage(QWidget):
         cruxes, claims = judged.result.cruxes, judged.result.claims
         if not cruxes:
             return None
-        every = len(judged.result.all_claims)
+        every = judged.result.claim_count
         of = words("council.cruxes", count=len(cruxes), claims=every) if claims else ""
         parts: list[QBoxLayout] = [
             hbox(
@@ -309,7 +309,6 @@ class VerdictPage(QWidget):
     def _before_after(self, judged: Judged) -> QFrame:
         words, record = self._language, judged.record
         letters = lettered(record)
-        before = {one.participant: one for one in record.ballots()}
         parts: list[QBoxLayout] = [
             hbox(
                 plain_label("card_title", text=words("council.before_after")),
@@ -319,11 +318,11 @@ class VerdictPage(QWidget):
         ]
         moved = 0
         for who, shown in judged.people.items():
-            if who not in before:
+            if who not in record.ballots:
                 continue
             avatar, now = Avatar(self._look, 20), record.vote(who, record.rounds)
             avatar.set_speaker(shown.name, shown.colour, letters=shown.letters)
-            first = before[who]
+            first = record.ballots[who]
             flipped = bool(first.choice) and now.choice != first.choice
             moved += flipped
             tiles = []
@@ -357,7 +356,9 @@ class VerdictPage(QWidget):
             row.setAccessibleName(said)
             parts.append(vbox(row, *([why] if causes else []), spacing=2))
         summary = (
-            words("council.moved", count=moved, all=len(before)) if moved else words("council.nobody_moved")
+            words("council.moved", count=moved, all=len(record.ballots))
+            if moved
+            else words("council.nobody_moved")
         )
         parts.append(hbox((Paragraph("hint", text=summary), 1)))
         return self._card("council_before_after", parts)

@@ -7,6 +7,7 @@ from functools import partial
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QWidget
 
+from app.core.council_parts import Position
 from app.core.message import CouncilPart, Message
 from app.core.session import DebateSession
 from app.engine.council.outcome import CouncilOutcome, surest, who_may_join
@@ -71,13 +72,13 @@ class WorthCard(QFrame):
         solo, check = record.last(CouncilPart.SOLO), record.last(CouncilPart.CHECK, number=0)
         for key, one in (("solo", solo), ("check", check)):
             if one is not None:
-                choice = str((one.data or {}).get("choice", ""))
-                self._add(words(f"council.worth.{key}", name=one.author.name), record.standing(choice), [one])
+                choice = record.standing(one.data_as(Position).choice)
+                self._add(words(f"council.worth.{key}", name=one.author.name), choice, [one])
         apart = (solo, check)
         whole = [one for one in record.since if one not in apart]
         self._add(words("council.worth.this"), result.headline, whole, kind="value")
         said = self._sentence(record, first, solo)
-        checked = record.standing(str((check.data or {}).get("choice", ""))) if check is not None else ""
+        checked = record.standing(record.held(Position, CouncilPart.CHECK, number=0).choice)
         if checked and result.headline:
             said += " " + words(
                 "council.worth.agrees" if checked == result.headline else "council.worth.differs"
@@ -127,7 +128,7 @@ class WorthCard(QFrame):
     def _sentence(self, record: Record, first: str, solo: Message | None) -> str:
         """Say whether one model alone came to the same; never that either was right."""
         words, result = self._language, self._judged.result
-        alone = record.standing(str((solo.data or {}).get("choice", ""))) if solo is not None else first
+        alone = record.standing(solo.data_as(Position).choice) if solo is not None else first
         if not result.headline or alone != result.headline:
             return words("council.worth.other")
         added = []

@@ -1,0 +1,263 @@
+"""What the messages of a council hold beside their text: a class for each part, and their form in JSON.
+
+In JSON a field is left out where it has its default, but for those that are made with `kept_beside`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import Field, dataclass, field, fields, is_dataclass
+from functools import cache
+from typing import Any
+
+from app.core.message import CouncilPart, PartData
+from app.core.verdict import Point
+
+
+def kept_beside(other: str, default: Any = (), name: str = "") -> Any:
+    """Return a field that is also written where it is empty, if the field `other` is not; JSON has it under `name`."""
+    return field(default=default, metadata={"beside": other, "name": name})
+
+
+def json_name(described: "Field[Any]") -> str:
+    """Return how a field is called in JSON."""
+    return described.metadata.get("name") or described.name
+
+
+def json_of(value: object) -> object:
+    """Return data as JSON objects and arrays."""
+    if isinstance(value, tuple):
+        return [json_of(item) for item in value]
+    if not is_dataclass(value):
+        return value
+    kind: Any = type(value)
+    record: dict[str, object] = {}
+    for own, name, default, beside in _fields(kind):
+        held = getattr(value, own)
+        if held != default or (beside and getattr(value, beside)):
+            record[name] = json_of(held)
+    return record
+
+
+@cache
+def _fields(kind: Any) -> list[tuple[str, str, object, str]]:
+    """Return the fields of a class: each with its names in the class and in JSON, its default and `other`."""
+    return [
+        (each.name, json_name(each), each.default, each.metadata.get("beside", "")) for each in fields(kind)
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question(PartData):
+    """What a question says of itself."""
+
+    # Whether it goes on from what was asked before; else what was asked is asked afresh.
+    follows: bool = False
+    # The ids of those whom it is for alone, empty where it is for all.
+    to: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileQuote:
+    """A quote, looked up in the files of the question."""
+
+    # The words in quotation marks.
+    text: str = ""
+    # Whether it is in the files, a QuoteState.
+    found: str = ""
+    # The name of the file it is in, "" for none.
+    file: str = kept_beside("text", "")
+    # The page it is on, 0 in a file without pages.
+    page: int = kept_beside("text", 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quoting(PartData):
+    """What every statement may hold; a merged answer holds nothing else."""
+
+    # What it quotes, as that was looked up when it ended.
+    quotes: tuple[FileQuote, ...] = ()
+    # The line with what was to be read by Moot, as it was written; None for a text without.
+    trailer: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Position(Quoting):
+    """What an author holds by an answer, a turn, a ballot or an objection."""
+
+    # The short answer.
+    answer: str = ""
+    # The ids of the options as they were shown, in that order.
+    shown: tuple[str, ...] = ()
+    # The text of an option that it brings.
+    new: str = ""
+    # The id of the option that it chooses, "" for a blank.
+    choice: str = ""
+    # How sure it is, in percent.
+    confidence: int | None = None
+    # The ids of the statements that moved it.
+    moved_by: tuple[str, ...] = kept_beside("shown")
+    # Whether it is the answer of a model from outside that takes part since then.
+    joined: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dissent(Quoting):
+    """What a dissenter says."""
+
+    # What would show that it is right.
+    right_if: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """One thing that can be held."""
+
+    id: str = ""
+    text: str = ""
+    # The participants whose first answer holds it.
+    backers: tuple[str, ...] = ()
+    # What it comes from: differences, answers (grouped by their short answers), motion, user, or the part of a message;
+    # "" stands for differences.
+    origin: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quote:
+    """Words of an answer, letter for letter."""
+
+    # The id of the answer.
+    message: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedPoint:
+    """What the answers differ on, or all say."""
+
+    text: str = ""
+    # Their words for it.
+    quotes: tuple[Quote, ...] = kept_beside("text")
+    # The participant who alone speaks of it, "" for several.
+    only: str = kept_beside("text", "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Differences(PartData):
+    """What a comparison of the answers came to."""
+
+    # The ids of the answers that were compared, as they were numbered.
+    order: tuple[str, ...] = ()
+    # What they hold.
+    options: tuple[Option, ...] = ()
+    # What they differ on, and what all of them say.
+    differ: tuple[ComparedPoint, ...] = kept_beside("options")
+    agreed: tuple[ComparedPoint, ...] = kept_beside("options")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EditedOptions(PartData):
+    """The options as the user wrote them."""
+
+    options: tuple[Option, ...] = ()
+    # Which option each one became that was there before; "" for one that was deleted.
+    became: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArguedOption(PartData):
+    """What the user wants argued again."""
+
+    # The id of the option.
+    option: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChosenAnswer(PartData):
+    """Which answer the user goes by."""
+
+    # The id of the answer, "" where the user took the choice back.
+    message: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BestCase:
+    """The best case for an option, as a judge puts it."""
+
+    # The id of the option.
+    option: str = ""
+    text: str = ""
+    # The ids of the statements that it rests on.
+    cites: tuple[str, ...] = kept_beside("text")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedPoint(Point):
+    """What all agree on, or what is open, as a judge puts it."""
+
+    text: str = ""
+    cites: tuple[str, ...] = kept_beside("text")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """What an answer rests on."""
+
+    text: str = ""
+    # The ids of those who hold it, and of those who deny it.
+    holds: tuple[str, ...] = kept_beside("text", name="for")
+    denies: tuple[str, ...] = kept_beside("text", name="against")
+    # The ids of the statements that speak of it.
+    cites: tuple[str, ...] = kept_beside("text")
+    # What would tell whether it is so.
+    settled_by: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeQuestion(Claim):
+    """A claim that a judge puts as a question, which who holds it answers with yes."""
+
+    holds: tuple[str, ...] = kept_beside("text", name="yes")
+    denies: tuple[str, ...] = kept_beside("text", name="no")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading(PartData):
+    """What a judge made of the debate in one order; where that could not be read, who it is and the order alone."""
+
+    # "provider/model".
+    judge: str = ""
+    # The order in which it read the debate, 1 or 2.
+    order: int = 0
+    # The id of the option that it chooses, or NEITHER; "" where that could not be read.
+    choice: str = ""
+    # How sure it is, in percent.
+    confidence: int | None = None
+    # The ids of the options as they were shown, in that order.
+    shown: tuple[str, ...] = ()
+    # The best case for each option.
+    cases: tuple[BestCase, ...] = kept_beside("shown")
+    # What all agree on, and what is open.
+    agreed: tuple[JudgedPoint, ...] = kept_beside("shown")
+    open: tuple[JudgedPoint, ...] = kept_beside("shown")
+    # The questions on which it thinks that the answer turns, and the claims that it found.
+    questions: tuple[JudgeQuestion, ...] = kept_beside("shown", name="cruxes")
+    claims: tuple[Claim, ...] = kept_beside("shown")
+    # The ids of the statements that give out something as a fact and do not support it.
+    unsupported: tuple[str, ...] = kept_beside("shown")
+
+
+PART_DATA: Mapping[str, type[PartData]] = {
+    CouncilPart.QUESTION: Question,
+    CouncilPart.ANSWER: Position,
+    CouncilPart.DIFFERENCES: Differences,
+    CouncilPart.OPTIONS: EditedOptions,
+    CouncilPart.ARGUE: ArguedOption,
+    CouncilPart.CHOICE: ChosenAnswer,
+    CouncilPart.MERGE: Quoting,
+    CouncilPart.TURN: Position,
+    CouncilPart.BALLOT: Position,
+    CouncilPart.READING: Reading,
+    CouncilPart.DISSENT: Dissent,
+    CouncilPart.SOLO: Position,
+    CouncilPart.CHECK: Position,
+}
+"""The class of a message's data by its part; what a message of another part holds is kept as it is stored."""
