@@ -407,7 +407,7 @@ class ChatController(PageController):
         live = self._engine.live(session_id)
         if live is None:
             return
-        message = live.message(message_id)
+        message = live.turns.messages[message_id]
         if action == EDIT:
             self._page.begin_editing(message)
         elif action == SETTINGS:
